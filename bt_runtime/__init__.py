@@ -1,0 +1,40 @@
+"""A declarative behaviour-tree runtime: trees in YAML, grown by local models, ticked by py_trees."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Loaded on first use, so that `import bt_runtime` and `btr --help` stay light.
+_HOMES = {
+    "Faults": "bt_runtime.diagnose",
+    "BtError": "bt_runtime.diagnose",
+    "Diagnostic": "bt_runtime.diagnose",
+    "Status": "bt_runtime.tree.node",
+    "Node": "bt_runtime.tree.node",
+    "Skill": "bt_runtime.skills.skill",
+    "skill": "bt_runtime.skills.skill",
+    "load": "bt_runtime.runtime",
+    "Run": "bt_runtime.runtime",
+}
+
+__all__ = ["BtError", "Diagnostic", "Faults", "Node", "Run", "Skill", "Status", "load", "skill"]
+
+if TYPE_CHECKING:
+    from bt_runtime.diagnose import BtError, Diagnostic, Faults
+    from bt_runtime.runtime import Run, load
+    from bt_runtime.skills.skill import Skill, skill
+    from bt_runtime.tree.node import Node, Status
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'bt_runtime' has no attribute {name!r}")
+    return getattr(importlib.import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,67 @@
+"""Faults as data: gathered with their place, formatted once at the edge (see `diagnose_format`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from bt_runtime.types import Span
+
+Severity = Literal["error", "warning"]
+
+
+class Diagnostic(NamedTuple):
+    code: str  # BT012; `btr explain BT012` tells more
+    message: str
+    file: str = ""
+    span: Span | None = None
+    label: str = ""  # beside the caret: "did you mean `sequence`?"
+    help: str = ""  # a way out, under the source
+    severity: Severity = "error"
+
+    def __str__(self) -> str:
+        at = (
+            f"{self.file}:{self.span.line}:{self.span.column}: "
+            if self.span
+            else (f"{self.file}: " if self.file else "")
+        )
+        tail = f" ({self.label or self.help})" if self.label or self.help else ""
+        return f"{at}{self.severity}[{self.code}]: {self.message}{tail}"
+
+
+class BtError(Exception):
+    """Something a person can mend: one line that says what is wrong, and a hint that says what to do."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  help: {self.hint}" if self.hint else self.message
+
+
+class MissingExtra(BtError):
+    """An optional part is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs the `{extra}` extra", f"pip install 'bt_runtime[{extra}]'")
+        self.extra = extra
+
+
+class Faults(BtError):
+    """Every fault of a document at once. Raised by `load`; never by the tick."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic], sources: dict[str, str] | None = None) -> None:
+        self.diagnostics: Sequence[Diagnostic] = tuple(diagnostics)
+        self.sources = sources or {}  # file → text, so that the edge can show the lines
+        lines = "\n".join(str(d) for d in self.diagnostics)
+        super().__init__(f"{len(self.diagnostics)} fault(s)\n{lines}")
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that a person most likely meant, or None when nothing is near."""
+    import difflib  # only when something is already wrong
+
+    found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return found[0] if found else None
