@@ -6,6 +6,7 @@ A *job* is work that goes on elsewhere (a model call, a skill, a disk): the tick
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 T_co = TypeVar("T_co", covariant=True)
@@ -29,7 +30,8 @@ class Clock(Protocol):
 # Models ------------------------------------------------------------------------------------------
 
 
-class Choice(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Choice:
     text: str
     index: int
     logprob: float  # of the whole option, terminator included, given the prompt
@@ -37,7 +39,8 @@ class Choice(NamedTuple):
     scores: tuple[float, ...] | None = None  # one per option when all were asked for
 
 
-class Writing(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Writing:
     text: str
     ended: Literal["stop", "grammar", "length"]  # "length" under a grammar is an invalid answer
     tokens: int
@@ -127,6 +130,9 @@ class World(Protocol):
 
     def act(self, sentence: str) -> Observation: ...
     def verdict(self) -> Verdict: ...
+    def holds(self, fact: str) -> bool | None:
+        """Is this sentence of a skill's `needs` or `brings` true now? None: the world cannot tell."""
+
     def snapshot(self) -> bytes: ...
     def restore(self, snapshot: bytes) -> None: ...
     def close(self) -> None: ...

@@ -1,4 +1,6 @@
-"""`make bench`: every module here named bench_*.py gives rows; one table is printed. Ratios, never a verdict by absolute time.
+"""`make bench`: every module here named bench_*.py gives rows; one table is printed.
+
+Ratios, never a verdict by absolute time.
 
 A bench module has `rows() -> Iterable[Row]`. A module that cannot run says why in a row with `measured=None`.
 """
