@@ -1,0 +1,14 @@
+"""YAML as people and models write it: composed once, every node with its place, every problem a fault.
+
+document = read("trees/patrol.yaml")     # or parse(text, "reply")
+document.root                            # Mapping | Listing | Scalar, or None when the text is no YAML
+document.diagnostics                     # all that was found, in the order of the text
+"""
+
+from __future__ import annotations
+
+from bt_runtime.source.document import Document, parse, read
+from bt_runtime.source.limits import Limits
+from bt_runtime.source.node import Listing, Mapping, Node, Scalar
+
+__all__ = ["Document", "Limits", "Listing", "Mapping", "Node", "Scalar", "parse", "read"]
