@@ -13,7 +13,9 @@ from bt_runtime.expression.value import (
     MOST_ITEMS,
     MOST_TEXT,
     NUMBERS,
+    PLAIN,
     add,
+    admit,
     kind,
     number,
     text,
@@ -56,7 +58,7 @@ def _texts(*values: Value) -> None:
 
 def _items(value: Value) -> Sequence[Value]:
     if isinstance(value, (list, tuple)):
-        return value
+        return [each if each.__class__ in PLAIN else admit(each) for each in value]
     raise Misfit(f"a list is needed here, and this is {kind(value)}")
 
 
@@ -70,7 +72,7 @@ def _extreme(sign: str) -> Callable[..., Value]:
     before = COMPARISONS[sign]
 
     def run(*values: Value) -> Value:
-        rest = list(_items(values[0]) if len(values) == 1 else values)
+        rest = _items(values[0]) if len(values) == 1 else values
         if not rest:
             raise Misfit("this list is empty", "ask before: `max(x) if x else 0`")
         best = rest[0]

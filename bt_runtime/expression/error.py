@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.diagnose import BtError, Diagnostic
+from bt_runtime.types import Span
 
 SYNTAX = "BT030"
 NAME = "BT031"
@@ -21,6 +22,10 @@ class ExpressionError(BtError):
         self.code = code
         self.start = start
         self.end = max(end, start + 1)
+
+    def diagnostic(self, file: str, span: Span) -> Diagnostic:
+        """As a fault of a file; the span is what `start` and `end` are in it."""
+        return Diagnostic(self.code, self.message, file, span, help=self.hint)
 
     def shifted(self, by: int) -> ExpressionError:
         """The same, for a text that this one is a part of."""

@@ -9,7 +9,7 @@ from bt_runtime.expression.call import show
 from bt_runtime.expression.error import BOUND, HOLE, ExpressionError, Misfit
 from bt_runtime.expression.expression import Expression, compile
 from bt_runtime.expression.scope import Scope, Value
-from bt_runtime.expression.token import scan
+from bt_runtime.expression.token import LONGEST, scan
 from bt_runtime.expression.value import MOST_TEXT
 
 MOST_HOLES = 100
@@ -115,25 +115,22 @@ def _hole(text: str, at: int) -> Expression:
         raise fault.shifted(at) from None
 
 
-def _closing(text: str, at: int) -> int:
+def _closing(text: str, start: int) -> int:
     """Where the hole ends: at the first brace that closes nothing inside it."""
-    depth, start = 0, at
+    window, at, depth = text[start : start + LONGEST + 1], 0, 0
     while True:
         try:
-            token, at = scan(text, at)
+            token, at = scan(window, at)
         except ExpressionError as fault:
-            raise _unclosed(text, start) if text.find("}", start) < 0 else fault from None
+            raise fault.shifted(start) if "}" in window else _unclosed(start) from None
         if token.kind == "end":
-            raise _unclosed(text, start)
-        if token.text == "{" and token.kind == "sign":
-            depth += 1
-        elif token.text == "}" and token.kind == "sign":
-            if not depth:
-                return token.start
-            depth -= 1
+            raise _unclosed(start)
+        if token.kind == "sign" and token.text in "{}":
+            depth += 1 if token.text == "{" else -1
+            if depth < 0:
+                return start + token.start
 
 
-def _unclosed(text: str, start: int) -> ExpressionError:
-    return ExpressionError(
-        HOLE, "this `{` is never closed", "close it by `}`, or write `{{` for a brace", start - 1, start
-    )
+def _unclosed(start: int) -> ExpressionError:
+    hint = "close it by `}`, or write `{{` for a brace"
+    return ExpressionError(HOLE, "this `{` is never closed", hint, start - 1, start)

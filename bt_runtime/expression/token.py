@@ -14,12 +14,13 @@ _TOKEN = re.compile(
     r"[ \t\r\n]*(?:"
     r"(?P<name>[^\W\d]\w*)"
     r"|(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
-    r"|(?P<text>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")"
+    r"|(?P<text>'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\")"
     r"|(?P<sign>\*\*|//|<=|>=|==|!=|[-+*/%<>()\[\]{},:])"
     r"|(?P<bad>\S)"
     r"|(?P<end>\Z))",
     re.DOTALL,
 )
+_WORD_SIGN = re.compile(r"\b(?:and|or|not|in|is|if|else)\Z")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPES = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "t": "\t"}
 
@@ -79,18 +80,16 @@ def scan(text: str, at: int) -> tuple[Token, int]:
         raise _unknown(text, start)
     if kind == "number" and text[end : end + 1].isidentifier():
         raise ExpressionError(SYNTAX, "a letter stands right after this number", "put a space between", start, end + 1)
-    if kind == "text" and found_name(text, start):
+    if kind == "text" and _prefixed(text, start):
         hint = 'in a field, `"... {name} ..."` puts a value into a text'
         raise ExpressionError(FOREIGN, "a letter stands right before this text", hint, start - 1, start + 1)
     return Token(kind, match[kind], start, end), end
 
 
-def found_name(text: str, start: int) -> bool:
-    return (
-        start > 0
-        and text[start - 1 : start].isidentifier()
-        and not re.search(r"\b(?:and|or|not|in|is|if|else)$", text[:start])
-    )
+def _prefixed(text: str, start: int) -> bool:
+    """`f"..."`, but not `x in"..."`."""
+    before = text[max(0, start - 5) : start]
+    return before[-1:].isidentifier() and not _WORD_SIGN.search(before)
 
 
 def _unknown(text: str, start: int) -> ExpressionError:
