@@ -8,6 +8,7 @@ from typing import NamedTuple
 import yaml
 
 from bt_runtime.diagnose import Diagnostic
+from bt_runtime.source.node import Mark
 from bt_runtime.source.text import LINE_BREAK
 from bt_runtime.types import Span
 
@@ -99,10 +100,12 @@ def explain(error: yaml.YAMLError, text: str, name: str) -> Diagnostic:
     tab = _tab(lines, mark.line, mark.column, problem)
     if tab:
         return _tabbed(lines, tab, name)
+    if "node content" in problem and not "".join(lines[mark.line :])[mark.column :].strip():
+        help = "close the bracket that was opened above"
+        return Diagnostic("BT005", "the text ends where a value should stand", name, _at(mark), help=help)
     if "cannot start any token" in problem:
         sign = line[mark.column : mark.column + 1]
-        span = Span(mark.line + 1, mark.column + 1, mark.line + 1, mark.column + 2)
-        return Diagnostic("BT005", f"a value may not begin with `{sign}`", name, span, help="put it in quotes")
+        return Diagnostic("BT005", f"a value may not begin with `{sign}`", name, _at(mark), help="put it in quotes")
     saying = next((s for doing, what, s in _SAYINGS if doing in context and what in problem), None)
     if saying is None:
         saying = Saying(f"this is no YAML: {problem}", "look for an unclosed quote or bracket")
@@ -110,8 +113,11 @@ def explain(error: yaml.YAMLError, text: str, name: str) -> Diagnostic:
     label = _closer_look(lines, at.line)
     if at is began and mark.line != began.line and not label:
         label = f"read on to line {mark.line + 1}"
-    span = Span(at.line + 1, at.column + 1, at.line + 1, at.column + 2)
-    return Diagnostic("BT005", saying.message, name, span, label, saying.help)
+    return Diagnostic("BT005", saying.message, name, _at(at), label, saying.help)
+
+
+def _at(mark: Mark) -> Span:
+    return Span(mark.line + 1, mark.column + 1, mark.line + 1, mark.column + 2)
 
 
 def _tab(lines: list[str], line: int, column: int, problem: str) -> tuple[int, int] | None:
