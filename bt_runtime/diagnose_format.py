@@ -15,8 +15,6 @@ FORMATS: tuple[Format, ...] = ("full", "concise", "json", "github")
 _WIDEST = 100  # columns of a shown line; of a longer one, the part around the fault
 _TAB = 4
 _LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # as YAML counts lines
-# What moves the cursor, hides text or turns its direction; shown by its number instead.
-_HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 _RED, _YELLOW, _BLUE, _BOLD, _PLAIN = "\x1b[1;31m", "\x1b[1;33m", "\x1b[1;34m", "\x1b[1m", "\x1b[0m"
 
@@ -112,11 +110,10 @@ def _cell(character: str) -> tuple[str, int]:
         return character, 1
     if character == "\t":
         return " " * _TAB, _TAB
-    kind = unicodedata.category(character)
-    if kind in _HIDDEN:
+    if not character.isprintable():  # moves the cursor, turns the direction, or looks like a space and is none
         shown = _number(character)
         return shown, len(shown)
-    if kind in ("Mn", "Me"):
+    if unicodedata.category(character) in ("Mn", "Me"):
         return character, 0
     return character, 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
