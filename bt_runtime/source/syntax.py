@@ -110,9 +110,10 @@ def explain(error: yaml.YAMLError, text: str, name: str) -> Diagnostic:
     if saying is None:
         saying = Saying(f"this is no YAML: {problem}", "look for an unclosed quote or bracket")
     at = began if saying.at_start and began is not None else mark
-    label = _closer_look(lines, at.line)
-    if at is began and mark.line != began.line and not label:
-        label = f"read on to line {mark.line + 1}"
+    slip = _missing_space(lines, at.line) if "mapping values" in problem or "simple key" in context else None
+    if slip:
+        return slip._replace(file=name)
+    label = f"read on to line {mark.line + 1}" if at is began and mark.line != began.line else ""
     return Diagnostic("BT005", saying.message, name, _at(at), label, saying.help)
 
 
@@ -146,12 +147,14 @@ def _tabbed(lines: list[str], place: tuple[int, int], name: str) -> Diagnostic:
     )
 
 
-def _closer_look(lines: list[str], line: int) -> str:
-    """A missing space after a colon, on this line or the one above: the commonest slip of all."""
+def _missing_space(lines: list[str], line: int) -> Diagnostic | None:
+    """`key:value`, on this line or the one above: the commonest slip of all."""
     for number in (line, line - 1):
         text = lines[number] if 0 <= number < len(lines) else ""
-        slip = re.match(r"\s*(?:- )*([A-Za-z_][\w-]*):[^\s:/]", text)
+        slip = re.match(r"\s*(?:- +)*([A-Za-z_][\w-]*:)[^\s:/]", text)
         if slip:
-            where = "" if number == line else f" on line {number + 1}"
-            return f"is a space missing after `{slip[1]}:`{where}?"
-    return ""
+            span = Span(number + 1, slip.start(1) + 1, number + 1, slip.end(1) + 1)
+            help = f"a key is written `{slip[1]} ` and then its value"
+            label = "is a space missing after the colon?"
+            return Diagnostic("BT005", "this line is no `key: value`", "", span, label, help)
+    return None
