@@ -35,6 +35,15 @@ class Scalar:
     def span(self) -> Span:
         return Span(self.start.line + 1, self.start.column + 1, self.end.line + 1, self.end.column + 1)
 
+    def part(self, start: int, end: int) -> Span:
+        """Where these characters of the text stand; all of it when quotes, escapes or line breaks hide the place."""
+        written = self.end.column - self.start.column
+        if self.start.line != self.end.line or not len(self.text) <= written <= len(self.text) + 2:
+            return self.span
+        before = self.start.column + 1 + (written - len(self.text)) // 2
+        line = self.start.line + 1
+        return Span(line, before + start, line, before + end)
+
     def data(self) -> Json:
         return self.value
 

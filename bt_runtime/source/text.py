@@ -41,10 +41,8 @@ def load(path: Path, name: str, limits: Limits) -> bytes | Diagnostic:
 
     try:
         # non-blocking: a pipe put in the place of the file between two calls must not hang us
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123
             kind = os.fstat(file.fileno())
-            if stat.S_ISDIR(kind.st_mode):
-                return fault("this is a folder", "name a file inside it")
             if not stat.S_ISREG(kind.st_mode):
                 return fault("this is not a regular file", "copy its content to a file first")
             if kind.st_size > limits.size:
@@ -56,6 +54,8 @@ def load(path: Path, name: str, limits: Limits) -> bytes | Diagnostic:
         return fault("there is no such file", f"did you mean `{near}`?" if near else "check the path")
     except NotADirectoryError:
         return fault("a part of this path is not a folder", "check the path")
+    except IsADirectoryError:
+        return fault("this is a folder", "name a file inside it")
     except PermissionError:
         return fault("this file may not be read", "check its permissions (ls -l)")
     except (OSError, ValueError) as reason:  # ValueError: a NUL in the path
