@@ -42,7 +42,9 @@ def _from_module(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except Exception as error:
-        raise ImportFault(f"the module `{name}` cannot be imported: {error}", "is it installed, and on the path?") from error
+        raise ImportFault(
+            f"the module `{name}` cannot be imported: {error}", "is it installed, and on the path?"
+        ) from error
 
 
 def _from_file(path: Path) -> Any:

@@ -14,7 +14,9 @@ _LIST_EXAMPLE = """\
 """
 
 
-def _listed(name: str, impl: str, about: str, rules: tuple[str, ...], *, reactive: bool = False, emit: bool = False) -> Kind:
+def _listed(
+    name: str, impl: str, about: str, rules: tuple[str, ...], *, reactive: bool = False, emit: bool = False
+) -> Kind:
     return Kind(
         name, "control", about, (_CHILDREN,), rules, _LIST_EXAMPLE.format(kind=name), bare="children",
         impl=f"{_NODES}.{impl}", reactive=reactive, emit=emit,

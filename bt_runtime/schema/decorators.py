@@ -10,8 +10,15 @@ _SKIPPED = "A skipped child makes the decorator skipped."
 
 
 def _decorator(
-    name: str, impl: str, about: str, fields: tuple[Field, ...], rules: tuple[str, ...], example: str, *,
-    loops: bool = False, waits: bool = False,
+    name: str,
+    impl: str,
+    about: str,
+    fields: tuple[Field, ...],
+    rules: tuple[str, ...],
+    example: str,
+    *,
+    loops: bool = False,
+    waits: bool = False,
 ) -> Kind:
     return Kind(
         name, "decorator", about, (*fields, _CHILD), rules, example, bare=None if any(f.required for f in fields) else "child",

@@ -38,7 +38,10 @@ class UnknownEntry(BtError, KeyError):
 
 
 class Scope:
-    """The entries that one tree sees. A shared name is another scope's entry; with `open`, unknown names are the parent's."""
+    """The entries that one tree sees.
+
+    A shared name is another scope's entry; with `open`, unknown names are the parent's.
+    """
 
     __slots__ = ("board", "guard", "open", "parent", "path", "shared", "stamps", "values")
 

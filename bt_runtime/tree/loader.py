@@ -15,8 +15,9 @@ from bt_runtime.tree import meaning
 from bt_runtime.tree.findings import Findings, did_you_mean
 from bt_runtime.tree.ports import PORT_TYPES, an, fits, type_name
 from bt_runtime.tree.reader import NodeReader
-from bt_runtime.tree.spec import ABSENT, Port, TreeSpec
+from bt_runtime.tree.spec import ABSENT, NodeSpec, Port, TreeSpec
 from bt_runtime.tree.values import NAME
+from bt_runtime.types import Span
 
 HEADER = ("version", "tree", "about", "skills", "inputs", "outputs", "blackboard", "root")
 PORT_FIELDS = ("type", "default", "about", "choices")
@@ -28,6 +29,9 @@ class Caps(NamedTuple):
 
     depth: int = 256
     nodes: int = 100_000
+
+
+DEFAULT_CAPS = Caps()
 
 
 class Checked(NamedTuple):
@@ -47,7 +51,11 @@ class Loader:
     """Loads one tree and all it includes. `skills` are kinds that need no manifest (Python skills of the caller)."""
 
     def __init__(
-        self, root: Path | None = None, skills: tuple[Kind, ...] = (), caps: Caps = Caps(), limits: Limits | None = None
+        self,
+        root: Path | None = None,
+        skills: tuple[Kind, ...] = (),
+        caps: Caps = DEFAULT_CAPS,
+        limits: Limits | None = None,
     ) -> None:
         self.project = root or project.find_root()
         self.registry = BUILT_IN.with_kinds(skills)
@@ -66,6 +74,23 @@ class Loader:
     def text(self, text: str | bytes, name: str = "text", folder: Path | None = None) -> Checked:
         self.home = (folder or Path.cwd()).resolve()
         return self.checked(self.tree(source.parse(text, name, self.limits), self.home, ()))
+
+    def fragment(self, text: str | bytes, tree: TreeSpec, name: str) -> NodeSpec:
+        """One node and all below, to be grafted into a tree: checked with that tree's kinds and ports. Raises Faults."""
+        document = source.parse(text, name, self.limits)
+        self.home = tree.folder
+        self.findings.sources[name] = document.text
+        self.findings.items += document.diagnostics
+        if document.root is not None:
+            whole = TreeSpec(tree.name, name, document.text, tree.folder, tree.registry)
+            whole.inputs, whole.outputs, whole.entries = tree.inputs, tree.outputs, tree.entries
+            root = NodeReader(name, tree.registry, self.findings, self.caps.depth).read(document.root)
+            if root is not None:
+                whole.root = root
+                self.subtrees(whole, ())
+                meaning.check_nodes(whole, self.findings)
+                return self.checked(whole).sound().root
+        return self.checked(None).sound().root
 
     def checked(self, tree: TreeSpec | None) -> Checked:
         if tree is not None and not self.findings.errors:
@@ -118,7 +143,9 @@ class Loader:
         if top is None:
             return None
         if not isinstance(top, Mapping):
-            self.findings.error("BT018", "a tree file is a mapping with `version`, `tree` and `root`", document.name, top.span)
+            self.findings.error(
+                "BT018", "a tree file is a mapping with `version`, `tree` and `root`", document.name, top.span
+            )
             return None
         header = Header(top, document.name, self.findings)
         spec = TreeSpec(header.name(), document.name, document.text, folder, self.registry)
@@ -152,16 +179,26 @@ class Loader:
             if not isinstance(item, Scalar) or path is None:
                 known = list(project.names("skills", root=self.project))
                 name = item.text if isinstance(item, Scalar) else ""
-                self.findings.error("BT040", f"there is no skill manifest `{name}`", spec.file, item.span,
-                                    did_you_mean(name, known), f"manifests here: {', '.join(known) or 'none'}")  # fmt: skip
+                self.findings.error(
+                    "BT040",
+                    f"there is no skill manifest `{name}`",
+                    spec.file,
+                    item.span,
+                    did_you_mean(name, known),
+                    f"manifests here: {', '.join(known) or 'none'}",
+                )
                 continue
             read = manifest.read(path, self.shown(path))
             self.findings.sources[self.shown(path)] = read.text
             self.findings.items += read.diagnostics
             for kind in read.kinds:
                 if kind.name in registry:
-                    self.findings.error("BT043", f"`{kind.name}` of manifest `{item.text}` is the name of another kind",
-                                        spec.file, item.span)  # fmt: skip
+                    self.findings.error(
+                        "BT043",
+                        f"`{kind.name}` of manifest `{item.text}` is the name of another kind",
+                        spec.file,
+                        item.span,
+                    )
             registry = registry.with_kinds(tuple(read.kinds))
         return registry
 
@@ -180,14 +217,25 @@ class Loader:
             else:
                 node.subtree = self.load(found, chain)
 
-    def not_included(self, why: str, name: str, file: str, span: source.node.Span) -> None:
+    def not_included(self, why: str, name: str, file: str, span: Span) -> None:
         if why == "outside":
-            self.findings.error("BT041", f"`{name}` lies outside the project", file, span,
-                                help="move it into the project's trees/ folder")  # fmt: skip
+            self.findings.error(
+                "BT041",
+                f"`{name}` lies outside the project",
+                file,
+                span,
+                help="move it into the project's trees/ folder",
+            )
         else:
             known = list(project.names("trees", root=self.project))
-            self.findings.error("BT040", f"there is no tree `{name}`", file, span, did_you_mean(name, known),
-                                "looked beside this file, in the project's trees/ and among the shipped ones")  # fmt: skip
+            self.findings.error(
+                "BT040",
+                f"there is no tree `{name}`",
+                file,
+                span,
+                did_you_mean(name, known),
+                "looked beside this file, in the project's trees/ and among the shipped ones",
+            )
 
 
 class Header:
@@ -199,8 +247,14 @@ class Header:
         self.findings = findings
         for key, _ in top:
             if key.text not in HEADER:
-                findings.error("BT018", f"a tree file has no `{key.text}`", file, key.span, did_you_mean(key.text, HEADER),
-                               f"it has: {', '.join(HEADER)}")  # fmt: skip
+                findings.error(
+                    "BT018",
+                    f"a tree file has no `{key.text}`",
+                    file,
+                    key.span,
+                    did_you_mean(key.text, HEADER),
+                    f"it has: {', '.join(HEADER)}",
+                )
         self.version()
         if top.get("root") is None:
             findings.error("BT018", "the tree has no `root`", file, top.span, help="add `root:` and one node below it")
@@ -208,8 +262,13 @@ class Header:
     def version(self) -> None:
         node = self.top.get("version")
         if node is None:
-            self.findings.error("BT018", "the file does not say its language version", self.file, self.top.span,
-                                help=f"begin it with `version: {VERSION}`")  # fmt: skip
+            self.findings.error(
+                "BT018",
+                "the file does not say its language version",
+                self.file,
+                self.top.span,
+                help=f"begin it with `version: {VERSION}`",
+            )
         elif not isinstance(node, Scalar) or node.value != VERSION or isinstance(node.value, bool):
             self.findings.error("BT018", f"this runtime reads language version {VERSION}", self.file, node.span)
 
@@ -237,8 +296,13 @@ def read_ports(node: Node | None, section: str, file: str, findings: Findings) -
     if node is None:
         return {}
     if not isinstance(node, Mapping):
-        findings.error("BT048", f"`{section}` takes a mapping of names to ports", file, node.span,
-                       help="for instance `room: {type: string, default: kitchen}`")  # fmt: skip
+        findings.error(
+            "BT048",
+            f"`{section}` takes a mapping of names to ports",
+            file,
+            node.span,
+            help="for instance `room: {type: string, default: kitchen}`",
+        )
         return {}
     found: dict[str, Port] = {}
     for key, value in node:
@@ -253,28 +317,44 @@ def read_ports(node: Node | None, section: str, file: str, findings: Findings) -
 
 def _port(key: Scalar, value: Node, file: str, findings: Findings) -> Port | None:
     if isinstance(value, Scalar):
-        type_node, given = value, {"type": value}
+        given: dict[str, Node] = {"type": value}
     elif isinstance(value, Mapping):
         given = {k.text: v for k, v in value}
-        type_node = given.get("type")  # type: ignore[assignment]
         for name, _ in value:
             if name.text not in PORT_FIELDS:
-                findings.error("BT048", f"a port has no `{name.text}`", file, name.span, did_you_mean(name.text, PORT_FIELDS),
-                               f"it has: {', '.join(PORT_FIELDS)}")  # fmt: skip
+                findings.error(
+                    "BT048",
+                    f"a port has no `{name.text}`",
+                    file,
+                    name.span,
+                    did_you_mean(name.text, PORT_FIELDS),
+                    f"it has: {', '.join(PORT_FIELDS)}",
+                )
     else:
         findings.error("BT048", f"port `{key.text}` takes its type, or a mapping", file, value.span)
         return None
+    type_node = given.get("type")
     type_name_given = type_node.text if isinstance(type_node, Scalar) else "any"
     if type_name_given not in PORT_TYPES:
-        findings.error("BT048", f"unknown type `{type_name_given}`", file, (type_node or key).span,
-                       did_you_mean(type_name_given, PORT_TYPES), f"types: {', '.join(PORT_TYPES)}")  # fmt: skip
+        findings.error(
+            "BT048",
+            f"unknown type `{type_name_given}`",
+            file,
+            (type_node or key).span,
+            did_you_mean(type_name_given, PORT_TYPES),
+            f"types: {', '.join(PORT_TYPES)}",
+        )
         return None
     choices = given["choices"].data() if "choices" in given else ()
     default = given["default"].data() if "default" in given else ABSENT
     about = str(given["about"].data()) if "about" in given else ""
     if default is not ABSENT and not fits(default, type_name_given):
-        findings.error("BT016", f"the default of `{key.text}` is {an(type_name(default))}, not {an(type_name_given)}",
-                       file, given["default"].span)  # fmt: skip
+        findings.error(
+            "BT016",
+            f"the default of `{key.text}` is {an(type_name(default))}, not {an(type_name_given)}",
+            file,
+            given["default"].span,
+        )
         return None
     if not isinstance(choices, list | tuple):
         findings.error("BT048", "`choices` takes a list", file, given["choices"].span)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from py_trees.behaviour import Behaviour
-from py_trees.common import Status
+from py_trees.common import Status as Status  # the package's own `Status` is this one
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.tree.context import Context, Crash, Halt
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.spec import NodeSpec
 
+TRANSPARENT = "."  # the segment of a guarded node: its guard stands at the same path
 RUNNING, SUCCESS, FAILURE, INVALID = Status.RUNNING, Status.SUCCESS, Status.FAILURE, Status.INVALID
 
 
@@ -117,7 +118,8 @@ class Node(Behaviour):
         """For py_trees' trees and foreign parents: steps once, then yields what was visited, this node last."""
         context = self.context
         outer = context.visits
-        context.visits = visited = []
+        visited: list[Behaviour] = []
+        context.visits = visited
         try:
             self.step()
         finally:
@@ -137,7 +139,9 @@ class Node(Behaviour):
     def tip(self) -> Behaviour | None:
         node: Behaviour = self
         while True:
-            live = [c for c in node.children if c.status is RUNNING] or [c for c in node.children if c.status is not INVALID]
+            live = [c for c in node.children if c.status is RUNNING] or [
+                c for c in node.children if c.status is not INVALID
+            ]
             if not live:
                 return None if node.status is INVALID else node
             node = live[-1]
@@ -145,7 +149,7 @@ class Node(Behaviour):
 
 def record_crash(node: Behaviour, context: Context, error: Exception) -> None:
     path = path_of(node)
-    message = str(error) if isinstance(error, BtError) else f"{type(error).__name__}: {error}"
+    message = error.message if isinstance(error, BtError) else f"{type(error).__name__}: {error}"
     node.feedback_message = message.partition("\n")[0]
     context.crash_count += 1
     context.crashes.append(Crash(path, message, "".join(traceback.format_exception(error)), context.crash_count))
@@ -158,7 +162,9 @@ def path_of(node: Behaviour) -> str:
     segments: list[str] = []
     at: Behaviour | None = node
     while at is not None:
-        segments.append(getattr(at, "segment", "") or at.name)
+        segment = getattr(at, "segment", "") or at.name
+        if segment != TRANSPARENT:
+            segments.append(segment)
         at = at.parent
     return "/" + "/".join(reversed(segments))
 

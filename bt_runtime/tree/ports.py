@@ -26,7 +26,9 @@ def type_name(value: Json) -> str:
         return "number"
     if isinstance(value, str):
         return "string"
-    return "object" if isinstance(value, Mapping) else "list" if isinstance(value, list | tuple) else type(value).__name__
+    return (
+        "object" if isinstance(value, Mapping) else "list" if isinstance(value, list | tuple) else type(value).__name__
+    )
 
 
 def fits(value: Json, type: str) -> bool:

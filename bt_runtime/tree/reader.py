@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 _COMMON = {f.name: f for f in COMMON}
 _GUARDS = ("when", "unless", "on_success", "on_failure", "on_halt")
 # What the guards of any node become: a node around it, at the same path.
-GUARD = Kind("guard", "decorator", "The guards and assignments of the node inside.", tuple(_COMMON[g] for g in _GUARDS),
-             impl="bt_runtime.tree.nodes.conditions:Guard")  # fmt: skip
+GUARD = Kind(
+    "guard",
+    "decorator",
+    "The guards and assignments of the node inside.",
+    tuple(_COMMON[g] for g in _GUARDS),
+    impl="bt_runtime.tree.nodes.conditions:Guard",
+)
 SEGMENT_FORBIDDEN = set("/*?[]{}")
 
 
@@ -46,8 +51,12 @@ class NodeReader:
         while todo:
             place, depth = todo.pop()
             if depth > self.max_depth:
-                self.error("BT028", f"the tree is deeper than {self.max_depth} nodes", place.node.span,
-                           help="move the inner part into a tree of its own")  # fmt: skip
+                self.error(
+                    "BT028",
+                    f"the tree is deeper than {self.max_depth} nodes",
+                    place.node.span,
+                    help="move the inner part into a tree of its own",
+                )
                 return root
             inner: list[Place] = []
             outer, spec = self.node(place.node, inner)
@@ -84,15 +93,22 @@ class NodeReader:
         if bare is not None and self.is_bare(kind, bare, value):
             return {bare.name: (key, value)}
         if not isinstance(value, Mapping):
-            takes = f"`{kind.name}` takes its fields: {_names(kind)}" if kind.fields else f"`{kind.name}` takes no value"
+            takes = (
+                f"`{kind.name}` takes its fields: {_names(kind)}" if kind.fields else f"`{kind.name}` takes no value"
+            )
             self.error("BT016", takes, value.span)
             return {}
         given: dict[str, tuple[Scalar, Node]] = {}
         for name, inside in value:
             if kind.field(name.text) is None and name.text not in COMMON_NAMES:
                 label = did_you_mean(name.text, [f.name for f in (*kind.fields, *COMMON)])
-                self.error("BT013", f"`{kind.name}` has no field `{name.text}`", name.span, label,
-                           f"its fields: {_names(kind)}; any node: {', '.join(_COMMON)}")  # fmt: skip
+                self.error(
+                    "BT013",
+                    f"`{kind.name}` has no field `{name.text}`",
+                    name.span,
+                    label,
+                    f"its fields: {_names(kind)}; any node: {', '.join(_COMMON)}",
+                )
             else:
                 given[name.text] = (name, inside)
         return given
@@ -101,7 +117,7 @@ class NodeReader:
         if not isinstance(value, Mapping):
             return bare.type != "node"
         if bare.type == "assignments":
-            return bare.name not in value.keys()
+            return value.get(bare.name) is None
         if bare.type == "node" and len(value.pairs) == 1:
             name = value.pairs[0][0].text
             return kind.field(name) is None and name not in COMMON_NAMES
@@ -143,8 +159,9 @@ class NodeReader:
             for key, node in value:
                 yield Place(node, spec, f"{field.name}:{key.text}")
         elif not isinstance(value, Listing):
-            self.error("BT016", f"`{field.name}` takes a list of nodes", value.span,
-                       help="write each child as `- kind: ...`")  # fmt: skip
+            self.error(
+                "BT016", f"`{field.name}` takes a list of nodes", value.span, help="write each child as `- kind: ...`"
+            )
         elif not value.items and field.required:
             self.error("BT017", f"`{spec.kind.name}` has no children", spec.span, help="give it one, or remove it")
         else:
@@ -157,38 +174,67 @@ class NodeReader:
                 continue
             if field.required:
                 if field.name == "children":
-                    self.error("BT017", f"`{spec.kind.name}` has no children", key.span, help="give it one, or remove it")
+                    self.error(
+                        "BT017", f"`{spec.kind.name}` has no children", key.span, help="give it one, or remove it"
+                    )
                 else:
-                    self.error("BT015", f"`{spec.kind.name}` lacks its field `{field.name}`", key.span,
-                               help=f"{field.name}: {field.about}")  # fmt: skip
+                    self.error(
+                        "BT015",
+                        f"`{spec.kind.name}` lacks its field `{field.name}`",
+                        key.span,
+                        help=f"{field.name}: {field.about}",
+                    )
             elif field.default is not None and field.type not in NODE_TYPES:
                 spec.values[field.name] = field.default
 
     def node_name(self, key: Scalar, name: str, value: Node) -> str | None:
         if not name or name.isdigit() or name != name.strip() or SEGMENT_FORBIDDEN & set(name) or len(name) > 80:
-            self.error("BT019", f"`{name:.40}` cannot be the name of a node", value.span,
-                       help="at most 80 characters, not only digits, and none of / * ? [ ] { }")  # fmt: skip
+            self.error(
+                "BT019",
+                f"`{name:.40}` cannot be the name of a node",
+                value.span,
+                help="at most 80 characters, not only digits, and none of / * ? [ ] { }",
+            )
             return None
         return name
 
     def not_a_node(self, node: Node) -> None:
         if isinstance(node, Scalar) and node.text in self.registry:
-            self.error("BT014", f"a node is a mapping, and `{node.text}` stands here alone", node.span, f"write `{node.text}:`")
+            self.error(
+                "BT014", f"a node is a mapping, and `{node.text}` stands here alone", node.span, f"write `{node.text}:`"
+            )
         elif isinstance(node, Mapping) and len(node.pairs) > 1:
             second = node.pairs[1][0]
-            self.error("BT014", "a node has exactly one key, its kind", second.span,
-                       f"`{node.pairs[0][0].text}` is the kind already",
-                       "fields belong one level deeper, a second node into a list")  # fmt: skip
+            self.error(
+                "BT014",
+                "a node has exactly one key, its kind",
+                second.span,
+                f"`{node.pairs[0][0].text}` is the kind already",
+                "fields belong one level deeper, a second node into a list",
+            )
         else:
-            what = "an empty mapping" if isinstance(node, Mapping) else "a list" if isinstance(node, Listing) else "plain text"
+            what = (
+                "an empty mapping"
+                if isinstance(node, Mapping)
+                else "a list"
+                if isinstance(node, Listing)
+                else "plain text"
+            )
             self.error("BT014", f"a node is a mapping with one key, its kind, not {what}", node.span)
 
     def unknown_kind(self, key: Scalar) -> None:
         families: dict[str, None] = {}
         for kind in self.registry:
-            families[{"control": "control", "decorator": "decorators", "skill": "skills"}.get(kind.family, kind.name)] = None
-        self.error("BT012", f"unknown node kind `{key.text}`", key.span,
-                   did_you_mean(key.text, self.registry.kinds), f"kinds here: {', '.join(families)}")  # fmt: skip
+            families[
+                {"control": "control", "decorator": "decorators", "skill": "skills"}.get(kind.family, kind.name)
+            ] = None
+        self.error(
+            "BT012",
+            f"unknown node kind `{key.text}`",
+            key.span,
+            did_you_mean(key.text, self.registry.kinds),
+            f"kinds here: {', '.join(families)}",
+        )
 
     def error(self, code: str, message: str, span: Span, label: str = "", help: str = "") -> None:
         self.findings.error(code, message, self.file, span, label, help)

@@ -79,7 +79,13 @@ def _shared(spec: NodeSpec, field: Field, node: Node, found: Usage) -> None:
 
 def _reads(spec: NodeSpec, field: Field, value: Json, node: Node) -> Iterator[Use]:
     if isinstance(value, Nested):
-        parts = node.items if isinstance(node, Listing) else [v for _, v in node.pairs] if isinstance(node, YamlMapping) else []
+        parts = (
+            node.items
+            if isinstance(node, Listing)
+            else [v for _, v in node.pairs]
+            if isinstance(node, YamlMapping)
+            else []
+        )
         shapes = value.shape.values() if isinstance(value.shape, Mapping) else value.shape
         for shape, part in zip(shapes, parts, strict=True):
             yield from _reads(spec, field, shape, part)

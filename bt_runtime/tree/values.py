@@ -64,9 +64,10 @@ class Values:
         if field.type == "word":
             if node.value not in field.choices:
                 return self.wrong(
-                    node, f"`{field.name}` is one of {_listed(field.choices)}, not `{node.text}`",
+                    node,
+                    f"`{field.name}` is one of {_listed(field.choices)}, not `{node.text}`",
                     did_you_mean(node.text, [str(c) for c in field.choices]),
-                )  # fmt: skip
+                )
             return node.value
         return node.text  # "text"
 
@@ -95,9 +96,10 @@ class Values:
             return self.wrong(node, f"`{field.name}` takes {an(field.type)}, not {an(type_name(value))}", quoted)
         if field.choices and value not in field.choices:
             return self.wrong(
-                node, f"`{field.name}` is one of {_listed(field.choices)}, not `{value}`",
+                node,
+                f"`{field.name}` is one of {_listed(field.choices)}, not `{value}`",
                 did_you_mean(str(value), [str(c) for c in field.choices]),
-            )  # fmt: skip
+            )
         if isinstance(value, int | float) and value not in field.extra:
             low, high = field.minimum, field.maximum
             if (low is not None and value < low) or (high is not None and value > high) or value != value:
@@ -107,7 +109,11 @@ class Values:
     def computed(self, node: Node) -> Json:
         """A literal, a Template, or Nested; BAD when a template inside is at fault."""
         if isinstance(node, Scalar):
-            return self.template(node) if isinstance(node.value, str) and ("{" in node.text or "}" in node.text) else node.value
+            return (
+                self.template(node)
+                if isinstance(node.value, str) and ("{" in node.text or "}" in node.text)
+                else node.value
+            )
         names: set[str] = set()
         shape = self.shape(node, names)
         if shape is BAD:
@@ -148,13 +154,8 @@ class Values:
 
 
 def inside(node: Node, start: int, end: int) -> Span:
-    """A part of a scalar's text as a place in the file; all of the scalar when it is written over several lines."""
-    span = node.span
-    if not isinstance(node, Scalar) or span.line != span.end_line:
-        return span
-    first = span.column + start + (0 if node.plain else 1)
-    last = min(first + end - start, span.end_column)
-    return Span(span.line, first, span.line, last) if first < span.end_column else span
+    """A part of a scalar's text as a place in the file; all of a node that is no scalar."""
+    return node.part(start, end) if isinstance(node, Scalar) else node.span
 
 
 def _said(field: Field) -> str:
@@ -167,5 +168,11 @@ def _listed(choices: tuple[Json, ...]) -> str:
 
 def _range(field: Field) -> str:
     low, high = field.minimum, field.maximum
-    said = f"{low:g} to {high:g}" if low is not None and high is not None else f"{low:g} or more" if low is not None else f"at most {high:g}"
+    said = (
+        f"{low:g} to {high:g}"
+        if low is not None and high is not None
+        else f"{low:g} or more"
+        if low is not None
+        else f"at most {high:g}"
+    )
     return said + "".join(f", or {e}" for e in field.extra)

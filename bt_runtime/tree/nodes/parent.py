@@ -17,9 +17,17 @@ if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
 
 
+def _shown_child(parent: Behaviour) -> Behaviour | None:
+    """The child a viewer should look at: the running one, else the last that has a result."""
+    live = [c for c in parent.children if c.status is RUNNING]
+    live = live or [c for c in parent.children if c.status is not INVALID]
+    return live[-1] if live else None
+
+
 class Parent(Node):
     """A node with children. `inserted` and `removed` keep a parent's place when its children change."""
 
+    current_child: Behaviour | None = property(_shown_child)  # type: ignore[assignment]
     fixed = False  # True: every place is taken by exactly one child, which can only be replaced
 
     def take(self, child: Behaviour, index: int, segment: str = "") -> None:
@@ -90,12 +98,6 @@ class Parent(Node):
         self.take(replacement, index, _name_of(replacement) or segment)
         self.replaced(child, replacement)
 
-    @property
-    def current_child(self) -> Behaviour | None:
-        """The child a viewer should look at: the running one, else the last that has a result."""
-        live = [c for c in self.children if c.status is RUNNING] or [c for c in self.children if c.status is not INVALID]
-        return live[-1] if live else None
-
     def clear(self, start: int) -> None:
         """Children from this index on show results of an earlier round: clear them."""
         for child in self.children[start:]:
@@ -156,9 +158,7 @@ class Chooser(Parent):
 class Decorator(Chooser, decorators.Decorator):
     """Base of nodes with one child; py_trees sees a decorator."""
 
-    @property
-    def decorated(self) -> Behaviour:
-        return self.children[0]
+    decorated: Behaviour = property(lambda self: self.children[0])  # type: ignore[assignment]
 
 
 def halt_below(child: Behaviour, context: Context, by: Node, reason: str) -> None:

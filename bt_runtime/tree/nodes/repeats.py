@@ -1,4 +1,4 @@
-"""Decorators that start their child again: retry, repeat, until_failure, for_each. One round a tick, so none can hang it."""
+"""Decorators that start their child again: one round a tick, so that none of them can hang it."""
 
 from __future__ import annotations
 
