@@ -41,7 +41,7 @@ class Template:
         first = self.pieces[0]
         return first[0] if len(self.pieces) == 1 and not isinstance(first, str) else None
 
-    def render(self, scope: Scope) -> Value:
+    def evaluate(self, scope: Scope) -> Value:
         """Raises ExpressionError, and nothing else, whatever the values are."""
         if len(self.pieces) == 1:
             piece = self.pieces[0]

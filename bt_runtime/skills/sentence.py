@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from bt_runtime.types import Json
 
@@ -11,7 +11,7 @@ _SLOT = re.compile(r"\{(\w+)\}")
 # What a parameter of each type may look like inside a sentence.
 _SHAPES = {"integer": r"[+-]?\d+", "number": r"[+-]?\d+(?:\.\d+)?", "boolean": r"true|false"}
 _WORDS = r"\S(?:.*?\S)?"
-_READ = {"integer": int, "number": float, "boolean": "true".__eq__}
+_READ: dict[str, Callable[[str], Json]] = {"integer": int, "number": float, "boolean": "true".__eq__}
 
 
 class Sentence:

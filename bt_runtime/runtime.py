@@ -1,0 +1,241 @@
+"""The composition root: a checked tree, and a run of it with its blackboard, clock, skills and world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from py_trees.behaviour import Behaviour
+from py_trees.common import Status
+
+from bt_runtime.diagnose import Diagnostic, Faults
+from bt_runtime.schema.kind import Kind
+from bt_runtime.skills.skill import kind_of
+from bt_runtime.tree import ports
+from bt_runtime.tree.blackboard import Scope
+from bt_runtime.tree.build import build, build_nodes
+from bt_runtime.tree.clock import RunClock
+from bt_runtime.tree.context import Context, Line
+from bt_runtime.tree.engine import Engine, Observer, Tick
+from bt_runtime.tree.findings import did_you_mean
+from bt_runtime.tree.graft import How, Request
+from bt_runtime.tree.loader import DEFAULT_CAPS, Caps, Loader
+from bt_runtime.tree.node import INVALID
+from bt_runtime.tree.runner import Runner, interruptible
+from bt_runtime.tree.spec import TreeSpec
+from bt_runtime.types import Json
+
+
+class Tree:
+    """A checked tree and how it was loaded; any number of runs can be made of it."""
+
+    def __init__(self, spec: TreeSpec, loader: Callable[[], Loader], warnings: tuple[Diagnostic, ...]) -> None:
+        self.spec = spec
+        self.loader = loader  # a fresh one for each graft: same project, skills and caps
+        self.warnings = warnings
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    def __repr__(self) -> str:
+        return f"Tree({self.name!r}, {self.spec.file!r})"
+
+
+def load(
+    source: str | Path, *, skills: Iterable[Any] = (), project: Path | str | None = None, caps: Caps = DEFAULT_CAPS
+) -> Tree:
+    """A tree from a file, a name (`patrol`), or YAML text. Raises Faults: every fault, with line and column."""
+    kinds: tuple[Kind, ...] = tuple(s if isinstance(s, Kind) else kind_of(s) for s in skills)
+
+    def loader() -> Loader:
+        return Loader(Path(project) if project else None, kinds, caps)
+
+    is_text = isinstance(source, str) and "\n" in source
+    checked = loader().text(str(source)) if is_text else loader().file(source)
+    return Tree(checked.sound(), loader, tuple(checked.diagnostics))
+
+
+class Run:
+    """One run of a tree: tick it from your own loop, or let it `spin`.
+
+    with Run(tree, inputs={"room": "kitchen"}) as run:
+        while run.tick().running: ...
+    """
+
+    def __init__(
+        self,
+        tree: Tree | str | Path,
+        *,
+        inputs: Mapping[str, Json] | None = None,
+        world: Any = None,
+        services: Mapping[str, Any] | None = None,
+        clock: RunClock | None = None,
+        strict: bool = False,
+        hz: float | None = None,
+        log: Callable[[Line], None] | None = None,
+    ) -> None:
+        self.tree = tree if isinstance(tree, Tree) else load(tree)
+        self.spec = self.tree.spec
+        self.context = Context(clock, strict)
+        self.context.services.update(services or {}, grow=self._grow)
+        if world is not None:
+            self.context.services["world"] = world
+        if log is not None:
+            self.context.lines = log
+        caps = self.tree.loader().caps
+        scope = self.blackboard_root()
+        self.engine = Engine(build(self.spec, self.context, scope), self.context, caps.depth, caps.nodes)
+        self._start(scope, inputs or {})
+        self.runner = Runner(self.engine, hz)
+        self.status: Status = INVALID
+
+    def blackboard_root(self) -> Scope:
+        """The run's own entries: what the root tree reads and writes, and what you set from outside."""
+        return self.context.blackboard.root
+
+    @property
+    def blackboard(self) -> Scope:
+        return self.context.blackboard.root
+
+    @property
+    def root(self) -> Behaviour:
+        return self.engine.root
+
+    @property
+    def outputs(self) -> dict[str, Json]:
+        return {name: self.blackboard.get(name) for name in self.spec.outputs}
+
+    # Running ---------------------------------------------------------------------------------
+
+    def tick(self) -> Tick:
+        tick = self.engine.tick()
+        self.status = tick.status
+        return tick
+
+    def spin(self, hz: float | None = None, seconds: float | None = None, ticks: int | None = None) -> Status:
+        """Ticks to the end. Ctrl-C halts everything and returns; a second one kills."""
+        self.runner.hz = hz or self.runner.hz
+        with interruptible(self.runner):
+            self.status = self.runner.spin(seconds, ticks)
+        return self.status
+
+    def halt(self, reason: str, by: str = "operator") -> int:
+        """Returns when every running skill was told to cancel; how many nodes were running."""
+        return self.engine.halt(reason, by)
+
+    def observe(self, observer: Observer) -> Callable[[], None]:
+        """Called after every tick with what it did; returns what ends that."""
+        self.engine.observers.append(observer)
+        return lambda: self.engine.observers.remove(observer)
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close("the run was closed" if error is None else f"{type(error).__name__}: {error}")
+
+    def close(self, reason: str = "the run was closed") -> None:
+        self.engine.halt(reason, "run")
+        self.engine.shutdown()
+
+    # Shape -----------------------------------------------------------------------------------
+
+    def graft(self, path: str, plan: str | Behaviour, how: How = "replace", index: int | None = None) -> Request:
+        """Asks for nodes to be put in at a path; applied between ticks. Faults in the text are raised here and now."""
+        if isinstance(plan, Behaviour):
+            return self.engine.request(Request(how, path, lambda above: plan, index))
+        owner = self.owner(path)
+        tree, scope = owner
+        spec = self.tree.loader().fragment(plan, tree, f"graft at {path}")
+
+        def make(above: str) -> Behaviour:
+            return build_nodes(spec, self.context, scope, spec.name or "", above, tree.folder)
+
+        return self.engine.request(Request(how, path, make, index, plan))
+
+    def insert(self, path: str, plan: str | Behaviour, index: int | None = None) -> Request:
+        """Asks for a new child of the node at `path`, at this index (at the end without one)."""
+        return self.graft(path, plan, "insert", index)
+
+    def replace(self, path: str, plan: str | Behaviour) -> Request:
+        return self.graft(path, plan, "replace")
+
+    def remove(self, path: str) -> Request:
+        return self.engine.request(Request("remove", path))
+
+    def owner(self, path: str) -> tuple[TreeSpec, Scope]:
+        """The tree and the scope that nodes at this path belong to."""
+        from bt_runtime.tree.nodes.subtree import Subtree
+
+        node: Behaviour | None = self.engine.find(path)
+        while node is not None:
+            above = node.parent
+            if isinstance(above, Subtree) and above.inner is not None:
+                return above.tree, above.inner
+            node = above
+        return self.spec, self.blackboard
+
+    def _grow(self, node: Any, file: Path) -> Request:
+        """A tree that contains itself has been reached once more: load it and let it grow there."""
+        tree = self.tree.loader().file(file).sound()
+
+        def make(above: str) -> Behaviour:
+            return build_nodes(tree.root, self.context, node.open(tree, above), tree.name, above, tree.folder)
+
+        request = Request("grow", node.path, make)
+        self.context.requests.append(request)
+        return request
+
+    # Start -----------------------------------------------------------------------------------
+
+    def _start(self, scope: Scope, inputs: Mapping[str, Json]) -> None:
+        """Inputs and defaults, checked before the first tick."""
+        spec, found = self.spec, []
+        for name in inputs:
+            if name not in spec.inputs and name not in spec.entries:
+                known = [*spec.inputs, *spec.entries]
+                found.append(
+                    Diagnostic(
+                        "BT022",
+                        f"`{spec.name}` has no input `{name}`",
+                        spec.file,
+                        label=did_you_mean(name, known),
+                        help=f"inputs: {', '.join(known) or 'none'}",
+                    )
+                )
+        for name, port in spec.ports.items():
+            if name in inputs:
+                try:
+                    ports.check(port, inputs[name])
+                    scope[name] = inputs[name]
+                except ports.PortFault as fault:
+                    found.append(Diagnostic("BT021", fault.message, spec.file, port.span))
+            elif not port.required:
+                scope[name] = port.default
+            elif name in spec.inputs:
+                found.append(
+                    Diagnostic(
+                        "BT020",
+                        f"`{spec.name}` needs its input `{name}`",
+                        spec.file,
+                        port.span,
+                        help=f"give it: `--set {name}=...`, or `inputs={{{name!r}: ...}}`",
+                    )
+                )
+        if found:
+            raise Faults(found, {spec.file: spec.text})
+        declared = spec.ports
+        scope.guard = lambda name, value: ports.check(declared[name], value) if name in declared else None
+
+    def nodes(self) -> Iterable[Behaviour]:
+        """All nodes now, parents first."""
+        todo = [self.engine.root]
+        while todo:
+            node = todo.pop()
+            yield node
+            todo.extend(reversed(node.children))

@@ -1,0 +1,97 @@
+"""What a node kind is: its fields, its rules, its example. The registry of kinds yields the editor schema, the loader's
+check, the dialect that a model may emit, and the reference pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from bt_runtime.types import Json
+
+# How a field's value is read. The last group are places where nodes stand.
+FieldType = Literal[
+    "any", "string", "integer", "number", "boolean", "list", "object",  # data: a literal or a template
+    "word",  # one of `choices`, never a template
+    "expression",  # text in the expression language
+    "key",  # the name of a blackboard entry
+    "assignments",  # mapping: key → value
+    "text",  # plain text read as it stands
+    "node", "nodes", "cases",
+]  # fmt: skip
+DATA_TYPES = frozenset({"any", "string", "integer", "number", "boolean", "list", "object"})
+NODE_TYPES = frozenset({"node", "nodes", "cases"})
+Family = Literal["control", "decorator", "leaf", "skill", "agent"]
+
+
+class Field(NamedTuple):
+    name: str
+    type: FieldType
+    about: str
+    required: bool = False
+    default: Json = None
+    choices: tuple[Json, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    extra: tuple[Json, ...] = ()  # values allowed although outside minimum/maximum: -1 for "for ever"
+    writes: bool = False  # an output: the value names the entry that is written
+
+
+class Kind(NamedTuple):
+    name: str
+    family: Family
+    about: str  # one sentence
+    fields: tuple[Field, ...]
+    rules: tuple[str, ...] = ()  # the semantics, each one sentence, each tested
+    example: str = ""  # YAML of one node
+    bare: str | None = None  # the field that a bare value fills
+    impl: str = ""  # module:Class of the node
+    emit: bool = False  # may a model write it
+    waits: bool = False  # may itself return RUNNING (asynchronous)
+    loops: bool = False  # restarts its child, so a child that never waits is ticked again and again
+    reactive: bool = False  # ticks its children from the first one at every tick
+    guards: bool = False  # stands for a test: what follows it in a sequence is guarded by it
+    data: Mapping[str, Json] = {}  # what the maker of the node needs besides (a skill's manifest entry)
+
+    def field(self, name: str) -> Field | None:
+        return next((f for f in self.fields if f.name == name), None)
+
+    @property
+    def node_fields(self) -> tuple[Field, ...]:
+        return tuple(f for f in self.fields if f.type in NODE_TYPES)
+
+
+# Fields that any node may carry.
+COMMON: tuple[Field, ...] = (
+    Field("name", "text", "What people call this node; it becomes its part of the path. Unique among siblings."),
+    Field("when", "expression", "Ticked only while this holds: skipped before, halted and skipped when it ceases to."),
+    Field("unless", "expression", "Like `when`, with the opposite test."),
+    Field("on_success", "assignments", "Written when the node has succeeded."),
+    Field("on_failure", "assignments", "Written when the node has failed."),
+    Field("on_halt", "assignments", "Written when the node was halted while running."),
+)
+COMMON_NAMES = frozenset(f.name for f in COMMON)
+
+
+class Registry:
+    """Kinds by name, in the order of the reference."""
+
+    def __init__(self, kinds: tuple[Kind, ...] = ()) -> None:
+        self.kinds: dict[str, Kind] = {k.name: k for k in kinds}
+
+    def __getitem__(self, name: str) -> Kind:
+        return self.kinds[name]
+
+    def get(self, name: str) -> Kind | None:
+        return self.kinds.get(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.kinds
+
+    def __iter__(self):  # type: ignore[no-untyped-def]
+        return iter(self.kinds.values())
+
+    def with_kinds(self, kinds: tuple[Kind, ...]) -> Registry:
+        """A larger registry; a name that is taken keeps its first meaning (the loader reports the clash)."""
+        larger = Registry()
+        larger.kinds = {**{k.name: k for k in kinds}, **self.kinds}
+        return larger

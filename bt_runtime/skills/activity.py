@@ -1,0 +1,140 @@
+"""A skill at work: started once, polled by the tick, cancelled when the tree moves on. Nothing here waits.
+
+A function runs in a thread, an async function on a loop of its own, a generator one step a tick, a Skill as it says.
+What it returns becomes the result: a Status as it is, False is FAILURE, anything else SUCCESS.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from collections.abc import Callable, Coroutine, Generator
+from concurrent.futures import Future
+from contextlib import nullcontext
+from typing import Any, NamedTuple, Protocol
+
+from py_trees.common import Status
+
+from bt_runtime.skills.skill import Skill
+from bt_runtime.types import Observation
+
+
+class Ended(NamedTuple):
+    status: Status
+    value: Any = None  # what the skill returned besides its status
+    feedback: str = ""
+
+
+class Activity(Protocol):
+    def poll(self) -> Ended | None: ...
+    def cancel(self, reason: str) -> None: ...
+
+
+def ended(value: Any) -> Ended:
+    if isinstance(value, Status):
+        return Ended(value)
+    if isinstance(value, Observation):
+        return Ended(Status.SUCCESS if value.ok else Status.FAILURE, value, value.text)
+    return Ended(Status.FAILURE if value is False else Status.SUCCESS, value)
+
+
+def begin(target: Any, params: dict[str, Any], wake: Callable[[], None]) -> Activity:
+    """Starts a skill of any of the four forms."""
+    if isinstance(target, Skill) or hasattr(target, "poll"):
+        return _OfSkill(target, params)
+    if inspect.iscoroutinefunction(target):
+        return _OfCoroutine(target(**params), wake)
+    if inspect.isgeneratorfunction(target):
+        return _OfGenerator(target(**params))
+    return InThread(target, params, wake)
+
+
+class _OfSkill:
+    def __init__(self, target: Any, params: dict[str, Any]) -> None:
+        self.target = target
+        target.start(**params)
+
+    def poll(self) -> Ended | None:
+        status = self.target.poll()
+        if not isinstance(status, Status) or status is Status.INVALID:
+            raise TypeError(f"poll() of a skill must return RUNNING, SUCCESS or FAILURE, not {status!r}")
+        feedback = getattr(self.target, "feedback", "")
+        return None if status is Status.RUNNING else Ended(status, None, feedback)
+
+    def cancel(self, reason: str) -> None:
+        self.target.cancel()
+
+
+class _OfGenerator:
+    def __init__(self, generator: Generator[Any, None, Any]) -> None:
+        self.generator = generator
+
+    def poll(self) -> Ended | None:
+        try:
+            next(self.generator)
+        except StopIteration as stop:
+            return ended(stop.value)
+        return None
+
+    def cancel(self, reason: str) -> None:
+        self.generator.close()
+
+
+class _OfFuture:
+    future: Future[Any]
+
+    def poll(self) -> Ended | None:
+        return ended(self.future.result()) if self.future.done() else None
+
+    def cancel(self, reason: str) -> None:
+        self.future.cancel()  # a thread that runs goes on; its late answer is dropped with this object
+
+
+class InThread(_OfFuture):
+    """A plain function in a daemon thread, so that one that never returns keeps nobody from leaving.
+
+    With a `turn`, functions that share it run one at a time (a world takes one action after another).
+    """
+
+    def __init__(
+        self,
+        target: Callable[..., Any],
+        params: dict[str, Any],
+        wake: Callable[[], None],
+        turn: threading.Lock | None = None,
+    ) -> None:
+        self.future = Future()
+        self.future.add_done_callback(lambda _: wake())
+        self.work = (target, params, turn)
+        threading.Thread(target=self.run, name=f"bt-{getattr(target, '__name__', 'skill')}", daemon=True).start()
+
+    def run(self) -> None:
+        target, params, turn = self.work
+        with turn or nullcontext():
+            if not self.future.set_running_or_notify_cancel():
+                return  # cancelled while it waited for its turn
+            try:
+                self.future.set_result(target(**params))
+            except BaseException as error:
+                self.future.set_exception(error)
+
+
+class _OfCoroutine(_OfFuture):
+    def __init__(self, work: Coroutine[Any, Any, Any], wake: Callable[[], None]) -> None:
+        self.future = asyncio.run_coroutine_threadsafe(work, _loop())
+        self.future.add_done_callback(lambda _: wake())
+
+
+_lock = threading.Lock()
+_loops: list[asyncio.AbstractEventLoop] = []
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    """The one loop of this process on which async skills run, in a daemon thread."""
+    with _lock:
+        if not _loops:
+            loop = asyncio.new_event_loop()
+            threading.Thread(target=loop.run_forever, name="bt-async", daemon=True).start()
+            _loops.append(loop)
+        return _loops[0]

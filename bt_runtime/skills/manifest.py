@@ -1,0 +1,204 @@
+"""Skill manifests: YAML that says which sentences there are, with which parameters, and what each needs and brings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from bt_runtime import source
+from bt_runtime.diagnose import Diagnostic, nearest
+from bt_runtime.schema.kind import COMMON_NAMES, DATA_TYPES, Field, Kind
+from bt_runtime.source import Listing, Mapping, Node, Scalar
+from bt_runtime.types import Json, Span
+
+TOP = ("version", "skills", "about", "impl", "kinds")
+ENTRY = ("sentence", "about", "params", "outputs", "needs", "brings", "takes", "on_resume", "impl", "reactive")
+PARAM = ("type", "about", "default", "choices", "minimum", "maximum")
+ON_RESUME = ("repeat", "verify", "fail")
+NODE = "bt_runtime.tree.nodes.skill:SkillNode"
+
+
+class Manifest(NamedTuple):
+    name: str
+    kinds: list[Kind]
+    diagnostics: list[Diagnostic]
+    text: str
+
+
+class Entry(NamedTuple):
+    """What a skill's node needs to know besides its fields; kept in the kind's `data`."""
+
+    sentence: str
+    impl: str  # `world`, `memory`, module:Name or path.py:Name
+    folder: str  # where a path.py starts
+    types: dict[str, str]
+    needs: tuple[str, ...] = ()
+    brings: tuple[str, ...] = ()
+    takes: float | None = None
+    on_resume: str = "repeat"
+
+
+def read(path: Path, shown: str = "") -> Manifest:
+    """Reads and checks a manifest; whatever is wrong is in its diagnostics."""
+    document = source.read(path, shown or str(path))
+    return _Reader(document, path.parent).manifest()
+
+
+def parse(text: str, name: str = "manifest", folder: Path | None = None) -> Manifest:
+    return _Reader(source.parse(text, name), folder or Path.cwd()).manifest()
+
+
+class _Reader:
+    def __init__(self, document: source.Document, folder: Path) -> None:
+        self.document = document
+        self.folder = folder
+        self.found: list[Diagnostic] = list(document.diagnostics)
+
+    def manifest(self) -> Manifest:
+        top, kinds, name = self.document.root, [], ""
+        if isinstance(top, Mapping):
+            self.known(top, TOP, "a manifest")
+            name = self.text(top, "skills")
+            version = top.get("version")
+            if not isinstance(version, Scalar) or version.value != 1:
+                self.fault("a manifest begins with `version: 1`", (version or top).span)
+            impl = self.text(top, "impl") or "world"
+            listed = top.get("kinds")
+            if isinstance(listed, Mapping):
+                kinds = [k for key, node in listed if (k := self.kind(key, node, impl)) is not None]
+            else:
+                self.fault("`kinds` takes a mapping of skills", (listed or top).span)
+        elif top is not None:
+            self.fault("a manifest is a mapping with `version`, `skills` and `kinds`", top.span)
+        return Manifest(name, kinds, self.found, self.document.text)
+
+    def kind(self, key: Scalar, node: Node, impl: str) -> Kind | None:
+        if not isinstance(node, Mapping):
+            self.fault(f"skill `{key.text}` takes a mapping", node.span)
+            return None
+        self.known(node, ENTRY, "a skill")
+        if not key.text.isidentifier():
+            self.fault(f"`{key.text}` cannot be the name of a skill: letters, digits and _", key.span)
+        inputs = self.params(node.get("params"), writes=False)
+        fields = (*inputs, *self.params(node.get("outputs"), writes=True))
+        sentence = self.text(node, "sentence") or " ".join(
+            [key.text.replace("_", " "), *(f"{{{f.name}}}" for f in inputs)]
+        )
+        self.slots(sentence, {f.name for f in inputs}, node.get("sentence") or key)
+        takes, on_resume = node.get("takes"), self.text(node, "on_resume") or "repeat"
+        if on_resume not in ON_RESUME:
+            self.fault(
+                f"`on_resume` is one of {', '.join(ON_RESUME)}, not `{on_resume}`", (node.get("on_resume") or node).span
+            )
+        seconds = takes.value if isinstance(takes, Scalar) else None
+        if takes is not None and (not isinstance(seconds, int | float) or isinstance(seconds, bool) or seconds <= 0):
+            self.fault("`takes` is a number of seconds", takes.span)
+            seconds = None
+        entry = Entry(
+            sentence,
+            self.text(node, "impl") or impl,
+            str(self.folder),
+            {f.name: f.type for f in fields},
+            self.sentences(node, "needs"),
+            self.sentences(node, "brings"),
+            seconds,
+            on_resume,
+        )
+        return skill_kind(key.text, self.text(node, "about") or sentence, fields, entry)
+
+    def params(self, node: Node | None, writes: bool) -> tuple[Field, ...]:
+        if node is None:
+            return ()
+        if not isinstance(node, Mapping):
+            self.fault("parameters are a mapping of names to types", node.span)
+            return ()
+        return tuple(f for key, value in node if (f := self.param(key, value, writes)) is not None)
+
+    def param(self, key: Scalar, node: Node, writes: bool) -> Field | None:
+        if key.text in COMMON_NAMES or not key.text.isidentifier():
+            why = "is reserved: any node may carry it" if key.text in COMMON_NAMES else "is no name"
+            self.fault(f"a parameter cannot be called `{key.text}`: it {why}", key.span)
+            return None
+        given: dict[str, Json] = {"type": node.data()} if isinstance(node, Scalar) else node.data()
+        if not isinstance(given, dict):
+            self.fault(f"parameter `{key.text}` takes its type, or a mapping", node.span)
+            return None
+        if isinstance(node, Mapping):
+            self.known(node, PARAM, "a parameter")
+        type_ = given.get("type", "any")
+        if type_ not in DATA_TYPES:
+            self.fault(f"unknown type `{type_}`", node.span, f"types: {', '.join(sorted(DATA_TYPES))}")
+            return None
+        return Field(
+            key.text,
+            type_,
+            str(given.get("about", "")),
+            required="default" not in given and not writes,
+            default=given.get("default"),
+            choices=tuple(given.get("choices") or ()),
+            minimum=given.get("minimum"),
+            maximum=given.get("maximum"),
+            writes=writes,
+        )
+
+    def slots(self, sentence: str, params: set[str], node: Node) -> None:
+        from bt_runtime.skills.sentence import Sentence
+
+        used = set(Sentence(sentence).slots)
+        for name in sorted(used - params):
+            self.fault(
+                f"the sentence has a slot {{{name}}} that is no parameter", node.span, nearest(name, params) or ""
+            )
+
+    def sentences(self, node: Mapping, key: str) -> tuple[str, ...]:
+        listed = node.get(key)
+        if listed is None:
+            return ()
+        if not isinstance(listed, Listing) or not all(isinstance(i, Scalar) for i in listed):
+            self.fault(f"`{key}` takes a list of sentences", listed.span)
+            return ()
+        return tuple(str(i.data()) for i in listed)
+
+    def text(self, node: Mapping, key: str) -> str:
+        found = node.get(key)
+        if found is None or isinstance(found, Scalar):
+            return found.text if found is not None else ""
+        self.fault(f"`{key}` takes text", found.span)
+        return ""
+
+    def known(self, node: Mapping, names: tuple[str, ...], what: str) -> None:
+        for key, _ in node:
+            if key.text not in names:
+                close = nearest(key.text, names)
+                label = f"did you mean `{close}`?" if close else ""
+                self.fault(f"{what} has no `{key.text}`", key.span, f"it has: {', '.join(names)}", label)
+
+    def fault(self, message: str, span: Span, help: str = "", label: str = "") -> None:
+        self.found.append(Diagnostic("BT042", message, self.document.name, span, label, help))
+
+
+def skill_kind(name: str, about: str, fields: tuple[Field, ...], entry: Entry) -> Kind:
+    """A skill as a kind of node."""
+    given = [f"  {f.name}: {_sample(f)}" for f in fields if f.required]
+    example = f"{name}:\n" + "\n".join(given) + "\n" if given else f"{name}: {{}}\n"
+    required = [f.name for f in fields if f.required]
+    return Kind(
+        name,
+        "skill",
+        about,
+        fields,
+        (f"It does what the sentence says: {entry.sentence}.",),
+        example,
+        bare=required[0] if len(required) == 1 else None,
+        impl=NODE,
+        waits=True,
+        data={"entry": entry},
+    )
+
+
+def _sample(field: Field) -> str:
+    if field.choices:
+        return str(field.choices[0])
+    return {"integer": "1", "number": "0.5", "boolean": "true", "list": "[]", "object": "{}"}.get(
+        field.type, "somewhere"
+    )

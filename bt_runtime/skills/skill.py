@@ -1,0 +1,126 @@
+"""Skills in Python, for people who embed the runtime: a class, a function, a generator or an async function.
+
+    @skill("go to {place}", on_resume="verify")
+    class GoTo(Skill): ...
+
+    @skill
+    def beep(times: int = 1) -> bool: ...      # runs in a thread; what it returns becomes the status
+
+Parameters and their types come from the signature.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.schema.kind import COMMON_NAMES, Field, FieldType, Kind
+from bt_runtime.skills.manifest import Entry, skill_kind
+
+if TYPE_CHECKING:
+    from py_trees.common import Status
+
+T = TypeVar("T")
+_TYPES: dict[Any, FieldType] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    list: "list",
+    dict: "object",
+}
+_MARK = "__bt_skill__"
+
+
+class Skill:
+    """A skill with a life of its own. One object a node; `start` is called each time the node starts."""
+
+    feedback = ""  # what people see while it runs
+
+    def start(self, **params: Any) -> None:
+        """Begin. Must not wait."""
+
+    def poll(self) -> Status:
+        """RUNNING until done; never waits."""
+        raise BtError(f"{type(self).__name__} has no `poll`", "a Skill says by poll() how it stands")
+
+    def cancel(self) -> None:
+        """Stop now. Always reached when the tree moves on or halts."""
+
+    def verify(self, **params: Any) -> bool | None:
+        """Has this already been done? Asked on resume; None: cannot tell."""
+        return None
+
+
+class SkillError(BtError):
+    """A skill cannot be used as it is declared."""
+
+
+@overload
+def skill(
+    sentence: str = "",
+    *,
+    name: str = "",
+    on_resume: Literal["repeat", "verify", "fail"] = "repeat",
+    takes: float | None = None,
+) -> Callable[[T], T]: ...
+@overload
+def skill(sentence: T) -> T: ...
+def skill(sentence: Any = "", *, name: str = "", on_resume: Any = "repeat", takes: float | None = None) -> Any:
+    """Marks a class or function as a skill; usable with and without arguments."""
+    if callable(sentence):
+        return skill()(sentence)
+
+    def mark(target: T) -> T:
+        setattr(target, _MARK, {"sentence": sentence, "name": name, "on_resume": on_resume, "takes": takes})
+        return target
+
+    return mark
+
+
+def kind_of(target: Any) -> Kind:
+    """The node kind of a Python skill."""
+    marked = getattr(target, _MARK, {})
+    plain = getattr(target, "__name__", type(target).__name__)
+    name = marked.get("name") or _snake(plain)
+    if not name.isidentifier():
+        raise SkillError(f"`{name}` cannot be the name of a skill", "give it one: @skill(name='…')")
+    fields = _fields(target, name)
+    sentence = marked.get("sentence") or " ".join([name.replace("_", " "), *(f"{{{f.name}}}" for f in fields)])
+    about = (inspect.getdoc(target) or sentence).partition("\n")[0]
+    entry = Entry(
+        sentence,
+        "python",
+        "",
+        {f.name: f.type for f in fields},
+        takes=marked.get("takes"),
+        on_resume=marked.get("on_resume", "repeat"),
+    )
+    kind = skill_kind(name, about, fields, entry)
+    return kind._replace(data={**kind.data, "python": target})
+
+
+def _fields(target: Any, name: str) -> tuple[Field, ...]:
+    function: Any = getattr(target, "start", target) if isinstance(target, type) else target
+    hints = typing.get_type_hints(function if not callable(target) or inspect.isroutine(function) else target)
+    found: list[Field] = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name == "self" or parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
+            continue
+        if parameter.name in COMMON_NAMES:
+            raise SkillError(
+                f"a parameter of `{name}` is called `{parameter.name}`", "any node may carry that: rename it"
+            )
+        hint = hints.get(parameter.name, Any)
+        choices = typing.get_args(hint) if typing.get_origin(hint) is Literal else ()
+        type_ = _TYPES.get(type(choices[0]) if choices else typing.get_origin(hint) or hint, "any")
+        default = None if parameter.default is parameter.empty else parameter.default
+        found.append(Field(parameter.name, type_, "", parameter.default is parameter.empty, default, tuple(choices)))
+    return tuple(found)
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{c.lower()}" if c.isupper() and i else c.lower() for i, c in enumerate(name))

@@ -1,0 +1,187 @@
+"""Working memory of one tree: entries in scopes, written from any thread, read by the tick as one consistent picture.
+
+Writes of other threads that arrive during a tick wait in an inbox and take effect between two ticks.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from bt_runtime.diagnose import BtError, nearest
+from bt_runtime.types import Json
+
+
+class Written(NamedTuple):
+    scope: str  # the path of the tree node that owns the scope, "" for the run's own
+    name: str
+    value: Json
+    sequence: int
+
+
+Listener = Callable[[Written], None]
+
+
+class UnknownEntry(BtError, KeyError):
+    """An entry was read that nobody has written."""
+
+    def __init__(self, name: str, known: Iterator[str]) -> None:
+        close = nearest(name, known)
+        super().__init__(
+            f"the blackboard has no entry `{name}`",
+            f"did you mean `{close}`?" if close else "write it first, or give the tree an input of that name",
+        )
+
+    __str__ = BtError.__str__
+
+
+class Scope:
+    """The entries that one tree sees.
+
+    A shared name is another scope's entry; with `open`, unknown names are the parent's.
+    """
+
+    __slots__ = ("board", "guard", "open", "parent", "path", "shared", "stamps", "values")
+
+    def __init__(self, board: Blackboard, path: str = "", parent: Scope | None = None, open: bool = False) -> None:
+        self.board = board
+        self.path = path
+        self.parent = parent
+        self.open = open
+        self.values: dict[str, Json] = {}
+        self.stamps: dict[str, int] = {}  # name → sequence number of the last write
+        self.shared: dict[str, tuple[Scope, str]] = {}
+        self.guard: Callable[[str, Json], None] | None = None  # raises when a value may not be written here
+
+    def home(self, name: str) -> tuple[Scope, str]:
+        """Where the entry of this name really lives."""
+        scope = self
+        while True:
+            if name in scope.shared:
+                scope, name = scope.shared[name]
+            elif scope.open and scope.parent is not None and name not in scope.values:
+                scope = scope.parent
+            else:
+                return scope, name
+
+    def __getitem__(self, name: str) -> Json:
+        try:
+            return self.values[name]  # the common case, before any thought of sharing
+        except KeyError:
+            pass
+        scope, at = self.home(name)
+        try:
+            return scope.values[at]
+        except KeyError:
+            raise UnknownEntry(name, iter(self.visible())) from None
+
+    def get(self, name: str, default: Json = None) -> Json:
+        scope, at = self.home(name)
+        return scope.values.get(at, default)
+
+    def __contains__(self, name: object) -> bool:
+        scope, at = self.home(str(name))
+        return at in scope.values
+
+    def __setitem__(self, name: str, value: Json) -> None:
+        self.board.write(self, name, lambda _: value)
+
+    def update(self, name: str, change: Callable[[Json], Json]) -> None:
+        """Read and write in one step: `scope.update("n", lambda n: (n or 0) + 1)` loses no count between threads."""
+        self.board.write(self, name, change)
+
+    def stamp(self, name: str) -> int:
+        """The sequence number of the entry's last write; 0 when it was never written."""
+        scope, at = self.home(name)
+        return scope.stamps.get(at, 0)
+
+    def visible(self) -> set[str]:
+        seen: set[str] = {*self.values, *self.shared}
+        if self.open and self.parent is not None:
+            seen |= self.parent.visible()
+        return seen
+
+
+class Blackboard:
+    """All scopes of one run. Two trees in one process never meet: nothing here is global."""
+
+    def __init__(self) -> None:
+        self.root = Scope(self)
+        self.scopes: dict[str, Scope] = {"": self.root}
+        self.sequence = 0
+        self.listeners: list[Listener] = []
+        self.wake: Callable[[], None] = lambda: None  # called after a write of another thread
+        self._lock = threading.RLock()
+        self._ticker: int | None = None  # the thread that is inside a tick
+        self._inbox: deque[tuple[Scope, str, Callable[[Json], Json]]] = deque()
+        self.refused: list[BtError] = []
+        self._picture: tuple[int, Mapping[str, Mapping[str, Json]]] = (-1, {})
+
+    def open(self, path: str, parent: Scope, open: bool = False) -> Scope:
+        """A scope for the subtree at this path; a second one at the same path takes its place."""
+        scope = Scope(self, path, parent, open)
+        with self._lock:
+            self.scopes[path] = scope
+        return scope
+
+    def close(self, scope: Scope) -> None:
+        with self._lock:
+            if self.scopes.get(scope.path) is scope and scope is not self.root:
+                del self.scopes[scope.path]
+                self.sequence += 1  # the picture changed
+
+    def write(self, scope: Scope, name: str, change: Callable[[Json], Json]) -> None:
+        with self._lock:
+            if self._ticker is not None and self._ticker != threading.get_ident():
+                self._inbox.append((scope, name, change))
+                return
+            self._put(scope, name, change)
+        if self._ticker is None:
+            self.wake()
+
+    def begin_tick(self) -> None:
+        with self._lock:
+            self._drain()
+            self._ticker = threading.get_ident()
+
+    def end_tick(self) -> None:
+        with self._lock:
+            self._ticker = None
+            waiting = bool(self._inbox)
+            self._drain()
+        if waiting:
+            self.wake()
+
+    def snapshot(self) -> Mapping[str, Mapping[str, Json]]:
+        """Scope path → entries, as they are now; the same object until something is written."""
+        with self._lock:
+            if self._picture[0] != self.sequence:
+                self._picture = (self.sequence, {path: dict(s.values) for path, s in self.scopes.items()})
+            return self._picture[1]
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Calls back after each write, in the thread that made it effective; returns what ends that."""
+        self.listeners.append(listener)
+        return lambda: self.listeners.remove(listener) if listener in self.listeners else None
+
+    def _drain(self) -> None:
+        while self._inbox:
+            try:
+                self._put(*self._inbox.popleft())
+            except BtError as refused:
+                self.refused.append(refused)  # the writer has long gone on: the engine reports it
+
+    def _put(self, scope: Scope, name: str, change: Callable[[Json], Json]) -> None:
+        home, at = scope.home(name)
+        value = change(home.values.get(at))
+        if home.guard is not None:
+            home.guard(at, value)
+        self.sequence += 1
+        home.values[at] = value
+        home.stamps[at] = self.sequence
+        if self.listeners:
+            written = Written(home.path, at, value, self.sequence)
+            for listener in tuple(self.listeners):
+                listener(written)

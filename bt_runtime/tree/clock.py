@@ -1,0 +1,67 @@
+"""Time for a run: the machine's, a test's, or a simulator's. Nodes ask for the time; only the runner waits."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from typing import Protocol
+
+
+class RunClock(Protocol):
+    def now(self) -> float: ...
+    def wait(self, woken: threading.Event, until: float) -> None:
+        """Returns when `woken` is set or the time has come; `until` may be infinite."""
+
+
+class Monotonic:
+    """The machine's clock."""
+
+    now = staticmethod(time.monotonic)
+
+    def wait(self, woken: threading.Event, until: float) -> None:
+        remaining = until - time.monotonic()
+        if remaining > 0:
+            woken.wait(None if math.isinf(remaining) else remaining)
+
+
+class Manual:
+    """A clock that a test moves. Waiting jumps to the time waited for, so nothing sleeps."""
+
+    def __init__(self, start: float = 0.0) -> None:
+        self._now = start
+
+    def now(self) -> float:
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        self._now += seconds
+
+    def wait(self, woken: threading.Event, until: float) -> None:
+        if woken.is_set():
+            return
+        if math.isinf(until):
+            woken.wait()  # only a finished job can end this
+        else:
+            self._now = max(self._now, until)
+
+
+class Simulated:
+    """A clock that a simulator sets; waiting ends when the simulator has moved it far enough."""
+
+    def __init__(self, start: float = 0.0) -> None:
+        self._now = start
+        self._moved = threading.Condition()
+
+    def now(self) -> float:
+        return self._now
+
+    def set(self, now: float) -> None:
+        with self._moved:
+            self._now = max(self._now, now)
+            self._moved.notify_all()
+
+    def wait(self, woken: threading.Event, until: float) -> None:
+        with self._moved:
+            while self._now < until and not woken.is_set():
+                self._moved.wait(0.01)  # `woken` has no part in the condition: look again soon

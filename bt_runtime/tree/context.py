@@ -1,0 +1,71 @@
+"""What the nodes of one tree share with the engine that ticks them."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from py_trees.common import Status
+
+from bt_runtime.tree.blackboard import Blackboard
+from bt_runtime.tree.clock import Monotonic, RunClock
+
+if TYPE_CHECKING:
+    from py_trees.behaviour import Behaviour
+
+
+class Halt(NamedTuple):
+    """Why something was stopped, and who asked: a node's path, or a word such as `operator`."""
+
+    by: str
+    reason: str
+
+
+class Crash(NamedTuple):
+    """An exception in a node, kept as data: the node has failed, the tick went on."""
+
+    path: str
+    message: str
+    traceback: str
+    number: int  # counts all crashes of the run
+
+
+class Line(NamedTuple):
+    """A line that a `log` node wrote."""
+
+    path: str
+    level: str
+    text: str
+
+
+class Context:
+    """One per tree. The tick writes here what it did; the engine reads it between ticks."""
+
+    def __init__(self, clock: RunClock | None = None, strict: bool = False) -> None:
+        self.clock: RunClock = clock or Monotonic()
+        self.strict = strict
+        self.blackboard = Blackboard()
+        self.services: dict[str, Any] = {}  # the world, the model, …, by the name a node asks for
+        self.changes: list[tuple[Behaviour, Status]] | None = None  # filled when somebody listens
+        self.visits: list[Behaviour] | None = None  # filled when somebody visits
+        self.halts: list[tuple[Behaviour, Halt]] | None = None
+        self.crashes: deque[Crash] = deque(maxlen=256)  # the latest
+        self.crash_count = 0
+        self.lines: Callable[[Line], None] = lambda line: None
+        self.halting = Halt("", "")  # while nodes are being halted: why
+        self.requests: deque[Any] = deque()  # changes of shape, applied between ticks
+        self.wake: Callable[[], None] = lambda: None  # thread-safe
+        self.due = math.inf  # the earliest time at which a node wants a tick
+
+    def again(self) -> None:
+        """There is work for the next tick: do not sleep."""
+        self.due = -math.inf
+
+    def wake_at(self, when: float) -> None:
+        if when < self.due:
+            self.due = when
+
+    def service(self, name: str) -> Any:
+        return self.services.get(name)

@@ -1,0 +1,325 @@
+"""What a well-formed tree must also be: its names known, its ports filled, its recursion guarded, its size bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bt_runtime.schema.kind import DATA_TYPES
+from bt_runtime.source import Mapping as YamlMapping
+from bt_runtime.tree.findings import Findings, did_you_mean
+from bt_runtime.tree.outcomes import F, S, outcomes
+from bt_runtime.tree.ports import an, fits, flows, type_name
+from bt_runtime.tree.spec import NodeSpec, Port, TreeSpec
+from bt_runtime.tree.usage import Usage, entry_named, usage
+from bt_runtime.tree.values import Computed
+
+if TYPE_CHECKING:
+    from bt_runtime.tree.loader import Caps
+
+_IN_ORDER = {"sequence": S, "sequence_with_memory": S, "reactive_sequence": S, "fallback": F, "reactive_fallback": F}
+_ASKING = frozenset({"precondition", "if", "while", "switch", "skip_unless"})
+
+
+def check_tree(tree: TreeSpec, findings: Findings) -> None:
+    """The checks that need one tree alone (its subtrees are loaded)."""
+    used = check_nodes(tree, findings)
+    _entries(tree, used, findings)
+
+
+def check_nodes(tree: TreeSpec, findings: Findings) -> Usage:
+    """The same for a part of a tree: what the rest of it reads and writes is not known."""
+    for spec in tree.root.walk():
+        _siblings(spec, findings)
+        if spec.kind.name == "parallel":
+            _thresholds(spec, findings)
+        if spec.kind.reactive:
+            _restarts(spec, findings)
+        if spec.kind.name == "wait" and not {"seconds", "until"} & spec.values.keys():
+            findings.error("BT015", "`wait` needs `seconds`, `until`, or both", spec.file, spec.span)
+    _unreachable(tree, findings)
+    used = usage(tree.root)
+    _written_inputs(tree, used, findings)
+    _references(tree, used, findings)
+    return used
+
+
+def check(tree: TreeSpec, loaded: Mapping[Path, TreeSpec | None], findings: Findings, caps: Caps) -> None:
+    """The checks that cross the borders of trees: ports, total depth, total size."""
+    for each in _all(tree):
+        for spec in each.root.walk():
+            if spec.kind.name == "tree":
+                target = spec.subtree or loaded.get(spec.values.get("recursive", Path()))
+                if target is not None:
+                    _border(each, spec, target, findings)
+    sizes: dict[TreeSpec, tuple[int, int]] = {}
+    for each in reversed(list(_all(tree))):
+        depth, nodes = _size(each, sizes)
+        sizes[each] = (depth, nodes)
+        if depth > caps.depth:
+            findings.error(
+                "BT028",
+                f"with its subtrees the tree is {depth} nodes deep; at most {caps.depth} are allowed",
+                each.file,
+                each.root.span,
+                help="a node below a `tree` counts from this tree's root",
+            )
+        if nodes > caps.nodes:
+            findings.error(
+                "BT029",
+                f"with its subtrees the tree has {nodes:,} nodes; at most {caps.nodes:,} are allowed",
+                each.file,
+                each.root.span,
+            )
+            return
+
+
+def check_recursion(tree: TreeSpec, spec: NodeSpec, findings: Findings) -> None:
+    """A tree may contain itself only behind something that can end it."""
+    parents = {child: parent for parent in tree.root.walk() for child in parent.children}
+    results = outcomes(tree.root)
+    at = spec
+    while at in parents:
+        parent = parents[at]
+        if parent.kind.name in _ASKING or (parent.kind.name == "guard" and {"when", "unless"} & parent.values.keys()):
+            return
+        onward = _IN_ORDER.get(parent.kind.name)
+        if onward is not None:
+            before = parent.children[: parent.children.index(at)]
+            if any(results[b] - {onward} or b.kind.name == "guard" for b in before):
+                return
+        at = parent
+    findings.error(
+        "BT025",
+        f"`{tree.name}` contains itself, and nothing can end that",
+        spec.file,
+        spec.span,
+        help="put a test before it: `sequence: [check: depth < max_depth, tree: ...]`",
+    )
+
+
+def _all(tree: TreeSpec) -> Iterator[TreeSpec]:
+    """The tree and all it includes, each once, before what it includes."""
+    order: dict[TreeSpec, None] = {}
+    todo = [tree]
+    while todo:
+        each = todo.pop()
+        order.pop(each, None)  # met again further down: it comes after all that include it
+        order[each] = None
+        todo.extend(s.subtree for s in each.root.walk() if s.subtree is not None)
+    yield from order
+
+
+def _size(tree: TreeSpec, sizes: Mapping[TreeSpec, tuple[int, int]]) -> tuple[int, int]:
+    depth, nodes = 0, 0
+    todo = [(tree.root, 1)]
+    while todo:
+        spec, level = todo.pop()
+        nodes += 1
+        depth = max(depth, level)
+        if spec.subtree is not None and spec.subtree in sizes:
+            below, more = sizes[spec.subtree]
+            depth, nodes = max(depth, level + below), nodes + more
+        todo.extend((c, level + 1) for c in spec.children)
+    return depth, nodes
+
+
+# One node and its children --------------------------------------------------------------------------
+
+
+def _siblings(spec: NodeSpec, findings: Findings) -> None:
+    seen: dict[str, NodeSpec] = {}
+    for child in spec.children:
+        if child.name is None or spec.kind.name == "guard":
+            continue
+        if child.name in seen:
+            first = seen[child.name].span
+            findings.error(
+                "BT019",
+                f"two children are named `{child.name}`",
+                child.file,
+                child.span,
+                help=f"the first one is in line {first.line}; names are unique among siblings",
+            )
+        seen.setdefault(child.name, child)
+
+
+def _thresholds(spec: NodeSpec, findings: Findings) -> None:
+    total = len(spec.children)
+    if not total:
+        return
+    for name in ("success", "failure"):
+        count = spec.values.get(name)
+        if isinstance(count, int) and (count > total or count < -total):
+            node = spec.given.get(name)
+            findings.error(
+                "BT047",
+                f"`{name}: {count}`, but there are {total} children",
+                spec.file,
+                node.span if node else spec.span,
+                help="-1 means all of them",
+            )
+
+
+def _restarts(spec: NodeSpec, findings: Findings) -> None:
+    """Under reactive control an earlier child that takes time is started again at every tick after it has ended."""
+    if spec.kind.name not in _IN_ORDER:
+        return
+    for child in spec.children[:-1]:
+        first = child
+        while (
+            first.children
+            and not first.kind.waits
+            and first.kind.name in _IN_ORDER | {"guard": 0, "invert": 0, "force": 0}
+        ):
+            first = first.children[0]
+        if first.kind.waits and first.kind.family != "decorator":
+            findings.warning(
+                "BT027",
+                f"`{first.kind.name}` takes time, and `{spec.kind.name}` starts it again at every tick "
+                "after it has ended",
+                first.file,
+                first.span,
+                help="put it last, put a `check` before it, or use a control node with memory",
+            )
+
+
+def _unreachable(tree: TreeSpec, findings: Findings) -> None:
+    results = outcomes(tree.root)
+    for spec in tree.root.walk():
+        onward = _IN_ORDER.get(spec.kind.name)
+        if onward is None:
+            continue
+        for at, child in enumerate(spec.children[:-1]):
+            if onward not in results[child] and child.kind.name != "guard":
+                lost = spec.children[at + 1]
+                ends = "fails" if onward == S else "succeeds"
+                findings.warning(
+                    "BT026",
+                    f"`{lost.kind.name}` is never reached: `{child.kind.name}` before it always {ends}",
+                    lost.file,
+                    lost.span,
+                )
+                break
+
+
+# Entries ------------------------------------------------------------------------------------------
+
+
+def _entries(tree: TreeSpec, used: Usage, findings: Findings) -> None:
+    written = {w.name for w in used.writes}
+    known = written | tree.ports.keys()
+    if not used.opaque:
+        for name, read in {r.name: r for r in reversed(used.reads)}.items():
+            if name not in known:
+                findings.warning(
+                    "BT023",
+                    f"nothing in this tree writes `{name}`",
+                    read.spec.file,
+                    read.span,
+                    did_you_mean(name, known),
+                    f"if it comes from outside, say so: `blackboard: {{{name}: number}}`",
+                )
+    if used.opaque:
+        return
+    read_names = {r.name for r in used.reads}
+    for name, use in {w.name: w for w in reversed(used.writes)}.items():
+        by_default = use.field.writes and use.field.name not in use.spec.given
+        if name not in read_names and name not in tree.ports and not by_default:
+            findings.warning(
+                "BT024",
+                f"nothing in this tree reads `{name}`",
+                use.spec.file,
+                use.span,
+                help="if it is meant for outside, make it an output: `outputs: {" + name + ": any}`",
+            )
+    for port in tree.inputs.values():
+        if port.name not in read_names:
+            findings.warning("BT024", f"nothing in this tree reads its input `{port.name}`", tree.file, port.span)
+
+
+def _written_inputs(tree: TreeSpec, used: Usage, findings: Findings) -> None:
+    for use in used.writes:
+        if use.name in tree.inputs:
+            findings.error(
+                "BT044",
+                f"`{use.name}` is an input and cannot be written",
+                use.spec.file,
+                use.span,
+                help="write an entry of another name, or make it an output",
+            )
+
+
+def _references(tree: TreeSpec, used: Usage, findings: Findings) -> None:
+    ports = tree.ports
+    for read in used.reads:
+        port = ports.get(read.name)
+        if port and read.whole and read.field.type in DATA_TYPES and not flows(port.type, read.field.type):
+            findings.error(
+                "BT021",
+                f"`{read.field.name}` takes {an(read.field.type)}, and `{read.name}` is {an(port.type)}",
+                read.spec.file,
+                read.span,
+            )
+
+
+# Borders ------------------------------------------------------------------------------------------
+
+
+def _border(tree: TreeSpec, spec: NodeSpec, target: TreeSpec, findings: Findings) -> None:
+    """What a `tree` node gives, against the ports of the tree it names."""
+    given = spec.values.get("with") or {}
+    node = spec.given.get("with")
+    offered = {**target.inputs, **target.outputs}
+    for name, value in given.items():
+        place = node.get(name) if isinstance(node, YamlMapping) else None
+        span = place.span if place else spec.span
+        port = offered.get(name)
+        if port is None:
+            findings.error(
+                "BT022",
+                f"`{target.name}` has no port `{name}`",
+                spec.file,
+                span,
+                did_you_mean(name, offered),
+                f"its ports: {', '.join(offered) or 'none'}",
+            )
+            continue
+        problem = _mismatch(tree, port, value, output=name in target.outputs)
+        if problem:
+            findings.error("BT021", problem, spec.file, span)
+    for port in target.inputs.values():
+        if port.required and port.name not in given and not spec.values.get("autoremap"):
+            findings.error(
+                "BT020",
+                f"`{target.name}` needs its input `{port.name}`",
+                spec.file,
+                spec.span,
+                help=f"add `with: {{{port.name}: ...}}`, {an(port.type)}",
+            )
+
+
+def _mismatch(tree: TreeSpec, port: Port, value: object, output: bool) -> str:
+    entry = entry_named(value)
+    if output and entry is None:
+        return f'`{port.name}` is an output: give the entry that it writes, as "{{entry}}"'
+    if output and entry in tree.inputs:
+        return f"`{entry}` is an input of this tree and cannot be written"
+    if entry is not None:
+        ours = tree.ports.get(entry)
+        source, sink = (
+            (port.type, ours.type if ours else "any") if output else (ours.type if ours else "any", port.type)
+        )
+        return (
+            ""
+            if flows(source, sink)
+            else f"`{port.name}` is {an(port.type)}, and `{entry}` is {an(ours.type if ours else 'any')}"
+        )
+    if isinstance(value, Computed):
+        return ""
+    if not fits(value, port.type):
+        return f"`{port.name}` takes {an(port.type)}, not {an(type_name(value))}"
+    if port.choices and value not in port.choices:
+        return f"`{port.name}` is one of {', '.join(map(str, port.choices))}, not `{value}`"
+    return ""

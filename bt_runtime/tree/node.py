@@ -1,0 +1,248 @@
+"""The node: a py_trees behaviour that is ticked by plain calls, one stack frame per level.
+
+py_trees' own vocabulary holds: `initialise` when a node starts, `update` at each tick, `terminate` when it ends or is
+halted (with INVALID), `feedback_message` for people. `tick()` is kept for py_trees' programs and for foreign parents.
+A node that answers INVALID was *skipped*: its parent goes on as if it were not there.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from py_trees.behaviour import Behaviour
+from py_trees.common import Status as Status  # the package's own `Status` is this one
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.tree.context import Context, Crash, Halt
+
+if TYPE_CHECKING:
+    from bt_runtime.tree.blackboard import Scope
+    from bt_runtime.tree.spec import NodeSpec
+
+TRANSPARENT = "."  # the segment of a guarded node: its guard stands at the same path
+RUNNING, SUCCESS, FAILURE, INVALID = Status.RUNNING, Status.SUCCESS, Status.FAILURE, Status.INVALID
+
+
+class NodeError(BtError):
+    """A node broke and the run is strict: the path says which."""
+
+    def __init__(self, path: str, cause: BaseException) -> None:
+        super().__init__(f"{path}: {type(cause).__name__}: {cause}")
+        self.path = path
+
+
+class Node(Behaviour):
+    """Base of every node of ours. A leaf overrides initialise / update / terminate; a parent overrides `step`."""
+
+    kind: ClassVar[str] = ""
+    starts: ClassVar[bool]  # does this class have an `initialise` of its own
+    ends: ClassVar[bool]  # … a `terminate`
+
+    segment: str = ""  # this node's part of its path; kept for as long as it lives
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.starts = cls.initialise is not Behaviour.initialise
+        cls.ends = cls.terminate is not Behaviour.terminate
+
+    def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
+        Behaviour.__init__(self, spec.name or spec.kind.name)
+        self.spec = spec
+        self.context = context
+        self.scope = scope
+        self.born = 0  # how many children this node ever had: names the next one
+
+    @property
+    def path(self) -> str:
+        return path_of(self)
+
+    def value(self, field: str) -> Any:
+        """A field's value now: literals as they are, templates computed over this node's scope."""
+        found = self.spec.values[field]
+        return found.evaluate(self.scope) if hasattr(found, "evaluate") else found
+
+    # Ticking ---------------------------------------------------------------------------------
+
+    def step(self) -> Status:
+        """One tick of this node: start it if need be, update it, end it."""
+        try:
+            if self.starts and self.status is not RUNNING:
+                self.initialise()
+            status = self.update()
+            if status is not RUNNING and status is not SUCCESS and status is not FAILURE and status is not INVALID:
+                raise TypeError(f"update() of a node must return a Status, not {status!r}")
+        except Exception as error:
+            status = self.crash(error)
+        if self.ends and status is not RUNNING:
+            try:
+                self.terminate(status)
+            except Exception as error:
+                status = self.crash(error)
+        context = self.context
+        if status is not self.status:
+            self.status = status
+            if context.changes is not None:
+                context.changes.append((self, status))
+        if context.visits is not None:
+            context.visits.append(self)
+        return status
+
+    def update(self) -> Status:
+        """Overridden by leaves; parents override `step`."""
+        return INVALID
+
+    def leave(self, status: Status) -> Status:
+        """How the `step` of a parent ends."""
+        context = self.context
+        if status is not self.status:
+            self.status = status
+            if context.changes is not None:
+                context.changes.append((self, status))
+        if context.visits is not None:
+            context.visits.append(self)
+        return status
+
+    def crash(self, error: Exception) -> Status:
+        """An exception becomes FAILURE of this node, with its path and traceback; strict runs raise it."""
+        if isinstance(error, NodeError):
+            raise error
+        record_crash(self, self.context, error)
+        return FAILURE
+
+    # py_trees' face --------------------------------------------------------------------------
+
+    def tick(self) -> Iterator[Behaviour]:
+        """For py_trees' trees and foreign parents: steps once, then yields what was visited, this node last."""
+        context = self.context
+        outer = context.visits
+        visited: list[Behaviour] = []
+        context.visits = visited
+        try:
+            self.step()
+        finally:
+            context.visits = outer
+        if outer is not None:
+            outer.extend(visited)
+        yield from visited
+
+    def stop(self, new_status: Status = INVALID) -> None:
+        """py_trees' way to halt: everything running below, children before parents."""
+        if new_status is INVALID:
+            halt(self, self.context, self.context.halting)
+            reset(self)
+        else:
+            self.leave(new_status)
+
+    def tip(self) -> Behaviour | None:
+        node: Behaviour = self
+        while True:
+            live = [c for c in node.children if c.status is RUNNING] or [
+                c for c in node.children if c.status is not INVALID
+            ]
+            if not live:
+                return None if node.status is INVALID else node
+            node = live[-1]
+
+
+def record_crash(node: Behaviour, context: Context, error: Exception) -> None:
+    path = path_of(node)
+    message = error.message if isinstance(error, BtError) else f"{type(error).__name__}: {error}"
+    node.feedback_message = message.partition("\n")[0]
+    context.crash_count += 1
+    context.crashes.append(Crash(path, message, "".join(traceback.format_exception(error)), context.crash_count))
+    if context.strict:
+        raise NodeError(path, error) from error
+
+
+def path_of(node: Behaviour) -> str:
+    """`/tree/0/fetch`: the segments from the root down."""
+    segments: list[str] = []
+    at: Behaviour | None = node
+    while at is not None:
+        segment = getattr(at, "segment", "") or at.name
+        if segment != TRANSPARENT:
+            segments.append(segment)
+        at = at.parent
+    return "/" + "/".join(reversed(segments))
+
+
+def halt(root: Behaviour, context: Context, why: Halt) -> int:
+    """Tells every running node below and including `root` to stop: children before parents, left before right.
+
+    Iterative, so that no depth is too deep; a node that breaks while it stops does not keep the others from stopping.
+    """
+    running: list[Behaviour] = []
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        if node.status is RUNNING:
+            running.append(node)
+            if isinstance(node, Node):
+                todo.extend(node.children)
+    outer, context.halting = context.halting, why
+    for node in reversed(running):
+        try:
+            if isinstance(node, Node):
+                if node.ends:
+                    node.terminate(INVALID)
+            else:
+                node.stop(INVALID)
+        except Exception as error:
+            strict, context.strict = context.strict, False
+            record_crash(node, context, error)
+            context.strict = strict
+        node.status = INVALID
+        if context.changes is not None:
+            context.changes.append((node, INVALID))
+        if context.halts is not None:
+            context.halts.append((node, why))
+    context.halting = outer
+    return len(running)
+
+
+def reset(root: Behaviour) -> None:
+    """Clears what finished nodes show, without telling them: they are about to be started anew, or are out of date."""
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        if node.status is not INVALID:
+            if isinstance(node, Node):
+                node.status = INVALID
+                todo.extend(node.children)
+            else:
+                node.stop(INVALID)
+
+
+def adopt(child: Behaviour, context: Context) -> Behaviour:
+    """Gives a foreign py_trees behaviour the `step` by which our parents tick it; ours are left as they are."""
+    if isinstance(child, Node):
+        return child
+    foreign = cast(Any, child)
+
+    def step() -> Status:
+        before = child.status
+        try:
+            for visited in child.tick():
+                if context.visits is not None:
+                    context.visits.append(visited)
+        except NodeError:
+            raise
+        except Exception as error:
+            _stop_broken(child)
+            record_crash(child, context, error)
+        if child.status is not before and context.changes is not None:
+            context.changes.append((child, child.status))
+        return child.status
+
+    foreign.step = step
+    return child
+
+
+def _stop_broken(child: Behaviour) -> None:
+    """A foreign node broke inside its tick: let it and its children clean up, whatever that raises."""
+    with suppress(Exception):
+        child.stop(INVALID)
+    child.status = FAILURE

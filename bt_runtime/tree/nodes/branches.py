@@ -1,0 +1,93 @@
+"""Nodes that choose one of a few named branches: if, while, switch, try."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from py_trees import composites
+from py_trees.behaviour import Behaviour
+from py_trees.common import Status
+
+from bt_runtime.tree.node import FAILURE, RUNNING, path_of
+from bt_runtime.tree.nodes.parent import Chooser
+
+if TYPE_CHECKING:
+    from bt_runtime.tree.blackboard import Scope
+    from bt_runtime.tree.context import Context
+    from bt_runtime.tree.spec import NodeSpec
+
+
+class _Branches(Chooser, composites.Composite):
+    """Children stand at named places; at most one is active."""
+
+    def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
+        super().__init__(spec, context, scope)
+        self.places = list(spec.places)
+
+    def branch(self, place: str) -> Any:
+        """The child at this place, or None."""
+        return self.children[self.places.index(place)] if place in self.places else None
+
+    def removed(self, index: int, child: Behaviour) -> None:
+        del self.places[index]
+
+
+class If(_Branches):
+    taken = ""  # the place of the branch that this round has taken
+
+    def choose(self) -> Any:
+        if self.status is not RUNNING:
+            self.taken = "then" if self.value("check") else "else"
+        return self.branch(self.taken) or FAILURE
+
+
+class While(_Branches):
+    def choose(self) -> Any:
+        return self.branch("do" if self.value("check") else "else") or FAILURE
+
+
+class Switch(_Branches):
+    def choose(self) -> Any:
+        return self.branch(f"cases:{_text(self.value('on'))}") or self.branch("default") or FAILURE
+
+
+class Try(_Branches):
+    catching = False
+    crashes_before = 0
+
+    def choose(self) -> Any:
+        if self.status is not RUNNING:
+            self.catching = False
+            self.crashes_before = self.context.crash_count
+        return self.branch("catch" if self.catching else "do")
+
+    def conclude(self, status: Status) -> Any:
+        if self.catching or status is not FAILURE:
+            return status
+        fault = self.fault()
+        if self.spec.values["on"] == "exception" and not fault["exception"]:
+            return FAILURE
+        self.scope[self.spec.values["as"]] = fault
+        self.catching = True
+        return self.branch("catch")
+
+    def fault(self) -> dict[str, Any]:
+        """Which node failed, and what it said; of several, the first one that broke, else the deepest that failed."""
+        do: Behaviour = self.branch("do")
+        within = path_of(do)
+        for crash in self.context.crashes:
+            if crash.number > self.crashes_before and (crash.path + "/").startswith(within + "/"):
+                return {"path": crash.path, "message": crash.message, "exception": True}
+        node = do
+        while True:
+            failed = [c for c in node.children if c.status is FAILURE]
+            if not failed:
+                return {"path": path_of(node), "message": node.feedback_message, "exception": False}
+            node = failed[-1]
+
+
+def _text(value: Any) -> str:
+    """How a value is written as a case: `true`, `3`, `kitchen`."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "null" if value is None else str(value)

@@ -1,0 +1,66 @@
+"""Decorators that ask first: precondition, skip_unless, and the guards that any node may carry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from py_trees.common import Status
+
+from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
+from bt_runtime.tree.nodes.leaves import assign
+from bt_runtime.tree.nodes.parent import Decorator
+
+_ELSE = {"failure": FAILURE, "success": SUCCESS, "skip": INVALID, "running": RUNNING}
+
+
+class Precondition(Decorator):
+    def choose(self) -> Any:
+        if self.active is None and not self.value("if"):
+            return _ELSE[self.spec.values["else"]]
+        return self.children[0]
+
+
+class SkipUnless(Decorator):
+    seen = 0
+
+    def choose(self) -> Any:
+        if self.active is None:
+            stamp = self.scope.stamp(self.spec.values["updated"])
+            if stamp <= self.seen:
+                return INVALID
+            self.seen = stamp
+        return self.children[0]
+
+
+class Guard(Decorator):
+    """What `when`, `unless`, `on_success`, `on_failure` and `on_halt` on any node become: a node around it."""
+
+    def choose(self) -> Any:
+        if not self.holds():
+            if self.active is not None:
+                self.feedback_message = "its guard does not hold any more"
+                self.assign("on_halt")
+            return INVALID
+        return self.children[0]
+
+    def holds(self) -> bool:
+        values = self.spec.values
+        if "when" in values and not self.value("when"):
+            return False
+        return not ("unless" in values and self.value("unless"))
+
+    def conclude(self, status: Status) -> Any:
+        if status is SUCCESS:
+            self.assign("on_success")
+        elif status is FAILURE:
+            self.assign("on_failure")
+        return status
+
+    def terminate(self, new_status: Status) -> None:
+        super().terminate(new_status)
+        if new_status is INVALID:
+            self.assign("on_halt")
+
+    def assign(self, field: str) -> None:
+        if field in self.spec.values:
+            assign(self.scope, self.spec.values[field])

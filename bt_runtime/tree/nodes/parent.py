@@ -1,0 +1,167 @@
+"""What all parents share: children that may come and go between two ticks."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence as Seq
+from typing import TYPE_CHECKING, Any
+
+from py_trees import composites, decorators
+from py_trees.behaviour import Behaviour
+from py_trees.common import Status
+
+from bt_runtime.tree.context import Halt
+from bt_runtime.tree.node import INVALID, RUNNING, Node, adopt, halt, reset
+
+if TYPE_CHECKING:
+    from bt_runtime.tree.context import Context
+
+
+def _shown_child(parent: Behaviour) -> Behaviour | None:
+    """The child a viewer should look at: the running one, else the last that has a result."""
+    live = [c for c in parent.children if c.status is RUNNING]
+    live = live or [c for c in parent.children if c.status is not INVALID]
+    return live[-1] if live else None
+
+
+class Parent(Node):
+    """A node with children. `inserted` and `removed` keep a parent's place when its children change."""
+
+    current_child: Behaviour | None = property(_shown_child)  # type: ignore[assignment]
+    fixed = False  # True: every place is taken by exactly one child, which can only be replaced
+
+    def take(self, child: Behaviour, index: int, segment: str = "") -> None:
+        """Makes `child` the child at this index; it keeps its segment for life."""
+        if child.parent is not None:
+            raise RuntimeError(f"behaviour '{child.name}' already has parent '{child.parent.name}'")
+        adopt(child, self.context)
+        named: Any = child
+        named.segment = segment or _name_of(child) or str(self.born)
+        self.born += 1
+        child.parent = self
+        self.children.insert(index, child)
+
+    def inserted(self, index: int) -> None:
+        """A child now stands at this index that was not there before."""
+
+    def removed(self, index: int, child: Behaviour) -> None:
+        """The child that stood at this index is gone."""
+
+    def replaced(self, old: Behaviour, new: Behaviour) -> None:
+        """One child has taken the place of another."""
+
+    # py_trees' face: the same changes, asked for by its programs
+
+    def insert_child(self, child: Behaviour, index: int) -> uuid.UUID:
+        index = min(max(index, 0), len(self.children))
+        self.take(child, index)
+        self.inserted(index)
+        return child.id
+
+    def add_child(self, child: Behaviour) -> uuid.UUID:
+        if not isinstance(child, Behaviour):
+            raise TypeError(f"children must be behaviours, but you passed in {type(child)}")
+        return self.insert_child(child, len(self.children))
+
+    def add_children(self, children: Seq[Behaviour]) -> Behaviour:
+        for child in children:
+            self.add_child(child)
+        return self
+
+    def prepend_child(self, child: Behaviour) -> uuid.UUID:
+        return self.insert_child(child, 0)
+
+    def remove_child(self, child: Behaviour) -> int:
+        index = next(i for i, c in enumerate(self.children) if c is child)
+        halt(child, self.context, self.context.halting)
+        del self.children[index]
+        child.parent = None
+        self.removed(index, child)
+        return index
+
+    def remove_child_by_id(self, child_id: uuid.UUID) -> None:
+        child = next((c for c in self.children if c.id == child_id), None)
+        if child is None:
+            raise IndexError(f"child was not found with the specified id [{child_id}]")
+        self.remove_child(child)
+
+    def remove_all_children(self) -> None:
+        for child in tuple(self.children):
+            self.remove_child(child)
+
+    def replace_child(self, child: Behaviour, replacement: Behaviour) -> None:
+        index = next(i for i, c in enumerate(self.children) if c is child)
+        halt(child, self.context, self.context.halting)
+        segment = getattr(child, "segment", "")
+        del self.children[index]
+        child.parent = None
+        self.take(replacement, index, _name_of(replacement) or segment)
+        self.replaced(child, replacement)
+
+    def clear(self, start: int) -> None:
+        """Children from this index on show results of an earlier round: clear them."""
+        for child in self.children[start:]:
+            if child.status is not INVALID:
+                reset(child)
+
+
+def _name_of(child: Behaviour) -> str:
+    """The name that a person gave a node, when it was given one."""
+    return (child.spec.name or "") if isinstance(child, Node) else ""
+
+
+class Composite(Parent, composites.Composite):
+    """Base of control nodes with a list of children; py_trees sees a composite."""
+
+    memory = True
+
+
+class Chooser(Parent):
+    """A parent that ticks one child at a time: `choose` names it (or a result), `conclude` turns its result into ours.
+
+    Both may answer with a child, which is then ticked within this tick, or with a status, which ends it.
+    """
+
+    fixed = True
+    active: Any = None  # the child that is running
+
+    def choose(self) -> Any:
+        return self.children[0]
+
+    def conclude(self, status: Status) -> Any:
+        return status
+
+    def step(self) -> Status:
+        try:
+            turn = self.choose()
+            while not isinstance(turn, Status):
+                if self.active is not None and self.active is not turn:
+                    halt_below(self.active, self.context, self, "another branch was chosen")
+                status = turn.step()
+                self.active = turn if status is RUNNING else None
+                turn = self.conclude(status)
+        except Exception as error:
+            turn = self.crash(error)
+        if turn is not RUNNING and self.active is not None:
+            halt_below(self.active, self.context, self, self.feedback_message or "its parent has ended")
+            self.active = None
+        return self.leave(turn)
+
+    def terminate(self, new_status: Status) -> None:
+        self.active = None
+
+    def replaced(self, old: Behaviour, new: Behaviour) -> None:
+        if self.active is old:
+            self.active = None
+
+
+class Decorator(Chooser, decorators.Decorator):
+    """Base of nodes with one child; py_trees sees a decorator."""
+
+    decorated: Behaviour = property(lambda self: self.children[0])  # type: ignore[assignment]
+
+
+def halt_below(child: Behaviour, context: Context, by: Node, reason: str) -> None:
+    """Stops a running child because its parent says so; the parent's path is on record."""
+    if child.status is RUNNING:
+        halt(child, context, Halt(by.path, reason))

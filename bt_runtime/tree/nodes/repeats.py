@@ -1,0 +1,75 @@
+"""Decorators that start their child again: one round a tick, so that none of them can hang it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from py_trees.common import Status
+
+from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
+from bt_runtime.tree.nodes.parent import Decorator
+
+
+class _Counted(Decorator):
+    """`again` is the child's result that asks for another round, until `times` rounds gave it."""
+
+    again: Status
+    times = 0
+    count = 0  # rounds that gave `again`
+
+    def choose(self) -> Any:
+        if self.status is not RUNNING:
+            self.count, self.times = 0, self.value("times")
+            if self.times == 0:
+                return self.again
+        return self.children[0]
+
+    def conclude(self, status: Status) -> Any:
+        if status is not self.again:
+            return status
+        self.count += 1
+        if 0 <= self.times <= self.count:
+            return status
+        self.context.again()
+        return RUNNING
+
+
+class Retry(_Counted):
+    again = FAILURE
+
+
+class Repeat(_Counted):
+    again = SUCCESS
+
+
+class UntilFailure(Decorator):
+    def conclude(self, status: Status) -> Any:
+        if status is FAILURE:
+            return SUCCESS
+        if status is SUCCESS:
+            self.context.again()
+            return RUNNING
+        return status
+
+
+class ForEach(Decorator):
+    items: tuple[Any, ...] = ()
+    at = 0
+
+    def choose(self) -> Any:
+        if self.status is not RUNNING:
+            self.items, self.at = tuple(self.value("in")), 0
+            if not self.items:
+                return SUCCESS
+        if self.active is None:
+            self.scope[self.spec.values["as"]] = self.items[self.at]
+        return self.children[0]
+
+    def conclude(self, status: Status) -> Any:
+        if status is not SUCCESS and status is not INVALID:
+            return status
+        self.at += 1
+        if self.at >= len(self.items):
+            return SUCCESS
+        self.context.again()
+        return RUNNING

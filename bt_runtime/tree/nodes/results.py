@@ -1,0 +1,38 @@
+"""Decorators that change what comes back: invert, force, once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from py_trees.common import Status
+
+from bt_runtime.tree.node import FAILURE, INVALID, SUCCESS
+from bt_runtime.tree.nodes.parent import Decorator
+
+
+class Invert(Decorator):
+    def conclude(self, status: Status) -> Any:
+        if status is SUCCESS:
+            return FAILURE
+        return SUCCESS if status is FAILURE else status
+
+
+class Force(Decorator):
+    def conclude(self, status: Status) -> Any:
+        if status is SUCCESS or status is FAILURE:
+            return SUCCESS if self.spec.values["status"] == "success" else FAILURE
+        return status
+
+
+class Once(Decorator):
+    result: Status | None = None
+
+    def choose(self) -> Any:
+        if self.result is None:
+            return self.children[0]
+        return self.result if self.spec.values["then"] == "result" else INVALID
+
+    def conclude(self, status: Status) -> Any:
+        if status is SUCCESS or status is FAILURE:
+            self.result = status
+        return status

@@ -1,0 +1,112 @@
+"""A node for any skill: starts it, polls it, cancels it, and keeps what it returns."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from py_trees.common import Status
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.importing import resolve
+from bt_runtime.skills.activity import Activity, Ended, InThread, begin, ended
+from bt_runtime.skills.manifest import Entry
+from bt_runtime.skills.sentence import Sentence
+from bt_runtime.tree.node import FAILURE, RUNNING, Node
+
+if TYPE_CHECKING:
+    from bt_runtime.tree.blackboard import Scope
+    from bt_runtime.tree.context import Context
+    from bt_runtime.tree.spec import NodeSpec
+
+
+class SkillNode(Node):
+    activity: Activity | None = None
+    target: Any = None
+
+    def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
+        super().__init__(spec, context, scope)
+        self.entry: Entry = spec.kind.data["entry"]
+        self.sentence = ""  # as it was said at the last start
+
+    def setup(self, **kwargs: Any) -> None:
+        """Finds the implementation, so that a missing one is known before the first tick."""
+        self.find()
+
+    def find(self) -> Any:
+        if self.target is None:
+            scripted = self.context.service("scripted_skills") or {}
+            python = scripted.get(self.spec.kind.name) or self.spec.kind.data.get("python")
+            if python is None and self.entry.impl not in ("world", "memory"):
+                python = resolve(self.entry.impl, Path(self.entry.folder))
+            if python is None:
+                python = self.context.service(self.entry.impl)
+                if python is None:
+                    raise BtError(
+                        f"`{self.spec.kind.name}` acts in a {self.entry.impl}, and this run has none",
+                        "name one: `btr run TREE --env house`" if self.entry.impl == "world" else "",
+                    )
+            self.target = python() if isinstance(python, type) else python
+        return self.target
+
+    def initialise(self) -> None:
+        params = {
+            f.name: self.value(f.name) for f in self.spec.kind.fields if not f.writes and f.name in self.spec.values
+        }
+        self.sentence = Sentence(self.entry.sentence).say(params)
+        self.feedback_message = self.sentence
+        target = self.find()
+        self.activity = None
+        if self.entry.impl in ("world", "memory") and hasattr(target, "act"):
+            self.activity = act(target, self.sentence, self.context)
+        else:
+            self.activity = begin(target, params, self.context.wake)
+
+    def update(self) -> Status:
+        assert self.activity is not None
+        done = self.activity.poll()
+        if done is None:
+            return RUNNING
+        self.activity = None
+        if done.feedback:
+            self.feedback_message = done.feedback
+        self.keep(done)
+        return done.status
+
+    def keep(self, done: Ended) -> None:
+        """Writes the outputs that the tree asked for: a mapping by name, a single value as it is."""
+        outputs = [f.name for f in self.spec.kind.fields if f.writes and f.name in self.spec.values]
+        if done.status is FAILURE or not outputs:
+            return
+        values = done.value if isinstance(done.value, dict) else {outputs[0]: done.value}
+        for name in outputs:
+            if name in values:
+                self.scope[self.spec.values[name].text.strip()] = values[name]
+
+    def terminate(self, new_status: Status) -> None:
+        activity, self.activity = self.activity, None
+        if activity is not None:
+            activity.cancel(self.context.halting.reason)
+
+
+class _Instant:
+    """An action that is done by the time it was asked for."""
+
+    def __init__(self, done: Ended) -> None:
+        self.done = done
+
+    def poll(self) -> Ended | None:
+        return self.done
+
+    def cancel(self, reason: str) -> None:
+        pass
+
+
+def act(world: Any, sentence: str, context: Context) -> Activity:
+    """One action in a world: at once when it is instant, else in a thread, one at a time."""
+    if getattr(world, "instant", False):
+        return _Instant(ended(world.act(sentence)))
+    turns: dict[int, threading.Lock] = context.services.setdefault("turns", {})
+    turn = turns.setdefault(id(world), threading.Lock())
+    return InThread(world.act, {"sentence": sentence}, context.wake, turn)

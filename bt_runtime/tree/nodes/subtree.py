@@ -1,0 +1,92 @@
+"""A subtree: another tree's root, with a blackboard scope of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from py_trees.common import Status
+
+from bt_runtime.tree import ports
+from bt_runtime.tree.node import FAILURE, RUNNING
+from bt_runtime.tree.nodes.leaves import computed
+from bt_runtime.tree.nodes.parent import Decorator
+from bt_runtime.tree.usage import entry_named
+
+if TYPE_CHECKING:
+    from bt_runtime.tree.blackboard import Scope
+    from bt_runtime.tree.context import Context
+    from bt_runtime.tree.spec import NodeSpec, TreeSpec
+    from bt_runtime.types import Json
+
+
+class Subtree(Decorator):
+    """Its one child is the subtree's root. A tree that contains itself gets that child when it is reached."""
+
+    inner: Scope | None = None
+    asked: Any = None  # the request for the child of a recursive subtree
+
+    def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
+        super().__init__(spec, context, scope)
+        self.within = scope
+
+    def open(self, tree: TreeSpec, path: str) -> Scope:
+        """The scope in which the subtree's nodes live: shared entries are tied, its ports are guarded."""
+        self.tree = tree
+        given = self.spec.values.get("with") or {}
+        inner = self.context.blackboard.open(path, self.within, open=bool(self.spec.values.get("autoremap")))
+        for name, value in given.items():
+            entry = entry_named(value)
+            if entry is not None:
+                inner.shared[name] = (self.within, entry)
+        declared = tree.ports
+        inner.guard = lambda name, value: ports.check(declared[name], value) if name in declared else None
+        self.inner = inner
+        return inner
+
+    def choose(self) -> Any:
+        if not self.children:
+            return self.grow()
+        if self.status is not RUNNING or self.asked is not None:
+            self.asked = None
+            self.enter()
+        return self.children[0]
+
+    def grow(self) -> Status:
+        """Asks for the subtree to be built here; it is there at the next tick."""
+        if self.asked is None:
+            self.asked = self.context.services["grow"](self, self.spec.values["recursive"])
+        if self.asked.refused:
+            self.feedback_message = str(self.asked.refused)
+            self.asked = None
+            return FAILURE
+        self.context.again()
+        return RUNNING
+
+    def enter(self) -> None:
+        """A fresh start: what an earlier round left is gone, inputs that are not shared are computed."""
+        inner = self.inner
+        assert inner is not None
+        for name in [n for n in inner.values if n not in self.tree.entries]:
+            del inner.values[name]
+        given = self.spec.values.get("with") or {}
+        for name, port in {**self.tree.entries, **self.tree.outputs, **self.tree.inputs}.items():
+            if name in inner.shared:
+                self.seed(name, port)
+            elif name in given:
+                inner[name] = computed(given[name], self.within)
+            elif not port.required and name not in inner.values:
+                inner[name] = port.default
+
+    def seed(self, name: str, port: Json) -> None:
+        """A shared entry that nobody has written yet takes the port's default; a value that is there must fit."""
+        assert self.inner is not None
+        home, at = self.inner.home(name)
+        if at in home.values:
+            if name in self.tree.inputs:
+                ports.check(port, home.values[at])
+        elif not port.required and name in self.tree.outputs:
+            home[at] = port.default
+
+    def shutdown(self) -> None:
+        if self.inner is not None:
+            self.context.blackboard.close(self.inner)

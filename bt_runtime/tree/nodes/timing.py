@@ -1,0 +1,59 @@
+"""Decorators about time, by the run's clock: timeout, delay, rate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from py_trees.common import Status
+
+from bt_runtime.tree.node import FAILURE, RUNNING
+from bt_runtime.tree.nodes.parent import Decorator
+
+
+class Timeout(Decorator):
+    deadline = 0.0
+
+    def choose(self) -> Any:
+        now = self.context.clock.now()
+        if self.status is not RUNNING:
+            self.deadline = now + self.value("seconds")
+            self.feedback_message = ""
+        elif now >= self.deadline:
+            self.feedback_message = "the time was up"
+            return FAILURE
+        return self.children[0]
+
+    def conclude(self, status: Status) -> Any:
+        if status is RUNNING:
+            self.context.wake_at(self.deadline)
+        return status
+
+
+class Delay(Decorator):
+    begins = 0.0
+
+    def choose(self) -> Any:
+        if self.status is not RUNNING:
+            self.begins = self.context.clock.now() + self.value("seconds")
+        if self.active is None and self.context.clock.now() < self.begins:
+            self.context.wake_at(self.begins)
+            return RUNNING
+        return self.children[0]
+
+
+class Rate(Decorator):
+    due = 0.0
+    last: Status | None = None
+
+    def choose(self) -> Any:
+        now = self.context.clock.now()
+        if self.active is None:
+            if self.last is not None and now < self.due:
+                self.context.wake_at(self.due)
+                return self.last
+            self.due = now + 1.0 / self.value("hz")
+        return self.children[0]
+
+    def conclude(self, status: Status) -> Any:
+        self.last = None if status is RUNNING else status
+        return status
