@@ -70,8 +70,9 @@ class _OfSkill:
         status = self.target.poll()
         if not isinstance(status, Status) or status is Status.INVALID:
             raise TypeError(f"poll() of a skill must return RUNNING, SUCCESS or FAILURE, not {status!r}")
-        feedback = getattr(self.target, "feedback", "")
-        return None if status is Status.RUNNING else Ended(status, None, feedback)
+        if status is Status.RUNNING:
+            return None
+        return Ended(status, getattr(self.target, "result", None), getattr(self.target, "feedback", ""))
 
     def cancel(self, reason: str) -> None:
         self.target.cancel()

@@ -79,9 +79,9 @@ class SkillNode(Node):
         return done.status
 
     def keep(self, done: Ended) -> None:
-        """Writes the outputs that the tree asked for: a mapping by name, a single value as it is."""
+        """Writes the outputs that the tree asked for: a mapping by name, a single value as it is, None not at all."""
         outputs = [f.name for f in self.spec.kind.fields if f.writes and f.name in self.spec.values]
-        if done.status is FAILURE or not outputs:
+        if done.status is FAILURE or done.value is None or not outputs:
             return
         values = done.value if isinstance(done.value, dict) else {outputs[0]: done.value}
         for name in outputs:
