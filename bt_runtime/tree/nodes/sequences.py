@@ -64,8 +64,8 @@ class _InOrder(Composite):
         self.at = 0
 
     def inserted(self, index: int) -> None:
-        running = self.status is RUNNING
-        if index < self.at or (running and index == self.at):
+        following = self.children[index + 1 : index + 2]
+        if index < self.at or (index == self.at and following and following[0].status is RUNNING):
             self.at += 1  # it stands in what this round has passed; whoever is running keeps running
         if index < self.reached:
             self.reached += 1
