@@ -99,7 +99,7 @@ def _bare_node(kind: Kind, bare: Field, kinds: Iterable[Kind]) -> Schema:
     fields = _fields(kind)
     own = fields["properties"]
     child = {k.name: {"$ref": f"#/definitions/kind_{k.name}"} for k in kinds if k.name not in own}
-    named = {"type": "object", "minProperties": 1, "propertyNames": {"enum": sorted(own)}}
+    named = {"type": "object", "minProperties": 1, "propertyNames": {"pattern": f"^({'|'.join(own)})$"}}
     either = {"minProperties": 1, **closed({**child, **own}, ())}
     return {
         "type": "object",

@@ -1,4 +1,4 @@
-"""A field as JSON Schema (draft-07), shaped so that an editor says one thing about one fault: no `oneOf`, no `anyOf`."""
+"""A field as JSON Schema (draft-07), so shaped that an editor says one thing about one fault: no oneOf, no anyOf."""
 
 from __future__ import annotations
 
