@@ -143,7 +143,7 @@ def _header(manifests: list[str]) -> Schema:
         "tree": {"type": "string", "pattern": NAME, "description": "The tree's name: letters, digits and _.",
                  "errorMessage": "The tree's name: letters, digits and _"},
         "about": {"type": [*SCALAR, "null"], "description": "What the tree is for, in a sentence."},
-        "skills": {"type": "array", "items": name, "description": "Manifests whose skills become kinds of node here."},
+        "skills": {"type": ["array", "null"], "items": name, "description": "Manifests whose skills become kinds of node here."},
         "inputs": _section("What the tree takes: checked before the first tick, never written by the tree."),
         "outputs": _section("What the tree gives: entries it writes."),
         "blackboard": _section("Entries that somebody outside writes: sensors, operators."),
