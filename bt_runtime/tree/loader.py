@@ -76,7 +76,7 @@ class Loader:
         return self.checked(self.tree(source.parse(text, name, self.limits), self.home, ()))
 
     def fragment(self, text: str | bytes, tree: TreeSpec, name: str) -> NodeSpec:
-        """One node and all below, to be grafted into a tree: checked with that tree's kinds and ports. Raises Faults."""
+        """A node and all below, to be grafted: checked with the kinds and ports of its tree-to-be. Raises Faults."""
         document = source.parse(text, name, self.limits)
         self.home = tree.folder
         self.findings.sources[name] = document.text
