@@ -8,20 +8,15 @@ from typing import NamedTuple
 
 from bt_runtime import project, source
 from bt_runtime.diagnose import Diagnostic, Faults
-from bt_runtime.schema.kind import Field, Kind, Registry
+from bt_runtime.schema.kind import Kind, Registry
 from bt_runtime.schema.registry import BUILT_IN
 from bt_runtime.source import Document, Limits, Listing, Mapping, Node, Scalar
 from bt_runtime.tree import meaning
 from bt_runtime.tree.findings import Findings, did_you_mean
-from bt_runtime.tree.ports import PORT_TYPES, an, fits, type_name
+from bt_runtime.tree.header import Header, empty
 from bt_runtime.tree.reader import NodeReader
-from bt_runtime.tree.spec import ABSENT, NodeSpec, Port, TreeSpec
-from bt_runtime.tree.values import NAME
+from bt_runtime.tree.spec import NodeSpec, TreeSpec
 from bt_runtime.types import Span
-
-HEADER = ("version", "tree", "about", "skills", "inputs", "outputs", "blackboard", "root")
-PORT_FIELDS = ("type", "default", "about", "choices")
-VERSION = 1
 
 
 class Caps(NamedTuple):
@@ -155,7 +150,7 @@ class Loader:
         root = top.get("root")
         if root is None:
             return None
-        reader = NodeReader(spec.file, spec.registry, self.findings, self.caps.depth)
+        reader = NodeReader(spec.file, spec.registry, self.findings, self.caps.depth, self.manifest_with)
         node = reader.read(root)
         if node is None:
             return None
@@ -167,7 +162,7 @@ class Loader:
     def skills(self, node: Node | None, spec: TreeSpec) -> Registry:
         """The registry with the skills of the manifests that the tree names."""
         registry = self.registry
-        if node is None or _empty(node):
+        if node is None or empty(node):
             return registry
         if not isinstance(node, Listing):
             self.findings.error("BT018", "`skills` takes a list of manifests: `skills: [house]`", spec.file, node.span)
@@ -202,6 +197,18 @@ class Loader:
             registry = registry.with_kinds(tuple(read.kinds))
         return registry
 
+    def manifest_with(self, kind: str) -> str:
+        """The hint for a kind that is a skill of a manifest which this tree does not name."""
+        from bt_runtime.skills import manifest
+
+        for name in project.names("skills", root=self.project):
+            path = project.find("skills", name, root=self.project)
+            if path is None or kind not in path.read_text("utf-8", "replace"):
+                continue  # spares reading most of them
+            if any(k.name == kind for k in manifest.read(path).kinds):
+                return f"a skill of `{name}`: add `skills: [{name}]`"
+        return ""
+
     def subtrees(self, spec: TreeSpec, chain: tuple[Path, ...]) -> None:
         """Loads what the tree includes. A tree that contains itself is left to be built when it is reached."""
         for node in spec.root.walk():
@@ -210,7 +217,7 @@ class Loader:
             name = str(node.values["file"])
             found = self.include(name, spec.folder)
             if not isinstance(found, Path):
-                self.not_included(found, name, node.file, node.span)
+                self.not_included(found, name, node.file, node.given["file"].span)
             elif found.resolve() in chain:
                 node.values["recursive"] = found.resolve()
                 meaning.check_recursion(spec, node, self.findings)
@@ -236,137 +243,3 @@ class Loader:
                 did_you_mean(name, known),
                 "looked beside this file, in the project's trees/ and among the shipped ones",
             )
-
-
-class Header:
-    """What stands above `root`."""
-
-    def __init__(self, top: Mapping, file: str, findings: Findings) -> None:
-        self.top = top
-        self.file = file
-        self.findings = findings
-        for key, _ in top:
-            if key.text not in HEADER:
-                findings.error(
-                    "BT018",
-                    f"a tree file has no `{key.text}`",
-                    file,
-                    key.span,
-                    did_you_mean(key.text, HEADER),
-                    f"it has: {', '.join(HEADER)}",
-                )
-        self.version()
-        if top.get("root") is None:
-            findings.error("BT018", "the tree has no `root`", file, top.span, help="add `root:` and one node below it")
-
-    def version(self) -> None:
-        node = self.top.get("version")
-        if node is None:
-            self.findings.error(
-                "BT018",
-                "the file does not say its language version",
-                self.file,
-                self.top.span,
-                help=f"begin it with `version: {VERSION}`",
-            )
-        elif not isinstance(node, Scalar) or node.value != VERSION or isinstance(node.value, bool):
-            self.findings.error("BT018", f"this runtime reads language version {VERSION}", self.file, node.span)
-
-    def name(self) -> str:
-        node = self.top.get("tree")
-        if isinstance(node, Scalar) and isinstance(node.value, str) and NAME.fullmatch(node.text):
-            return node.text
-        span = node.span if node is not None else self.top.span
-        self.findings.error("BT018", "`tree` gives the tree a name of letters, digits and _", self.file, span)
-        return "tree"
-
-    def text(self, key: str) -> str:
-        node = self.top.get(key)
-        if node is None or isinstance(node, Scalar):
-            return node.text if node is not None else ""
-        self.findings.error("BT018", f"`{key}` takes text", self.file, node.span)
-        return ""
-
-    def ports(self, key: str) -> dict[str, Port]:
-        return read_ports(self.top.get(key), key, self.file, self.findings)
-
-
-def _empty(node: Node) -> bool:
-    """`inputs:` and nothing after it."""
-    return isinstance(node, Scalar) and node.value is None
-
-
-def read_ports(node: Node | None, section: str, file: str, findings: Findings) -> dict[str, Port]:
-    """Typed ports: `room: {type: string, default: kitchen}`, or in short `room: string`."""
-    if node is None or _empty(node):
-        return {}
-    if not isinstance(node, Mapping):
-        findings.error(
-            "BT048",
-            f"`{section}` takes a mapping of names to ports",
-            file,
-            node.span,
-            help="for instance `room: {type: string, default: kitchen}`",
-        )
-        return {}
-    found: dict[str, Port] = {}
-    for key, value in node:
-        if not NAME.fullmatch(key.text):
-            findings.error("BT048", f"`{key.text}` cannot be the name of a port: letters, digits and _", file, key.span)
-            continue
-        port = _port(key, value, file, findings)
-        if port is not None:
-            found[key.text] = port
-    return found
-
-
-def _port(key: Scalar, value: Node, file: str, findings: Findings) -> Port | None:
-    if isinstance(value, Scalar):
-        given: dict[str, Node] = {"type": value}
-    elif isinstance(value, Mapping):
-        given = {k.text: v for k, v in value}
-        for name, _ in value:
-            if name.text not in PORT_FIELDS:
-                findings.error(
-                    "BT048",
-                    f"a port has no `{name.text}`",
-                    file,
-                    name.span,
-                    did_you_mean(name.text, PORT_FIELDS),
-                    f"it has: {', '.join(PORT_FIELDS)}",
-                )
-    else:
-        findings.error("BT048", f"port `{key.text}` takes its type, or a mapping", file, value.span)
-        return None
-    type_node = given.get("type")
-    type_name_given = type_node.text if isinstance(type_node, Scalar) else "any"
-    if type_name_given not in PORT_TYPES:
-        findings.error(
-            "BT048",
-            f"unknown type `{type_name_given}`",
-            file,
-            (type_node or key).span,
-            did_you_mean(type_name_given, PORT_TYPES),
-            f"types: {', '.join(PORT_TYPES)}",
-        )
-        return None
-    choices = given["choices"].data() if "choices" in given else ()
-    default = given["default"].data() if "default" in given else ABSENT
-    about = str(given["about"].data()) if "about" in given else ""
-    if default is not ABSENT and not fits(default, type_name_given):
-        findings.error(
-            "BT016",
-            f"the default of `{key.text}` is {an(type_name(default))}, not {an(type_name_given)}",
-            file,
-            given["default"].span,
-        )
-        return None
-    if not isinstance(choices, list | tuple):
-        findings.error("BT048", "`choices` takes a list", file, given["choices"].span)
-        choices = ()
-    return Port(key.text, type_name_given, default, about, tuple(choices), key.span)  # type: ignore[arg-type]
-
-
-def field_of(port: Port) -> Field:
-    """A port seen as a field of a node that takes it."""
-    return Field(port.name, port.type, port.about, port.required, None if port.required else port.default, port.choices)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from bt_runtime.diagnose import BtError
+from bt_runtime.schema.data import an as an
+from bt_runtime.schema.data import fits as fits
+from bt_runtime.schema.data import flows as flows
+from bt_runtime.schema.data import type_name as type_name
 from bt_runtime.tree.spec import Port
 from bt_runtime.types import Json
 
@@ -15,39 +17,9 @@ class PortFault(BtError):
     """A value does not fit the port it was given to."""
 
 
-def type_name(value: Json) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int):
-        return "integer"
-    if isinstance(value, float):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    return (
-        "object" if isinstance(value, Mapping) else "list" if isinstance(value, list | tuple) else type(value).__name__
-    )
-
-
-def fits(value: Json, type: str) -> bool:
-    found = type_name(value)
-    return type == "any" or found == type or (type == "number" and found == "integer")
-
-
-def flows(source: str, target: str) -> bool:
-    """May an entry of one type be read where another is wanted? Unknown types may."""
-    return "any" in (source, target) or source == target or (source == "integer" and target == "number")
-
-
 def check(port: Port, value: Json) -> None:
     """Raises when the value may not be written to the port."""
     if not fits(value, port.type):
         raise PortFault(f"`{port.name}` takes {an(port.type)}, not {an(type_name(value))}: {value!r:.80}")
     if port.choices and value not in port.choices:
         raise PortFault(f"`{port.name}` takes one of {', '.join(map(repr, port.choices))}, not {value!r:.80}")
-
-
-def an(type: str) -> str:
-    return type if type == "null" else f"{'an' if type[0] in 'aeiou' else 'a'} {type}" if type != "any" else "any value"
