@@ -122,12 +122,18 @@ class Loader:
 
     def include(self, name: str, folder: Path) -> Path | str:
         """The file of a subtree, or why there is none."""
-        for candidate in (folder / name, folder / f"{name}.yaml"):
-            if candidate.is_file():
-                path = candidate.resolve()
-                roots = [self.project or self.home or folder, project.packaged("trees")]
-                return path if any(path.is_relative_to(r.resolve()) for r in roots) else "outside"
-        return project.find("trees", name, root=self.project) or "missing"
+        if "\0" in name:
+            return "missing"
+        beside = (c for c in (folder / name, folder / f"{name}.yaml") if c.is_file())
+        found = next(beside, None) or project.find("trees", name, root=self.project)
+        if found is None:
+            return "missing"
+        return found.resolve() if self.allowed(found, folder) else "outside"
+
+    def allowed(self, path: Path, folder: Path) -> bool:
+        """Does a file that a tree of this folder names lie where it may: in the project, or among what is shipped?"""
+        roots = (self.project or self.home or folder, project.packaged("trees"), project.packaged("skills"))
+        return any(path.resolve().is_relative_to(root.resolve()) for root in roots)
 
     # Trees -----------------------------------------------------------------------------------
 
@@ -170,18 +176,13 @@ class Loader:
         from bt_runtime.skills import manifest
 
         for item in node:
-            path = project.find("skills", item.text, root=self.project) if isinstance(item, Scalar) else None
-            if not isinstance(item, Scalar) or path is None:
-                known = list(project.names("skills", root=self.project))
-                name = item.text if isinstance(item, Scalar) else ""
-                self.findings.error(
-                    "BT040",
-                    f"there is no skill manifest `{name}`",
-                    spec.file,
-                    item.span,
-                    did_you_mean(name, known),
-                    f"manifests here: {', '.join(known) or 'none'}",
-                )
+            name = item.text if isinstance(item, Scalar) and "\0" not in item.text else ""
+            path = project.find("skills", name, root=self.project) if name else None
+            if path is None:
+                self.no_manifest(name, spec.file, item.span)
+                continue
+            if not self.allowed(path, spec.folder):
+                self.not_included("outside", name, spec.file, item.span)
                 continue
             read = manifest.read(path, self.shown(path))
             self.findings.sources[self.shown(path)] = read.text
@@ -190,12 +191,17 @@ class Loader:
                 if kind.name in registry:
                     self.findings.error(
                         "BT043",
-                        f"`{kind.name}` of manifest `{item.text}` is the name of another kind",
+                        f"`{kind.name}` of manifest `{name}` is the name of another kind",
                         spec.file,
                         item.span,
                     )
             registry = registry.with_kinds(tuple(read.kinds))
         return registry
+
+    def no_manifest(self, name: str, file: str, span: Span) -> None:
+        known = list(project.names("skills", root=self.project))
+        message, help = f"there is no skill manifest `{name}`", f"manifests here: {', '.join(known) or 'none'}"
+        self.findings.error("BT040", message, file, span, did_you_mean(name, known), help)
 
     def manifest_with(self, kind: str) -> str:
         """The hint for a kind that is a skill of a manifest which this tree does not name."""
@@ -231,7 +237,7 @@ class Loader:
                 f"`{name}` lies outside the project",
                 file,
                 span,
-                help="move it into the project's trees/ folder",
+                help="move it into the project",
             )
         else:
             known = list(project.names("trees", root=self.project))
