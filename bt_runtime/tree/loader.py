@@ -63,8 +63,12 @@ class Loader:
     def file(self, path: Path | str) -> Checked:
         """Checks a file; a name without a folder is also looked for among the project's and the shipped trees."""
         found = self.locate(str(path))
-        tree = self.load(found or Path(path), ())
-        return self.checked(tree)
+        if found is not None:
+            return self.checked(self.load(found, ()))
+        document = source.read(path, str(path), self.limits)  # says why there is no such file
+        label = did_you_mean(str(path), project.names("trees", root=self.project))
+        document.diagnostics = [d._replace(label=d.label or label) for d in document.diagnostics]
+        return self.checked(self.tree(document, Path.cwd(), ()))
 
     def text(self, text: str | bytes, name: str = "text", folder: Path | None = None) -> Checked:
         self.home = (folder or Path.cwd()).resolve()
@@ -100,6 +104,8 @@ class Loader:
     # Files -----------------------------------------------------------------------------------
 
     def locate(self, name: str) -> Path | None:
+        if not _nameable(name, 4000):
+            return None
         direct = Path(name)
         if direct.is_file() or direct.parent != Path():
             return direct if direct.is_file() else None
@@ -122,7 +128,7 @@ class Loader:
 
     def include(self, name: str, folder: Path) -> Path | str:
         """The file of a subtree, or why there is none."""
-        if "\0" in name:
+        if not _nameable(name):
             return "missing"
         beside = (c for c in (folder / name, folder / f"{name}.yaml") if c.is_file())
         found = next(beside, None) or project.find("trees", name, root=self.project)
@@ -176,8 +182,8 @@ class Loader:
         from bt_runtime.skills import manifest
 
         for item in node:
-            name = item.text if isinstance(item, Scalar) and "\0" not in item.text else ""
-            path = project.find("skills", name, root=self.project) if name else None
+            name = item.text if isinstance(item, Scalar) else ""
+            path = project.find("skills", name, root=self.project) if _nameable(name) else None
             if path is None:
                 self.no_manifest(name, spec.file, item.span)
                 continue
@@ -200,7 +206,7 @@ class Loader:
 
     def no_manifest(self, name: str, file: str, span: Span) -> None:
         known = list(project.names("skills", root=self.project))
-        message, help = f"there is no skill manifest `{name}`", f"manifests here: {', '.join(known) or 'none'}"
+        message, help = f"there is no skill manifest `{name:.60}`", f"manifests here: {', '.join(known) or 'none'}"
         self.findings.error("BT040", message, file, span, did_you_mean(name, known), help)
 
     def manifest_with(self, kind: str) -> str:
@@ -234,7 +240,7 @@ class Loader:
         if why == "outside":
             self.findings.error(
                 "BT041",
-                f"`{name}` lies outside the project",
+                f"`{name:.60}` lies outside the project",
                 file,
                 span,
                 help="move it into the project",
@@ -243,9 +249,14 @@ class Loader:
             known = list(project.names("trees", root=self.project))
             self.findings.error(
                 "BT040",
-                f"there is no tree `{name}`",
+                f"there is no tree `{name:.60}`",
                 file,
                 span,
                 did_you_mean(name, known),
                 "looked beside this file, in the project's trees/ and among the shipped ones",
             )
+
+
+def _nameable(name: str, most: int = 240) -> bool:
+    """Could a file be called this at all? The system's own answer to a name too long is an exception."""
+    return 0 < len(name.encode("utf-8", "surrogatepass")) <= most and "\0" not in name

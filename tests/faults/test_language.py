@@ -38,3 +38,13 @@ def test_every_code_of_the_language_has_a_file_at_fault() -> None:
     used = {code for path in sources for code in re.findall(r'"(BT0\d\d)"', path.read_text("utf-8"))}
     shown = {code for path in FILES for code, *_ in EXPECTED.findall(path.read_text("utf-8"))}
     assert used - shown == {"BT046"}
+
+
+@pytest.mark.parametrize("name", ["a" * 5_000, "a/" * 3_000, "nul\0", "", ".", "no/such/file.yaml"])
+def test_a_path_that_is_no_file_is_a_fault(name: str) -> None:
+    """Whatever was typed where a file is wanted."""
+    assert [d.code for d in Loader(HERE).file(name).diagnostics] == ["BT001"]
+
+
+def test_a_misspelt_tree_is_told_the_nearest() -> None:
+    assert [d.label for d in Loader(HERE).file("bundled").diagnostics] == ["did you mean `bounded`?"]
