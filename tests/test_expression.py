@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 import subprocess
 import sys
 import threading
 from collections import ChainMap
 from enum import IntEnum
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -700,3 +702,48 @@ def test_any_text_is_an_expression_or_a_located_fault(text: str) -> None:
         compile(text).evaluate(NAMES)
     except ExpressionError as found:
         assert 0 <= found.start < found.end <= len(text) + 1
+
+
+# The page -----------------------------------------------------------------------------------------
+
+PAGE = (Path(__file__).parents[1] / "docs" / "expressions.md").read_text(encoding="utf-8")
+HOUSE = {
+    "battery": 0.1,
+    "low": 0.2,
+    "room": "kitchen",
+    "cups": ["red", "blue"],
+    "pose": {"x": 1, "y": [2, 3]},
+    "done": False,
+}
+
+
+def table(head: str) -> list[tuple[str, str]]:
+    rows = PAGE.partition(f"| {head} | value |\n|---|---|\n")[2].partition("\n\n")[0]
+    return re.findall(r"^\| `(.*)` \| `(.*)` \|$", rows, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("text", "expected"), table("expression"))
+def test_the_page_tells_true_values(text: str, expected: str) -> None:
+    assert compile(f"str({text})").evaluate(HOUSE) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), table("text"))
+def test_the_page_tells_what_holes_become(text: str, expected: str) -> None:
+    assert shown(Template(text).evaluate(HOUSE)) == expected
+
+
+def test_the_python_of_the_page_runs() -> None:
+    (program,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    exec(program, {})
+
+
+def test_the_page_names_every_function_and_bound() -> None:
+    from bt_runtime.expression import call, hole, parse, token
+    from bt_runtime.expression import value as values
+
+    listed = PAGE.partition("These functions there are, and no others: ")[2].partition(". What")[0]
+    assert re.findall(r"`(\w+)`", listed) == sorted(call.KNOWN)
+    bounds = [token.LONGEST, token.MOST_TOKENS, parse.DEEPEST, values.MOST_BITS, values.MOST_TEXT, values.MOST_ITEMS]
+    costs = PAGE.partition("## What it costs")[2].partition("A fault")[0]
+    told = [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", costs)]
+    assert told == [*bounds, values.MOST_LEVELS, hole.MOST_HOLES]
