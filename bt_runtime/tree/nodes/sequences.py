@@ -27,10 +27,8 @@ class _InOrder(Composite):
     def step(self, result: Status | None = None) -> Status:
         """`result` is that of the child at this node's place, when the engine has ticked it already."""
         at = self.at
-        if self.status is not RUNNING:
-            self.passed = False
-            if at and not self.keeps_place:
-                at = 0
+        if self.status is not RUNNING and not (self.keeps_place and at):
+            at, self.passed = 0, False
         children: list[Any] = self.children
         while at < len(children):
             status = result or children[at].step()
