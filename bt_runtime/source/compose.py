@@ -163,7 +163,7 @@ class _Composer:
         return top.items[0]
 
     def closed(self, node: Mapping | Listing, event: Any) -> Node:
-        """A bracket has an end of its own. A block ends where its last value does: libyaml says, where the next begins."""
+        """A bracket has an end of its own. A block ends where its last value does; for libyaml, later."""
         if event.start_mark.index != event.end_mark.index:
             node.end = event.end_mark
         elif type(node) is Listing:
