@@ -349,6 +349,7 @@ HUNGRY = {
     "keys": '"{" + "a: ," * 199_000 + "}"',
     "number keys": '"{" + "1: ," * 199_000 + "}"',
     "unknown aliases": '"[" + "*a," * 399_000 + "]"',
+    "misspelt aliases": '"".join(f"a{n}: &anchor{n} 1\\n" for n in range(300)) + "b: [" + "*anchorx," * 300_000 + "]"',
     "anchors": '"".join(f"a{n}: &a{n} 1\\n" for n in range(190_000))',
     "laughs": '"a: &a [x,x,x,x,x,x,x,x,x]\\n" + "".join(laugh(*pair) for pair in zip("abcdefghijk", "bcdefghijkl"))',
     "one text": '"a: " + "x" * 3_999_000',

@@ -222,7 +222,8 @@ class _Composer:
         name, span = event.anchor, _span(event)
         node = self.anchors.get(name)
         if node is None:
-            near = nearest(name, list(self.anchors)[:_MOST_TRIED])
+            listed = len(self.faults) < self.limits.faults
+            near = nearest(name, list(self.anchors)[:_MOST_TRIED]) if listed else None
             label = f"did you mean `*{near}`?" if near else ""
             help = f"write `&{name}` before the value that it stands for, or quote a text that begins with `*`"
             self.fault("BT007", f"no anchor `&{name}` stands before this alias", span, label, help)
