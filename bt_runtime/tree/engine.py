@@ -235,7 +235,7 @@ class Engine:
         """The new nodes, built and set up, within the caps; when they cannot be, nothing of them is left."""
         assert change.make is not None
         segment = change.name or segment
-        beside = parent.children if parent is not None else []
+        beside = parent.children if parent is not None and change.name else []  # numbers never meet
         if any(c is not instead_of and segment_of(c) == segment for c in beside):
             raise Refused(f"there is a `{segment}` beside it already", "names are unique among siblings")
         above = path_of(parent) if parent is not None else ""
