@@ -317,3 +317,35 @@ root:
     assert tree.root.status is FAILURE
     assert [n.status for n in run.root.children] == [SUCCESS] * 4
     run.close()
+
+
+def test_a_node_that_breaks_does_not_stop_a_stock_trees_handlers_and_leaves_no_sibling_running():
+    @skill
+    def broken():
+        yield
+        raise OSError("no motor")
+
+    run = Run(load("version: 1\ntree: t\nroot:\n  parallel: [wait: 100, broken: {}]\n", skills=[broken]))
+    tree, after = py_trees.trees.BehaviourTree(run.root), []
+    tree.add_post_tick_handler(lambda t: after.append(t.root.status))
+    tree.tick()
+    tree.tick()
+    assert after == [RUNNING, FAILURE]
+    assert [n.status for n in run.root.children] == [INVALID, FAILURE]
+    assert run.context.crashes[-1].path == "/t/1"
+    run.close()
+
+
+def test_a_tree_of_256_levels_is_set_up_ticked_drawn_and_stopped_by_stock_programs():
+    body = "{wait: 1000}"
+    for _ in range(255):
+        body = f"{{sequence: [{body}]}}"
+    run = Run(load(f"version: 1\ntree: t\nroot:\n  {body}\n"))
+    tree = py_trees.trees.BehaviourTree(run.root)
+    tree.setup(timeout=10)
+    tree.tick()
+    assert tree.tip().name == "wait"
+    assert py_trees.display.unicode_tree(run.root).count("sequence") == 255
+    tree.root.stop(INVALID)
+    assert {n.status for n in run.root.iterate()} == {INVALID}
+    run.close()
