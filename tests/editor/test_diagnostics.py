@@ -72,9 +72,9 @@ HEADS = {
     "name": ("version: 1\ntree: a tree\nroot: {log: a}\n", 3, 7, "letters, digits and _"),
     "unknown key": ("version: 1\ntree: t\nrot: 1\nroot: {log: a}\n", 4, 1, "rot is not allowed"),
     "no such manifest": ("version: 1\ntree: t\nskills: [garage]\nroot: {log: a}\n", 4, 10, '"house"'),
-    "type of a port": ("version: 1\ntree: t\ninputs: {a: strin}\nroot: {log: a}\n", 4, 13, '"string"'),
-    "field of a port": ("version: 1\ntree: t\ninputs: {a: {typ: any}}\nroot: {log: a}\n", 4, 14, "typ is not allowed"),
-    "default of a port": ("version: 1\ntree: t\ninputs: {a: {type: list, default: b}}\nroot: {fail: }\n", 4, 35, '"array"'),
+    "type": ("version: 1\ntree: t\ninputs: {a: strin}\nroot: {log: a}\n", 4, 13, '"string"'),
+    "field": ("version: 1\ntree: t\ninputs: {a: {typ: any}}\nroot: {log: a}\n", 4, 14, "typ is not allowed"),
+    "default": ("version: 1\ntree: t\ninputs: {a: {type: list, default: b}}\nroot: {fail: }\n", 4, 35, '"array"'),
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from bt_runtime.diagnose import Diagnostic
 from bt_runtime.diagnose_format import FORMATS, render
 from bt_runtime.expression import ExpressionError, Template, compile
 from bt_runtime.source import Listing, Mapping, Node, Scalar, parse
+from bt_runtime.tree.loader import Loader
 
 LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 CODES = frozenset(explain.codes())
@@ -18,6 +19,10 @@ SCOPE = {"battery": 0.5, "low": 0.2, "room": "kitchen", "cups": 1, "rooms": ["a"
 def located(fault: Diagnostic, lines: list[str]) -> None:
     """The fault has a known code and a place inside the text."""
     assert fault.code in CODES, fault
+    placed(fault, lines)
+
+
+def placed(fault: Diagnostic, lines: list[str]) -> None:
     assert fault.message, fault
     assert fault.span is not None, fault
     line, column, end_line, end_column = fault.span
@@ -69,3 +74,13 @@ def expression(text: str) -> None:
         except ExpressionError as fault:
             assert fault.code in CODES
             assert 0 <= fault.start < fault.end <= len(text) + 1
+
+
+def everything(source: bytes) -> None:
+    """The reader, the expressions and the loader."""
+    document(source)
+    found = Loader().text(source, "f")
+    assert (found.tree is None) == any(d.severity == "error" for d in found.diagnostics)
+    lines = LINE_BREAK.split(found.sources.get("f", ""))
+    for fault in found.diagnostics:
+        placed(fault, lines)
