@@ -80,7 +80,7 @@ class Loader:
         document = source.parse(text, name, self.limits)
         self.home = tree.folder
         self.findings.sources[name] = document.text
-        self.findings.items += document.diagnostics
+        self.findings.add(*document.diagnostics)
         if document.root is not None:
             whole = TreeSpec(tree.name, name, document.text, tree.folder, tree.registry)
             whole.inputs, whole.outputs, whole.entries = tree.inputs, tree.outputs, tree.entries
@@ -148,7 +148,7 @@ class Loader:
         self, document: Document, folder: Path, way: tuple[Step, ...] = (), path: Path | None = None
     ) -> TreeSpec | None:
         self.findings.sources[document.name] = document.text
-        self.findings.items += document.diagnostics
+        self.findings.add(*document.diagnostics)
         top = document.root
         if top is None:
             return None
@@ -166,11 +166,11 @@ class Loader:
         if root is None:
             return None
         reader = NodeReader(spec.file, spec.registry, self.findings, self.caps.depth, self.manifest_with)
-        before = len(self.findings.items)
+        before = self.findings.errors
         node = reader.read(root)
         if node is None:
             return None
-        whole = not any(d.severity == "error" for d in self.findings.items[before:])
+        whole = self.findings.errors == before
         spec.root = node
         self.subtrees(spec, way, path)
         meaning.check_tree(spec, self.findings, whole)
@@ -197,7 +197,7 @@ class Loader:
                 continue
             read = manifest.read(path, self.shown(path))
             self.findings.sources[self.shown(path)] = read.text
-            self.findings.items += read.diagnostics
+            self.findings.add(*read.diagnostics)
             for kind in read.kinds:
                 if kind.name in registry:
                     self.findings.error(
@@ -229,7 +229,7 @@ class Loader:
     def subtrees(self, spec: TreeSpec, way: tuple[Step, ...] = (), path: Path | None = None) -> None:
         """Loads what the tree includes. A tree that contains itself is left to be built when it is reached."""
         for node in spec.root.walk():
-            if node.kind.name != "tree" or "file" not in node.values:
+            if node.kind.name != "tree" or "file" not in node.values or self.findings.full():
                 continue
             name = str(node.values["file"])
             found = self.include(name, spec.folder)

@@ -12,7 +12,7 @@ from bt_runtime.tree.findings import Findings, did_you_mean
 from bt_runtime.tree.outcomes import F, S, outcomes
 from bt_runtime.tree.ports import an, fits, flows, type_name
 from bt_runtime.tree.spec import NodeSpec, Port, TreeSpec
-from bt_runtime.tree.usage import Usage, entry_named, usage
+from bt_runtime.tree.usage import Usage, Use, entry_named, usage
 from bt_runtime.tree.values import AN_OUTPUT, Computed
 
 if TYPE_CHECKING:
@@ -229,8 +229,8 @@ def _unreachable(tree: TreeSpec, findings: Findings) -> None:
 def _entries(tree: TreeSpec, used: Usage, findings: Findings) -> None:
     written = {w.name for w in used.writes}
     known = written | tree.ports.keys()
-    for name, read in {r.name: r for r in reversed(used.reads)}.items():
-        if name not in known:
+    for name, read in _first(used.reads).items():
+        if name not in known and not findings.full("warning"):
             findings.warning(
                 "BT023",
                 f"nothing in this tree writes `{name}`",
@@ -245,9 +245,17 @@ def _entries(tree: TreeSpec, used: Usage, findings: Findings) -> None:
     _unread(tree, used, findings)
 
 
+def _first(uses: Sequence[Use]) -> dict[str, Use]:
+    """The first use of each name, in the order of the text."""
+    found: dict[str, Use] = {}
+    for use in uses:
+        found.setdefault(use.name, use)
+    return found
+
+
 def _unread(tree: TreeSpec, used: Usage, findings: Findings) -> None:
     read = {r.name for r in used.reads}
-    for name, use in {w.name: w for w in reversed(used.writes)}.items():
+    for name, use in _first(used.writes).items():
         by_default = use.field.writes and use.field.name not in use.spec.given
         if name not in read and name not in tree.ports and not by_default:
             findings.warning(
@@ -325,6 +333,8 @@ def _border(tree: TreeSpec, spec: NodeSpec, target: TreeSpec, findings: Findings
         place = node.get(name) if isinstance(node, YamlMapping) else None
         span = place.span if place else spec.span
         port = offered.get(name)
+        if port is None and findings.full():
+            return
         if port is None:
             findings.error(
                 "BT022",

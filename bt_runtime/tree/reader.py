@@ -59,6 +59,8 @@ class NodeReader:
         root: NodeSpec | None = None
         todo = [(Place(top, None, ""), 1)]
         while todo:
+            if self.findings.full():
+                return root
             place, depth = todo.pop()
             if depth > self.max_depth:
                 self.error(
