@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, Literal, Protocol, cast
@@ -56,6 +56,25 @@ def open_suite(name: str) -> Suite:
         raise BtError(f"no world is called `{name}`", hint)
     module, _, attribute = OURS[name].partition(":")
     return cast(Suite, getattr(import_module(module), attribute))
+
+
+def choose_kinds(known: Sequence[str], asked: Sequence[str] | None) -> Sequence[str]:
+    """The kinds of task asked for, all of them when none is named; an unknown one is an error."""
+    for kind in asked or ():
+        if kind not in known:
+            guess = nearest(kind, known)
+            raise BtError(f"no kind of task is called `{kind}`", f"did you mean `{guess}`?" if guess else _list(known))
+    return list(asked) if asked else known
+
+
+def no_more_options(world: str, left: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Raise for an option that a suite does not know."""
+    for name in left:
+        raise BtError(f"the world `{world}` has no option `{name}`", _list(known) if known else "it takes none here")
+
+
+def _list(known: Sequence[str]) -> str:
+    return f"known: {', '.join(known)}"
 
 
 def open_world(name: str, **options: Any) -> World:
