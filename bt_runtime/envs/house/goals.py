@@ -18,7 +18,7 @@ class Condition(NamedTuple):
     relation: str
     place: str = ""  # a class, or one fixture with its number
     thing: str = ""
-    count: int = 1
+    amount: int = 1
     state: str = ""  # hot, cold, clean, when the things must be that too
 
 
@@ -29,12 +29,12 @@ def conditions(data: Sequence[Mapping[str, Any]]) -> tuple[Condition, ...]:
 
 
 def met(condition: Condition, house: House, state: State) -> int:
-    """How many of its `count` are so now."""
-    return min(condition.count, _found(condition, house, state))
+    """How many of its `amount` are so now."""
+    return min(condition.amount, _found(condition, house, state))
 
 
 def verdict(goal: Sequence[Condition], house: House, state: State) -> Verdict:
-    return Verdict(sum(met(c, house, state) for c in goal), sum(c.count for c in goal))
+    return Verdict(sum(met(c, house, state) for c in goal), sum(c.amount for c in goal))
 
 
 def _found(wanted: Condition, house: House, state: State) -> int:

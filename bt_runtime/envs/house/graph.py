@@ -159,7 +159,9 @@ def read_goal(wanted: Mapping[str, int], catalogue: Catalogue, names: Mapping[in
             continue
         match = _GOAL.fullmatch(text)
         if match is None:
-            raise BtError(f"`{text}` is not a goal of Watch-And-Help", "such as on_plate_kitchentable or inside_apple_158")
+            raise BtError(
+                f"`{text}` is not a goal of Watch-And-Help", "such as on_plate_kitchentable or inside_apple_158"
+            )
         found.append(_condition(match[1], match[2].split("_"), count, catalogue, names))
     return found
 
@@ -171,10 +173,10 @@ def _condition(
         return names.get(int(word), word) if word.isdigit() else catalogue.spoken(word)
 
     if verb == "holds":
-        return {"relation": "held", "thing": named(words[0]), "count": count}
+        return {"relation": "held", "thing": named(words[0]), "amount": count}
     if verb == "sit":
-        return {"relation": "sat on", "place": named(words[-1]), "count": count}
+        return {"relation": "sat on", "place": named(words[-1]), "amount": count}
     if verb == "turnOn":
-        return {"relation": "turned on", "place": named(words[0]), "count": count}
+        return {"relation": "turned on", "place": named(words[0]), "amount": count}
     way = _WAY[f"put_{words[1]}"] if verb == "put" else _WAY[verb]
-    return {"relation": way, "thing": named(words[0]), "place": named(words[-1]), "count": count}
+    return {"relation": way, "thing": named(words[0]), "place": named(words[-1]), "amount": count}

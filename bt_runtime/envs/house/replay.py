@@ -13,7 +13,14 @@ from bt_runtime.types import Task, Verdict
 
 _MOVE = re.compile(r"\[(\w+)\]((?: <[\w ]+> \(\d+\))*)")
 _ID = re.compile(r"\((\d+)\)")
-_VERBS = {"grab": "pick up", "open": "open", "close": "close", "switchon": "turn on", "switchoff": "turn off", "sit": "sit on"}
+_VERBS = {
+    "grab": "pick up",
+    "open": "open",
+    "close": "close",
+    "switchon": "turn on",
+    "switchoff": "turn off",
+    "sit": "sit on",
+}
 
 
 class Replay(NamedTuple):
@@ -26,7 +33,7 @@ class Replay(NamedTuple):
 def task_of_log(log: Mapping[str, Any], catalogue: Catalogue, name: str) -> tuple[Task, Apartment]:
     apartment = read_graph(log["init_unity_graph"], catalogue, name)
     goal = read_goal(log["goals"], catalogue, apartment.names)
-    wanted = ", ".join(f"{g['count']} {g.get('thing', '')} {g['relation']} {g.get('place', '')}" for g in goal)
+    wanted = ", ".join(f"{g['amount']} {g.get('thing', '')} {g['relation']} {g.get('place', '')}" for g in goal)
     return Task(name, str(log["task_name"]), wanted, {**apartment.data, "goal": goal}), apartment
 
 
@@ -98,4 +105,5 @@ def _close(world: HouseWorld, who: int, name: str) -> bool:
     place = world.house.index.get(name)
     if place is not None:
         return place in state.in_reach(world.house, body)
-    return state.index.get(name) in state.in_sight(world.house, body)
+    thing = state.index.get(name)
+    return thing is not None and thing in state.in_sight(world.house, body)

@@ -70,8 +70,10 @@ def _pattern(head: str) -> re.Pattern[str]:
 
     text = re.sub(r"\\\{(\w+)\\\}", slot, re.escape(HEADS[head]))
     end = r"" if HEADS[head].endswith(".") else r"\.?"
-    sight = rf" Looking quickly around the room, you see (?P<_seen>{_LIST})\." if head in _GLANCES else (
-        rf"(?: You see (?P<_seen>{_LIST})\.?)?"
+    sight = (
+        rf" Looking quickly around the room, you see (?P<_seen>{_LIST})\."
+        if head in _GLANCES
+        else (rf"(?: You see (?P<_seen>{_LIST})\.?)?")
     )
     return re.compile(rf"{text}{end}{sight}(?: You hold (?P<_held>{_LIST})\.)?")
 

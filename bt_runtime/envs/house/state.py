@@ -52,10 +52,7 @@ class State:
         """Shut away in something that is closed."""
         place = self.place[thing]
         return (
-            place >= 0
-            and self.how[thing] == "in"
-            and house.fixtures[place].furniture.opens
-            and place not in self.open
+            place >= 0 and self.how[thing] == "in" and house.fixtures[place].furniture.opens and place not in self.open
         )
 
     def in_reach(self, house: House, body: Body) -> tuple[int, ...]:

@@ -36,13 +36,15 @@ class HouseWorld:
         self._goal: tuple[Condition, ...] = ()
         self._house: House | None = None
         self._state: State | None = None
+        self.last = Observation("")  # the latest reply, for whoever decides by what was read
 
     def reset(self, task: Task) -> Observation:
         self._house = self._find_house(task.data)
         self._state = state_of(task.data, self._house)
         self._goal = conditions(task.data.get("goal", ()))
         self._task = task
-        return self.look()
+        self.last = self.look()
+        return self.last
 
     def _find_house(self, data: Mapping[str, Any]) -> House:
         named = data.get("house", "")
@@ -84,7 +86,11 @@ class HouseWorld:
         return self.act_as(0, sentence)
 
     def act_as(self, who: int, sentence: str) -> Observation:
-        """A second body (`bodies` of the task) acts in the same house."""
+        """Another body acts in the same house; a task has one for each room in its `start`."""
+        self.last = self._acted(who, sentence)
+        return self.last
+
+    def _acted(self, who: int, sentence: str) -> Observation:
         found = split(sentence)
         verb = self._verbs.get(found[0]) if found else None
         if found is None or verb is None:
@@ -158,7 +164,8 @@ class HouseWorld:
             return self.house.room_of[name] == body.room
         if name in self.house.index:
             return self.house.index[name] in self.state.in_reach(self.house, body)
-        return self.state.index.get(name) in self.state.in_sight(self.house, body)
+        thing = self.state.index.get(name)
+        return thing is not None and thing in self.state.in_sight(self.house, body)
 
     def _condition(self, fact: str) -> bool | None:
         name, sign, state = fact.partition(" is ")

@@ -42,7 +42,9 @@ def _files(path: Path) -> Mapping[str, Any]:
         folder = path / "recipes" if (path / "recipes").is_dir() else path
         files = {p.name: json.loads(p.read_text(encoding="utf-8")) for p in sorted(folder.glob("*.json"))}
     except (OSError, ValueError) as problem:
-        raise BtError(f"cannot read recipes from {path}: {problem}", "give a folder of the game's recipe files") from None
+        raise BtError(
+            f"cannot read recipes from {path}: {problem}", "give a folder of the game's recipe files"
+        ) from None
     if not files:
         raise BtError(f"no recipe files in {path}", "give the folder that holds `recipes/` or `recipes_*.json`")
     return files
@@ -94,4 +96,4 @@ def _book(recipes: Iterable[Recipe], groups: Mapping[str, str]) -> Book:
 
 
 def _untag(recipe: Recipe) -> Recipe:
-    return recipe._replace(needs=tuple(Ingredient(n.count, n.item.removeprefix(_TAG)) for n in recipe.needs))
+    return recipe._replace(needs=tuple(Ingredient(n.amount, n.item.removeprefix(_TAG)) for n in recipe.needs))

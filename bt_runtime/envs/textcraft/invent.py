@@ -6,10 +6,10 @@ from random import Random
 
 from bt_runtime.envs.textcraft.recipes import Book, Ingredient, Recipe
 
-_STARTS = ("b", "br", "d", "dr", "f", "fl", "g", "gl", "k", "kr", "l", "m", "n", "p", "pl", "s", "sk", "st", "t", "tr", "v", "z")
-_VOWELS = ("a", "e", "i", "o", "u", "au", "ei", "oo")
+_STARTS = "b br d dr f fl g gl k kr l m n p pl s sk st t tr v z".split()
+_VOWELS = "a e i o u au ei oo".split()
 # The last sounds tell the split, so that no item of one is ever met in the other.
-_ENDS = {"train": ("b", "ck", "d", "lm", "mp", "nt", "rd", "sk"), "eval": ("ff", "ld", "nk", "p", "rn", "ss", "th", "x")}
+_ENDS = {"train": "b ck d lm mp nt rd sk".split(), "eval": "ff ld nk p rn ss th x".split()}
 
 
 def invent(seed: int, split: str, deepest: int = 4) -> Book:
@@ -43,8 +43,9 @@ def _recipe(rng: Random, item: str, layers: list[list[str]], kinds: dict[str, li
         pool += [*kinds, *kinds]
     for _ in range(rng.choice((0, 1, 1, 2))):
         other = rng.choice(pool)
-        members = {m for need in needs for m in kinds.get(need, ())} | {k for k in kinds if set(kinds[k]) & needs.keys()}
-        if other not in needs and other not in members and not set(kinds.get(other, ())) & needs.keys():
+        akin = {m for need in needs for m in kinds.get(need, ())}  # a kind and its member never stand side by side
+        akin |= {kind for kind, members in kinds.items() if set(members) & needs.keys()}
+        if other not in needs and other not in akin:
             needs[other] = rng.choice((1, 1, 2, 2, 3, 4))
     return Recipe(item, rng.choice((1, 1, 1, 2, 3, 4)), tuple(Ingredient(count, name) for name, count in needs.items()))
 
@@ -52,7 +53,7 @@ def _recipe(rng: Random, item: str, layers: list[list[str]], kinds: dict[str, li
 class _Names:
     """Words that were not given before."""
 
-    def __init__(self, rng: Random, ends: tuple[str, ...]) -> None:
+    def __init__(self, rng: Random, ends: list[str]) -> None:
         self._rng, self._ends = rng, ends
         self._used: set[str] = set()
 

@@ -13,17 +13,17 @@ _ALL = 512  # up to so many ways to make the goal are compared one by one; beyon
 
 
 class Deed(NamedTuple):
-    """What is done for one item: fetch `count` of it, or craft by `recipe` so many `times`."""
+    """What is done for one item: fetch `amount` of it, or craft by `recipe` so many `times`."""
 
     item: str
-    count: int
+    amount: int
     recipe: Recipe | None
     times: int
     stand_in: Mapping[str, str]
 
     def sentences(self) -> list[str]:
         if self.recipe is None:
-            return [f"get {self.count} {self.item}"]
+            return [f"get {self.amount} {self.item}"]
         return [self.recipe.command(self.stand_in)] * self.times
 
 
@@ -118,7 +118,7 @@ def _deeds(goal: str, choice: Choice) -> list[Deed]:
         if len(set(stand_in.values())) < len(stand_in):
             return []  # one item cannot stand for two ingredients of a recipe
         for ingredient in recipe.needs:
-            need[stand_in[ingredient.item]] += ingredient.count * times
+            need[stand_in[ingredient.item]] += ingredient.amount * times
         deeds.append(Deed(item, times * recipe.makes, recipe, times, stand_in))
     return deeds[::-1]
 

@@ -12,7 +12,7 @@ _COUNTED = re.compile(r"(\d{1,9}) (.+)")  # a longer number is no number of thin
 
 
 class Ingredient(NamedTuple):
-    count: int
+    amount: int
     item: str  # an item, or a kind such as `planks`
 
 
@@ -23,12 +23,12 @@ class Recipe(NamedTuple):
 
     def line(self) -> str:
         """The compact form: `4 oak planks = 1 oak log`."""
-        return f"{self.makes} {self.item} = " + ", ".join(f"{n.count} {n.item}" for n in self.needs)
+        return f"{self.makes} {self.item} = " + ", ".join(f"{n.amount} {n.item}" for n in self.needs)
 
     def command(self, stand_in: Mapping[str, str] | None = None) -> str:
         """The sentence that crafts it; `stand_in` names the item taken for each kind."""
         chosen = stand_in or {}
-        needs = ", ".join(f"{n.count} {chosen.get(n.item, n.item)}" for n in self.needs)
+        needs = ", ".join(f"{n.amount} {chosen.get(n.item, n.item)}" for n in self.needs)
         return f"craft {self.makes} {self.item} using {needs}"
 
 
@@ -47,9 +47,9 @@ def read_line(line: str) -> Recipe | None:
     left, sign, right = line.partition("=")
     output = counted(left)
     needs = [counted(part) for part in right.split(",")]
-    if not sign or output is None or output.count < 1 or any(n is None or n.count < 1 for n in needs):
+    if not sign or output is None or output.amount < 1 or any(n is None or n.amount < 1 for n in needs):
         return None
-    return Recipe(output.item, output.count, tuple(n for n in needs if n is not None))
+    return Recipe(output.item, output.amount, tuple(n for n in needs if n is not None))
 
 
 class Book:

@@ -70,7 +70,7 @@ class TextCraftSuite:
         for deed in plan(world.book, str(task.data["goal"])):
             for sentence in deed.sentences():
                 if deed.recipe is None and sentence not in offered:
-                    yield from _in_parts(deed.item, deed.count, offered)
+                    yield from _in_parts(deed.item, deed.amount, offered)
                 else:
                     yield sentence
 

@@ -65,7 +65,9 @@ class TextCraft:
 
     def skills(self) -> Sequence[str]:
         held = self._bag
-        crafts = [c for r in self._shown for c in self._commands(r) if all(held.get(n.item, 0) >= n.count for n in c[1])]
+        crafts = [
+            c for r in self._shown for c in self._commands(r) if all(held.get(n.item, 0) >= n.amount for n in c[1])
+        ]
         return ("inventory", *self._offers, *dict.fromkeys(sentence for sentence, _ in crafts))
 
     def _commands(self, recipe: Recipe) -> list[tuple[str, list[Ingredient]]]:
@@ -75,7 +77,7 @@ class TextCraft:
         for chosen in product(*pools):
             if len(set(chosen)) == len(chosen):
                 stand_in = {n.item: item for n, item in zip(recipe.needs, chosen, strict=True)}
-                needs = [Ingredient(n.count, item) for n, item in zip(recipe.needs, chosen, strict=True)]
+                needs = [Ingredient(n.amount, item) for n, item in zip(recipe.needs, chosen, strict=True)]
                 found.append((recipe.command(stand_in), needs))
         return found
 
@@ -100,10 +102,10 @@ class TextCraft:
             else:
                 why = f"there is no item called {item}"
             return _refused(f"Could not find {item}", why)
-        if asked.count < 1:
+        if asked.amount < 1:
             return _refused(f"Could not find {item}", "the number must be at least 1")
-        self._bag[item] = self._bag.get(item, 0) + asked.count
-        return Observation(f"Got {asked.count} {item}")
+        self._bag[item] = self._bag.get(item, 0) + asked.amount
+        return Observation(f"Got {asked.amount} {item}")
 
     def _craft(self, said: str) -> Observation:
         found = _CRAFT.fullmatch(said)
@@ -118,7 +120,7 @@ class TextCraft:
             given.append(need)
         total: Counter[str] = Counter()
         for need in given:
-            total[need.item] += need.count
+            total[need.item] += need.amount
         missing = [f"{n} {name}" for name, n in total.items() if self._bag.get(name, 0) < n]
         if missing:
             text = f"Could not find enough items to craft {game_id(item)}"
@@ -147,10 +149,8 @@ class TextCraft:
         if not needs:
             return True
         need, rest = needs[0], needs[1:]
-        return any(
-            one.count == need.count and self._book.fits(one.item, need.item) and self._assign(rest, given[:i] + given[i + 1 :])
-            for i, one in enumerate(given)
-        )
+        fitting = (i for i, g in enumerate(given) if g.amount == need.amount and self._book.fits(g.item, need.item))
+        return any(self._assign(rest, given[:i] + given[i + 1 :]) for i in fitting)
 
     def _why_no_recipe(self, item: str) -> str:
         ways = [r.command() for r in self._book.of.get(item, ())[:3]]
@@ -171,7 +171,7 @@ class TextCraft:
         if fact.endswith(" in inventory"):
             asked = counted(fact.removesuffix(" in inventory")) or Ingredient(1, fact.removesuffix(" in inventory"))
             held = sum(self._bag.get(member, 0) for member in self._book.members(asked.item))
-            return held >= asked.count
+            return held >= asked.amount
         if fact.endswith(" can be fetched"):
             return self._book.fetchable(fact.removesuffix(" can be fetched"))
         return None
@@ -203,5 +203,5 @@ def _offers(book: Book, shown: Sequence[Recipe]) -> list[str]:
             for item in book.members(need.item):
                 if book.fetchable(item):
                     own = counts.setdefault(item, set(range(1, MOST + 1)))
-                    own.update(range(need.count, MANY + 1, need.count) if need.count > 1 else ())
+                    own.update(range(need.amount, MANY + 1, need.amount) if need.amount > 1 else ())
     return [f"get {n} {item}" for item in sorted(counts) for n in sorted(counts[item])]
