@@ -6,10 +6,32 @@ from random import Random
 
 from bt_runtime.envs.textcraft.recipes import Book, Ingredient, Recipe
 
-_STARTS = "b br d dr f fl g gl k kr l m n p pl s sk st t tr v z".split()
-_VOWELS = "a e i o u au ei oo".split()
+_STARTS = (
+    "b",
+    "br",
+    "d",
+    "dr",
+    "f",
+    "fl",
+    "g",
+    "gl",
+    "k",
+    "kr",
+    "l",
+    "m",
+    "n",
+    "p",
+    "pl",
+    "s",
+    "sk",
+    "st",
+    "t",
+    "v",
+    "z",
+)
+_VOWELS = ("a", "e", "i", "o", "u", "au", "ei", "oo")
 # The last sounds tell the split, so that no item of one is ever met in the other.
-_ENDS = {"train": "b ck d lm mp nt rd sk".split(), "eval": "ff ld nk p rn ss th x".split()}
+_ENDS = {"train": ("b", "ck", "d", "lm", "mp", "nt", "rd"), "eval": ("ff", "ld", "nk", "p", "rn", "ss", "x")}
 
 
 def invent(seed: int, split: str, deepest: int = 4) -> Book:
@@ -53,7 +75,7 @@ def _recipe(rng: Random, item: str, layers: list[list[str]], kinds: dict[str, li
 class _Names:
     """Words that were not given before."""
 
-    def __init__(self, rng: Random, ends: list[str]) -> None:
+    def __init__(self, rng: Random, ends: tuple[str, ...]) -> None:
         self._rng, self._ends = rng, ends
         self._used: set[str] = set()
 
