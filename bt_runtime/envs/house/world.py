@@ -144,8 +144,8 @@ class HouseWorld:
         return judge(self._goal, self.house, self.state)
 
     def holds(self, fact: str) -> bool | None:
-        """`hand free`, `near X`, `in X` (a room), `holding X`, `X is open | closed | turned on | turned off`,
-        `X on Y`, `X in Y`; X with its number."""
+        """`hand free`, `near X`, `in X` (a room), `holding X`, `not holding X`, `X on Y`, `X in Y`,
+        `X is open | closed | turned on | turned off`; X with its number."""
         body = self.state.bodies[0]
         if fact == "hand free":
             return len(body.hands) < HANDS
@@ -156,6 +156,8 @@ class HouseWorld:
             return self.house.room_of[name] == body.room
         if verb == "holding":
             return self.state.index.get(name) in body.hands
+        if fact.startswith("not holding "):
+            return self.state.index.get(fact.removeprefix("not holding ")) not in body.hands
         return self._condition(fact)
 
     def _near(self, name: str) -> bool:
@@ -169,6 +171,8 @@ class HouseWorld:
 
     def _condition(self, fact: str) -> bool | None:
         name, sign, state = fact.partition(" is ")
+        if sign and name in self.state.index and state in ("open", "closed"):
+            return (self.state.index[name] in self.state.open_things) == (state == "open")
         if sign:
             place = self.house.index.get(name)
             return None if place is None else self._is(place, state)

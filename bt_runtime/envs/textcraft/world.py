@@ -39,11 +39,14 @@ class TextCraft:
         self._offers = tuple(_offers(self._book, self._shown))
         self._bag = {}
         self._crafted = set()
-        return self.look()
+        return Observation(f"{self._commands_text()}\n\nGoal: craft {self._goal}.")
 
     def look(self) -> Observation:
-        commands = "\n".join(recipe.command() for recipe in self._shown)
-        return Observation(f"Crafting commands:\n{commands}\n\nGoal: craft {self._goal}.")
+        """The recipes and the bag: what ADaPT hands to an executor that takes over a part."""
+        return Observation(f"{self._commands_text()}\n\n{self._inventory()}")
+
+    def _commands_text(self) -> str:
+        return "Crafting commands:\n" + "\n".join(recipe.command() for recipe in self._shown)
 
     @property
     def book(self) -> Book:
