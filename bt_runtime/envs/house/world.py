@@ -12,6 +12,7 @@ from bt_runtime.envs.house.catalogue import Catalogue
 from bt_runtime.envs.house.goals import Condition, conditions
 from bt_runtime.envs.house.goals import verdict as judge
 from bt_runtime.envs.house.layout import House
+from bt_runtime.envs.house.sight import glance
 from bt_runtime.envs.house.speech import say
 from bt_runtime.envs.house.start import house_of, state_of
 from bt_runtime.envs.house.state import HANDS, State
@@ -77,7 +78,7 @@ class HouseWorld:
 
     def look(self, who: int = 0) -> Observation:
         """The rooms, this room, and what is held: what an agent is told that begins here and now."""
-        return Observation(say(self._doer(who).look()))
+        return Observation(say(glance(self.house, self.state, self.state.bodies[who], "start")))
 
     def _doer(self, who: int) -> Doer:
         return Doer(self.house, self.catalogue, self.state, who)
