@@ -69,7 +69,8 @@ def run(args: argparse.Namespace) -> int:
         for task in tasks:
             print(json.dumps(task._asdict()))
     else:
-        width = max((len(task.kind) for task in tasks), default=0)
+        widths = [max((len(task[i]) for task in tasks), default=0) for i in (0, 1)]
         for task in tasks:
-            print(f"{task.id}  {task.kind.ljust(width)}  {task.goal}")
+            said = " ".join(task.goal.split())  # people's instructions may run over lines
+            print(f"{task.id.ljust(widths[0])}  {task.kind.ljust(widths[1])}  {said}")
     return Exit.SUCCESS if tasks else Exit.NOTHING

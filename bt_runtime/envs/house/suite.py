@@ -69,7 +69,7 @@ class HouseSuite:
         **options: Any,
     ) -> list[Task]:
         """`homes`: only in these. Each home serves one split, as its file says; apartments are for evaluation.
-        `source`: made (by us), or from `data`: wah (Watch-And-Help's recorded tasks), wah_nl (WAH-NL's instructions)."""
+        `source`: made (by us), or of `data`: wah (recorded tasks of Watch-And-Help), wah_nl (WAH-NL's instructions)."""
         no_more_options(self.name, options, ("homes", "source", "data"))
         content = load_content()
         known = {**content.homes, **(apartments(Path(data), content.catalogue) if data else {})}
