@@ -37,6 +37,31 @@ def test_an_unknown_option_or_kind_is_an_error(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["textcraft", "house"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"house": 5, "recipes": 5},
+        {"house": "flat", "things": [["apple"]], "recipes": [5]},
+        {"house": "flat", "things": [["apple", "sofa 1", "under"]], "commands": [None]},
+        {"house": "flat", "goal": [{}], "commands": 1},
+    ],
+)
+def test_a_task_or_snapshot_of_something_else_is_an_error(name: str, data: dict[str, object]) -> None:
+    """Broken data is told in one line, and the world goes on with the task it had."""
+    suite = open_suite(name)
+    world = suite.open()
+    task = suite.tasks(0, 1)[0]
+    world.reset(task)
+    before = world.snapshot()
+    with pytest.raises(BtError):
+        world.reset(task._replace(data=data))
+    for junk in (b"", b"\x00\xff", b"[]", b'{"task": {}}'):
+        with pytest.raises(BtError, match="no snapshot"):
+            world.restore(junk)
+    assert world.snapshot() == before
+
+
+@pytest.mark.parametrize("name", ["textcraft", "house"])
 def test_tasks_and_oracle_are_the_same_in_every_process(name: str) -> None:
     """Nothing hangs on the order of a set: two hash seeds give the same tasks, options and scripts."""
     code = (

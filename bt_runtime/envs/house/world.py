@@ -40,12 +40,25 @@ class HouseWorld:
         self.last = Observation("")  # the latest reply, for whoever decides by what was read
 
     def reset(self, task: Task) -> Observation:
-        self._house = self._find_house(task.data)
-        self._state = state_of(task.data, self._house)
-        self._goal = conditions(task.data.get("goal", ()))
-        self._task = task
-        self.last = self.look()
+        house, state = self._set_up(task)
+        self._begin(task, house, state)
         return self.last
+
+    def _set_up(self, task: Task) -> tuple[House, State]:
+        """What the task's data describes; nothing of this world is touched yet."""
+        try:
+            house = self._find_house(task.data)
+            conditions(task.data.get("goal", ()))
+            return house, state_of(task.data, house)
+        except (KeyError, TypeError, ValueError, AttributeError) as problem:
+            raise BtError(
+                f"the task `{task.id}` is none of a house: {problem!r}", "see `btr tasks house --json`"
+            ) from problem
+
+    def _begin(self, task: Task, house: House, state: State) -> None:
+        self._task, self._house, self._state = task, house, state
+        self._goal = conditions(task.data.get("goal", ()))
+        self.last = self.look()
 
     def _find_house(self, data: Mapping[str, Any]) -> House:
         named = data.get("house", "")
@@ -196,10 +209,19 @@ class HouseWorld:
         return json.dumps({"task": task, "state": self._state.dump() if self._state else None}).encode()
 
     def restore(self, snapshot: bytes) -> None:
-        found = json.loads(snapshot)
-        if found["task"]:
-            self.reset(Task(**found["task"]))
-            self.state.load(found["state"])
+        try:
+            found = json.loads(snapshot)
+            if found["task"] is None:
+                self._task, self._house, self._state, self._goal = None, None, None, ()
+                return
+            task = Task(**found["task"])
+            house, state = self._set_up(task)
+            state.load(found["state"])
+        except (KeyError, TypeError, ValueError, IndexError) as problem:
+            raise BtError(
+                f"this is no snapshot of a house: {problem!r}", "give what `snapshot()` returned"
+            ) from problem
+        self._begin(task, house, state)
 
     def close(self) -> None:
         """Nothing is held outside this object."""
