@@ -12,13 +12,12 @@ from bt_runtime.envs.house.suite import SUITE, load_content
 from bt_runtime.envs.house.tasks import ask
 
 
-@pytest.mark.parametrize("split", ["train", "eval"])
 @pytest.mark.parametrize("knows", ["seen", "all"])
-def test_the_oracles_solve_a_thousand_of_a_thousand(split: str, knows: str) -> None:
+def test_the_oracles_solve_a_thousand_of_a_thousand(knows: str) -> None:
     """Searching or knowing, every generated task is solved; nothing is refused, and all of it was offered."""
     world = SUITE.open()
     solved = 0
-    for i, task in enumerate(SUITE.tasks(17, 1000, split)):  # type: ignore[arg-type]
+    for i, task in enumerate(SUITE.tasks(17, 500) + SUITE.tasks(17, 500, "eval")):
         world.reset(task)
         for sentence in SUITE.oracle(world, task, knows=knows):  # type: ignore[arg-type]
             assert i % 20 or sentence in world.skills(), sentence
