@@ -14,7 +14,7 @@ from bt_runtime.envs.textcraft.recipes import Book, Ingredient, Recipe, counted,
 from bt_runtime.types import Observation, Task, Verdict
 
 _CRAFT = re.compile(r"craft (.+?) using (.+)")
-# `skills` offers to fetch 1 … MOST, and multiples of what the shown recipes call for up to MANY; `act` takes any number.
+# `skills` offers to fetch 1 … MOST, and multiples of what a shown recipe calls for up to MANY; `act` takes any number.
 MOST, MANY = 6, 24
 
 
