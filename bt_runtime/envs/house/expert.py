@@ -18,6 +18,7 @@ from bt_runtime.envs.trajectory import Act, Enter, Expand, Leave, Moves, Recall,
 
 Form = Literal["react", "reactree"]
 Knows = Literal["seen", "all"]
+Part = tuple[str, Callable[[], Moves]]  # a subgoal in words, and how it is reached
 _BRING = ("on", "in")
 
 
@@ -49,13 +50,14 @@ class Expert:
             yield self._think("done")
         return came_out
 
-    def _parts(self) -> list[tuple[str, Callable[[], Moves]]]:
+    def _parts(self) -> list[Part]:
         """The goal in pieces: first open what will be filled, then bring one thing at a time, then the rest."""
-        found: list[tuple[str, Callable[[], Moves]]] = []
         later = [c for c in self.world.goal if c.relation not in _BRING]
-        for place in dict.fromkeys(c.place for c in later if c.relation == "turned on"):
-            if any(c.place == place and c.relation == "in" for c in self.world.goal):
-                found.append((f"find and open the {place}", partial(self._go_and, place, "open")))  # noqa: PERF401
+        filled = {c.place for c in self.world.goal if c.relation == "in"}
+        started = [
+            place for place in dict.fromkeys(c.place for c in later if c.relation == "turned on") if place in filled
+        ]
+        found: list[Part] = [(f"find and open the {place}", partial(self._go_and, place, "open")) for place in started]
         for wanted in self.world.goal:
             if wanted.relation in _BRING:
                 text = f"move the {wanted.thing} {wanted.relation} the {wanted.place}"
@@ -69,6 +71,7 @@ class Expert:
         if self.form == "react":
             return (yield from part())
         yield Enter(goal)
+        self.notes.read(self.world.look().text, "")  # it is told where it begins, not what the others stood before
         came_out = yield from part()
         yield Leave("success" if came_out else "failure")
         return came_out
@@ -108,7 +111,7 @@ class Expert:
         return (yield from self._take(name))
 
     def _search(self, kind: str) -> Moves:
-        """Room by room; this one first, then the others as people would."""
+        """Room by room, likeliest first; the one where one stands comes early."""
         rooms = self._rooms_for()
         yield self._think("rooms", thing=kind, rooms=", ".join(rooms))
         if self.form == "reactree":
@@ -132,7 +135,7 @@ class Expert:
         known = self.world.catalogue.things.get(kind.rstrip("0123456789 "))
         holds = [name for name, f in self.world.catalogue.furniture.items() if f.holds]
         places = likely_first(self.notes.fixtures.get(room, ()), known.kept if known else (), holds)
-        if self.recall or self.form == "react":
+        if self.form == "react":  # a node of a tree is not told where others have looked
             places = [p for p in places if p not in self.notes.looked]
         if not places:
             yield self._think("none", thing=kind, room=room)
@@ -202,6 +205,8 @@ class Expert:
                 yield from self._be_in(room)
             found = self.notes.where_is(kind)
             if found:
+                if room is None and found[1] != self.notes.room:
+                    yield self._think("seek", place=kind, room=found[1])
                 yield from self._be_in(found[1])
                 if self.notes.place != found[0]:
                     yield from self._go(found[0])
@@ -243,7 +248,7 @@ def _grouped(places: Sequence[str]) -> str:
     return listed((kind, tuple(own)) for kind, own in numbers.items())
 
 
-def _last(wanted: Condition, expert: Expert) -> tuple[str, Callable[[], Moves]]:
+def _last(wanted: Condition, expert: Expert) -> Part:
     """What is done when everything was brought."""
     place, thing = wanted.place, wanted.thing
     if wanted.relation == "held":

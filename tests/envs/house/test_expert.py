@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from bt_runtime.envs.house.notes import Notes, is_a, likely_first
@@ -129,6 +131,20 @@ def test_likely_places_come_first() -> None:
         "sofa 1",
     ]
     assert is_a("wine glass 1", "wine glass") and not is_a("wine glass 1", "wine") and is_a("cup 1", "cup 1")
+
+
+def test_a_node_of_a_tree_uses_nothing_that_it_was_not_told() -> None:
+    """Every place a node goes to was shown by its own opening or by an observation of its own, or recalled."""
+    world = SUITE.open()
+    for task in SUITE.tasks(43, 60, "eval"):
+        for agent in SUITE.trajectory(world, task, "reactree").walk():
+            known = agent.opening + agent.goal
+            for step in agent.steps:
+                if step.kind == "act" and step.text.startswith(("go to", "open", "pick up")):
+                    verb = "go to" if step.text.startswith("go to") else step.text.split()[0]
+                    kind, _, number = step.text.removeprefix(verb).removeprefix(" up").strip().rpartition(" ")
+                    assert re.search(rf"\b{kind} (\([^)]*\b)?{number}\b", known), (step.text, agent.goal)
+                known += " " + step.observation
 
 
 def test_a_tree_without_memory_searches_anew_in_every_node() -> None:
