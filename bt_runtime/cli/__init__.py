@@ -6,7 +6,10 @@ import sys
 from importlib import import_module
 
 # command → (what --help says, module). A module has `configure(parser)` and `run(args) -> int`.
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "play": ("play a task of a world in the terminal", "bt_runtime.cli.play"),
+    "tasks": ("print tasks of a world", "bt_runtime.cli.tasks"),
+}
 
 
 class Exit:
