@@ -64,7 +64,8 @@ def _put(scene: Scene, action: Action) -> None:
     receptacle = _target(scene, action)
     held = scene.objects[str(scene.held)]
     where = receptacle["objectId"]
-    _need(receptacle["receptacle"] and held is not receptacle, f"{where} is no receptacle")
+    _need(receptacle["receptacle"], f"{where} is no receptacle")
+    _need(not scene.within(receptacle, str(scene.held)), f"{where} is in the hand")
     _need(not scene.hidden(receptacle), f"{where} is behind a closed door")
     closed = receptacle["objectType"] in kinds.CLOSED_HIDES and not receptacle["isOpen"]
     _need(not closed, f"{where} is closed")

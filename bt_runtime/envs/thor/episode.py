@@ -10,7 +10,7 @@ from bt_runtime.envs.thor.full import FullView
 from bt_runtime.envs.thor.goals import Goal, State, verdict
 from bt_runtime.envs.thor.hands import Hands
 from bt_runtime.envs.thor.partial import PartialView
-from bt_runtime.envs.thor.stage import Stage
+from bt_runtime.envs.thor.stage import Frame, Stage
 from bt_runtime.types import Json, Observation, Verdict
 
 ViewName = Literal["partial", "full"]
@@ -22,16 +22,13 @@ class Episode:
         self.hands = Hands(stage)
         self.view = FullView(self.hands) if view == "full" else PartialView(self.hands)
         self.goal: Goal | None = None
-        self.deeds: list[str] = []  # every sentence since the reset: acting them again gives this state again
 
     def reset(self, setup: Mapping[str, Json]) -> Observation:
         self.goal = Goal(**setup["goal"]) if setup.get("goal") else None
-        self.deeds = []
         self.hands.begin(setup)
         return self.view.begin(setup["kind"])
 
     def act(self, sentence: str) -> Observation:
-        self.deeds.append(sentence)
         return self.view.act(sentence)
 
     def replay(self, setup: Mapping[str, Json], deeds: list[str]) -> Observation:
@@ -62,6 +59,9 @@ class Episode:
             "seen": sorted(self.view.seen) if isinstance(self.view, PartialView) else [],
             "stands": list(self.hands.stands),
         }
+
+    def frame(self) -> Frame | None:
+        return self.stage.frame()
 
     def close(self) -> None:
         self.stage.close()

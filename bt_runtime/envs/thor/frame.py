@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 import zlib
 
 from bt_runtime.envs.thor import kinds
@@ -43,3 +44,15 @@ def _colour(kind: str) -> bytes:
     number = zlib.crc32(kind.encode())
     base = 60 if kind in kinds.FURNITURE else 110
     return bytes(base + (number >> shift) % 110 for shift in (0, 8, 16))
+
+
+def png(width: int, height: int, rgb: bytes) -> bytes:
+    """The same pixels, rows from the top, as a PNG file."""
+    rows = b"".join(b"\0" + rgb[3 * width * i : 3 * width * (i + 1)] for i in range(height))
+
+    def chunk(name: bytes, body: bytes) -> bytes:
+        return struct.pack("!I", len(body)) + name + body + struct.pack("!I", zlib.crc32(name + body))
+
+    header = struct.pack("!IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    parts = (chunk(b"IHDR", header), chunk(b"IDAT", zlib.compress(rows)), chunk(b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)

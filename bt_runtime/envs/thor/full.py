@@ -1,9 +1,9 @@
-"""The fully observed setting of LoTa-Bench: `find an apple`, `pick up the apple`; a kind is enough, the nearest is meant."""
+"""The fully observed setting of LoTa-Bench: `find an apple`, `pick up the apple`; of a kind, the nearest is meant."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.choice import Object, choose, same_kind
@@ -16,6 +16,10 @@ _SENTENCE = re.compile(
 EXAMPLES = "find a fridge, pick up the apple, put down the apple, open the fridge, turn on the faucet"
 EMPTY = "Robot is not holding any object"
 PUT_FAILED = "put down failed"
+
+
+def unknown(sentence: str, examples: str) -> Observation:
+    return Observation(f"There is no action `{sentence}`. Actions look like: {examples}.", False, "not an action")
 
 
 class FullView:
@@ -57,13 +61,14 @@ class FullView:
         entry = choose(self.hands.objects, kind, wanting=wanting)
         if entry is None:
             return f"Cannot find {kind} to {verb}"
-        done = {
+        deeds: dict[str, Callable[[str], bool]] = {
             "open": self.hands.open,
             "close": self.hands.close,
             "slice": self.hands.slice,
-            "turn on": lambda target: self.hands.toggle(target, True),
-            "turn off": lambda target: self.hands.toggle(target, False),
-        }[verb](entry["objectId"])
+            "turn on": self.hands.turn_on,
+            "turn off": self.hands.turn_off,
+        }
+        done = deeds[verb](entry["objectId"])
         self.sliced = self.sliced or (verb == "slice" and done)
         return "" if done else f"{verb.capitalize()} action failed, {self.hands.error}"
 

@@ -98,8 +98,11 @@ class Hands:
     def close(self, target: str) -> bool:
         return self.do("CloseObject", target)
 
-    def toggle(self, target: str, on: bool) -> bool:
-        return self.do("ToggleObjectOn" if on else "ToggleObjectOff", target)
+    def turn_on(self, target: str) -> bool:
+        return self.do("ToggleObjectOn", target)
+
+    def turn_off(self, target: str) -> bool:
+        return self.do("ToggleObjectOff", target)
 
     def slice(self, target: str) -> bool:
         """Only with a knife in hand: the simulator does not ask for one, ALFRED does."""

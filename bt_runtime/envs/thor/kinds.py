@@ -40,6 +40,8 @@ FURNITURE = _words(
     " Dresser Fridge GarbageCan HandTowelHolder LaundryHamper Microwave Ottoman Safe Shelf SideTable Sink SinkBasin"
     " Sofa StoveBurner Toaster Toilet ToiletPaperHanger TowelHolder TVStand"
 )
+# How far things may lie from the middle of wide furniture, in metres.
+WIDE = {"CounterTop": 0.9, "DiningTable": 0.7, "Bed": 0.7, "Sofa": 0.6, "Desk": 0.5, "Dresser": 0.4, "TVStand": 0.5}
 MOVABLE_RECEPTACLES = DISHES | _words("Box")
 FIXED = _words(
     "Blinds Chair Curtains DeskLamp Faucet FloorLamp HousePlant LightSwitch Mirror Painting Poster ShowerDoor"
@@ -58,9 +60,9 @@ _ONLY = {
     "ToiletPaperHanger": _words("ToiletPaper"),
     "Mug": CUTLERY | TOOLS,
     "Cup": CUTLERY | TOOLS,
-    "Microwave": FOOD | DISHES,
+    "Microwave": FOOD | DISHES | CUTLERY,
 }
-_ONE = frozenset(_ONLY) - {"Mug", "Cup"}
+_ONE = frozenset(_ONLY) - {"Mug", "Cup", "Microwave"}
 _SMALL_HOLDERS = _words("Bowl Plate Pot Pan")
 _BULKY = _words("BaseballBat BasketBall Boots Box Laptop Pillow Plunger Towel TeddyBear TennisRacket WateringCan")
 
@@ -99,12 +101,14 @@ def slice_of(name: str) -> str:
 
 def fits(carried: str, receptacle: str) -> bool:
     """May this kind lie in or on that one?"""
+    if not kind(carried).pickupable or carried == receptacle:
+        return False
     only = _ONLY.get(receptacle)
     if only is not None:
         return carried in only or whole(carried) in only
     if receptacle in _SMALL_HOLDERS:
         return carried not in _BULKY and whole(carried) not in DISHES - {"Mug", "Cup"}
-    return kind(receptacle).receptacle and kind(carried).pickupable and carried != receptacle
+    return kind(receptacle).receptacle
 
 
 def room_for(receptacle: str) -> int:

@@ -28,11 +28,11 @@ class PartialView:
     def begin(self, scene: str) -> Observation:
         self.numbers, self.ids, self.here = {}, {}, ""
         self._number_new()
-        fixed = [i for i, e in self.hands.objects.items() if e["receptacle"] and not e["pickupable"]]
+        fixed = [i for i, e in self.hands.objects.items() if _stands_out(e)]
         self.seen = set(fixed)
         return Observation(
             f"You are in the house, and you arrive at the {scene}, Looking quickly around the room, "
-            f"you see {self.list(fixed)}."
+            f"you see {self.grouped(fixed)}."
         )
 
     def _number_new(self) -> None:
@@ -46,7 +46,7 @@ class PartialView:
     def name(self, object_id: str) -> str:
         return f"{kinds.id_kind(object_id)} ({self.numbers[object_id]})"
 
-    def list(self, ids: Iterable[str]) -> str:
+    def grouped(self, ids: Iterable[str]) -> str:
         """`Toaster (1), Drawer (1, 2)`: kinds from Z to A, as the setting has it."""
         groups: dict[str, list[int]] = {}
         for object_id in ids:
@@ -75,7 +75,7 @@ class PartialView:
         parts = [text]
         if looks:
             view = self._look()
-            parts.append(f"You see {self.list(view)}." if view else "There are no visible objects.")
+            parts.append(f"You see {self.grouped(view)}." if view else "There are no visible objects.")
         parts.append(extra)
         if self.hands.held is not None:
             parts.append(f"I am holding {self.name(self.hands.held)} now.")
@@ -160,7 +160,7 @@ class PartialView:
         entry, way = self.hands.objects[target], "on" if on else "off"
         if entry["toggleable"] and entry["isToggled"] == on:
             return self._reply(f"The {self.name(target)} already turn {way}.", f"already {way}")
-        if not self.hands.toggle(target, on):
+        if not (self.hands.turn_on(target) if on else self.hands.turn_off(target)):
             return self._reply(f"The {self.name(target)} turn {way} failed.", self.hands.error)
         return self._reply(f"You turn {way} {self.name(target)}.", looks=True)
 
@@ -179,7 +179,7 @@ class PartialView:
         self._look()
         kind = kinds.id_kind(target)
         pieces = [i for i, e in self.hands.objects.items() if is_slice(e) and kinds.id_kind(i) == kind]
-        return self._reply(f"You slice {self.name(target)}.", extra=f"{self.list(pieces)} are sliced.", looks=True)
+        return self._reply(f"You slice {self.name(target)}.", extra=f"{self.grouped(pieces)} are sliced.", looks=True)
 
     def named(self, phrase: str) -> list[Object]:
         """`Apple (2)` is one thing; `Apple` or `the apple` is any of its kind."""
@@ -206,3 +206,8 @@ class PartialView:
         for i, entry in things:
             if entry["visible"]:
                 yield from (f"{verb} {self.name(i)}" for verb in possible(entry, self.hands))
+
+
+def _stands_out(entry: Object) -> bool:
+    """What one sees of a room from its door: where things can be, and lamps as tall as a person."""
+    return bool(entry["receptacle"] and not entry["pickupable"]) or entry["objectType"] == "FloorLamp"

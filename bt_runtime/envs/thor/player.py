@@ -1,4 +1,4 @@
-"""An executable that the AI2-THOR library starts instead of Unity: it plays symbolic rooms over the library's two pipes.
+"""An executable that the AI2-THOR library starts instead of Unity: it plays symbolic rooms over two pipes.
 
 Standard library and msgpack only. Rooms come by name from a JSON file, or whole in a `CreateHouse` action.
 """

@@ -56,15 +56,30 @@ class Room:
 
 def from_json(data: Mapping[str, Json]) -> Room:
     things = tuple(Thing(**{**thing, "at": Point(*thing["at"])}) for thing in data["things"])
+    _check_containment(things)
     stands = tuple((float(x), float(z)) for x, z in data["stands"])
     x, z, turn = data["start"]
     return Room(data["name"], data["scene"], things, stands, (x, z, turn), data.get("about", ""))
 
 
+def _check_containment(things: Sequence[Thing]) -> None:
+    """A thing inside itself would be looked for without end."""
+    parents = {thing.id: thing.parent for thing in things}
+    if len(parents) < len(things):
+        raise ValueError("two things have one id")
+    for thing in things:
+        inside: str | None = thing.id
+        for _ in things:
+            inside = parents[inside] if inside is not None else None
+        if inside is not None:
+            raise ValueError(f"{thing.id} is inside itself")
+
+
 def make_id(kind: str, at: Point) -> str:
     """An id as the simulator writes it: `Apple|+01.41|+01.20|-01.00`."""
     basin = kinds.INHERITED.get(kind)
-    place = "|".join(f"{value:+06.2f}" for value in at)
+    numbers = (f"{value:+06.2f}" for value in at)
+    place = "|".join("00.00" if float(number) == 0 else number for number in numbers)
     return f"{basin}|{place}|{kind}" if basin else f"{kind}|{place}"
 
 

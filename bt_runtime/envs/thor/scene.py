@@ -1,4 +1,4 @@
-"""The state of one symbolic room while it is played: things, robot, what is visible; written as the simulator writes it.
+"""The state of one symbolic room while it is played: things, robot, what is visible, in the simulator's own terms.
 
 Positions, containment and states are kept; physics, collisions and occlusion by walls are not.
 """
@@ -12,6 +12,7 @@ from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.room import Point, Room, spread
 
 SIGHT = 1.5  # metres, as ALFRED sets it
+FAR_END = 2.5  # metres to the end of a bed or a counter that one stands at
 HALF_VIEW = 60.0  # degrees to either side
 HEIGHT = 0.9
 Object = dict[str, Any]  # one entry of metadata["objects"]
@@ -94,6 +95,17 @@ class Scene:
                 return True
         return False
 
+    def within(self, entry: Object, other: str) -> bool:
+        """Is it that other thing, or anywhere inside it?"""
+        parents = entry["parentReceptacles"]
+        return entry["objectId"] == other or bool(parents and self.within(self.objects[parents[0]], other))
+
+    def on_wide(self, entry: Object) -> bool:
+        """At the far end of something wide that one stands at."""
+        parents = entry["parentReceptacles"]
+        support = self.objects[parents[0]] if parents else None
+        return support is not None and support["objectType"] in kinds.WIDE and support["distance"] <= SIGHT
+
     def hand(self) -> Point:
         angle = math.radians(self.turn)
         x, z = self.at.x + 0.3 * math.sin(angle), self.at.z + 0.3 * math.cos(angle)
@@ -109,11 +121,11 @@ class Scene:
             dx, dz = place["x"] - x, place["z"] - z
             distance = math.hypot(dx, dz)
             entry["distance"] = distance
-            near = distance <= SIGHT and not (entry["isSliced"] or self.hidden(entry))
+            near = distance <= SIGHT or (distance <= FAR_END and self.on_wide(entry))
             if near and distance > 0.3:  # what is at one's feet is seen whichever way one faces
                 off = (math.degrees(math.atan2(dx, dz)) - turn + 180.0) % 360.0 - 180.0
                 near = abs(off) <= HALF_VIEW
-            entry["visible"] = near
+            entry["visible"] = near and not entry["isSliced"] and not self.hidden(entry)
 
     def metadata(self) -> dict[str, Any]:
         """What the simulator tells about the robot and the room."""

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 from bt_runtime.envs.thor.actions import act
+from bt_runtime.envs.thor.frame import draw
 from bt_runtime.envs.thor.room import from_json
 from bt_runtime.envs.thor.scene import Refusal, Scene
 from bt_runtime.types import Json
 
+SIDE = 300  # pixels of a frame
 Metadata = Mapping[str, Any]
 
 
@@ -20,6 +22,16 @@ class Outcome(NamedTuple):
     answer: Any
 
 
+class Gone(Exception):
+    """The simulator has died or does not answer; nothing more can be asked of this stage."""
+
+
+class Frame(NamedTuple):
+    width: int
+    height: int
+    rgb: bytes  # rows from the top
+
+
 class Stage(Protocol):
     physical: bool  # a simulator with physics: a failed action is worth another try from another place
 
@@ -27,6 +39,9 @@ class Stage(Protocol):
         """Put a scene up: `room` is a whole symbolic room, `scene` what ALFRED says about a floor plan."""
 
     def step(self, action: str, **arguments: Any) -> Outcome: ...
+    def frame(self) -> Frame | None:
+        """What the robot's camera, or a view from above, shows now; None when frames were not asked for."""
+
     def close(self) -> None: ...
 
 
@@ -51,6 +66,13 @@ class SceneStage:
         except Refusal as refusal:
             error = str(refusal)
         return Outcome(self.scene.metadata(), not error, error, answer)
+
+    def frame(self) -> Frame | None:
+        if self.scene is None:
+            return None
+        rgb = draw(self.scene, SIDE, SIDE)
+        rows = [rgb[3 * SIDE * i : 3 * SIDE * (i + 1)] for i in range(SIDE)]
+        return Frame(SIDE, SIDE, b"".join(reversed(rows)))
 
     def close(self) -> None:
         self.scene = None
