@@ -20,6 +20,7 @@ from bt_runtime.envs.thor.library import FETCH, Build
 from bt_runtime.envs.thor.stage import Gone
 
 GRACE = 2.0  # beyond the library's own deadline, so that its better message comes first
+_TRY = "run the player by hand and look at what it says; without the option `build` our own player is used"
 PATIENCE = 3.0  # for a process that was asked to end
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -155,16 +155,21 @@ def paths(root: Path | None = None) -> Iterator[Path]:
 
 def read_rooms(root: Path | None = None) -> Mapping[str, Room]:
     """All rooms by file name."""
-    found = {path.stem: parse(path.read_text(encoding="utf-8"), str(path)) for path in paths(root)}
+    found = {path.stem: _cached(path, path.stat().st_mtime_ns) for path in paths(root)}
     if not found:
         raise BtError("no rooms were found", f"put one into envs/{FOLDER}/, or run `btr init`")
     return found
 
 
 def read_room(name: str, root: Path | None = None) -> Room:
-    chosen: Any = {path.stem: path for path in paths(root)}
+    chosen = {path.stem: path for path in paths(root)}
     if name not in chosen:
         guess = nearest(name, chosen)
         hint = f"did you mean `{guess}`?" if guess else f"rooms here: {', '.join(chosen)}"
         raise BtError(f"no room is called `{name}`", hint)
-    return parse(chosen[name].read_text(encoding="utf-8"), str(chosen[name]))
+    return _cached(chosen[name], chosen[name].stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _cached(path: Path, changed: int) -> Room:
+    return parse(path.read_text(encoding="utf-8"), str(path))

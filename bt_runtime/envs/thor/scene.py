@@ -101,10 +101,10 @@ class Scene:
         return entry["objectId"] == other or bool(parents and self.within(self.objects[parents[0]], other))
 
     def on_wide(self, entry: Object) -> bool:
-        """At the far end of something wide that one stands at."""
+        """Anywhere along something wide that one stands at and sees."""
         parents = entry["parentReceptacles"]
         support = self.objects[parents[0]] if parents else None
-        return support is not None and support["objectType"] in kinds.WIDE and support["distance"] <= SIGHT
+        return support is not None and support["objectType"] in kinds.WIDE and support["visible"]
 
     def hand(self) -> Point:
         angle = math.radians(self.turn)
@@ -121,8 +121,9 @@ class Scene:
             dx, dz = place["x"] - x, place["z"] - z
             distance = math.hypot(dx, dz)
             entry["distance"] = distance
-            near = distance <= SIGHT or (distance <= FAR_END and self.on_wide(entry))
-            if near and distance > 0.3:  # what is at one's feet is seen whichever way one faces
+            along = distance <= FAR_END and self.on_wide(entry)
+            near = distance <= SIGHT or along
+            if near and distance > 0.3 and not along:  # what is at one's feet is seen whichever way one faces
                 off = (math.degrees(math.atan2(dx, dz)) - turn + 180.0) % 360.0 - 180.0
                 near = abs(off) <= HALF_VIEW
             entry["visible"] = near and not entry["isSliced"] and not self.hidden(entry)
