@@ -6,11 +6,11 @@ Every method yields sentences; the caller acts each one before it asks for the n
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
 from bt_runtime.envs.thor import kinds
-from bt_runtime.envs.thor.choice import is_slice
+from bt_runtime.envs.thor.choice import choose, is_slice
 from bt_runtime.envs.thor.world import Thor
 
 Sentences = Iterator[str]
@@ -78,25 +78,38 @@ class Expert:
             parents = entry["parentReceptacles"]
         return door
 
-    def reveal(self, target: str) -> Sentences:
-        """Open what it is behind, if anything."""
+    def approach(self, target: str) -> Generator[str, None, tuple[str, str | None]]:
+        """Go there and open what it is behind; answers what was really reached, and the door that was opened.
+
+        Where only kinds can be named, another thing of the kind may be nearer: then that one is meant.
+        """
+        if self.world.view == "full":
+            yield from self.say("go to", target)
+            target = self.meant(target)
         door = self.door_of(target)
         if door is not None:
-            yield from self.go(door)
+            if self.world.view == "partial":
+                yield from self.go(door)
             yield from self.say("open", door)
+        if self.world.view == "partial":
+            yield from self.go(target)
+        return target, door
+
+    def meant(self, target: str) -> str:
+        """What the fully observed setting takes the name of this thing for."""
+        cut = any(is_slice(entry) for entry in self.objects.values())
+        found = choose(self.objects, kinds.id_kind(target), visible_first=True, slices_first=cut)
+        return target if found is None else str(found["objectId"])
 
     def fetch(self, target: str) -> Sentences:
-        door = self.door_of(target)
-        yield from self.reveal(target)
-        yield from self.go(target)
+        target, door = yield from self.approach(target)
         yield from self.say("pick up", target)
         if door is not None and self.objects[door]["visible"]:
             yield from self.say("close", door)
 
     def place(self, receptacle: str) -> Sentences:
         """Put down what is held in or on it, opening it where needed."""
-        yield from self.reveal(receptacle)
-        yield from self.go(receptacle)
+        receptacle, _ = yield from self.approach(receptacle)
         entry = self.objects[receptacle]
         if entry["objectType"] in kinds.CLOSED_HIDES and not entry["isOpen"]:
             yield from self.say("open", receptacle)
@@ -109,8 +122,7 @@ class Expert:
         yield from self.say("pick up", target)
 
     def slice(self, target: str) -> Sentences:
-        yield from self.reveal(target)
-        yield from self.go(target)
+        target, _ = yield from self.approach(target)
         yield from self.say("slice", target)
 
     def clean(self, basin: str) -> Sentences:
