@@ -28,6 +28,9 @@ class Episode:
         self.hands.begin(setup)
         return self.view.begin(setup["kind"])
 
+    def look(self) -> Observation:
+        return self.view.look()
+
     def act(self, sentence: str) -> Observation:
         return self.view.act(sentence)
 

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 from bt_runtime.envs.thor.choice import Object, is_slice
 from bt_runtime.envs.thor.full import FullView
 from bt_runtime.envs.thor.partial import PartialView
+from bt_runtime.envs.thor.scene import SIGHT
 
 View = FullView | PartialView
-_IS = re.compile(r"(?P<what>.+) (?:is|are) (?P<state>\w+)")
+_IS = re.compile(r"(?P<what>.+) (?:is|are) (?:turned )?(?P<state>\w+)")
 _IN = re.compile(r"(?P<what>.+?) (?:is )?(?:in|on) (?P<where>.+)")
 
 
@@ -18,9 +19,12 @@ def holds(view: View, fact: str) -> bool | None:
     """True, False, or None for a sentence of another kind."""
     fact = " ".join(fact.split()).rstrip(".")
     hands = view.hands
-    if fact == "hand is empty":
+    if fact in ("hand free", "hand is empty"):
         return hands.held is None
-    for verb, judge in (("near ", _near), ("holding ", _holding)):
+    if fact.startswith("not "):
+        denied = holds(view, fact.removeprefix("not "))
+        return None if denied is None else not denied
+    for verb, judge in (("near ", _near), ("at ", _at), ("holding ", _holding)):
         if fact.startswith(verb):
             return any(judge(view, entry) for entry in view.named(fact.removeprefix(verb)))
     found = _IS.fullmatch(fact)
@@ -35,7 +39,13 @@ def holds(view: View, fact: str) -> bool | None:
 
 
 def _near(view: View, entry: Object) -> bool:
+    """Close enough to be acted on, and in sight."""
     return bool(entry["visible"])
+
+
+def _at(view: View, entry: Object) -> bool:
+    """Close by, even behind a door."""
+    return bool(entry["distance"] <= SIGHT)
 
 
 def _holding(view: View, entry: Object) -> bool:

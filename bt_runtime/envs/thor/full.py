@@ -14,6 +14,14 @@ _SENTENCE = re.compile(
     r"(?P<verb>find|pick up|put down|drop|open|close|turn on|turn off|slice)(?: (?:an?|the))? (?P<object>\S.*)"
 )
 EXAMPLES = "find a fridge, pick up the apple, put down the apple, open the fridge, turn on the faucet"
+_WANTING = {
+    "open": "openable",
+    "close": "openable",
+    "turn on": "toggleable",
+    "turn off": "toggleable",
+    "slice": "sliceable",
+}
+_VERBS = ("pick up", *_WANTING)
 EMPTY = "Robot is not holding any object"
 PUT_FAILED = "put down failed"
 
@@ -27,13 +35,20 @@ class FullView:
 
     def __init__(self, hands: Hands) -> None:
         self.hands = hands
+        self.scene = "room"
         self.goal_of_put = ""  # the kind found last; forgotten after anything but opening and putting down
         self.sliced = False
 
     def begin(self, scene: str) -> Observation:
-        self.goal_of_put, self.sliced = "", False
+        self.scene, self.goal_of_put, self.sliced = scene, "", False
+        return self.look()
+
+    def look(self) -> Observation:
+        """Everything that there is, and what is held."""
         words = sorted({kinds.to_words(kinds.id_kind(i)) for i in self.hands.objects})
-        return Observation(f"You are in a {scene}. There are: {', '.join(words)}.")
+        held = kinds.to_words(_name(self.hands.held)) if self.hands.held is not None else ""
+        hand = f" You are holding the {held}." if held else ""
+        return Observation(f"You are in a {self.scene}. There are: {', '.join(words)}.{hand}")
 
     def act(self, sentence: str) -> Observation:
         found = _SENTENCE.fullmatch(" ".join(sentence.split()))
@@ -57,8 +72,7 @@ class FullView:
             return self._pick_up(kind)
         if verb in ("put down", "drop"):
             return self._put_down(drop=verb == "drop")
-        wanting = {"open": "openable", "close": "openable", "slice": "sliceable"}.get(verb, "toggleable")
-        entry = choose(self.hands.objects, kind, wanting=wanting)
+        entry = self._meant(verb, kind)
         if entry is None:
             return f"Cannot find {kind} to {verb}"
         deeds: dict[str, Callable[[str], bool]] = {
@@ -81,7 +95,7 @@ class FullView:
 
     def _pick_up(self, kind: str) -> str:
         hands = self.hands
-        entry = choose(hands.objects, kind, wanting="pickupable", visible_first=True, slices_first=self.sliced)
+        entry = self._meant("pick up", kind)
         if entry is None:
             return f"Cannot find {kind} to pick up"
         if hands.held is None and hands.pick_up(entry["objectId"]):
@@ -136,9 +150,19 @@ class FullView:
             words = kinds.to_words(_name(self.hands.held))
             yield f"put down the {words}"
             yield f"drop the {words}"
-        for words, entry in things:
-            if entry["visible"]:
-                yield from (f"{verb} the {words}" for verb in possible(entry, self.hands))
+        for words in dict.fromkeys(words for words, entry in things if entry["visible"]):
+            yield from (f"{verb} the {words}" for verb in _VERBS if self._can(verb, kinds.from_words(words)))
+
+    def _can(self, verb: str, kind: str) -> bool:
+        """Is the thing that this would be done to in sight, and in a state for it?"""
+        entry = self._meant(verb, kind)
+        return entry is not None and bool(entry["visible"]) and verb in possible(entry, self.hands)
+
+    def _meant(self, verb: str, kind: str) -> Object | None:
+        if verb == "pick up":
+            sliced = self.sliced
+            return choose(self.hands.objects, kind, wanting="pickupable", visible_first=True, slices_first=sliced)
+        return choose(self.hands.objects, kind, wanting=_WANTING[verb])
 
 
 def possible(entry: Object, hands: Hands) -> Iterator[str]:

@@ -20,6 +20,7 @@ EXAMPLES = "go to Fridge (1), pick up Apple (2), put down Apple (2), open Fridge
 class PartialView:
     def __init__(self, hands: Hands) -> None:
         self.hands = hands
+        self.scene = "room"
         self.numbers: dict[str, int] = {}  # id → its number among its kind
         self.ids: dict[tuple[str, int], str] = {}
         self.seen: set[str] = set()
@@ -28,12 +29,15 @@ class PartialView:
     def begin(self, scene: str) -> Observation:
         self.numbers, self.ids, self.here = {}, {}, ""
         self._number_new()
+        self.scene = scene
+        self.seen = {i for i, e in self.hands.objects.items() if _stands_out(e)}
+        return self.look()
+
+    def look(self) -> Observation:
+        """What one sees from the door, and what is held: enough to begin with, at any time."""
         fixed = [i for i, e in self.hands.objects.items() if _stands_out(e)]
-        self.seen = set(fixed)
-        return Observation(
-            f"You are in the house, and you arrive at the {scene}, Looking quickly around the room, "
-            f"you see {self.grouped(fixed)}."
-        )
+        where = f"You are in the house, and you arrive at the {self.scene}"
+        return self._reply(f"{where}, Looking quickly around the room, you see {self.grouped(fixed)}.")
 
     def _number_new(self) -> None:
         for object_id in self.hands.objects:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.envs.thor.goals import TYPES
+from bt_runtime.envs.thor.goals import TYPES, Goal
 from bt_runtime.envs.thor.room import from_json, place
 from bt_runtime.envs.thor.rooms import read_room
 from bt_runtime.types import Json, Task
@@ -12,11 +12,15 @@ from bt_runtime.types import Json, Task
 def setup_of(task: Task) -> dict[str, Json]:
     """`room` is a name of a room file or a whole room; `where` moves things in it before the task begins."""
     try:
-        given, goal = task.data["room"], dict(task.data["goal"])
+        given, where = task.data["room"], dict(task.data.get("where") or {})
+        goal = Goal(**task.data["goal"])
         room = read_room(given) if isinstance(given, str) else from_json(given)
-        room = place(room, task.data.get("where", {}))
+        strange = {*where, *where.values()} - {thing.id for thing in room.things}
+        if strange:
+            raise ValueError(f"not in the room: {', '.join(sorted(map(str, strange)))}")
+        room = from_json(place(room, where).to_json())  # once more, for what the moves may have done
     except (KeyError, TypeError, ValueError) as fault:
         raise BtError(f"task {task.id} is no thor task: {fault!r}", "btr tasks thor") from fault
-    if goal.get("type") not in TYPES:
-        raise BtError(f"task {task.id} is of no ALFRED type: {goal.get('type')!r}", f"one of {', '.join(TYPES)}")
-    return {"room": room.to_json(), "kind": room.scene, "goal": goal, "scene": task.data.get("scene")}
+    if goal.type not in TYPES:
+        raise BtError(f"task {task.id} is of no ALFRED type: {goal.type!r}", f"one of {', '.join(TYPES)}")
+    return {"room": room.to_json(), "kind": room.scene, "goal": goal.to_json(), "scene": task.data.get("scene")}

@@ -31,6 +31,7 @@ class Thor:
         self._episode: Episode | None = None
         self._link: Link | None = None
         self._lost = ""  # why there is no simulator any more
+        self._owed: list[str] | None = None  # deeds to act before anything else: this world was unpickled
 
     def _start(self) -> None:
         if self.through == "scene":
@@ -40,6 +41,10 @@ class Thor:
         self._lost = ""
 
     def _ask(self, method: str, *arguments: Any, timeout: float | None = None) -> Any:
+        if self._owed is not None:
+            deeds, self._owed = self._owed, None
+            self._start()
+            self._begin(deeds)
         if self._episode is not None:
             return getattr(self._episode, method)(*arguments)
         if self._link is None:
@@ -57,7 +62,7 @@ class Thor:
     def reset(self, task: Task) -> Observation:
         """Starts a simulator when there is none; raises BtError when none can be started."""
         self._start()
-        self._setup, self._deeds = setup_of(task), []
+        self._setup, self._deeds, self._owed = setup_of(task), [], None
         return self._begin([])
 
     def _begin(self, deeds: Sequence[str]) -> Observation:
@@ -77,6 +82,16 @@ class Thor:
         except Gone:
             return self._lament()
         self._deeds.append(sentence)
+        return seen
+
+    def look(self) -> Observation:
+        """What one is told that begins here and now; changes nothing."""
+        if not self._setup:
+            return NO_TASK
+        try:
+            seen: Observation = self._ask("look")
+        except Gone:
+            return self._lament()
         return seen
 
     def skills(self) -> Sequence[str]:
@@ -114,13 +129,9 @@ class Thor:
 
     def restore(self, snapshot: bytes) -> None:
         """By acting again what led there: Unity has no way to save a scene."""
-        try:
-            saved = json.loads(snapshot)
-            setup, deeds = dict(saved["setup"]), list(saved["deeds"])
-        except (ValueError, KeyError, TypeError) as fault:
-            raise BtError("this is no snapshot of a thor world", "use what snapshot() gave") from fault
-        self._setup, self._deeds = setup, []
-        if setup:
+        self._setup, deeds = _saved(snapshot)
+        self._deeds, self._owed = [], None
+        if self._setup:
             self._start()
             self._begin(deeds)
 
@@ -138,10 +149,19 @@ class Thor:
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         """Without a simulator until it is asked for; then it is where the original was."""
         Thor.__init__(self, state["view"], state["through"], state["build"])
-        self.restore(state["snapshot"])
+        self._setup, self._deeds = _saved(state["snapshot"])
+        self._owed = list(self._deeds) if self._setup else None
 
     def __enter__(self) -> Thor:
         return self
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+
+def _saved(snapshot: bytes) -> tuple[dict[str, Json], list[str]]:
+    try:
+        saved = json.loads(snapshot)
+        return dict(saved["setup"]), [str(deed) for deed in saved["deeds"]]
+    except (ValueError, KeyError, TypeError) as fault:
+        raise BtError("this is no snapshot of a thor world", "use what snapshot() gave") from fault

@@ -1,4 +1,4 @@
-"""A player that dies, hangs or cannot start is an answer with a way out, within its deadline; nothing is left running."""
+"""A player that dies, hangs or cannot start is an answer with a way out, in time; nothing is left running."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_player_that_dies_before_it_opens_its_pipe_is_reported_with_its_exit_c
     """The library alone would wait for ever."""
     player = executable(tmp_path / "player", "echo no licence for this machine >&2; exit 7")
     world = library(build=str(player), start_timeout=60)
-    with pytest.raises(BtError, match="did not start.*exit code 7"):
+    with pytest.raises(BtError, match=r"did not start.*exit code 7"):
         world.reset(unity_task(egg_task))
 
 
@@ -107,9 +107,7 @@ def test_a_player_that_hangs_is_given_up_at_the_step_deadline(library: Library, 
     assert all(map(gone, pids))
 
 
-def test_an_adapter_that_is_killed_is_an_observation_and_its_player_ends_too(
-    library: Library, egg_task: Task
-) -> None:
+def test_an_adapter_that_is_killed_is_an_observation_and_its_player_ends_too(library: Library, egg_task: Task) -> None:
     world = library()
     world.reset(egg_task)
     pids = processes(world)
