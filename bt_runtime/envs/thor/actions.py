@@ -168,7 +168,7 @@ def _tilt(scene: Scene, action: Action) -> None:
     scene.horizon = horizon
 
 
-def _reachable(scene: Scene, action: Action) -> list[dict[str, float]]:
+def reachable(scene: Scene, action: Action | None = None) -> list[dict[str, float]]:
     return [{"x": x, "y": HEIGHT, "z": z} for x, z in sorted(scene.stands)]
 
 
@@ -180,7 +180,7 @@ HANDLERS: dict[str, Callable[[Scene, Action], Any]] = {
     "CloseObject": _close,
     "Done": _nothing,
     "DropHandObject": _drop,
-    "GetReachablePositions": _reachable,
+    "GetReachablePositions": reachable,
     "Initialize": _nothing,
     "LookDown": _tilt,
     "LookUp": _tilt,

@@ -37,8 +37,9 @@ class Hands:
 
     def begin(self, setup: Mapping[str, Json]) -> None:
         self.tracked = Tracked()
-        self._take_in(self.stage.load(setup))
-        outcome = self.stage.step("GetReachablePositions")
+        outcome = self.stage.load(setup)
+        if outcome.answer is None:  # our player tells where one can stand without being asked
+            outcome = self.stage.step("GetReachablePositions")
         self._take_in(outcome)
         self.stands = [(p["x"], p["y"], p["z"]) for p in outcome.answer or ()]
 

@@ -6,6 +6,7 @@ of its own (see `adapter`), which is ended as a whole when `Gone` is raised or t
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import threading
@@ -94,7 +95,9 @@ class LibraryStage:
 
     def load(self, setup: Mapping[str, Json]) -> Outcome:
         if self.build.symbolic:
-            return self._ask(lambda: self.controller.reset(scene=setup["room"]))
+            house = {"room": json.dumps(setup["room"])}  # one string: the library copies what it is given, deeply
+            outcome = self._ask(lambda: self.controller.reset(scene=house))
+            return outcome._replace(answer=outcome.answer["reachablePositions"]) if outcome.ok else outcome
         scene = setup.get("scene")
         if not scene:
             raise BtError("this task is for a symbolic room, not for a Unity build", "leave the option `build` out")
@@ -159,7 +162,7 @@ def _arguments(build: Build, folder: Path) -> dict[str, Any]:
     if build.symbolic:
         empty: dict[str, Room] = {EMPTY.name: EMPTY}
         path = launcher(folder, empty)
-        arguments.update(local_executable_path=shlex.quote(str(path)), scene=EMPTY.to_json())
+        arguments.update(local_executable_path=shlex.quote(str(path)), scene={"room": json.dumps(EMPTY.to_json())})
     elif build.path != FETCH:
         arguments["local_executable_path"] = shlex.quote(str(Path(build.path).expanduser()))
     if build.platform:

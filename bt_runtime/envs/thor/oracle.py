@@ -122,29 +122,31 @@ class Planner:
 
 
 def follow(expert: Expert, plan: Sequence[Mapping[str, Any]]) -> Sentences:
-    """ALFRED's steps, one after the other; going somewhere is part of what is done there."""
+    """ALFRED's steps, one after the other; going somewhere is part of what is done there. Ends where a step
+    speaks of something that is not in this room."""
+    treat = {
+        "PickupObject": expert.fetch,
+        "PutObject": expert.place,
+        "SliceObject": expert.slice,
+        "ToggleObject": expert.light,
+        "CleanObject": expert.clean,
+        "HeatObject": expert.heat,
+        "CoolObject": expert.cool,
+    }
     for step in plan:
-        action, target = step["action"], step.get("objectId", "")
-        if action == "PickupObject":
-            yield from expert.fetch(_known(expert, target))
-        elif action == "PutObject":
-            yield from expert.place(_known(expert, step["receptacleObjectId"]))
-        elif action == "SliceObject":
-            yield from expert.slice(_known(expert, target))
-        elif action == "ToggleObject":
-            yield from expert.light(_known(expert, target))
-        elif action in ("CleanObject", "HeatObject", "CoolObject"):
-            treat = {"CleanObject": expert.clean, "HeatObject": expert.heat, "CoolObject": expert.cool}[action]
-            yield from treat(_known(expert, target))
+        does = treat.get(step["action"])
+        if does is None:
+            continue
+        target = _known(expert, step.get("receptacleObjectId") or step["objectId"])
+        if target is None:
+            return
+        yield from does(target)
 
 
-def _known(expert: Expert, target: str) -> str:
+def _known(expert: Expert, target: str) -> str | None:
     """The thing itself; for a slice that is not there, another slice, of the same thing where there is one."""
     if target in expert.objects:
         return target
     stem = target.rpartition("|")[0]
     slices = expert.slices(kinds.id_kind(target)) if target.count("|") == 4 else []
-    slices.sort(key=lambda i: not i.startswith(stem))
-    if slices:
-        return slices[0]
-    raise LookupError(f"{target} is not in this room")
+    return min(slices, key=lambda i: not i.startswith(stem), default=None)

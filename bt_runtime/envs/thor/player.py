@@ -14,13 +14,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from bt_runtime.envs.thor.actions import act
+from bt_runtime.envs.thor.actions import act, reachable
 from bt_runtime.envs.thor.frame import draw
 from bt_runtime.envs.thor.room import Room, from_json
 from bt_runtime.envs.thor.scene import Refusal, Scene
 
 METADATA, RGB, END = 1, 4, 255
 HEADER = struct.Struct("!BI")
+CAMERA = {"cameraNearPlane": 0.1, "cameraFarPlane": 20.0}  # the library asks the first scene for them
 EMPTY = Room("Empty", "room", (), ((0.0, 0.0),))
 
 
@@ -70,10 +71,11 @@ class Player:
             return self._reset(str(action.get("sceneName", "")))
         if name == "CreateHouse":
             try:
-                self.scene = Scene(from_json(action["house"]))
+                house = action["house"]  # a room, or `{"room": "…"}` with its JSON text
+                self.scene = Scene(from_json(json.loads(house["room"]) if "room" in house else house))
             except (KeyError, TypeError, ValueError) as fault:
                 raise Refusal(f"this is no room: {fault!r}", "InvalidArgument") from fault
-            return None
+            return {"reachablePositions": reachable(self.scene), **CAMERA}
         if name == "GetScenesInBuild":
             return list(self.rooms)
         if name == "ChangeResolution":

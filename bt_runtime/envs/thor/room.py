@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import NamedTuple
 
 from bt_runtime.envs.thor import kinds
@@ -51,28 +51,37 @@ class Room:
         return [t for t in self.things if t.parent == thing_id]
 
     def to_json(self) -> dict[str, Json]:
-        return asdict(self)
+        things = [{name: getattr(thing, name) for name in _THING} for thing in self.things]
+        rest = {"name": self.name, "scene": self.scene, "about": self.about}
+        return {**rest, "things": things, "stands": self.stands, "start": self.start}
+
+
+_THING = tuple(f.name for f in fields(Thing))
 
 
 def from_json(data: Mapping[str, Json]) -> Room:
     things = tuple(Thing(**{**thing, "at": Point(*thing["at"])}) for thing in data["things"])
-    _check_containment(things)
+    check_containment(things)
     stands = tuple((float(x), float(z)) for x, z in data["stands"])
     x, z, turn = data["start"]
     return Room(data["name"], data["scene"], things, stands, (x, z, turn), data.get("about", ""))
 
 
-def _check_containment(things: Sequence[Thing]) -> None:
+def check_containment(things: Sequence[Thing]) -> None:
     """A thing inside itself would be looked for without end."""
     parents = {thing.id: thing.parent for thing in things}
     if len(parents) < len(things):
         raise ValueError("two things have one id")
+    sound: set[str | None] = {None}
     for thing in things:
+        way: list[str] = []
         inside: str | None = thing.id
-        for _ in things:
-            inside = parents[inside] if inside is not None else None
-        if inside is not None:
-            raise ValueError(f"{thing.id} is inside itself")
+        while inside not in sound:
+            if inside is None or inside in way:
+                raise ValueError(f"{inside} is inside itself")
+            way.append(inside)
+            inside = parents[inside]
+        sound.update(way)
 
 
 def make_id(kind: str, at: Point) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.envs.thor.goals import TYPES, Goal
-from bt_runtime.envs.thor.room import from_json, place
+from bt_runtime.envs.thor.room import check_containment, from_json, place
 from bt_runtime.envs.thor.rooms import read_room
 from bt_runtime.types import Json, Task
 
@@ -18,7 +18,8 @@ def setup_of(task: Task) -> dict[str, Json]:
         strange = {*where, *where.values()} - {thing.id for thing in room.things}
         if strange:
             raise ValueError(f"not in the room: {', '.join(sorted(map(str, strange)))}")
-        room = from_json(place(room, where).to_json())  # once more, for what the moves may have done
+        room = place(room, where)
+        check_containment(room.things)
     except (KeyError, TypeError, ValueError) as fault:
         raise BtError(f"task {task.id} is no thor task: {fault!r}", "btr tasks thor") from fault
     if goal.type not in TYPES:

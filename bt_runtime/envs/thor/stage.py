@@ -36,7 +36,8 @@ class Stage(Protocol):
     physical: bool  # a simulator with physics: a failed action is worth another try from another place
 
     def load(self, setup: Mapping[str, Json]) -> Outcome:
-        """Put a scene up: `room` is a whole symbolic room, `scene` what ALFRED says about a floor plan."""
+        """Put a scene up: `room` is a whole symbolic room, `scene` what ALFRED says about a floor plan.
+        The answer is the reachable positions, or None where they have to be asked for."""
 
     def step(self, action: str, **arguments: Any) -> Outcome: ...
     def frame(self) -> Frame | None:
@@ -55,7 +56,7 @@ class SceneStage:
 
     def load(self, setup: Mapping[str, Json]) -> Outcome:
         self.scene = Scene(from_json(setup["room"]))
-        return self.step("Initialize")
+        return self.step("GetReachablePositions")
 
     def step(self, action: str, **arguments: Any) -> Outcome:
         if self.scene is None:
