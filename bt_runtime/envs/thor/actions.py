@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bt_runtime.envs.thor import kinds
-from bt_runtime.envs.thor.room import GRID, Point
+from bt_runtime.envs.thor.room import GRID, Point, make_id
 from bt_runtime.envs.thor.scene import HEIGHT, Object, Refusal, Scene
+from bt_runtime.envs.thor.support import support
 
 Action = Mapping[str, Any]
 
@@ -172,6 +173,35 @@ def reachable(scene: Scene, action: Action | None = None) -> list[dict[str, floa
     return [{"x": x, "y": HEIGHT, "z": z} for x, z in sorted(scene.stands)]
 
 
+def _pose(scene: Scene, action: Action) -> None:
+    """Everything that can be carried lies where the poses say, and what they leave out is not there."""
+    poses = [(p["objectName"].split("_")[0], Point(**p["position"])) for p in action["objectPoses"]]
+    furniture = [(i, e["objectType"], Point(**e["position"])) for i, e in scene.objects.items() if not e["pickupable"]]
+    carried = [i for i, e in scene.objects.items() if e["pickupable"] or e["isSliced"]]
+    for gone in carried:
+        scene.detach(scene.objects[gone])
+    for gone in carried:
+        scene.objects.pop(gone)
+    scene.held = None
+    for kind, at in poses:
+        if kinds.kind(kind).pickupable and make_id(kind, at) not in scene.objects:
+            entry = scene.add(make_id(kind, at), kind, at)
+            parent = support(kind, at, furniture)
+            if parent is not None:
+                scene.attach(entry, parent)
+
+
+_STATES = {"toggleable": "isToggled", "openable": "isOpen", "dirtyable": "isDirty"}
+
+
+def _set_states(scene: Scene, action: Action) -> None:
+    wanted = action["SetObjectStates"]
+    state = _STATES.get(wanted["stateChange"])
+    for entry in scene.objects.values():
+        if state is not None and entry["objectType"] == wanted["objectType"]:
+            entry[state] = bool(wanted[state])
+
+
 def _nothing(scene: Scene, action: Action) -> None:
     return None
 
@@ -190,6 +220,8 @@ HANDLERS: dict[str, Callable[[Scene, Action], Any]] = {
     "PutObject": _put,
     "RotateLeft": _rotate,
     "RotateRight": _rotate,
+    "SetObjectPoses": _pose,
+    "SetObjectStates": _set_states,
     "SliceObject": _slice,
     "Teleport": _teleport,
     "TeleportFull": _teleport,

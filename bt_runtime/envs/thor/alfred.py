@@ -15,6 +15,7 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.goals import from_alfred
 from bt_runtime.envs.thor.room import Point, Room, Thing, make_id
+from bt_runtime.envs.thor.support import support
 from bt_runtime.types import Json, Task
 
 LAYOUTS = "thor_layouts_120scenes.json.gz"
@@ -22,8 +23,6 @@ SPLITS = {"train": "json_2.1.0_train.jsonl.gz", "eval": "json_2.1.0_valid_seen.j
 SCENES = ((1, "kitchen"), (201, "living room"), (301, "bedroom"), (401, "bathroom"))
 SAME = 0.06  # metres: the plan and the pose speak of one thing
 INSIDE = 0.11  # metres across: it stands in that cup
-# Furniture whose own height is given at the floor.
-LOW_PIVOT = {*kinds.WIDE, "SideTable", "CoffeeTable", "Fridge", "ArmChair", "Toilet"} - {"CounterTop"}
 Row = Mapping[str, Any]
 
 
@@ -67,9 +66,11 @@ def room_of(row: Row, layout: Mapping[str, Json]) -> Room:
     places = _Places(layout[f"{name}-openable"], layout[f"{name}-objects"])
     parents = places.learn(row["high_pddl"])
     things = [*places.fixed]
+    furniture = [(t.id, t.kind, t.at) for t in places.fixed]
     for thing_id, at in _things(row).items():
         kind = kinds.id_kind(thing_id)
-        things.append(Thing(thing_id, kind, at, parents.get(thing_id) or places.under(kind, at)))
+        parent = parents.get(thing_id) or support(kind, at, furniture)
+        things.append(Thing(thing_id, kind, at, parent))
     things = [_in_dish(thing, things, parents) for thing in things]
     start = row["scene"]["init_action"]
     number = row["scene"]["scene_num"]
@@ -155,16 +156,3 @@ class _Places:
             return None
         same = [t for t in self.fixed if t.kind == kind and math.dist(t.at, place) < 0.1]
         return same[0].id if same else self.add(make_id(kind, place))
-
-    def under(self, kind: str, at: Point) -> str | None:
-        """What the data does not tell: the nearest receptacle that takes such a thing."""
-
-        def far(thing: Thing) -> float:
-            across = max(0.0, at.flat(thing.at) - kinds.WIDE.get(thing.kind, 0.15))
-            up = at.y - thing.at.y
-            rise = 0.0 if thing.kind in LOW_PIVOT and -0.1 <= up <= 1.6 else abs(up)
-            return across + rise
-
-        fit = [t for t in self.fixed if kinds.fits(kind, t.kind)]
-        nearest = min(fit, key=far, default=None)
-        return nearest.id if nearest is not None and far(nearest) < 0.6 else None

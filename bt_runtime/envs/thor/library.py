@@ -101,12 +101,12 @@ class LibraryStage:
         scene = setup.get("scene")
         if not scene:
             raise BtError("this task is for a symbolic room, not for a Unity build", "leave the option `build` out")
-        outcome = self._ask(lambda: self.controller.reset(scene["floor_plan"]))
-        for toggle in scene.get("object_toggles", ()):
-            self.step("SetObjectStates", SetObjectStates=toggle)
+        self._ask(lambda: self.controller.reset(scene["floor_plan"]))
+        for wanted in object_states(scene):
+            self.step("SetObjectStates", SetObjectStates=wanted)
         self.step("SetObjectPoses", objectPoses=scene["object_poses"], placeStationary=False)
         start = {key: scene["init_action"][key] for key in ("x", "y", "z", "rotation", "horizon")}
-        return self.step("TeleportFull", standing=True, **start) if start else outcome
+        return self.step("TeleportFull", standing=True, **start)
 
     def step(self, action: str, **arguments: Any) -> Outcome:
         return self._ask(lambda: self.controller.step(action=action, **arguments))
@@ -131,6 +131,19 @@ class LibraryStage:
     def close(self) -> None:
         self._closing.set()
         self.controller.stop()
+
+
+def object_states(scene: Mapping[str, Json]) -> list[dict[str, Json]]:
+    """ALFRED's `object_toggles` and `dirty_and_empty`, as version 5 of the library asks for them."""
+    states = [
+        {"objectType": o["objectType"], "stateChange": "toggleable", "isToggled": bool(o["isOn"])}
+        for o in scene.get("object_toggles") or ()
+    ]
+    if scene.get("dirty_and_empty"):
+        for kind in sorted({pose["objectName"].split("_")[0] for pose in scene["object_poses"]}):
+            states.append({"objectType": kind, "stateChange": "dirtyable", "isDirty": True})
+            states.append({"objectType": kind, "stateChange": "canFillWithLiquid", "isFilledWithLiquid": False})
+    return states
 
 
 _TRY = "try the executable by hand; a Unity build needs a display (DISPLAY) or platform=CloudRendering"

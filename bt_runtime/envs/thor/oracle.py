@@ -91,12 +91,9 @@ class Planner:
     def target(self) -> str | None:
         expert, goal = self.expert, self.goal
         found = expert.slices(goal.object) if goal.sliced else expert.of(goal.object)
-        placed = {i for p in expert.of(goal.parent) for i in expert.objects[p]["receptacleObjectIds"] or ()}
         if goal.type == "pick_two_obj_and_place" and not self.used:
             self.used |= self.already(found)
-        free = [
-            t for t in found if t not in self.used and t not in (placed if goal.type.startswith("pick_two") else ())
-        ]
+        free = [t for t in found if t not in self.used]
         return min(free, key=lambda t: expert.door_of(t) is not None, default=None)
 
     def already(self, found: Sequence[str]) -> set[str]:

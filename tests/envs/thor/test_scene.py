@@ -107,10 +107,29 @@ def test_slices_lie_where_the_whole_lay_and_the_whole_is_no_more() -> None:
     assert "cannot be" in do(scene, "PickupObject", "Tomato")
 
 
-@pytest.mark.parametrize(
-    "action",
-    [{}, {"action": None}, {"action": "Fly"}, {"action": "TeleportFull", "x": "left"}, {"action": "PutObject"}],
-)
+def test_posing_replaces_all_that_can_be_carried_and_finds_what_it_lies_on() -> None:
+    scene = Scene(KITCHEN)
+    do(scene, "PickupObject", "Apple")
+    do(scene, "PutObject", "Pan")
+    pose = {"objectName": "Egg_12ab", "position": {"x": 3.5, "y": 0.8, "z": 0.5}}
+    act(scene, {"action": "SetObjectPoses", "objectPoses": [pose]})
+    carried = {i: e["parentReceptacles"] for i, e in scene.objects.items() if e["pickupable"]}
+    assert carried == {"Egg|+03.50|+00.80|+00.50": [find(scene, "DiningTable")]}
+    assert all(set(e["receptacleObjectIds"] or ()) <= set(carried) for e in scene.objects.values())
+
+
+MALFORMED: list[dict[str, Any]] = [
+    {},
+    {"action": None},
+    {"action": "Fly"},
+    {"action": "TeleportFull", "x": "left"},
+    {"action": "PutObject"},
+    {"action": "SetObjectPoses", "objectPoses": [{}]},
+    {"action": "SetObjectStates"},
+]
+
+
+@pytest.mark.parametrize("action", MALFORMED)
 def test_a_malformed_action_is_refused(action: dict[str, Any]) -> None:
     with pytest.raises(Refusal):
         act(Scene(KITCHEN), action)
