@@ -47,6 +47,14 @@ def test_where_all_is_known_the_oracle_solves_what_words_without_numbers_can_say
     assert "pick_two_obj_and_place" not in {task.kind for task in tasks}
 
 
+def test_an_oracle_may_be_made_before_the_reset() -> None:
+    world, task = Thor(through="scene"), SUITE.tasks(7, 1)[0]
+    oracle = SUITE.oracle(world, task)
+    world.reset(task)
+    assert all(world.act(sentence).ok for sentence in oracle)
+    assert world.verdict() == (1, 1)
+
+
 def test_no_task_is_done_before_it_begins() -> None:
     world = Thor(through="scene")
     for task in SUITE.tasks(3, 70):
