@@ -6,9 +6,11 @@ of its own (see `adapter`), which is ended as a whole when `Gone` is raised or t
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -47,8 +49,10 @@ class LibraryStage:
         """`died` is called from another thread when the player ends by itself; it should end this process."""
         try:
             from ai2thor.controller import Controller
-        except ImportError as missing:
-            raise MissingExtra("the AI2-THOR library", "thor") from missing
+        except ImportError as fault:
+            missing = MissingExtra("the AI2-THOR library", "thor")
+            missing.hint += "; or play without it: through=scene"
+            raise missing from fault
         self.build = build
         self.physical = not build.symbolic
         self.log = _prepare(build, folder)
@@ -71,7 +75,12 @@ class LibraryStage:
         while not self._closing.is_set() and process.poll() is None:
             time.sleep(POLL)
         if not self._closing.is_set():
-            self._died(f"the player ended with exit code {process.poll()}{self.last_words()}")
+            self._died(self._ended(process))
+
+    def _ended(self, process: Any) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(1.0)
+        return f"the player ended with exit code {process.poll()}{self.last_words()}"
 
     def _explained(self, fault: Exception) -> BtError:
         if self.build.path == FETCH:
@@ -117,6 +126,8 @@ class LibraryStage:
         except ValueError as refused:  # the library's way to say that the arguments of an action are unfit
             event = self.controller.last_event
             return Outcome(event.metadata, False, str(refused), None)
+        except BrokenPipeError as fault:
+            raise Gone(self._ended(self.controller.server.unity_proc)) from fault
         except Exception as fault:
             raise Gone(f"the library gave up: {fault}{self.last_words()}") from fault
         error = "" if metadata["lastActionSuccess"] else metadata["errorMessage"] or "the simulator refused"

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import weakref
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -44,6 +45,7 @@ class Link:
                 start_new_session=True,  # one group: adapter and player end together
             )
         self.player_pid: int | None = None
+        self.kill = weakref.finalize(self, _end, self.process, self.connection, self.folder)  # also when forgotten
         try:
             self.connection.send((build, str(self.folder), view))
             self.player_pid = self._receive(READY, build.start_timeout + GRACE)
@@ -99,13 +101,14 @@ class Link:
             self.call("close", timeout=PATIENCE)
         self.kill()
 
-    def kill(self) -> None:
-        """May be called twice; nothing is left running, and no file."""
-        self.connection.close()
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
+
+def _end(process: subprocess.Popen[bytes], connection: Connection, folder: Path) -> None:
+    """Nothing is left running, and no file."""
+    connection.close()
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _environment() -> dict[str, str]:
