@@ -56,13 +56,14 @@ class LibraryStage:
         self.build = build
         self.physical = not build.symbolic
         self.log = _prepare(build, folder)
+        arguments = _arguments(build, folder)
         self._closing = threading.Event()
         self._died = died
         # The constructor only returns once the player has spoken, so the watch must know the object before.
         self.controller = Controller.__new__(Controller)
         threading.Thread(target=self._watch, daemon=True).start()
         try:
-            self.controller.__init__(**_arguments(build, folder))
+            self.controller.__init__(**arguments)
         except Exception as fault:
             raise self._explained(fault) from fault
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
+import select
 import signal
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +18,7 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.envs.thor.world import Thor
 from bt_runtime.types import Task
 
-pytestmark = pytest.mark.thor
+pytestmark = [pytest.mark.thor, pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]
 Library = Callable[..., Thor]
 
 
@@ -168,6 +171,11 @@ def test_a_build_that_is_no_executable_says_so(library: Library, tmp_path: Path,
         library(build=str(tmp_path)).reset(unity_task(egg_task))
 
 
+def test_a_platform_that_the_library_does_not_know_says_so(library: Library, egg_task: Task) -> None:
+    with pytest.raises(BtError, match="no platform `Zork`"):
+        library(build="fetch", platform="Zork").reset(unity_task(egg_task))
+
+
 def test_a_drawing_build_without_a_display_says_so(
     library: Library, tmp_path: Path, egg_task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,3 +191,22 @@ def test_a_missing_library_names_its_extra(egg_task: Task, monkeypatch: pytest.M
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with pytest.raises(BtError, match=r"needs the `thor` extra"):
         Thor().reset(egg_task)
+
+
+def test_a_program_that_is_killed_leaves_no_simulator_behind(library: Library) -> None:
+    """The adapter notices that its parent is gone, and takes the player along."""
+    code = (
+        "import os, signal\n"
+        "from bt_runtime.envs.thor.suite import SUITE\n"
+        "world = SUITE.open(); world.reset(SUITE.tasks(0, 1)[0])\n"
+        "print(world._link.process.pid, world._link.player_pid, flush=True)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    pids = [int(pid) for pid in done.stdout.split()]
+    assert len(pids) == 2
+    watched = [select.poll() for _ in pids]
+    for pid, watch in zip(pids, watched, strict=True):
+        if not gone(pid):
+            watch.register(os.pidfd_open(pid), select.POLLIN)
+            assert watch.poll(10_000), "still running after ten seconds"
