@@ -66,6 +66,8 @@ class Adapter:
                 self.end(str(gone))
             except BtError as fault:
                 self.say(FAILED, (fault.message, fault.hint))
+            except Exception as fault:  # what a simulator of another make may say that ours does not
+                self.say(FAILED, (f"thor could not {method}: {fault!r}", "please report it, with the task"))
             if method == "close":
                 return
 

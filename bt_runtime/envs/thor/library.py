@@ -111,7 +111,11 @@ class LibraryStage:
         scene = setup.get("scene")
         if not scene:
             raise BtError("this task is for a symbolic room, not for a Unity build", "leave the option `build` out")
-        self._ask(lambda: self.controller.reset(scene["floor_plan"]))
+        shown = self._ask(lambda: self.controller.reset(scene["floor_plan"]))
+        if not shown.ok:
+            raise BtError(
+                f"the build shows no {scene['floor_plan']}: {shown.error.splitlines()[0]}", "use an iTHOR build"
+            )
         for wanted in object_states(scene):
             self.step("SetObjectStates", SetObjectStates=wanted)
         self.step("SetObjectPoses", objectPoses=scene["object_poses"], placeStationary=False)
@@ -126,7 +130,7 @@ class LibraryStage:
             metadata = ask().metadata
         except ValueError as refused:  # the library's way to say that the arguments of an action are unfit
             event = self.controller.last_event
-            return Outcome(event.metadata, False, str(refused), None)
+            return Outcome(event.metadata, False, str(refused).strip(), None)
         except BrokenPipeError as fault:
             raise Gone(self._ended(self.controller.server.unity_proc)) from fault
         except Exception as fault:

@@ -214,4 +214,5 @@ class PartialView:
 
 def _stands_out(entry: Object) -> bool:
     """What one sees of a room from its door: where things can be, and lamps as tall as a person."""
-    return bool(entry["receptacle"] and not entry["pickupable"]) or entry["objectType"] == "FloorLamp"
+    furniture = entry["receptacle"] and not entry["pickupable"] and entry["objectType"] != "Floor"
+    return bool(furniture) or entry["objectType"] == "FloorLamp"

@@ -104,6 +104,8 @@ def _alfred_tasks(seed: int, count: int, split: Split, kinds: Sequence[str], dat
 
 
 def _truth(value: Any) -> bool:
+    if isinstance(value, list):  # as the command line gives what may be several
+        value = value[-1] if value else False
     return value if isinstance(value, bool) else str(value).lower() in ("1", "true", "yes", "on")
 
 

@@ -61,8 +61,9 @@ class Thor:
 
     def reset(self, task: Task) -> Observation:
         """Starts a simulator when there is none; raises BtError when none can be started."""
+        setup = setup_of(task)
         self._start()
-        self._setup, self._deeds, self._owed = setup_of(task), [], None
+        self._setup, self._deeds, self._owed = setup, [], None
         return self._begin([])
 
     def _begin(self, deeds: Sequence[str]) -> Observation:

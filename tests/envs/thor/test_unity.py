@@ -37,6 +37,25 @@ def test_a_symbolic_task_says_that_it_is_none_for_a_build(
         library(build=build).reset(egg_task)
 
 
+@pytest.mark.thor
+def test_a_build_without_the_floor_plan_says_so(library: Callable[..., Thor], build: Path, posed_task: Task) -> None:
+    scene = {**posed_task.data["scene"], "floor_plan": "FloorPlan77"}
+    with pytest.raises(BtError, match="shows no FloorPlan77"):
+        library(build=build).reset(posed_task._replace(data={**posed_task.data, "scene": scene}))
+
+
+@pytest.mark.thor
+def test_a_scene_with_something_missing_is_an_error_and_the_simulator_lives_on(
+    library: Callable[..., Thor], build: Path, posed_task: Task
+) -> None:
+    world = library(build=build)
+    with pytest.raises(BtError, match="init_action"):
+        world.reset(
+            posed_task._replace(data={**posed_task.data, "scene": {"floor_plan": "FloorPlan1", "object_poses": []}})
+        )
+    assert world.reset(posed_task).ok
+
+
 def test_dirty_and_toggled_are_asked_for_in_the_librarys_present_terms(posed_task: Task) -> None:
     scene = {**posed_task.data["scene"], "dirty_and_empty": True}
     states = object_states(scene)

@@ -140,6 +140,13 @@ def test_options_are_checked_by_name_and_value() -> None:
             SUITE.open(**bad)
 
 
+@pytest.mark.parametrize("said, meant", [(True, True), ("yes", True), (["true"], True), ("no", False), ([], False)])
+def test_frames_are_asked_for_as_the_command_line_may_say_it(said: object, meant: bool) -> None:
+    world = SUITE.open(frames=said)
+    assert isinstance(world, Thor)
+    assert world.build.frames is meant
+
+
 def test_a_snapshot_that_is_none_is_refused() -> None:
     with pytest.raises(BtError, match="no snapshot"):
         Thor(through="scene").restore(b"not json")
