@@ -8,8 +8,10 @@ from typing import Any
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.envs.thor.episode import Episode, ViewName
+from bt_runtime.envs.thor.goals import Goal
 from bt_runtime.envs.thor.library import Build
 from bt_runtime.envs.thor.link import Link
+from bt_runtime.envs.thor.room import from_json
 from bt_runtime.envs.thor.setup import setup_of
 from bt_runtime.envs.thor.stage import Frame, Gone, SceneStage
 from bt_runtime.types import Json, Observation, Task, Verdict
@@ -76,24 +78,25 @@ class Thor:
         return seen
 
     def act(self, sentence: str) -> Observation:
-        if not self._setup:
-            return NO_TASK
-        try:
-            seen: Observation = self._ask("act", sentence)
-        except Gone:
-            return self._lament()
-        self._deeds.append(sentence)
+        seen, done = self._told("act", sentence)
+        if done:
+            self._deeds.append(sentence)
         return seen
 
     def look(self) -> Observation:
         """What one is told that begins here and now; changes nothing."""
+        return self._told("look")[0]
+
+    def _told(self, method: str, *arguments: Any) -> tuple[Observation, bool]:
+        """An observation whatever happens, and whether it is the simulator's own."""
         if not self._setup:
-            return NO_TASK
+            return NO_TASK, False
         try:
-            seen: Observation = self._ask("look")
+            return self._ask(method, *arguments), True
         except Gone:
-            return self._lament()
-        return seen
+            return self._lament(), False
+        except BtError as fault:
+            return Observation(f"{fault.message}.", False, fault.message), False
 
     def skills(self) -> Sequence[str]:
         found: list[str] = self._quietly("skills", [])
@@ -122,7 +125,7 @@ class Thor:
             return otherwise
         try:
             return self._ask(method, *arguments)
-        except Gone:
+        except (Gone, BtError):
             return otherwise
 
     def snapshot(self) -> bytes:
@@ -163,6 +166,11 @@ class Thor:
 def _saved(snapshot: bytes) -> tuple[dict[str, Json], list[str]]:
     try:
         saved = json.loads(snapshot)
-        return dict(saved["setup"]), [str(deed) for deed in saved["deeds"]]
+        setup, deeds = dict(saved["setup"]), [str(deed) for deed in saved["deeds"]]
+        if setup:
+            from_json(setup["room"])
+            Goal(**setup["goal"])
+            str(setup["kind"])
+        return setup, deeds
     except (ValueError, KeyError, TypeError) as fault:
         raise BtError("this is no snapshot of a thor world", "use what snapshot() gave") from fault

@@ -147,9 +147,22 @@ def test_frames_are_asked_for_as_the_command_line_may_say_it(said: object, meant
     assert world.build.frames is meant
 
 
-def test_a_snapshot_that_is_none_is_refused() -> None:
+@pytest.mark.parametrize("junk", [b"not json", b"[]", b"{}", b'{"setup": {"room": {}}, "deeds": []}', b"\xff"])
+def test_a_snapshot_that_is_none_is_refused(junk: bytes) -> None:
     with pytest.raises(BtError, match="no snapshot"):
-        Thor(through="scene").restore(b"not json")
+        Thor(through="scene").restore(junk)
+
+
+def test_many_episodes_side_by_side_are_each_as_if_alone() -> None:
+    tasks = SUITE.tasks(13, 100)
+    worlds = [Thor(through="scene") for _ in tasks]
+    for world, task in zip(worlds, tasks, strict=True):
+        world.reset(task)
+    ways = [SUITE.oracle(world, task) for world, task in zip(worlds, tasks, strict=True)]
+    running = list(zip(worlds, ways, strict=True))
+    while running:
+        running = [(w, way) for w, way in running if (said := next(way, None)) is not None and w.act(said).ok]
+    assert all(met == total for met, total in (world.verdict() for world in worlds))
 
 
 def test_neither_the_suite_nor_a_bare_world_loads_the_library() -> None:
