@@ -37,15 +37,15 @@ TOGGLEABLE = _words(
 )
 FURNITURE = _words(
     "ArmChair Bathtub BathtubBasin Bed Cabinet Cart CoffeeMachine CoffeeTable CounterTop Desk DiningTable Drawer"
-    " Dresser Fridge GarbageCan HandTowelHolder LaundryHamper Microwave Ottoman Safe Shelf SideTable Sink SinkBasin"
-    " Sofa StoveBurner Toaster Toilet ToiletPaperHanger TowelHolder TVStand"
+    " Dresser Footstool Fridge GarbageCan HandTowelHolder LaundryHamper Microwave Ottoman Safe Shelf SideTable Sink"
+    " SinkBasin Sofa StoveBurner Toaster Toilet ToiletPaperHanger TowelHolder TVStand"
 )
 # How far things may lie from the middle of wide furniture, in metres.
 WIDE = {"CounterTop": 0.9, "DiningTable": 0.7, "Bed": 0.7, "Sofa": 0.6, "Desk": 0.5, "Dresser": 0.4, "TVStand": 0.5}
 MOVABLE_RECEPTACLES = DISHES | _words("Box")
 FIXED = _words(
-    "Blinds Chair Curtains DeskLamp Faucet FloorLamp HousePlant LightSwitch Mirror Painting Poster ShowerDoor"
-    " ShowerHead StoveKnob Television Window"
+    "Blinds Chair Curtains DeskLamp Faucet FloorLamp HousePlant Lamp LaundryHamperLid LightSwitch Mirror Painting"
+    " Poster ShowerCurtain ShowerDoor ShowerGlass ShowerHead StoveKnob Television Window"
 )
 ALL = PICKUPABLE | FURNITURE | FIXED
 INHERITED = {"SinkBasin": "Sink", "BathtubBasin": "Bathtub"}  # a basin is a part of its parent, and named by it
