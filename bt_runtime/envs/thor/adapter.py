@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import shutil
 import signal
 import sys
 import threading
@@ -25,8 +26,9 @@ READY, DONE, FAILED, GONE = "ready", "done", "failed", "gone"
 
 
 class Adapter:
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, folder: Path) -> None:
         self.connection = connection
+        self.folder = folder
         self.requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._speaking = threading.Lock()
 
@@ -45,12 +47,13 @@ class Adapter:
             try:
                 self.requests.put(self.connection.recv())
             except (EOFError, OSError):
+                shutil.rmtree(self.folder, ignore_errors=True)  # nobody else will
                 os.killpg(os.getpgrp(), signal.SIGKILL)
 
-    def run(self, build: Build, folder: Path, view: Any) -> None:
+    def run(self, build: Build, view: Any) -> None:
         threading.Thread(target=self.listen, daemon=True).start()
         try:
-            stage = LibraryStage(build, folder, died=self.end)
+            stage = LibraryStage(build, self.folder, died=self.end)
         except BtError as fault:
             self.say(FAILED, fault.args and (fault.message, fault.hint))
             return
@@ -75,7 +78,7 @@ class Adapter:
 def main() -> int:
     connection = Connection(int(sys.argv[1]))
     build, folder, view = connection.recv()
-    Adapter(connection).run(build, Path(folder), view)
+    Adapter(connection, Path(folder)).run(build, view)
     return 0
 
 

@@ -216,14 +216,16 @@ def test_a_program_that_is_killed_leaves_no_simulator_behind(library: Library) -
         "import os, signal\n"
         "from bt_runtime.envs.thor.suite import SUITE\n"
         "world = SUITE.open(); world.reset(SUITE.tasks(0, 1)[0])\n"
-        "print(world._link.process.pid, world._link.player_pid, flush=True)\n"
+        "print(world._link.process.pid, world._link.player_pid, world._link.folder, sep='\\n', flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    pids = [int(pid) for pid in done.stdout.split()]
+    *numbers, folder = done.stdout.splitlines()
+    pids = [int(number) for number in numbers]
     assert len(pids) == 2
     watched = [select.poll() for _ in pids]
     for pid, watch in zip(pids, watched, strict=True):
         if not gone(pid):
             watch.register(os.pidfd_open(pid), select.POLLIN)
             assert watch.poll(10_000), "still running after ten seconds"
+    assert not Path(folder).exists()
