@@ -10,5 +10,6 @@ from __future__ import annotations
 from bt_runtime.source.document import Document, parse, read
 from bt_runtime.source.limits import Limits
 from bt_runtime.source.node import Listing, Mapping, Node, Scalar
+from bt_runtime.source.pause import PausedCollection
 
-__all__ = ["Document", "Limits", "Listing", "Mapping", "Node", "Scalar", "parse", "read"]
+__all__ = ["Document", "Limits", "Listing", "Mapping", "Node", "PausedCollection", "Scalar", "parse", "read"]

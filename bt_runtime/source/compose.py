@@ -22,6 +22,7 @@ from bt_runtime.source.limits import Limits
 from bt_runtime.source.node import Listing, Mapping, Mark, Node, Scalar
 from bt_runtime.types import Json, Span
 
+_MOST_TRIED = 200  # anchors that a misspelt alias is compared with
 _MOST_TAG_LINES = 8  # libyaml compares each %TAG line with all before it
 _COLLECTION_TAGS = {"tag:yaml.org,2002:map": Mapping, "tag:yaml.org,2002:seq": Listing}
 
@@ -29,15 +30,20 @@ _COLLECTION_TAGS = {"tag:yaml.org,2002:map": Mapping, "tag:yaml.org,2002:seq": L
 def compose(text: str, name: str, limits: Limits) -> tuple[Node | None, list[Diagnostic]]:
     """The one document in the text; None when there is none, or when it cannot be told what it says."""
     composer = _Composer(text, name, limits)
+    root: Node | None = None
     try:
-        return composer.stream(), composer.faults
+        root = composer.stream()
     except _Stop:
-        return None, composer.faults
+        pass
     except yaml.YAMLError as error:
         from bt_runtime.source.syntax import explain
 
         composer.faults.append(explain(error, text, name))
-        return None, composer.faults
+    if composer.unlisted:
+        last = composer.faults[limits.faults - 1]
+        more = f"and {composer.unlisted:,} more faults below; mend these first"
+        composer.faults[limits.faults - 1] = last._replace(help=more)
+    return root, composer.faults
 
 
 class _Stop(Exception):
@@ -56,6 +62,7 @@ class _Composer:
         self.name = name
         self.limits = limits
         self.faults: list[Diagnostic] = []
+        self.unlisted = 0
         self.merges = "<<" in text
         self.anchors: dict[str, Node] = {}
         self.weights: dict[str, int] = {}  # how many nodes an anchor stands for; absent while it is open
@@ -65,10 +72,14 @@ class _Composer:
         self.next = _events(text)
 
     def fault(self, code: str, message: str, span: Span, label: str = "", help: str = "") -> None:
-        self.faults.append(Diagnostic(code, message, self.name, span, label, help))
+        """Beyond the limit they are only counted: a fault for each of 100,000 keys helps nobody."""
+        if len(self.faults) < self.limits.faults:
+            self.faults.append(Diagnostic(code, message, self.name, span, label, help))
+        else:
+            self.unlisted += 1
 
     def stop(self, code: str, message: str, span: Span, label: str = "", help: str = "") -> None:
-        self.fault(code, message, span, label, help)
+        self.faults.append(Diagnostic(code, message, self.name, span, label, help))
         raise _Stop
 
     def stream(self) -> Node | None:
@@ -206,7 +217,7 @@ class _Composer:
         name, span = event.anchor, _span(event)
         node = self.anchors.get(name)
         if node is None:
-            near = nearest(name, self.anchors)
+            near = nearest(name, list(self.anchors)[:_MOST_TRIED])
             label = f"did you mean `*{near}`?" if near else ""
             help = f"write `&{name}` before the value that it stands for, or quote a text that begins with `*`"
             self.fault("BT007", f"no anchor `&{name}` stands before this alias", span, label, help)
@@ -229,7 +240,7 @@ class _Composer:
         else:
             what = "is missing" if isinstance(node, Scalar) else "must be text"
             place = _span(event) if type(event) is AliasEvent else node.span
-            help = "put a name before the colon; quote a text that begins with `{`, `[` or `? `"
+            help = 'put a name before the colon; quote a text with holes, such as `"{name}"`'
             self.fault("BT009", f"a key {what}", place, help=help)
         self.damaged.append(holder)  # type: ignore[arg-type]  # only a Mapping has keys
         return _UNREAD

@@ -8,6 +8,7 @@ from bt_runtime.diagnose import Diagnostic, Faults
 from bt_runtime.source import compose, text
 from bt_runtime.source.limits import DEFAULT, Limits
 from bt_runtime.source.node import Node
+from bt_runtime.source.pause import PausedCollection
 
 
 class Document:
@@ -49,8 +50,9 @@ def parse(source: str | bytes, name: str = "text", limits: Limits = DEFAULT) -> 
     written, faults = text.decode(source, name) if isinstance(source, bytes) else text.clean(source, name)
     if faults and not written:
         return Document(name, "", None, faults)
-    root, more = compose.compose(written, name, limits)
-    return Document(name, written, root, _in_order([*faults, *more], name, limits))
+    with PausedCollection():
+        root, more = compose.compose(written, name, limits)
+    return Document(name, written, root, sorted([*faults, *more], key=_place))
 
 
 def _size(source: str, limits: Limits) -> int:
@@ -60,12 +62,5 @@ def _size(source: str, limits: Limits) -> int:
     return len(source.encode("utf-8", "surrogatepass"))
 
 
-def _in_order(faults: list[Diagnostic], name: str, limits: Limits) -> list[Diagnostic]:
-    if len(faults) < 2:
-        return faults
-    faults.sort(key=lambda fault: fault.span or (0, 0, 0, 0))
-    if len(faults) > limits.faults:
-        rest = len(faults) - limits.faults
-        last = faults[limits.faults]._replace(label="", help=f"and {rest - 1:,} more like these; mend the first ones")
-        faults = [*faults[: limits.faults], last] if rest > 1 else faults
-    return faults
+def _place(fault: Diagnostic) -> tuple[int, ...]:
+    return fault.span or ()

@@ -37,11 +37,10 @@ class Scalar:
 
     def part(self, start: int, end: int) -> Span:
         """Where these characters of the text stand; all of it when quotes, escapes or line breaks hide the place."""
-        written = self.end.column - self.start.column
-        if self.start.line != self.end.line or not len(self.text) <= written <= len(self.text) + 2:
+        quote = 0 if self.plain else 1
+        if self.start.line != self.end.line or self.end.column - self.start.column != len(self.text) + 2 * quote:
             return self.span
-        before = self.start.column + 1 + (written - len(self.text)) // 2
-        line = self.start.line + 1
+        line, before = self.start.line + 1, self.start.column + 1 + quote
         return Span(line, before + start, line, before + end)
 
     def data(self) -> Json:

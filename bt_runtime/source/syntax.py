@@ -8,6 +8,7 @@ from typing import NamedTuple
 import yaml
 
 from bt_runtime.diagnose import Diagnostic
+from bt_runtime.source.node import Mark
 from bt_runtime.source.text import LINE_BREAK
 from bt_runtime.types import Span
 
@@ -99,19 +100,25 @@ def explain(error: yaml.YAMLError, text: str, name: str) -> Diagnostic:
     tab = _tab(lines, mark.line, mark.column, problem)
     if tab:
         return _tabbed(lines, tab, name)
+    if "node content" in problem and not "".join(lines[mark.line :])[mark.column :].strip():
+        help = "close the bracket that was opened above"
+        return Diagnostic("BT005", "the text ends where a value should stand", name, _at(mark), help=help)
     if "cannot start any token" in problem:
         sign = line[mark.column : mark.column + 1]
-        span = Span(mark.line + 1, mark.column + 1, mark.line + 1, mark.column + 2)
-        return Diagnostic("BT005", f"a value may not begin with `{sign}`", name, span, help="put it in quotes")
+        return Diagnostic("BT005", f"a value may not begin with `{sign}`", name, _at(mark), help="put it in quotes")
     saying = next((s for doing, what, s in _SAYINGS if doing in context and what in problem), None)
     if saying is None:
         saying = Saying(f"this is no YAML: {problem}", "look for an unclosed quote or bracket")
     at = began if saying.at_start and began is not None else mark
-    label = _closer_look(lines, at.line)
-    if at is began and mark.line != began.line and not label:
-        label = f"read on to line {mark.line + 1}"
-    span = Span(at.line + 1, at.column + 1, at.line + 1, at.column + 2)
-    return Diagnostic("BT005", saying.message, name, span, label, saying.help)
+    slip = _missing_space(lines, at.line) if "mapping values" in problem or "simple key" in context else None
+    if slip:
+        return slip._replace(file=name)
+    label = f"read on to line {mark.line + 1}" if at is began and mark.line != began.line else ""
+    return Diagnostic("BT005", saying.message, name, _at(at), label, saying.help)
+
+
+def _at(mark: Mark) -> Span:
+    return Span(mark.line + 1, mark.column + 1, mark.line + 1, mark.column + 2)
 
 
 def _tab(lines: list[str], line: int, column: int, problem: str) -> tuple[int, int] | None:
@@ -140,12 +147,14 @@ def _tabbed(lines: list[str], place: tuple[int, int], name: str) -> Diagnostic:
     )
 
 
-def _closer_look(lines: list[str], line: int) -> str:
-    """A missing space after a colon, on this line or the one above: the commonest slip of all."""
+def _missing_space(lines: list[str], line: int) -> Diagnostic | None:
+    """`key:value`, on this line or the one above: the commonest slip of all."""
     for number in (line, line - 1):
         text = lines[number] if 0 <= number < len(lines) else ""
-        slip = re.match(r"\s*(?:- )*([A-Za-z_][\w-]*):[^\s:/]", text)
+        slip = re.match(r"\s*(?:- +)*([A-Za-z_][\w-]*:)[^\s:/]", text)
         if slip:
-            where = "" if number == line else f" on line {number + 1}"
-            return f"is a space missing after `{slip[1]}:`{where}?"
-    return ""
+            span = Span(number + 1, slip.start(1) + 1, number + 1, slip.end(1) + 1)
+            help = f"a key is written `{slip[1]} ` and then its value"
+            label = "is a space missing after the colon?"
+            return Diagnostic("BT005", "this line is no `key: value`", "", span, label, help)
+    return None
