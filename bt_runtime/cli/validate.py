@@ -10,18 +10,18 @@ from pathlib import Path
 from bt_runtime.cli import Exit
 from bt_runtime.cli.color import add_color, painted
 from bt_runtime.cli.selection import Selected, select
-from bt_runtime.config import Settings, read_project
+from bt_runtime.config import BY_NAME, Settings, read_project
 from bt_runtime.diagnose import Diagnostic
-from bt_runtime.diagnose_format import FORMATS, render, summary
 from bt_runtime.project import find_root
 from bt_runtime.tree.loader import Checked, Loader
 
 STDIN = "-"
+FORMS = BY_NAME["output_format"].choices
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="*", metavar="FILE", help="files or folders; - reads a tree from standard input")
-    parser.add_argument("--output-format", choices=FORMATS, help="how to show faults [BTR_OUTPUT_FORMAT; default: full]")
+    parser.add_argument("--output-format", choices=FORMS, help="how to show faults [BTR_OUTPUT_FORMAT; default: full]")
     parser.add_argument("--json", dest="output_format", action="store_const", const="json", help="for programs")
     parser.add_argument("--strict", action="store_true", default=None, help="warnings count as faults [BTR_STRICT]")
     add_color(parser)
@@ -41,9 +41,10 @@ def run(args: argparse.Namespace) -> int:
         print("  help: name a file, or a folder with trees/ and skills/", file=sys.stderr)
         return Exit.NOTHING
     faults, sources = gathered(checked)
-    shown = render(faults, sources, form, painted(sys.stdout, settings["color"]))
-    if shown:
-        print(shown)
+    if faults or form == "json":
+        from bt_runtime.diagnose_format import render
+
+        print(render(faults, sources, form, painted(sys.stdout, settings["color"])))
     print(verdict(len(checked), faults), file=sys.stderr)
     counted = faults if settings["strict"] else [d for d in faults if d.severity == "error"]
     return Exit.FAILURE if counted else Exit.SUCCESS
@@ -74,4 +75,8 @@ def gathered(checked: Iterable[Checked]) -> tuple[list[Diagnostic], dict[str, st
 
 def verdict(files: int, faults: list[Diagnostic]) -> str:
     what = f"{files} file{'s' if files != 1 else ''} checked"
-    return f"{what}: {summary(faults)}" if faults else f"{what}, no faults"
+    if not faults:
+        return f"{what}, no faults"
+    from bt_runtime.diagnose_format import summary
+
+    return f"{what}: {summary(faults)}"
