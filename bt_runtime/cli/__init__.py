@@ -67,15 +67,15 @@ def parser(words: list[str]) -> argparse.ArgumentParser:
     """The whole command line, with the options of the one command that is asked for."""
     import argparse
 
-    def wide(prog: str) -> argparse.HelpFormatter:
-        return argparse.HelpFormatter(prog, max_help_position=16)
+    def formatter(prog: str) -> argparse.HelpFormatter:
+        return argparse.HelpFormatter(prog, max_help_position=28 if " " in prog else 16, width=columns())
 
     top = argparse.ArgumentParser(
         prog="btr",
         description="Behaviour trees in YAML: check, run, watch.",
         epilog=EPILOG,
         allow_abbrev=False,
-        formatter_class=wide,
+        formatter_class=formatter,
     )
     top.add_argument("--version", action="store_true", help="print the version and leave")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", prog="btr")
@@ -85,13 +85,23 @@ def parser(words: list[str]) -> argparse.ArgumentParser:
 
         raise unknown_command(asked, COMMANDS)
     for name, (text, module) in COMMANDS.items():
-        sub = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
+        sub = commands.add_parser(
+            name, help=text, description=text, allow_abbrev=False, formatter_class=formatter
+        )
         if name == asked:
             found = import_module(module)
             found.configure(sub)
             sub.set_defaults(run=found.run)
     top.set_defaults(run=lambda args: _bare(top, args))
     return top
+
+
+def columns() -> int:
+    """For help texts; argparse asks for it at every option, and its own way imports `shutil`, which takes long."""
+    try:
+        return max(40, min(int(os.environ.get("COLUMNS") or os.get_terminal_size(1).columns), 100) - 2)
+    except (OSError, ValueError):
+        return 78
 
 
 def _bare(top: argparse.ArgumentParser, args: argparse.Namespace) -> int:
