@@ -6,6 +6,7 @@ import os
 import re
 import threading
 import time
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
@@ -76,7 +77,7 @@ class Live:
     def draw(self) -> None:
         with self.lock:
             width, height = size(self.stream)
-            rows = outline(self.run.root, max(1, height - 3))
+            rows = outline(self.run.root, max(1, height - 5))
             lines = [self.head(width), *(self.face.line(row, width) for row in rows)]
             self.write(self._back(width) + "".join(f"{line}{ERASE_LINE}\n" for line in lines) + ERASE_BELOW)
             self.drawn, self.width = [columns(_TONE.sub("", line)) for line in lines], width
@@ -100,7 +101,8 @@ class Live:
             self.changed.wait(0.5)  # the seconds go on although nothing happens
             self.changed.clear()
             if not self.over.is_set():
-                self.draw()
+                with suppress(Exception):  # the tree changed its shape under the picture; the last one has no race
+                    self.draw()
             self.over.wait(1 / FRAMES)
 
     def write(self, text: str) -> None:

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import json
-import signal
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from typing import Any
-
-from py_trees.behaviour import Behaviour
-from py_trees.common import Status
+import traceback
+from contextlib import ExitStack
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.color import add_color, painted
 from bt_runtime.cli.failure import say
 from bt_runtime.cli.given import given
 from bt_runtime.cli.named import STDIN, found
-from bt_runtime.cli.told import LEVELS, Teller
+from bt_runtime.cli.result import result, show
+from bt_runtime.cli.told import LEVELS
+from bt_runtime.cli.watch import watched
+from bt_runtime.cli.worlds import Opened, open_task
 from bt_runtime.config import BY_NAME, Settings, complaint
 from bt_runtime.diagnose import BtError
-from bt_runtime.diagnose_format import render, visible
+from bt_runtime.diagnose_format import render
 from bt_runtime.runtime import Run, Tree, load
-from bt_runtime.tree.node import NodeError, path_of
-from bt_runtime.types import Json
+from bt_runtime.tree.node import NodeError
 
 FLAGS = ("hz", "seconds", "ticks", "strict", "log", "env", "color")
 
@@ -34,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tree", metavar="TREE", help="a file, the name of a tree, or - for standard input")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an input, or an entry")
     parser.add_argument("--env", metavar="WORLD", help="the world to act in [BTR_ENV]")
-    parser.add_argument("--task", metavar="TASK", help="of the world: a number from 1, an id, or a kind")
+    parser.add_argument("--task", metavar="TASK", help="of the world: a number from 1, an id, or a kind; default: 1")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the world's tasks; default: 0")
     parser.add_argument("--hz", type=float, help="ticks a second; default: as fast as there is work [BTR_HZ]")
     parser.add_argument("--seconds", type=float, metavar="S", help="stop after so long, exit 4 [BTR_SECONDS]")
@@ -49,56 +45,55 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     settings = Settings({name: getattr(args, name) for name in FLAGS})
     for name in ("hz", "seconds", "ticks"):
-        if settings[name] is not None and (why := complaint(BY_NAME[name], settings[name])):
-            raise BtError(why, f"it comes from {settings.value(name).source}")
-    tree = load(sys.stdin.read() + "\n") if args.tree == STDIN else load(found(args.tree))
-    color = painted(sys.stderr, settings["color"])
+        value = settings.value(name)
+        if value.value is not None and (why := complaint(BY_NAME[name], value.value)):
+            raise BtError(f"{value.source} {value.value}: {why}")
+    tree = opened(args.tree)
     if tree.warnings:
-        print(render(tree.warnings, {}, "concise", color), file=sys.stderr)
+        print(render(tree.warnings, {}, "concise", painted(sys.stderr, settings["color"])), file=sys.stderr)
     inputs = given(args.set, tree.spec)
     with ExitStack() as stack:
-        world = None
-        if settings["env"]:
-            from bt_runtime.cli.worlds import open_task
-
-            world, task, seen = open_task(settings["env"], args.task, args.seed)
-            stack.callback(world.close)
-            print(f"task {task.id}: {task.goal}\n{seen}", file=sys.stderr)
+        task = task_of(args, settings)
+        if task is not None:
+            stack.callback(task.world.close)
             if "goal" in tree.spec.inputs:
-                inputs.setdefault("goal", task.goal)
-        elif args.task is not None:
-            raise BtError("--task needs a world", "name one: --env house")
-        watched = stack.enter_context(
-            watch(tree, settings, args.plain, inputs=inputs, world=world, strict=settings["strict"], hz=settings["hz"])
+                inputs.setdefault("goal", task.task.goal)
+        made = stack.enter_context(
+            Run(
+                tree, inputs=inputs, world=task and task.world, strict=settings["strict"], hz=settings["hz"],
+            )  # fmt: skip
         )
-        return finish(watched, settings, args.json, world)
+        return spin(made, settings, args, task)
 
 
-@contextmanager
-def watch(tree: Tree, settings: Settings, plain: bool = False, **options: Any) -> Iterator[Run]:
-    """A run with somebody looking on: the live tree when standard error is a terminal, lines otherwise."""
-    lines = Lines()
-    with Run(tree, log=lines.log, **options) as made:
-        if sys.stderr.isatty() and not plain:
-            from bt_runtime.cli.live import Live
-
-            live = Live(made, sys.stderr, painted(sys.stderr, settings["color"]))
-            lines.teller = Teller(live.line, settings["log"])
-            made.observe(live.tick)
-            stack: Any = live
-        else:
-            lines.teller = Teller(lambda text: print(visible(text), file=sys.stderr, flush=True), settings["log"])
-            stack = ExitStack()
-        made.observe(lines.teller.tick)
-        with stack, terminable(made):
-            yield made
+def opened(name: str) -> Tree:
+    """The tree that was asked for; of standard input the text is read as bytes, so that any of it gives a fault."""
+    if name != STDIN:
+        return load(found(name))
+    return load(sys.stdin.buffer.read().decode("utf-8", "replace") + "\n")
 
 
-class Lines:
-    """The log of a run before and after it is known who shows it."""
+def task_of(args: argparse.Namespace, settings: Settings) -> Opened | None:
+    if not settings["env"]:
+        if args.task is not None:
+            raise BtError("--task needs a world", "name one: --env house")
+        return None
+    task = open_task(settings["env"], args.task, args.seed)
+    print(f"task {task.task.id}: {task.task.goal}\n{task.seen}", file=sys.stderr)
+    return task
 
-    teller: Teller | None = None
 
-    def log(self, line: Any) -> None:
-        if self.teller is not None:
-            self.teller.log(line)
+def spin(made: Run, settings: Settings, args: argparse.Namespace, task: Opened | None) -> int:
+    """Ticks to the end, watched, and shows what it came to."""
+    started = time.monotonic()
+    try:
+        with watched(made, settings, args.plain):
+            made.spin(seconds=settings["seconds"], ticks=settings["ticks"])
+    except NodeError as error:
+        if error.__cause__ is not None:
+            traceback.print_exception(error.__cause__)
+        say("error", error.message, "--strict was asked for; without it the node fails and the tree goes on")
+        return Exit.FAILURE
+    end = result(made, time.monotonic() - started, task.world.verdict() if task else None)
+    show(end, args.json)
+    return end.exit

@@ -78,9 +78,9 @@ def _drawn(spec: NodeSpec, place: str) -> tuple[Sketch, NodeSpec]:
     return Sketch(spec.kind.name, spec.kind.family, spec.name or "", cut(" ".join(d for d in detail if d)), place), spec
 
 
-def _words(spec: NodeSpec) -> str:
+def words(spec: NodeSpec) -> str:
     """The fields that were given: the bare one without its name, defaults not at all."""
-    words = []
+    found = []
     for name, value in spec.values.items():
         field = spec.kind.field(name)
         if field is None or (not field.required and value == field.default):
