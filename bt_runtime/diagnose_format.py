@@ -89,7 +89,7 @@ def _excerpt(line: str, start: int, end: int) -> tuple[str, int, int]:
     """What is shown of a line, how many columns stand before the fault, and how many it takes; at least one."""
     start = min(start, len(line))
     first = 0 if len(line) <= _WIDEST // 2 else max(0, start - _WIDEST * 3 // 4)  # a character takes several columns
-    cells = [_cell(character) for character in line[first : start + _WIDEST]]
+    cells = [_cell(character) for character in line[first : start + _WIDEST + 1]]
     lead, marked = start - first, max(end - first, start - first + 1)
     while lead and sum(width for _, width in cells[:lead]) > _WIDEST * 3 // 4:
         cells, lead, marked, first = cells[1:], lead - 1, marked - 1, first + 1

@@ -102,7 +102,7 @@ def explain(error: yaml.YAMLError, text: str, name: str) -> Diagnostic:
         return _tabbed(lines, tab, name)
     if "node content" in problem and not "".join(lines[mark.line :])[mark.column :].strip():
         help = "close the bracket that was opened above"
-        return Diagnostic("BT005", "the text ends where a value should stand", name, _at(mark), help=help)
+        return Diagnostic("BT005", "the text ends where a value should stand", name, _end(lines), help=help)
     if "cannot start any token" in problem:
         sign = line[mark.column : mark.column + 1]
         return Diagnostic("BT005", f"a value may not begin with `{sign}`", name, _at(mark), help="put it in quotes")
@@ -113,8 +113,16 @@ def explain(error: yaml.YAMLError, text: str, name: str) -> Diagnostic:
     slip = _missing_space(lines, at.line) if "mapping values" in problem or "simple key" in context else None
     if slip:
         return slip._replace(file=name)
-    label = f"read on to line {mark.line + 1}" if at is began and mark.line != began.line else ""
-    return Diagnostic("BT005", saying.message, name, _at(at), label, saying.help)
+    label = f"read on to line {min(mark.line + 1, len(lines))}" if at is began and mark.line != began.line else ""
+    span = _at(at) if at.line < len(lines) else _end(lines)
+    return Diagnostic("BT005", saying.message, name, span, label, saying.help)
+
+
+def _end(lines: list[str]) -> Span:
+    """After the last thing in the text; libyaml would point to a line below it."""
+    last = next((n for n in range(len(lines) - 1, -1, -1) if lines[n].strip()), 0)
+    column = len(lines[last].rstrip()) + 1
+    return Span(last + 1, column, last + 1, column + 1)
 
 
 def _at(mark: Mark) -> Span:
