@@ -83,7 +83,8 @@ PARALLEL = Kind(
         "`together`: every tick ticks each child that has not finished; a finished child waits for the others.",
         "It succeeds as soon as `success` children have succeeded, else fails as soon as `failure` have failed "
         "or `success` can no longer be reached; children still running are then halted.",
-        "`in_turn`: every child runs to its end, in order, whatever the others return; the thresholds are read at the end.",
+        "`in_turn`: every child runs to its end, in order, whatever the others return; "
+        "the thresholds are read at the end.",
         "Skipped children do not count; when all were skipped the parallel itself is skipped.",
     ),
     "parallel:\n  success: 1\n  children:\n    - wait: 1\n    - check: battery > 0.2\n",
@@ -128,7 +129,8 @@ SWITCH = Kind(
         "The value is read at every tick; when another case fits, the running branch is halted first.",
         "When no case fits and there is no default, it fails.",
     ),
-    "switch:\n  on: room\n  cases:\n    kitchen:\n      log: cook\n    office:\n      log: write\n  default:\n    log: rest\n",
+    "switch:\n  on: room\n  cases:\n    kitchen:\n      log: cook\n    office:\n      log: write\n"
+    "  default:\n    log: rest\n",
     impl=f"{_NODES}.branches:Switch", reactive=True,
 )  # fmt: skip
 TRY = Kind(

@@ -20,8 +20,9 @@ def _decorator(
     loops: bool = False,
     waits: bool = False,
 ) -> Kind:
+    bare = None if any(f.required for f in fields) else "child"
     return Kind(
-        name, "decorator", about, (*fields, _CHILD), rules, example, bare=None if any(f.required for f in fields) else "child",
+        name, "decorator", about, (*fields, _CHILD), rules, example, bare=bare,
         impl=f"{_IMPL}.{impl}", loops=loops, waits=waits,
     )  # fmt: skip
 

@@ -66,7 +66,7 @@ def _class(impl: str) -> Any:
 
 
 def _foreign(spec: NodeSpec, context: Context, scope: Scope, folder: Path) -> Behaviour:
-    """A py_trees behaviour by its import path. Its children, ours or others, are built first: decorators want theirs."""
+    """A py_trees behaviour by its import path. Its children are built first: decorators want theirs."""
     reference = str(spec.values["class"])
 
     def fault(message: str, help: str = "") -> Faults:

@@ -39,6 +39,23 @@ class Tick(NamedTuple):
 Observer = Callable[[Tick], None]
 
 
+def tick_once(root: Behaviour) -> Status:
+    """One tick of everything below `root`.
+
+    Sequences and fallbacks that are running only hand on to their running child, so a tick goes down that path in a
+    loop, steps the node at its end, and hands the result up again: deep trees cost no deep stack.
+    """
+    path: list[Any] = []
+    node: Any = root
+    while node.status is RUNNING and getattr(node, "resumes", False) and node.at < len(node.children):
+        path.append(node)
+        node = node.children[node.at]
+    status: Status = node.step()
+    for parent in reversed(path):
+        status = parent.step(status)
+    return status
+
+
 class Engine:
     """Owns a root and what its nodes share. Any thread may ask; one thread at a time ticks."""
 
@@ -79,8 +96,7 @@ class Engine:
             context.blackboard.begin_tick()
             self._ticking = True
             try:
-                root: Any = self.root
-                status: Status = root.step()
+                status = tick_once(self.root)
             except BaseException as error:
                 halt(self.root, context, Halt("engine", f"the tick broke: {error}"))
                 raise

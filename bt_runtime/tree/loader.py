@@ -76,7 +76,7 @@ class Loader:
         return self.checked(self.tree(source.parse(text, name, self.limits), self.home, ()))
 
     def fragment(self, text: str | bytes, tree: TreeSpec, name: str) -> NodeSpec:
-        """One node and all below, to be grafted into a tree: checked with that tree's kinds and ports. Raises Faults."""
+        """A node and all below, to be grafted: checked with the kinds and ports of its tree-to-be. Raises Faults."""
         document = source.parse(text, name, self.limits)
         self.home = tree.folder
         self.findings.sources[name] = document.text
@@ -167,7 +167,7 @@ class Loader:
     def skills(self, node: Node | None, spec: TreeSpec) -> Registry:
         """The registry with the skills of the manifests that the tree names."""
         registry = self.registry
-        if node is None:
+        if node is None or _empty(node):
             return registry
         if not isinstance(node, Listing):
             self.findings.error("BT018", "`skills` takes a list of manifests: `skills: [house]`", spec.file, node.span)
@@ -291,9 +291,14 @@ class Header:
         return read_ports(self.top.get(key), key, self.file, self.findings)
 
 
+def _empty(node: Node) -> bool:
+    """`inputs:` and nothing after it."""
+    return isinstance(node, Scalar) and node.value is None
+
+
 def read_ports(node: Node | None, section: str, file: str, findings: Findings) -> dict[str, Port]:
     """Typed ports: `room: {type: string, default: kitchen}`, or in short `room: string`."""
-    if node is None:
+    if node is None or _empty(node):
         return {}
     if not isinstance(node, Mapping):
         findings.error(

@@ -53,7 +53,7 @@ class Values:
             return self.data(field, node)
         if field.type == "assignments":
             return self.assignments(field, node)
-        if not isinstance(node, Scalar):
+        if not isinstance(node, Scalar) or node.value is None:
             return self.wrong(node, f"`{field.name}` takes {_said(field)}, not {an(type_name(node.data()))}")
         if field.type == "expression":
             return self.expression(node)
@@ -136,10 +136,10 @@ class Values:
             return self.wrong(node, f"`{field.name}` takes a mapping of entries to values")
         found: dict[str, Json] = {}
         for key, value in node:
-            if not NAME.fullmatch(key.text):
-                self.wrong(key, f"`{key.text}` cannot be the name of an entry: letters, digits and _")
-                continue
-            found[key.text] = self.computed(value)
+            if NAME.fullmatch(key.text):
+                found[key.text] = self.computed(value)
+            else:
+                found[key.text] = self.wrong(key, f"`{key.text}` cannot be the name of an entry: letters, digits and _")
         return BAD if any(v is BAD for v in found.values()) else found
 
     def wrong(self, node: Node, message: str, label: str = "") -> Json:

@@ -19,34 +19,46 @@ class _InOrder(Composite):
     empty: ClassVar[Status]
     keeps_place = False  # after an end by a child
 
+    resumes = True  # when running, nothing but its child at `at` is ticked
     at = 0  # the child that is next, or running
     passed = False  # has any child of this round returned `onward` (rather than been skipped)
     reached = 0  # how many children show a result
 
-    def step(self) -> Status:
-        children: list[Any] = self.children
+    def step(self, result: Status | None = None) -> Status:
+        """`result` is that of the child at this node's place, when the engine has ticked it already."""
         at = self.at
-        if self.status is not RUNNING and not (self.keeps_place and at):
-            at, self.passed = 0, False
-        onward = self.onward
+        if self.status is not RUNNING:
+            self.passed = False
+            if at and not self.keeps_place:
+                at = 0
+        children: list[Any] = self.children
         while at < len(children):
-            status = children[at].step()
-            if status is onward:
+            status = result or children[at].step()
+            result = None
+            if status is RUNNING:
+                if self.status is RUNNING and at == self.at:  # nothing has changed: the common case, kept short
+                    if self.context.visits is not None:
+                        self.context.visits.append(self)
+                    return status
+                return self.pause(at, status)
+            if status is self.onward:
                 self.passed = True
-                at += 1
-            elif status is INVALID:
-                at += 1
-            else:
-                if self.reached > at + 1:
-                    self.clear(at + 1)
-                self.reached = at + 1
-                self.at = at if status is RUNNING or self.keeps_place else 0
-                return self.leave(status)
+            elif status is not INVALID:
+                return self.pause(at, status)
+            at += 1
         self.at = 0
         self.reached = at
         if not children:
             return self.leave(self.empty)
-        return self.leave(onward if self.passed else INVALID)
+        return self.leave(self.onward if self.passed else INVALID)
+
+    def pause(self, at: int, status: Status) -> Status:
+        """The child at this place is running, or has ended the node."""
+        if self.reached > at + 1:
+            self.clear(at + 1)
+        self.reached = at + 1
+        self.at = at if status is RUNNING or self.keeps_place else 0
+        return self.leave(status)
 
     def terminate(self, new_status: Status) -> None:
         self.at = 0

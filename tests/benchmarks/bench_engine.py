@@ -1,0 +1,248 @@
+"""The engine beside stock py_trees, the loader beside the bare C compose, the command beside `python -c pass`."""
+
+from __future__ import annotations
+
+import gc
+import math
+import subprocess
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import py_trees
+import yaml
+from rows import Row
+
+from bt_runtime.runtime import Run, load
+from bt_runtime.tree.loader import Caps
+
+WIDE = "version: 1\ntree: t\nroot:\n  {kind}:\n{children}"
+DEEP_CAPS = Caps(depth=2000)
+
+
+class Running(py_trees.behaviour.Behaviour):
+    def update(self) -> py_trees.common.Status:
+        return py_trees.common.Status.RUNNING
+
+
+def together(
+    ours: Callable[[], object], theirs: Callable[[], object], rounds: int = 15, calls: int = 1
+) -> tuple[float, float]:
+    """Best seconds per call of both, measured turn by turn so that noise hits both alike."""
+    mine, stock = [], []
+    for _ in range(rounds):
+        for work, times in ((ours, mine), (theirs, stock)):
+            start = time.perf_counter()
+            for _ in range(calls):
+                work()
+            times.append((time.perf_counter() - start) / calls)
+    return min(mine), min(stock)
+
+
+def ms(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.3g} us"
+
+
+def wide_tree(kind: str, leaves: int, leaf: str = "    - succeed: {}\n") -> str:
+    return WIDE.format(kind=kind, children=leaf * leaves)
+
+
+def chain_text(depth: int) -> str:
+    lines, pad = ["version: 1", "tree: t", "root:"], "  "
+    for _ in range(depth - 1):
+        lines.append(f"{pad}sequence:")
+        lines.append(f"{pad}- ")
+        lines[-1] = lines[-1].rstrip()
+        pad += "  "
+    lines.append(f"{pad}py: bench_engine:Running")
+    return "\n".join(lines) + "\n"
+
+
+def started(text: str, caps: Caps = DEEP_CAPS) -> Run:
+    run = Run(load(text, caps=caps))
+    run.engine.setup()
+    return run
+
+
+def wide() -> Iterator[Row]:
+    run = started(wide_tree("sequence", 1000))
+    root = py_trees.composites.Sequence("s", memory=True)
+    root.add_children([py_trees.behaviours.Success(f"l{i}") for i in range(1000)])
+    tree = py_trees.trees.BehaviourTree(root)
+    mine, stock = together(run.engine.tick, tree.tick)
+    yield Row("1,000 leaves wide, all SUCCESS", f"ours {ms(mine)}, py_trees {ms(stock)}", stock / mine, "≥ 3 times")
+
+
+def deep() -> Iterator[Row]:
+    times = {}
+    for depth, target in ((50, ""), (100, "≥ 8 times"), (200, ""), (400, "≥ 25 times")):
+        run = started(chain_text(depth))
+        node: py_trees.behaviour.Behaviour = Running("leaf")
+        for i in range(depth - 1):
+            node = py_trees.composites.Sequence(f"s{i}", memory=True, children=[node])
+        tree = py_trees.trees.BehaviourTree(node)
+        mine, stock = together(run.engine.tick, tree.tick, rounds=9, calls=3)
+        times[depth] = mine
+        if target:
+            yield Row(
+                f"chain of depth {depth}, running leaf", f"ours {ms(mine)}, py_trees {ms(stock)}", stock / mine, target
+            )
+    xs, ys = [math.log(d) for d in times], [math.log(t) for t in times.values()]
+    mx, my = sum(xs) / len(xs), sum(ys) / len(ys)
+    slope = sum((x - mx) * (y - my) for x, y in zip(xs, ys, strict=True)) / sum((x - mx) ** 2 for x in xs)
+    yield Row(
+        "chain, fitted exponent from 50 to 400", ", ".join(f"{d}: {ms(t)}" for d, t in times.items()), slope, "≤ 1.15"
+    )
+
+
+def resumed() -> Iterator[Row]:
+    run = started(wide_tree("sequence_with_memory", 999) + "    - py: bench_engine:Running\n")
+    root = py_trees.composites.Sequence("s", memory=True)
+    root.add_children([py_trees.behaviours.Success(f"l{i}") for i in range(999)] + [Running("r")])
+    tree = py_trees.trees.BehaviourTree(root)
+    tree.tick()
+    run.engine.tick()
+    mine, stock = together(run.engine.tick, tree.tick, calls=20)
+    yield Row(
+        "sequence with memory resumed at child 999 of 1,000",
+        f"ours {ms(mine)}, py_trees {ms(stock)}",
+        stock / mine,
+        "≥ 10 times",
+    )
+
+
+TEN = """\
+sequence:
+- fallback:
+  - check: 1 > 2
+  - log: looked in the kitchen
+  - sequence:
+    - log: one
+    - log: two
+- log: three
+- log: four
+- log: five
+"""
+
+
+def bushy(levels: int) -> str:
+    """10 children a node: 111 nodes in 2 levels below the root, 11,111 in 4."""
+    lines = ["version: 1", "tree: t", "root:"]
+
+    def grow(level: int, pad: str) -> None:
+        if level == 0:
+            lines.append(f"{pad}wait: 1000")
+            return
+        lines.append(f"{pad}parallel:")
+        for _ in range(10):
+            lines.append(f"{pad}-")
+            grow(level - 1, pad + "  ")
+
+    grow(levels, "  ")
+    return "\n".join(lines) + "\n"
+
+
+def splice() -> Iterator[Row]:
+    cost, whole = {}, 0.0
+    for nodes, levels in ((111, 2), (11_111, 4)):
+        run = started(bushy(levels))
+        run.engine.tick()
+        assert run.engine.nodes == nodes
+        path = "/t" + "/9" * (levels - 1)
+        splices, texts = [], []
+        for _ in range(40):
+            start = time.perf_counter()
+            run.insert(path, TEN)
+            asked = time.perf_counter()
+            run.engine._apply()
+            done = time.perf_counter()
+            texts.append(done - start)
+            splices.append(done - asked)
+            run.remove(f"{path}/{run.engine.find(path).children[-1].segment}")  # type: ignore[attr-defined]
+            run.engine._apply()
+        cost[nodes] = sorted(splices)[len(splices) // 2]
+        whole = sorted(texts)[len(texts) // 2]
+        run.close()
+    yield Row(
+        "splice of 10 nodes into 11,111 against into 111",
+        ", ".join(f"{n:,}: {ms(t)}" for n, t in cost.items()),
+        cost[11_111] / cost[111],
+        "≤ 1.5",
+    )
+    yield Row(
+        "model text of 10 nodes to ticking nodes, in ms", f"in a tree of 11,111: {ms(whole)}", whole * 1e3, "≤ 5 ms"
+    )
+
+
+def loading() -> Iterator[Row]:
+    part = (
+        "    - sequence:\n        name: n{i}\n        children:\n          - check: battery > 0.{j}\n"
+        '          - log: "at {{place}} {i}"\n          - retry:\n              times: 3\n              child: {{wait: 0.5}}\n'
+    )
+    text = "version: 1\ntree: big\nblackboard: {battery: number, place: string}\nroot:\n  fallback:\n"
+    text += "".join(part.format(i=i, j=i % 9 + 1) for i in range(1000))
+    nodes = Run(load(text)).engine.nodes
+    mine, bare = together(lambda: Run(load(text)), lambda: yaml.compose(text, Loader=yaml.CSafeLoader), rounds=5)
+    yield Row(
+        f"load, check and build {nodes:,} nodes against the bare C compose",
+        f"ours {ms(mine)}, compose {ms(bare)}",
+        mine / bare,
+        "≤ 4 times",
+    )
+
+
+def memory() -> Iterator[Row]:
+    text = wide_tree("sequence", 5000, "    - log: hello\n")
+    Run(load(wide_tree("sequence", 5)))
+    gc.collect()
+    tracemalloc.start()
+    run = Run(load(text))
+    gc.collect()
+    used = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    yield Row(
+        "memory per node, kB (text, spec and nodes)",
+        f"{used / 1e6:.1f} MB for {run.engine.nodes:,} nodes",
+        used / run.engine.nodes / 1e3,
+        "≤ 2 kB",
+    )
+
+
+def starting() -> Iterator[Row]:
+    folder = Path("build/bench")
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "fifty.yaml"
+    file.write_text(wide_tree("sequence", 49, "    - log: hello\n"))
+    btr = [sys.executable, "-c", "import sys; from bt_runtime.cli import main; sys.exit(main())"]
+    script = Path(sys.executable).with_name("btr")
+    btr = [str(script)] if script.exists() else btr
+    commands = {
+        "pass": [sys.executable, "-c", "pass"],
+        "help": [*btr, "--help"],
+        "validate": [*btr, "validate", str(file)],
+    }
+    times: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(15):
+        for name, command in commands.items():
+            start = time.perf_counter()
+            subprocess.run(command, capture_output=True, check=True)
+            times[name].append(time.perf_counter() - start)
+    middle = {name: sorted(t)[len(t) // 2] for name, t in times.items()}
+    for name, target in (("help", "≤ 3 times"), ("validate", "≤ 6 times")):
+        label = "btr --help" if name == "help" else "btr validate of 50 nodes"
+        yield Row(
+            f"{label} against python -c pass",
+            f"{ms(middle[name])} against {ms(middle['pass'])}",
+            middle[name] / middle["pass"],
+            target,
+        )
+
+
+def rows() -> Iterator[Row]:
+    for part in (wide, deep, resumed, splice, loading, memory, starting):
+        try:
+            yield from part()
+        except Exception as failure:
+            yield Row(part.__name__, f"could not run: {type(failure).__name__}: {failure}", None, "")
