@@ -146,7 +146,7 @@ def read_project(root: Path | None) -> ProjectFile:
             fault = _fault(key, node, str(path))
             if fault is not None:
                 found.append(fault)
-            elif not (isinstance(node, Scalar) and node.value is None):
+            elif key.text in BY_NAME and not (isinstance(node, Scalar) and node.value is None):
                 values[key.text] = (node.data(), key.span.line)
     elif document.root is not None and not (isinstance(document.root, Scalar) and document.root.value is None):
         found.append(Diagnostic(CODE, "a project file is a mapping of settings", str(path), document.root.span))
@@ -154,6 +154,9 @@ def read_project(root: Path | None) -> ProjectFile:
 
 
 def _fault(key: Scalar, node: Node, file: str) -> Diagnostic | None:
+    if key.text == "version":
+        right = isinstance(node, Scalar) and node.value == 1 and not isinstance(node.value, bool)
+        return None if right else Diagnostic(CODE, "this runtime reads version 1", file, node.span)
     setting = BY_NAME.get(key.text)
     if setting is None:
         close = nearest(key.text, BY_NAME)

@@ -18,6 +18,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("Run a tree, and watch it.", "bt_runtime.cli.run"),
     "demo": ("Run a shipped tree that shows what the engine does.", "bt_runtime.cli.demo"),
     "render": ("Draw a tree: text, dot, svg or mermaid.", "bt_runtime.cli.render"),
+    "schema": ("Write the editor's schemas of this project, with its skills.", "bt_runtime.cli.schema"),
+    "explain": ("Tell what the code of a fault means, with a right example.", "bt_runtime.cli.explain"),
     "config": ("Show each setting, its value, and where it comes from.", "bt_runtime.cli.config"),
     "doctor": ("Look at what is installed, and say what to do about the rest.", "bt_runtime.cli.doctor"),
     "completion": ("Print a completion script for bash, zsh or fish.", "bt_runtime.cli.completion"),
