@@ -8,7 +8,7 @@ from bt_runtime.expression import Expression, ExpressionError, Template, compile
 from bt_runtime.schema.kind import DATA_TYPES, Field
 from bt_runtime.source import Listing, Mapping, Node, Scalar
 from bt_runtime.tree.findings import Findings, did_you_mean
-from bt_runtime.tree.ports import an, fits, type_name
+from bt_runtime.tree.ports import an, fits, range_of, type_name
 from bt_runtime.types import Json, Span
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -103,7 +103,7 @@ class Values:
         if isinstance(value, int | float) and value not in field.extra:
             low, high = field.minimum, field.maximum
             if (low is not None and value < low) or (high is not None and value > high) or value != value:
-                return self.wrong(node, f"`{field.name}` takes {_range(field)}, not {value}")
+                return self.wrong(node, f"`{field.name}` takes {range_of(field)}, not {value}")
         return value
 
     def computed(self, node: Node) -> Json:
@@ -164,15 +164,3 @@ def _said(field: Field) -> str:
 
 def _listed(choices: tuple[Json, ...]) -> str:
     return ", ".join(f"`{c}`" for c in choices)
-
-
-def _range(field: Field) -> str:
-    low, high = field.minimum, field.maximum
-    said = (
-        f"{low:g} to {high:g}"
-        if low is not None and high is not None
-        else f"{low:g} or more"
-        if low is not None
-        else f"at most {high:g}"
-    )
-    return said + "".join(f", or {e}" for e in field.extra)
