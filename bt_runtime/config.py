@@ -36,7 +36,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("hz", "number", "Ticks a second of `run`; without it, as fast as there is work."),
     Setting("seconds", "number", "The longest that `run` may take."),
     Setting("ticks", "integer", "The most ticks that `run` may take."),
-    Setting("log", "word", "The quietest lines of the run's log to show.", "info", ("debug", "info", "warning", "error")),
+    Setting("log", "word", "From which level on the log is shown.", "info", ("debug", "info", "warning", "error")),
     Setting("env", "text", "The world in which `run` acts."),
     Setting("model", "any", "The model of the agents: a GGUF file, an address, or a mapping of its options."),
     Setting("models", "any", "A mapping of roles to models: `{planner: big.gguf, executor: small.gguf}`."),
@@ -62,18 +62,22 @@ class ProjectFile(NamedTuple):
 
 
 class Settings:
-    """All settings of one command. Raises Faults for a bad project file, BtError for a bad variable."""
+    """All settings of one command. Raises Faults for a bad project file, BtError for a bad variable.
+
+    `tolerant` settings take what is sound of a project file at fault: its faults are shown by other means.
+    """
 
     def __init__(
         self,
         flags: Mapping[str, Json] | None = None,
         environ: Mapping[str, str] | None = None,
         root: Path | None = None,
+        tolerant: bool = False,
     ) -> None:
         self.flags = {k: v for k, v in (flags or {}).items() if v is not None}
         self.environ = os.environ if environ is None else environ
         self.file = read_project(root or project.find_root())
-        if self.file.diagnostics:
+        if self.file.diagnostics and not tolerant:
             raise Faults(self.file.diagnostics, {str(self.file.path): self.file.text})
 
     def __getitem__(self, name: str) -> Json:

@@ -87,9 +87,7 @@ def parser(words: list[str]) -> argparse.ArgumentParser:
 
         raise unknown_command(asked, COMMANDS)
     for name, (text, module) in COMMANDS.items():
-        sub = commands.add_parser(
-            name, help=text, description=text, allow_abbrev=False, formatter_class=formatter
-        )
+        sub = commands.add_parser(name, help=text, description=text, allow_abbrev=False, formatter_class=formatter)
         if name == asked:
             found = import_module(module)
             found.configure(sub)

@@ -31,8 +31,8 @@ class Command(NamedTuple):
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", nargs="?", choices=SHELLS, help="default: by $SHELL")
-    parser.epilog = "bash: eval \"$(btr completion bash)\" in ~/.bashrc; zsh the same in ~/.zshrc; \
-fish: btr completion fish > ~/.config/fish/completions/btr.fish"
+    parser.epilog = 'bash: eval "$(btr completion bash)" in ~/.bashrc; zsh the same in ~/.zshrc; \
+fish: btr completion fish > ~/.config/fish/completions/btr.fish'
 
 
 def run(args: argparse.Namespace) -> int:
@@ -57,7 +57,8 @@ def commands() -> Iterator[Command]:
 
 
 def command(name: str, about: str, parser: argparse.ArgumentParser) -> Command:
-    options, words = [], []
+    options: list[Option] = []
+    words: list[str] = []
     for action in parser._actions:  # argparse shows its options in no other way
         choices = tuple(str(c) for c in action.choices or ())
         if action.option_strings:

@@ -7,7 +7,7 @@ import sys
 import time
 
 from bt_runtime.cli.color import add_color
-from bt_runtime.cli.result import result, show
+from bt_runtime.cli.result import CutShort, result, show
 from bt_runtime.cli.watch import watched
 from bt_runtime.config import Settings
 from bt_runtime.project import packaged
@@ -49,10 +49,11 @@ def run(args: argparse.Namespace) -> int:
     print(f"btr demo: {path}", file=sys.stderr)
     started = time.monotonic()
     with Run(load(path)) as made:
+        cut = CutShort(made)
         made.observe(Attic(made).tick)
         with watched(made, settings, args.plain):
             made.spin()
-        end = result(made, time.monotonic() - started)
+        end = result(made, time.monotonic() - started, cut.path)
         show(end, as_json=False)
     if end.exit == 0:
         print(NEXT.format(tree=path), file=sys.stderr)

@@ -91,9 +91,7 @@ def _installed(name: str, package: str) -> Check:
 
 
 def _yaml() -> Check:
-    try:
-        from yaml.cyaml import CParser  # noqa: F401
-    except ImportError:
+    if find_spec("yaml._yaml") is None:
         return Check("fail", "PyYAML", "its C parser is missing", "pip install --force-reinstall PyYAML")
     return Check("ok", "PyYAML", f"{version('PyYAML')}, with its C parser")
 
@@ -102,7 +100,9 @@ def _extras() -> Iterator[Check]:
     for extra, (purpose, modules) in EXTRAS.items():
         absent = [m for m in modules if find_spec(m) is None]
         if absent:
-            yield Check("absent", extra, f"{purpose}; without {', '.join(absent)}", f"pip install 'bt_runtime[{extra}]'")
+            yield Check(
+                "absent", extra, f"{purpose}; without {', '.join(absent)}", f"pip install 'bt_runtime[{extra}]'"
+            )
         else:
             yield Check("ok", extra, purpose)
 

@@ -27,7 +27,9 @@ def found(name: str) -> Path:
     if Path(name).is_dir():
         raise BtError(f"{name} is a folder", "name one tree in it")
     near = Path(name).parent
-    beside = [str(p.relative_to(".") if not p.is_absolute() else p) for p in near.glob("*.yaml")] if near.is_dir() else []
+    beside = (
+        [str(p.relative_to(".") if not p.is_absolute() else p) for p in near.glob("*.yaml")] if near.is_dir() else []
+    )
     known = list(project.names("trees"))
     close = nearest(name, [*beside, *known]) or nearest(Path(name).stem, known)
     raise BtError(

@@ -14,6 +14,7 @@ from bt_runtime.cli import Exit
 from bt_runtime.cli.failure import say
 from bt_runtime.diagnose_format import visible
 from bt_runtime.runtime import Run
+from bt_runtime.tree.engine import Tick
 from bt_runtime.tree.node import path_of
 from bt_runtime.types import Json, Verdict
 
@@ -30,8 +31,9 @@ class Result(NamedTuple):
     goals: Verdict | None = None  # of a world's task: how many of its goals are met
 
 
-def result(run: Run, seconds: float, goals: Verdict | None = None) -> Result:
-    runner, status, running = run.runner, run.status.name, halted(run)
+def result(run: Run, seconds: float, running: str, goals: Verdict | None = None) -> Result:
+    """`running` is what was going on when the run was cut short, if it was."""
+    runner, status = run.runner, run.status.name
     if runner.stopped:
         reason = "" if runner.stopped == "interrupted" else runner.stopped
         word, code, path = "INTERRUPTED", Exit.INTERRUPTED, running
@@ -57,10 +59,18 @@ def culprit(root: Behaviour) -> Behaviour:
         node = failed[-1]
 
 
-def halted(run: Run) -> str:
-    """The path of the first node that the runner told to stop: what was going on when the run was cut short."""
-    nodes = [node for node, why in run.context.halts or () if why.by == "runner"]
-    return path_of(nodes[0]) if nodes else path_of(run.root)
+class CutShort:
+    """Remembers what was going on when the runner stopped the tree: the first node that it told to stop."""
+
+    def __init__(self, run: Run) -> None:
+        self.path = path_of(run.root)
+        run.observe(self.tick)
+
+    def tick(self, tick: Tick) -> None:
+        for node, why in tick.halts:
+            if why.by == "runner":
+                self.path = path_of(node)
+                return
 
 
 def _outputs(run: Run) -> dict[str, Json]:

@@ -13,7 +13,7 @@ from bt_runtime.cli.color import add_color, painted
 from bt_runtime.cli.failure import say
 from bt_runtime.cli.given import given
 from bt_runtime.cli.named import STDIN, found
-from bt_runtime.cli.result import result, show
+from bt_runtime.cli.result import CutShort, result, show
 from bt_runtime.cli.told import LEVELS
 from bt_runtime.cli.watch import watched
 from bt_runtime.cli.worlds import Opened, open_task
@@ -59,9 +59,7 @@ def run(args: argparse.Namespace) -> int:
             if "goal" in tree.spec.inputs:
                 inputs.setdefault("goal", task.task.goal)
         made = stack.enter_context(
-            Run(
-                tree, inputs=inputs, world=task and task.world, strict=settings["strict"], hz=settings["hz"],
-            )  # fmt: skip
+            Run(tree, inputs=inputs, world=task and task.world, strict=settings["strict"], hz=settings["hz"])
         )
         return spin(made, settings, args, task)
 
@@ -85,7 +83,7 @@ def task_of(args: argparse.Namespace, settings: Settings) -> Opened | None:
 
 def spin(made: Run, settings: Settings, args: argparse.Namespace, task: Opened | None) -> int:
     """Ticks to the end, watched, and shows what it came to."""
-    started = time.monotonic()
+    cut, started = CutShort(made), time.monotonic()
     try:
         with watched(made, settings, args.plain):
             made.spin(seconds=settings["seconds"], ticks=settings["ticks"])
@@ -94,6 +92,6 @@ def spin(made: Run, settings: Settings, args: argparse.Namespace, task: Opened |
             traceback.print_exception(error.__cause__)
         say("error", error.message, "--strict was asked for; without it the node fails and the tree goes on")
         return Exit.FAILURE
-    end = result(made, time.monotonic() - started, task.world.verdict() if task else None)
+    end = result(made, time.monotonic() - started, cut.path, task.world.verdict() if task else None)
     show(end, args.json)
     return end.exit

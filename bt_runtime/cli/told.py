@@ -31,7 +31,9 @@ class Teller:
         for crash in tick.crashes:
             self.say("error", crash.path, f"broke: {crash.message}")
         for graft in tick.grafts:
-            self.say("info", graft.path, {"insert": "a child was put in", "grow": "grew"}.get(graft.how, f"{graft.how}d"))
+            self.say(
+                "info", graft.path, {"insert": "a child was put in", "grow": "grew"}.get(graft.how, f"{graft.how}d")
+            )
         if self.least == 0:
             for node, status in tick.changes:
                 said = f"{status.name} {node.feedback_message}".rstrip()
@@ -43,4 +45,3 @@ class Teller:
         if LEVELS.index(level) >= self.least:
             mark = "" if level == "info" else f"{level}: "
             self.write(f"{time.monotonic() - self.started:6.2f}  {path}  {mark}{text}")
-

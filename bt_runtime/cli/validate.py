@@ -28,7 +28,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    settings = Settings({"output_format": args.output_format, "strict": args.strict, "color": args.color})
+    flags = {name: getattr(args, name) for name in ("output_format", "strict", "color")}
+    settings = Settings(flags, tolerant=True)
     form, names = settings["output_format"], args.files or [str(find_root() or Path.cwd())]
     files = select([n for n in names if n != STDIN])
     checked = [check(file) for file in files]

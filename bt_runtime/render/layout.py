@@ -49,9 +49,7 @@ def tidy(top: Sketch, widths: dict[int, float], gap: float) -> list[Box]:
     return boxes
 
 
-def _joined(
-    node: Sketch, half: float, outlines: dict[int, _Outline], shifts: dict[int, float], gap: float
-) -> _Outline:
+def _joined(node: Sketch, half: float, outlines: dict[int, _Outline], shifts: dict[int, float], gap: float) -> _Outline:
     """Puts the subtrees of a node side by side and itself above their middle."""
     mine = _Outline(half)
     if not node.children:
@@ -61,7 +59,7 @@ def _joined(
     at = {id(first): 0.0}
     for child in others:
         outline = outlines.pop(id(child))
-        shift = max(r - l for r, l in zip(joint.right, outline.left, strict=False)) + gap
+        shift = max(end - start for end, start in zip(joint.right, outline.left, strict=False)) + gap
         at[id(child)] = shift
         _merge(joint, outline, shift)
     centre = (at[id(first)] + at[id(node.children[-1])]) / 2

@@ -10,7 +10,7 @@ from bt_runtime.render.layout import Box, tidy
 from bt_runtime.render.sketch import Sketch, cut
 
 ROW, HEIGHT, GAP, MARGIN = 86, 44, 18, 20
-TITLE, DETAIL = 7.4, 6.3  # width of a character of each line, generously
+TITLE, DETAIL = 8.3, 6.5  # width of a character of each line, generously
 NARROWEST, PADDING = 64, 20
 LINES = 34  # characters of a detail in a box
 
@@ -22,12 +22,12 @@ _STYLE = """
   .edge { fill: none; stroke: #8c959f; stroke-width: 1.2 }
   text { font-family: ui-sans-serif, system-ui, sans-serif; text-anchor: middle; fill: #1f2328 }
   .title { font-size: 13px; font-weight: 600 } .detail { font-size: 11px; fill: #57606a }
-  .place { font-size: 10px; fill: #57606a }
+  .place { font-size: 10px; fill: #57606a; paint-order: stroke; stroke: #ffffff; stroke-width: 4px }
   @media (prefers-color-scheme: dark) {
     .paper { fill: #0d1117 } .box { fill: #161b22; stroke: #8b949e } .control { fill: #0c2d6b; stroke: #388bfd }
     .decorator { fill: #341a00; stroke: #bb8009 } .skill { fill: #033a16; stroke: #2ea043 }
     .agent { fill: #3c1e70; stroke: #a371f7 } .tree { fill: #21262d; stroke: #8b949e }
-    text { fill: #e6edf3 } .detail, .place { fill: #9ea7b3 } .edge { stroke: #6e7681 }
+    text { fill: #e6edf3 } .detail, .place { fill: #9ea7b3 } .place { stroke: #0d1117 } .edge { stroke: #6e7681 }
   }
 """
 
@@ -83,7 +83,9 @@ def _box(box: Box, said: _Said) -> str:
     full = _escaped(visible(box.node.label))
     lines = [f'<g><title>{full}</title><rect class="box {family}" x="{x:.1f}" y="{y}" '
              f'width="{box.width:.1f}" height="{HEIGHT}" rx="{radius}"/>']  # fmt: skip
-    lines.append(f'<text class="title" x="{middle:.1f}" y="{y + (18 if said.detail else 27)}">{_escaped(said.title)}</text>')
+    lines.append(
+        f'<text class="title" x="{middle:.1f}" y="{y + (18 if said.detail else 27)}">{_escaped(said.title)}</text>'
+    )
     if said.detail:
         lines.append(f'<text class="detail" x="{middle:.1f}" y="{y + 34}">{_escaped(said.detail)}</text>')
     return "".join([*lines, "</g>"])
@@ -93,4 +95,6 @@ def _escaped(text: str) -> str:
     """XML knows these five, and refuses characters that it has no place for."""
     for sign, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#39;")):
         text = text.replace(sign, name)
-    return "".join(c if c >= " " and not 0xD800 <= ord(c) <= 0xDFFF and ord(c) not in (0xFFFE, 0xFFFF) else "?" for c in text)
+    return "".join(
+        c if c >= " " and not 0xD800 <= ord(c) <= 0xDFFF and ord(c) not in (0xFFFE, 0xFFFF) else "?" for c in text
+    )
