@@ -35,8 +35,10 @@ class Exit:
     SUCCESS, FAILURE, USAGE, INTERNAL, BUDGET, NOTHING, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
 
-def main() -> int:
-    """Entry point of the console script."""
+def main(argv: list[str] | None = None) -> int:
+    """Entry point of the console script; with arguments, one command inside another program."""
+    if argv is not None:
+        return call(argv)
     gc.disable()  # while starting, and at the exit, there is nothing to collect: a tenth of the time of a short command
     try:
         return call(sys.argv[1:])

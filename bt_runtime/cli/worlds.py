@@ -19,7 +19,7 @@ def open_task(name: str, wanted: str | None, seed: int) -> Opened:
     from bt_runtime.envs.registry import open_suite
 
     suite = open_suite(name)
-    kinds = [wanted] if wanted in suite.kinds else None
+    kinds = [wanted] if wanted is not None and wanted in suite.kinds else None
     number = int(wanted) if wanted and wanted.isdigit() and wanted != "0" else 1
     tasks = suite.tasks(seed, max(number, 1 if wanted is None or kinds else 100), kinds=kinds)
     if wanted is None or kinds or wanted.isdigit():

@@ -92,9 +92,8 @@ def _box(box: Box, said: _Said) -> str:
 
 
 def _escaped(text: str) -> str:
-    """XML knows these five, and refuses characters that it has no place for."""
+    """What a terminal would obey, XML refuses or a reader is deceived by is spelled out; these five have names."""
+    text = visible(text)
     for sign, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#39;")):
         text = text.replace(sign, name)
-    return "".join(
-        c if c >= " " and not 0xD800 <= ord(c) <= 0xDFFF and ord(c) not in (0xFFFE, 0xFFFF) else "?" for c in text
-    )
+    return text
