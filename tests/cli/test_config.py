@@ -31,8 +31,8 @@ def test_flag_over_environment_over_project_over_default(here: Path) -> None:
         ("hz: 10\nhzz: 5\n", 2, 1, "there is no setting `hzz`"), ("hz: fast\n", 1, 5, "a number above zero"),
         ("hz: -1\n", 1, 5, "a number above zero"), ("ticks: 1.5\n", 1, 8, "a whole number"),
         ("strict: on\n", 1, 9, "true or false"), ("color: blue\n", 1, 8, "one of auto, always, never"),
-        ("env: [a]\n", 1, 6, "is a text"), ("[1, 2]\n", 1, 1, "a mapping of settings"), ("hz: 1\nhz: 2\n", 2, 1, "twice"),
-        ("version: 2\n", 1, 10, "version 1"),
+        ("env: [a]\n", 1, 6, "is a text"), ("[1, 2]\n", 1, 1, "a mapping of settings"),
+        ("hz: 1\nhz: 2\n", 2, 1, "twice"), ("version: 2\n", 1, 10, "version 1"),
     ],
 )  # fmt: skip
 def test_a_fault_in_the_project_file_has_its_place(here: Path, text: str, line: int, column: int, said: str) -> None:

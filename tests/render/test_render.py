@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import xml.dom.minidom
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -95,7 +96,7 @@ def test_a_tidy_tree_keeps_its_gaps_order_and_centres(shape: list) -> None:  # t
     for level in {b.level for b in boxes}:
         row = [b for b in boxes if b.level == level]
         ordered = sorted(row, key=lambda b: b.x)
-        for left, right in zip(ordered, ordered[1:], strict=False):
+        for left, right in pairwise(ordered):
             assert right.x - (left.x + left.width) >= 10 - 1e-6
     for box in boxes:
         children = [middle[id(c)] for c in box.node.children]
