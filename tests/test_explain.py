@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from bt_runtime import explain, expression, source
+from bt_runtime.config import read_project
 from bt_runtime.diagnose import BtError
+from bt_runtime.project import PROJECT_FILE
 from bt_runtime.tree.loader import Loader
 
 ROOT = Path(__file__).parents[1]
-EXAMPLE = re.compile(r"^```(yaml|python|expression) (wrong|right)( bytes)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(r"^```(yaml|python|expression|settings) (wrong|right)( bytes)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def examples(kind: str) -> list[tuple[str, str, str | bytes]]:
@@ -36,6 +39,10 @@ def found(code: str, language: str, text: str | bytes) -> set[str]:
         except expression.ExpressionError as fault:
             return {fault.code}
         return set()
+    if language == "settings":
+        with TemporaryDirectory() as folder:
+            Path(folder, PROJECT_FILE).write_text(str(text))
+            return {d.code for d in read_project(Path(folder)).diagnostics}
     # what is wrong with the YAML often leaves no tree to speak of
     return {d.code for d in (source.parse(text) if code <= "BT011" else Loader().text(text)).diagnostics}
 
