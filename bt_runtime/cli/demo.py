@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+import shutil
 import sys
 import time
+from pathlib import Path
 
 from bt_runtime.cli.color import add_color
 from bt_runtime.cli.result import CutShort, result, show
@@ -56,8 +59,18 @@ def run(args: argparse.Namespace) -> int:
         end = result(made, time.monotonic() - started, cut.path)
         show(end, as_json=False)
     if end.exit == 0:
-        print(NEXT.format(tree=path), file=sys.stderr)
+        print(NEXT.format(tree=path) + _at_hand(), file=sys.stderr)
     return end.exit
+
+
+def _at_hand() -> str:
+    """How to get at `btr`, when `make demo` has just installed it where the shell does not look."""
+    script = Path(sys.prefix, "bin", "activate")
+    if shutil.which("btr") or not script.is_file():
+        return ""
+    here = Path.cwd()
+    shown = script.relative_to(here) if script.is_relative_to(here) else script
+    return f"\n`btr` is not on your path yet:  . {shlex.quote(str(shown))}\n"
 
 
 class Attic:
