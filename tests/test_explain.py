@@ -15,7 +15,9 @@ from bt_runtime.project import PROJECT_FILE
 from bt_runtime.tree.loader import Loader
 
 ROOT = Path(__file__).parents[1]
-EXAMPLE = re.compile(r"^```(yaml|python|expression|settings) (wrong|right)( bytes)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(
+    r"^```(yaml|python|expression|settings) (wrong|right)( bytes)?\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
 
 
 def examples(kind: str) -> list[tuple[str, str, str | bytes]]:
