@@ -148,8 +148,8 @@ def fish(found: list[Command]) -> str:
 
 
 def _plain(text: str) -> str:
-    """A description in which no shell finds a sign of its own."""
-    return "".join(c for c in text if c.isalnum() or c in " .,;=+/_-()").replace("(", "").replace(")", "").strip()
+    """A description without the colon and the brackets that zsh would take for its own."""
+    return "".join(c for c in text.replace(":", ",") if c.isprintable() and c not in "[]\\`$")
 
 
 def _quoted(text: str) -> str:

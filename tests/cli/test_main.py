@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 
@@ -49,7 +50,7 @@ def test_an_unexpected_exception_is_one_line_and_exit_3(btr: Btr, monkeypatch: p
 
 def test_a_reader_that_leaves_early_is_no_traceback() -> None:
     done = subprocess.run(
-        f"{sys.executable} -m bt_runtime.cli schema --print tree | head -1",
+        f"{shlex.quote(sys.executable)} -m bt_runtime.cli schema --print tree | head -1",
         shell=True, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stderr == ""
