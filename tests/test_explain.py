@@ -4,65 +4,90 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import pytest
 
-from bt_runtime import explain, expression, source
+from bt_runtime import Run, explain, expression, load, source
 from bt_runtime.config import read_project
-from bt_runtime.diagnose import BtError
+from bt_runtime.diagnose import BtError, Faults
 from bt_runtime.project import PROJECT_FILE
+from bt_runtime.skills import manifest
 from bt_runtime.tree.loader import Loader
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = re.compile(
-    r"^```(yaml|python|expression|settings) (wrong|right)( bytes)?\n(.*?)^```$", re.MULTILINE | re.DOTALL
+    r"^```(yaml|python|expression|settings) (wrong|right)( bytes| skills/\S+)?\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )
+BESIDE = re.compile(r"^```yaml beside (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def examples(kind: str) -> list[tuple[str, str, str | bytes]]:
-    found: list[tuple[str, str, str | bytes]] = []
-    for code in explain.codes():
-        for language, which, as_bytes, body in EXAMPLE.findall(explain.page(code)):
-            if which == kind:
-                text = eval(body, {"__builtins__": {}}) if language == "python" else body
-                found.append((code, language, _bytes(text) if as_bytes else text))
-    return found
+class Example(NamedTuple):
+    code: str
+    language: str
+    note: str  # how it is read: as bytes, as a manifest
+    text: str
 
 
-def _bytes(text: str) -> bytes:
-    return text.encode().decode("unicode_escape").encode("latin-1")
+def examples(kind: str) -> list[Example]:
+    return [
+        Example(code, language, note.strip(), body)
+        for code in explain.codes()
+        for language, which, note, body in EXAMPLE.findall(explain.page(code))
+        if which == kind
+    ]
 
 
-def found(code: str, language: str, text: str | bytes) -> set[str]:
-    if language == "expression":
+def found(example: Example, root: Path) -> list[str]:
+    """The codes that the example gives, in a project with the files that stand beside it."""
+    if example.language == "expression":
         try:
-            expression.compile(str(text)).evaluate({"room": "kitchen"})
+            expression.compile(example.text).evaluate({"room": "kitchen"})
         except expression.ExpressionError as fault:
-            return {fault.code}
-        return set()
-    if language == "settings":
-        with TemporaryDirectory() as folder:
-            Path(folder, PROJECT_FILE).write_text(str(text))
-            return {d.code for d in read_project(Path(folder)).diagnostics}
+            return [fault.code]
+        return []
+    if example.language == "settings":
+        root.mkdir(parents=True)
+        (root / PROJECT_FILE).write_text(example.text)
+        return [d.code for d in read_project(root).diagnostics]
+    text = eval(example.text, {"__builtins__": {}}) if example.language == "python" else example.text
+    if example.note == "bytes":
+        text = text.encode().decode("unicode_escape").encode("latin-1")
+    if example.note.startswith("skills/"):
+        return [d.code for d in manifest.parse(text).diagnostics]
+    for name, beside in BESIDE.findall(explain.page(example.code)):
+        place = (root / name).resolve()
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(beside)
     # what is wrong with the YAML often leaves no tree to speak of
-    return {d.code for d in (source.parse(text) if code <= "BT011" else Loader().text(text)).diagnostics}
+    checked = Loader(root).text(text, folder=root)
+    faults = source.parse(text).diagnostics if example.code <= "BT011" else checked.diagnostics
+    return [d.code for d in faults] or build_faults(text)
 
 
-@pytest.mark.parametrize(("code", "language", "text"), examples("wrong"))
-def test_a_wrong_example_gives_exactly_the_code_of_its_page(code: str, language: str, text: str | bytes) -> None:
-    assert found(code, language, text) == {code}
+def build_faults(text: str) -> list[str]:
+    """What is found only when the nodes are made."""
+    if "py:" not in text:
+        return []
+    try:
+        Run(load(text)).close()
+    except Faults as faults:
+        return [d.code for d in faults.diagnostics]
+    return []
 
 
-@pytest.mark.parametrize(("code", "language", "text"), examples("right"))
-def test_a_right_example_has_no_fault_at_all(code: str, language: str, text: str | bytes) -> None:
-    if language == "yaml":
-        assert [str(d) for d in Loader().text(text).diagnostics] == []
-    assert found(code, language, text) == set()
+@pytest.mark.parametrize("example", examples("wrong"), ids=lambda example: example.code)
+def test_a_wrong_example_gives_exactly_the_code_of_its_page(example: Example, tmp_path: Path) -> None:
+    assert set(found(example, tmp_path / "project")) == {example.code}
+
+
+@pytest.mark.parametrize("example", examples("right"), ids=lambda example: example.code)
+def test_a_right_example_has_no_fault_at_all(example: Example, tmp_path: Path) -> None:
+    assert found(example, tmp_path / "project") == []
 
 
 def test_every_code_has_a_title_and_shows_something_right() -> None:
-    shown = {code for code, _, _ in examples("right")}
+    shown = {example.code for example in examples("right")}
     for code in explain.codes():
         first, second = explain.page(code).split("\n")[:2]
         assert re.fullmatch(rf"# {code}: [^A-Z].*[^.]", first), first
@@ -71,12 +96,12 @@ def test_every_code_has_a_title_and_shows_something_right() -> None:
 
 
 def test_every_code_that_is_used_has_a_page_and_every_page_a_use() -> None:
-    """Of source and expressions; a code is written out wherever it is given."""
+    """A code is written out wherever it is given."""
+    folders = ("source", "expression", "tree", "skills")
     used: set[str] = set()
-    for path in [*ROOT.glob("bt_runtime/source/*.py"), *ROOT.glob("bt_runtime/expression/*.py")]:
+    for path in [path for folder in folders for path in ROOT.glob(f"bt_runtime/{folder}/**/*.py")]:
         used |= set(re.findall(r'"(BT\d{3})"', path.read_text(encoding="utf-8")))
-    ours = {code for code in explain.codes() if code <= "BT011" or "BT030" <= code <= "BT039"}
-    assert used == ours
+    assert used == set(explain.codes())
 
 
 @pytest.mark.parametrize("written", ["BT006", "bt006", "bt6", " BT006 ", "6", "006", "BT-006"])

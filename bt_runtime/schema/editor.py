@@ -89,9 +89,13 @@ def _bare(kind: Kind, types: list[str], when: str, form: Schema, said: str) -> S
 def _bare_value(kind: Kind, bare: Field) -> Schema:
     """A bare scalar, or the fields."""
     value = value_schema(bare)
-    empty: list[str] = ["null"] if not bare.required and not any(f.required for f in kind.fields) else []
-    skip: Schema = {"if": {"type": "null"}, "else": value} if empty else value
-    return {"if": {"type": "object"}, "then": _fields(kind), "else": skip}
+    types: Json = value.pop("type", None)
+    form: Schema = {"if": {"type": "object"}, "then": _fields(kind), "else": value}
+    if types is None:
+        return form
+    given = [types] if isinstance(types, str) else types
+    empty = ["null"] if not bare.required and not kind.one_of else []
+    return {"type": [*given, "object", *empty], "errorMessage": value.get("errorMessage", ""), **form}
 
 
 def _bare_node(kind: Kind, bare: Field, kinds: Iterable[Kind]) -> Schema:
@@ -113,8 +117,24 @@ def _bare_node(kind: Kind, bare: Field, kinds: Iterable[Kind]) -> Schema:
 def _fields(kind: Kind) -> Schema:
     own = {f.name: field_schema(f) for f in kind.fields}
     common = {f.name: {"$ref": f"#/definitions/any_{f.name}"} for f in COMMON if f.name not in own}
-    properties = {**own, **common}
-    return {"title": f"{kind.name}, field by field", **closed(properties, [f.name for f in kind.fields if f.required])}
+    return _complete({**own, **common}, [f.name for f in kind.fields if f.required], kind.one_of)
+
+
+def _complete(properties: Schema, required: list[str], one_of: tuple[str, ...]) -> Schema:
+    """What is missing is said only when no key is unknown: a misspelt field is one fault, not two."""
+    needed: Schema = {**({"required": required} if required else {}), **_one_of(one_of)}
+    if not needed:
+        return closed(properties, ())
+    names = {"pattern": f"^({'|'.join(properties)})$"}
+    return {**closed(properties, ()), "if": {"propertyNames": names}, "then": needed}
+
+
+def _one_of(names: tuple[str, ...]) -> Schema:
+    """At least one of them is there; else the last one is said to be missing."""
+    schema: Schema = {"required": [names[-1]]} if names else {}
+    for name in reversed(names[:-1]):
+        schema = {"if": {"required": [name]}, "else": schema}
+    return schema
 
 
 def _node(kinds: Iterable[Kind]) -> Schema:
@@ -143,7 +163,7 @@ def _header(manifests: list[str]) -> Schema:
         "tree": {"type": "string", "pattern": NAME, "description": "The tree's name: letters, digits and _.",
                  "errorMessage": "The tree's name: letters, digits and _"},
         "about": {"type": [*SCALAR, "null"], "description": "What the tree is for, in a sentence."},
-        "skills": {"type": ["array", "null"], "items": name, "description": "Manifests whose skills become kinds of node here."},
+        "skills": {"type": ["array", "null"], "items": name, "description": "Manifests whose skills are kinds here."},
         "inputs": _section("What the tree takes: checked before the first tick, never written by the tree."),
         "outputs": _section("What the tree gives: entries it writes."),
         "blackboard": _section("Entries that somebody outside writes: sensors, operators."),
@@ -182,7 +202,7 @@ def _default_of(type: str) -> Schema:
     wanted: Json = _JSON_TYPES.get(type, type)
     return {
         "if": {"properties": {"type": {"const": type}}, "required": ["type"]},
-        "then": {"properties": {"default": {"type": wanted}}},
+        "then": {"properties": {"default": {"type": wanted}, "choices": {"items": {"type": wanted}}}},
     }
 
 

@@ -57,7 +57,10 @@ def value_schema(field: Field) -> Schema:
     if field.type == "assignments":
         return {"type": "object", "propertyNames": _name("An entry is named by letters, digits and _")}
     if field.type in ("expression", "text"):
-        return {"type": SCALAR}
+        return {
+            "type": SCALAR,
+            "errorMessage": f"This takes {'an expression' if field.type == 'expression' else 'text'}",
+        }
     return _data(field)
 
 
@@ -85,7 +88,7 @@ def _literal(field: Field) -> Schema:
     if field.type == "any":
         return {}
     if field.type == "string":
-        return {"type": "string"}
+        return {"type": "string", "errorMessage": "This takes text; a number is put in quotes"}
     schema: Schema = {
         "type": [_JSON_TYPES.get(field.type, field.type), "string"],
         "pattern": HOLE,

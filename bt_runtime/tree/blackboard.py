@@ -44,13 +44,14 @@ class Scope:
     A shared name is another scope's entry; with `open`, unknown names are the parent's.
     """
 
-    __slots__ = ("board", "guard", "open", "parent", "path", "shared", "stamps", "values")
+    __slots__ = ("board", "guard", "open", "own", "parent", "path", "shared", "stamps", "values")
 
     def __init__(self, board: Blackboard, path: str = "", parent: Scope | None = None, open: bool = False) -> None:
         self.board = board
         self.path = path
         self.parent = parent
         self.open = open
+        self.own: Container[str] = ()  # names that are never the parent's
         self.values: dict[str, Json] = {}
         self.stamps: dict[str, int] = {}  # name → sequence number of the last write
         self.shared: dict[str, tuple[Scope, str]] = {}
@@ -62,10 +63,14 @@ class Scope:
         while True:
             if name in scope.shared:
                 scope, name = scope.shared[name]
-            elif scope.open and scope.parent is not None and name not in scope.values:
+            elif scope.parent is not None and scope.passes_on(name):
                 scope = scope.parent
             else:
                 return scope, name
+
+    def passes_on(self, name: str) -> bool:
+        """Is this name, of no entry here, looked for in the parent?"""
+        return self.open and name not in self.values and name not in self.own
 
     def __getitem__(self, name: str) -> Json:
         try:
@@ -217,7 +222,7 @@ def _guard(scope: Scope, name: str, value: Json) -> None:
             scope.guard(name, value)
         if name in scope.shared:
             scope, name = scope.shared[name]
-        elif scope.open and scope.parent is not None and name not in scope.values:
+        elif scope.parent is not None and scope.passes_on(name):
             scope = scope.parent
         else:
             return

@@ -243,6 +243,7 @@ class Engine:
         new = self._made(change, parent, str(parent.born))
         parent.take(new, 0, segment_of(new))
         self._attach(new)
+        parent.attached()  # what it has opened for its child takes part from now on
 
     def _made(
         self, change: Request, parent: Behaviour | None, segment: str, instead_of: Behaviour | None = None

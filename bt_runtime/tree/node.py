@@ -147,7 +147,7 @@ class Node(Behaviour):
             if not halting.by:
                 halting = Halt(path_of(self.parent) if self.parent else "py_trees", "its parent stopped it")
             halt(self, self.context, halting)
-            reset(self)
+            reset(self, everywhere=True)
         else:
             self.leave(new_status)
 
@@ -223,17 +223,20 @@ def halt(root: Behaviour, context: Context, why: Halt, everywhere: bool = False)
     return len(running)
 
 
-def reset(root: Behaviour) -> None:
-    """Clears what finished nodes show, without telling them: they are about to be started anew, or are out of date."""
+def reset(root: Behaviour, everywhere: bool = False) -> None:
+    """Clears what finished nodes show, without telling them: they are about to be started anew, or are out of date.
+
+    `everywhere` also looks below nodes that show nothing: one that was halted leaves finished children.
+    """
     todo = [root]
     while todo:
         node = todo.pop()
-        if node.status is not INVALID:
-            if isinstance(node, Node):
+        if isinstance(node, Node):
+            if everywhere or node.status is not INVALID:
                 node.status = INVALID
                 todo.extend(node.children)
-            else:
-                node.stop(INVALID)
+        elif node.status is not INVALID:
+            node.stop(INVALID)
 
 
 def adopt(child: Behaviour, context: Context) -> Behaviour:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from bt_runtime.diagnose import BtError
+from bt_runtime.schema.data import an as an
+from bt_runtime.schema.data import fits as fits
+from bt_runtime.schema.data import flows as flows
+from bt_runtime.schema.data import type_name as type_name
 from bt_runtime.schema.kind import Field
 from bt_runtime.tree.spec import Port
 from bt_runtime.types import Json
@@ -14,32 +16,6 @@ PORT_TYPES = ("any", "string", "integer", "number", "boolean", "list", "object")
 
 class PortFault(BtError):
     """A value does not fit the port it was given to."""
-
-
-def type_name(value: Json) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int):
-        return "integer"
-    if isinstance(value, float):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    return (
-        "object" if isinstance(value, Mapping) else "list" if isinstance(value, list | tuple) else type(value).__name__
-    )
-
-
-def fits(value: Json, type: str) -> bool:
-    found = type_name(value)
-    return type == "any" or found == type or (type == "number" and found == "integer")
-
-
-def flows(source: str, target: str) -> bool:
-    """May an entry of one type be read where another is wanted? Unknown types may."""
-    return "any" in (source, target) or source == target or (source == "integer" and target == "number")
 
 
 def check(port: Port | Field, value: Json) -> None:
@@ -68,7 +44,3 @@ def range_of(field: Field) -> str:
         else f"at most {high:g}"
     )
     return said + "".join(f", or {e}" for e in field.extra)
-
-
-def an(type: str) -> str:
-    return type if type == "null" else f"{'an' if type[0] in 'aeiou' else 'a'} {type}" if type != "any" else "any value"

@@ -30,6 +30,12 @@ class Nested:
 
 
 Computed = Expression | Template | Nested
+AN_OUTPUT = 'an output: give the entry that it writes, as "{entry}"'
+
+
+def is_entry(value: Json) -> bool:
+    """Is it a whole-string `{entry}` that names one?"""
+    return isinstance(value, Expression) and NAME.fullmatch(value.text.strip()) is not None
 
 
 def _filled(shape: Json, scope: Json) -> Json:
@@ -87,6 +93,8 @@ class Values:
 
     def data(self, field: Field, node: Node) -> Json:
         value = self.computed(node)
+        if field.writes and value is not BAD:
+            return value if is_entry(value) else self.wrong(node, f"`{field.name}` is {AN_OUTPUT}")
         if value is BAD or isinstance(value, Computed):
             if isinstance(value, Template) and not fits("", field.type):
                 return self.wrong(node, f"`{field.name}` takes {an(field.type)}, and this is text with a hole in it")
@@ -149,7 +157,8 @@ class Values:
     def at_column(self, node: Scalar, error: ExpressionError) -> Json:
         """Places an expression's fault inside the scalar that holds it."""
         span = inside(node, error.start, error.end)
-        self.findings.error(error.code, error.message, self.file, span, error.hint)
+        label, help = (error.hint, "") if len(error.hint) <= 40 else ("", error.hint)
+        self.findings.error(error.code, error.message, self.file, span, label, help)
         return BAD
 
 

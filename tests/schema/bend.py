@@ -11,7 +11,22 @@ VALUES: tuple[Any, ...] = (
     None, True, 0, 1, -1, 7, 0.5, "word", "two words", "{battery}", [], {}, [1, 2], {"a": 1}, {"check": "battery > 0"},
     [{"check": "battery > 0"}], "success", "skip",
 )  # fmt: skip
-KEYS = ("chek", "children", "child", "name", "when", "times", "seconds", "check", "wait", "sequence", "invert", "on", "1a", "")
+KEYS = (
+    "chek",
+    "children",
+    "child",
+    "name",
+    "when",
+    "times",
+    "seconds",
+    "check",
+    "wait",
+    "sequence",
+    "invert",
+    "on",
+    "1a",
+    "",
+)
 
 
 def places(tree: Any) -> Iterator[tuple[Any, Any]]:
@@ -30,7 +45,7 @@ def bend(tree: Any, dice: random.Random) -> Any:
     """A copy with one to three changes."""
     bent = copy.deepcopy(tree)
     for _ in range(dice.randint(1, 3)):
-        holder, key = dice.choice([place for place in places(bent)] or [(bent, None)])
+        holder, key = dice.choice(list(places(bent)) or [(bent, None)])
         if key is None:
             return bent
         match dice.randrange(5):

@@ -9,24 +9,18 @@ from typing import Any
 import jsonschema
 import pytest
 
-from bt_runtime import source
 from bt_runtime.schema.editor import tree_schema
 from bt_runtime.schema.kind import Kind
 from bt_runtime.schema.registry import BUILT_IN
 from bt_runtime.tree.loader import Loader
 from tests.schema.bend import bend
+from tests.schema.samples import tree_data
 
 SCHEMA = tree_schema(BUILT_IN)
 EDITOR = jsonschema.Draft7Validator(SCHEMA)
 SHAPE = {"BT012", "BT013", "BT014", "BT015", "BT016", "BT017", "BT018", "BT019", "BT048"}
 # What has to do with more than the shape of one value; an editor cannot see it.
-ONLY_THE_LOADER = ("`wait` needs", "two children are named")
-
-
-def wrapped(example: str) -> dict[str, Any]:
-    data = source.parse(example).sound().data()
-    ports = {"battery": "number", "room": "string", "count": "integer", "error": "object", "place": "string"}
-    return {"version": 1, "tree": "t", "blackboard": ports, "root": data}
+ONLY_THE_LOADER = ("two children are named",)
 
 
 def misshapen(tree: Any) -> list[str]:
@@ -50,17 +44,17 @@ def test_nothing_in_it_gives_an_editor_alternatives_to_complain_about() -> None:
     assert '"anyOf"' not in text
 
 
-@pytest.mark.parametrize("kind", BUILT_IN, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", tuple(BUILT_IN), ids=lambda kind: kind.name)
 def test_the_example_of_every_kind_has_the_shape_of_a_tree(kind: Kind) -> None:
-    tree = wrapped(kind.example)
+    tree = tree_data(kind)
     assert misshapen(tree) == []
     assert complaints(tree) == []
 
 
-@pytest.mark.parametrize("kind", BUILT_IN, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", tuple(BUILT_IN), ids=lambda kind: kind.name)
 def test_editor_and_loader_agree_about_bent_examples(kind: Kind) -> None:
     dice = random.Random(kind.name)
-    tree = wrapped(kind.example)
+    tree = tree_data(kind)
     for number in range(10 if kind.name != "sequence" else 60):
         bent = bend(tree, dice)
         assert bool(misshapen(bent)) == bool(complaints(bent)), (number, bent, misshapen(bent), complaints(bent))

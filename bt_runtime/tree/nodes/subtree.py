@@ -38,7 +38,7 @@ class Subtree(Decorator):
             entry = entry_named(value)
             if entry is not None:
                 inner.shared[name] = (self.within, entry)
-        declared = tree.ports
+        declared = inner.own = tree.ports
         inner.guard = lambda name, value: ports.check(declared[name], value) if name in declared else None
         self.inner = inner
         return inner
