@@ -15,7 +15,7 @@ stamp = $(VENV)/.ready-$(HERE)-$(subst $(comma),-,$(or $(1),base))
 DEMO_STAMP := $(call stamp,$(DEMO_EXTRAS))
 TEST_STAMP := $(call stamp,$(TEST_EXTRAS))
 
-.PHONY: help setup demo test bench fuzz lint types generated wheel check clean
+.PHONY: help setup demo test bench fuzz lint types generated editor wheel check clean
 .DEFAULT_GOAL := help
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo "make lint       ruff, and its formatter"
 	@echo "make types      mypy, strict"
 	@echo "make generated  write schemas/, docs/nodes/ and docs/faults.md again"
+	@echo "make editor     fetch the YAML language server (npm), in which make test then tries the schemas"
 	@echo "make wheel      build the wheel and try it away from here"
 	@echo "make check      all of these that CI asks for besides the tests"
 	@echo "make clean      remove what was made"
@@ -83,7 +84,14 @@ generated: setup
 wheel: setup
 	tests/packaging/try_wheel.sh $(PY)
 
+# what the tests of the editor schema talk to; fetched once, needs Node.js
+EDITOR_SERVER := .cache/npm/node_modules/yaml-language-server/bin/yaml-language-server
+editor: $(EDITOR_SERVER)
+
+$(EDITOR_SERVER):
+	npm install --prefix .cache/npm --no-audit --no-fund --silent yaml-language-server@1.25.0
+
 check: lint types generated wheel
 
 clean:
-	rm -rf $(VENV) dist build .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

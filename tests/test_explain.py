@@ -99,7 +99,8 @@ def test_every_code_that_is_used_has_a_page_and_every_page_a_use() -> None:
     """A code is written out wherever it is given."""
     folders = ("source", "expression", "tree", "skills")
     used: set[str] = set()
-    for path in [path for folder in folders for path in ROOT.glob(f"bt_runtime/{folder}/**/*.py")]:
+    places = [path for folder in folders for path in ROOT.glob(f"bt_runtime/{folder}/**/*.py")]
+    for path in [*places, ROOT / "bt_runtime" / "config.py"]:
         used |= set(re.findall(r'"(BT\d{3})"', path.read_text(encoding="utf-8")))
     assert used == set(explain.codes())
 
