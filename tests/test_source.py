@@ -59,6 +59,16 @@ def test_a_block_ends_where_its_last_value_ends() -> None:
     assert at(child(root, "a")) == (2, 3, 4, 8)
 
 
+def test_the_end_of_a_block_is_known_without_a_walk_to_it() -> None:
+    """Whoever asks every node of a deep text for its place does not walk down from each."""
+    node = parse("- " * 900 + "x").sound()
+    ends = {id(node.end)}
+    while isinstance(node, Listing):
+        node = node.items[0]
+        ends.add(id(node.end))
+    assert ends == {id(node.end)}
+
+
 def test_a_key_knows_its_place_and_the_order_is_that_of_the_text() -> None:
     root = parse("b: 1\na: 2\n").root
     assert isinstance(root, Mapping)
