@@ -149,6 +149,7 @@ class NodeReader:
                 continue
             read = self.values.read(field, value)
             if read is BAD:
+                spec.given[name] = value  # without a value: it was given, and is at fault
                 continue
             if name == "name" and name in _COMMON and spec.kind.field(name) is None:
                 spec.name = self.node_name(key, str(read), value)
