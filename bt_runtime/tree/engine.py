@@ -32,6 +32,7 @@ class Tick(NamedTuple):
     halts: Sequence[tuple[Behaviour, Halt]] = ()
     crashes: Sequence[Crash] = ()
     grafts: Sequence[Applied] = ()
+    deadline: float = math.inf  # when a time limit runs out: a tick is due then, whatever the rate
 
     @property
     def running(self) -> bool:
@@ -93,7 +94,7 @@ class Engine:
             self._ready()
             context, blackboard = self.context, self.blackboard
             applied = self._apply()
-            context.due = math.inf
+            context.due = context.deadline = math.inf
             blackboard.begin_tick()
             context.ticking = True
             broke: BaseException | None = None
@@ -251,7 +252,7 @@ class Engine:
         """The new nodes, built and set up, within the caps; when they cannot be, nothing of them is left."""
         assert change.make is not None
         segment = change.name or segment
-        beside = parent.children if parent is not None else []
+        beside = parent.children if parent is not None and change.name else []  # numbers never meet
         if any(c is not instead_of and segment_of(c) == segment for c in beside):
             raise Refused(f"there is a `{segment}` beside it already", "names are unique among siblings")
         above = path_of(parent) if parent is not None else ""
@@ -311,7 +312,7 @@ class Engine:
         context.changes = context.halts = None
         if self.observers:
             self._listen()  # what happens between two ticks belongs to the next one
-        return Tick(self.count, status, context.due, changes, halts, crashes, applied)
+        return Tick(self.count, status, context.due, changes, halts, crashes, applied, context.deadline)
 
     def _owner(self, path: str) -> Behaviour:
         try:
