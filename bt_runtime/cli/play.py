@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from inspect import signature
 
 from bt_runtime.cli import Exit
-from bt_runtime.cli.tasks import at_least, make, read_options, which_tasks
+from bt_runtime.cli.tasks import at_least, make, outside, read_options, which_tasks
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.types import Task, Verdict, World
 
@@ -34,8 +34,8 @@ def run(args: argparse.Namespace) -> int:
         print(f"There are only {len(tasks)} such tasks.", file=sys.stderr)
         return Exit.NOTHING
     task = tasks[args.nth]
-    options: dict[str, Any] = {**read_options(args.world), **({"data": args.data} if args.data else {})}
-    world = suite.open(**options)
+    folder = outside(args, suite.open) if "data" in signature(suite.open).parameters else {}
+    world = suite.open(**{**folder, **read_options(args.world)})
     try:
         source = _oracle(suite.oracle(world, task)) if args.oracle else _typed(world)
         return play(world, task, source)

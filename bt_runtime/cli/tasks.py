@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Any
 
 from bt_runtime.cli import Exit
@@ -29,7 +30,7 @@ def which_tasks(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--kind", action="append", metavar="KIND", help="only this kind of task; may be repeated")
     parser.add_argument(
-        "--data", metavar="DIR", default=os.environ.get("BTR_DATA"), help="your copy of the data sets (or BTR_DATA)"
+        "--data", metavar="DIR", help="your copy of the data sets (default: BTR_DATA, where it is of use)"
     )
     parser.add_argument(
         "--option", action="append", default=[], metavar="KEY=VALUE", help="an option of that world's tasks"
@@ -48,8 +49,15 @@ def at_least(least: int) -> Any:
 
 
 def make(args: argparse.Namespace, suite: Suite, count: int) -> list[Task]:
-    options: dict[str, Any] = {**read_options(args.option), **({"data": args.data} if args.data else {})}
+    options = {**outside(args, suite.tasks), **read_options(args.option)}
     return suite.tasks(args.seed, count, args.split, args.kind, **options)
+
+
+def outside(args: argparse.Namespace, call: Callable[..., Any]) -> dict[str, Any]:
+    """Where outside data is: as asked, or BTR_DATA for what names `data` among its options."""
+    named = "data" in signature(call).parameters
+    folder = args.data or (os.environ.get("BTR_DATA") if named else None)
+    return {"data": folder} if folder else {}
 
 
 def read_options(texts: list[str]) -> Mapping[str, Any]:

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 
 import pytest
 
 from bt_runtime.cli import Exit, main
 from bt_runtime.cli.play import completer
+from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import open_suite
 
 
@@ -82,6 +84,30 @@ def test_options_and_kinds_reach_the_suite(capsys: pytest.CaptureFixture[str]) -
     main(["tasks", "house", "--kind", "put_fridge", "--option", "homes=villa", "--json"])
     found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert {(t["kind"], t["data"]["house"]) for t in found} == {("put_fridge", "villa")}
+
+
+def test_outside_data_is_found_by_option_or_environment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--data` and BTR_DATA name the same folder; one that holds nothing is an error, not an empty list."""
+    recipe = {
+        "type": "minecraft:crafting_shapeless",
+        "ingredients": [{"item": "minecraft:a"}],
+        "result": "minecraft:b",
+    }
+    (tmp_path / "b.json").write_text(json.dumps(recipe))
+    (tmp_path / "c.json").write_text(
+        json.dumps({**recipe, "ingredients": [{"item": "minecraft:b"}], "result": "minecraft:c"})
+    )
+    words = ["tasks", "textcraft", "--split", "eval", "--count", "1"]
+    assert main([*words, "--data", str(tmp_path)]) == Exit.SUCCESS
+    asked = capsys.readouterr().out
+    monkeypatch.setenv("BTR_DATA", str(tmp_path))
+    assert main(words) == Exit.SUCCESS
+    assert capsys.readouterr().out == asked and "craft c" in asked
+    assert main(["play", *words[1:4], "--oracle"]) == Exit.SUCCESS
+    with pytest.raises(BtError, match="no recipe files"):
+        main([*words, "--data", str(tmp_path / "empty")])
 
 
 @pytest.mark.parametrize("words", [["--count", "0"], ["--count", "many"], ["--split", "test"]])

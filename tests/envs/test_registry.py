@@ -24,6 +24,22 @@ def test_a_world_that_is_not_there_is_an_error_with_a_way_out() -> None:
     assert "house" in caught.value.hint
 
 
+def test_a_world_of_someone_else_is_on_the_same_footing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An entry point is found by name, listed, and may stand in for one of ours."""
+    from importlib.metadata import EntryPoint
+
+    from bt_runtime.envs import registry
+
+    theirs = [
+        EntryPoint(name, "bt_runtime.envs.textcraft.suite:SUITE", registry.GROUP) for name in ("greenhouse", "house")
+    ]
+    monkeypatch.setattr(
+        registry, "entry_points", lambda group, name=None: [e for e in theirs if name in (None, e.name)]
+    )
+    assert "greenhouse" in registry.suite_names()
+    assert registry.open_suite("greenhouse").name == registry.open_suite("house").name == "textcraft"
+
+
 @pytest.mark.parametrize("name", ["textcraft", "house"])
 def test_an_unknown_option_or_kind_is_an_error(name: str) -> None:
     """Options and kinds of task are never silently ignored."""

@@ -14,8 +14,8 @@ from bt_runtime.envs.textcraft.recipes import Book, Ingredient, Recipe, counted,
 from bt_runtime.types import Observation, Task, Verdict
 
 _CRAFT = re.compile(r"craft (.+?) using (.+)")
-MOST = 9  # `skills` offers to fetch 1 … MOST, and what the shown recipes call for; any other count may be asked for too
-MANY = 64
+# `skills` offers to fetch 1 … MOST, and multiples of what a shown recipe calls for up to MANY; `act` takes any number.
+MOST, MANY = 6, 24
 
 
 class TextCraft:

@@ -59,6 +59,18 @@ def test_what_was_seen_on_the_way_is_not_searched_again() -> None:
     assert world.verdict() == (2, 2)
 
 
+@pytest.mark.parametrize("form", ["react", "reactree"])
+@pytest.mark.parametrize("knows", ["seen", "all"])
+def test_both_oracles_give_their_reasons_in_both_forms(form: str, knows: str) -> None:
+    """The goal is reached, and the telling begins with a plan."""
+    world = SUITE.open()
+    for task in SUITE.tasks(41, 40, "eval"):
+        told = SUITE.trajectory(world, task, form, knows)  # type: ignore[arg-type]
+        met, total = world.verdict()
+        assert (told.ended, met) == ("success", total)
+        assert told.steps[0].kind == "think"
+
+
 def test_what_is_nowhere_is_given_up_after_every_place_was_tried() -> None:
     """A thing that does not exist ends in failure, not in a loop, and the rest is done all the same."""
     goal = [

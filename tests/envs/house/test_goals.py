@@ -14,6 +14,14 @@ def test_subgoals_are_counted_up_to_what_is_wanted(world: HouseWorld) -> None:
     assert met(Condition("in", "fridge", "apple", 1), world.house, world.state) == 1
 
 
+def test_more_than_enough_of_one_thing_makes_up_for_nothing_else(world: HouseWorld) -> None:
+    """A subgoal is met as often as it is wanted, never more."""
+    data = {"house": "flat", "things": [["apple", "sofa 1", "on"]] * 3}
+    goal = [{"relation": "on", "thing": thing, "place": "sofa", "amount": 1} for thing in ("apple", "wine")]
+    world.reset(world._task._replace(data={**data, "goal": goal}))  # type: ignore[union-attr]
+    assert world.verdict() == (1, 2)
+
+
 def test_every_relation_is_judged_by_class_or_by_number(world: HouseWorld) -> None:
     """On, in, running or not, open or closed, held, sat on; a state of the things when one is wanted."""
 

@@ -108,6 +108,13 @@ def test_only_crafting_the_goal_counts(world: World) -> None:
     assert world.verdict() == (1, 1)
 
 
+def test_what_was_fetched_was_not_crafted(world: World) -> None:
+    """A goal that lies around is not reached by fetching it, nor by crafting something else then."""
+    world.reset(SIGN._replace(data={**SIGN.data, "goal": "oak log"}))
+    told(world, "get 2 oak log", "craft 4 oak planks using 1 oak log")
+    assert world.verdict() == (0, 1)
+
+
 def test_a_refusal_says_why_beside_the_games_words(world: World) -> None:
     """`why` names the cause: to be crafted, a kind, missing, the recipe that would do."""
     assert "has to be crafted" in world.act("get 1 oak planks").why
