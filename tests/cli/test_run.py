@@ -42,9 +42,9 @@ def test_used_up_ticks_and_seconds_are_exit_4_and_halt_what_runs(
     btr: Btr, here: Path, limit: tuple[str, object]
 ) -> None:
     (here / "t.yaml").write_text(
-        tree("repeat:", "  times: -1", "  child:", "    wait: {seconds: 0.01, on_halt: {halted: true}}")
+        tree("repeat:", "  times: -1", "  child:", "    wait: {seconds: 100, on_halt: {halted: true}}")
     )
-    said = btr("run", "t.yaml", *limit, "--json")
+    said = btr("run", "t.yaml", *limit, "--hz", 200, "--json")
     assert said.code == 4
     assert json.loads(said.out)["status"] == "TIMEOUT"
     assert json.loads(said.out)["path"] == "/t/0"
