@@ -8,7 +8,6 @@ import pytest
 
 from bt_runtime.cli import Exit, main
 from bt_runtime.cli.play import completer
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import open_suite
 
 
@@ -106,8 +105,8 @@ def test_outside_data_is_found_by_option_or_environment(
     assert main(words) == Exit.SUCCESS
     assert capsys.readouterr().out == asked and "craft c" in asked
     assert main(["play", *words[1:4], "--oracle"]) == Exit.SUCCESS
-    with pytest.raises(BtError, match="no recipe files"):
-        main([*words, "--data", str(tmp_path / "empty")])
+    assert main([*words, "--data", str(tmp_path / "empty")]) == Exit.USAGE
+    assert "no recipe files" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", [["--count", "0"], ["--count", "many"], ["--split", "test"]])
