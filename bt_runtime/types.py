@@ -125,6 +125,9 @@ class World(Protocol):
     """A seeded, picklable environment without global state. Bad input gives an Observation, never an exception."""
 
     def reset(self, task: Task) -> Observation: ...
+    def look(self) -> Observation:
+        """What one is told that begins here and now: where, what is held; `reset` says it too. Changes nothing."""
+
     def skills(self) -> Sequence[str]:
         """Every sentence that can be acted now, in a fixed order."""
 
