@@ -62,7 +62,9 @@ class Cache:
         if owner.fingerprint != self._fingerprint:
             raise mixed(self._store.path, owner.fingerprint, self._fingerprint)
         if owner.dim != self._dim:
-            raise BtError(f"{self._store.path} holds vectors of {owner.dim} numbers, {owner.fingerprint} gives {self._dim}")
+            raise BtError(
+                f"{self._store.path} holds vectors of {owner.dim} numbers, {owner.fingerprint} gives {self._dim}"
+            )
         if owner.id != self._embedder:
             self._index, self._embedder = None, owner.id
         if self._index is not None and self._grow(db, owner):

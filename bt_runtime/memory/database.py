@@ -27,7 +27,8 @@ CREATE TABLE cells (goal INTEGER PRIMARY KEY REFERENCES goals ON DELETE CASCADE,
 CREATE TABLE experiences (
   id INTEGER PRIMARY KEY AUTOINCREMENT, uid TEXT NOT NULL UNIQUE, goal INTEGER NOT NULL REFERENCES goals,
   namespace TEXT NOT NULL, task TEXT NOT NULL, kind TEXT NOT NULL, run TEXT NOT NULL, place TEXT NOT NULL,
-  end TEXT NOT NULL, verdict INTEGER, tokens INTEGER NOT NULL, at REAL NOT NULL, said TEXT NOT NULL, text TEXT NOT NULL);
+  end TEXT NOT NULL, verdict INTEGER, tokens INTEGER NOT NULL, at REAL NOT NULL,
+  said TEXT NOT NULL, text TEXT NOT NULL);
 CREATE INDEX by_goal ON experiences (goal, namespace, verdict, task, end, uid);
 CREATE INDEX by_task ON experiences (namespace, task, run, place);
 """

@@ -9,6 +9,7 @@ from typing import Literal
 
 from bt_runtime.memory.experience import ENDS
 from bt_runtime.memory.store import Row
+from bt_runtime.types import End
 
 Tie = Literal["uniform", "round_robin"]
 
@@ -25,12 +26,12 @@ def order(rows: Sequence[Row], tie: Tie, seed: int, query: str) -> Iterator[Row]
         yield from _drawn(left, Draw(seed, query, sorted(r.uid for r in rows)))
 
 
-def _in_turn(left: dict[str, list[Row]]) -> Iterator[Row]:
+def _in_turn(left: dict[End, list[Row]]) -> Iterator[Row]:
     for turn in range(max(map(len, left.values()), default=0)):
         yield from (pool[turn] for pool in left.values() if turn < len(pool))
 
 
-def _drawn(left: dict[str, list[Row]], draw: Draw) -> Iterator[Row]:
+def _drawn(left: dict[End, list[Row]], draw: Draw) -> Iterator[Row]:
     """First a state, each as likely as another, then one of its experiences: a rare ending is shown as often."""
     while left:
         states = list(left)

@@ -208,5 +208,3 @@ def _check(goal: str, level: str, fit: str, tie: str) -> None:
     for name, value, known in (*choices, ("tie", tie, ("uniform", "round_robin"))):
         if value not in known:
             raise BtError(f"`{name}` must be {' or '.join(known)}, not `{value}`")
-
-

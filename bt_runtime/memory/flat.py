@@ -23,9 +23,7 @@ class Flat:
 
         self._np, self._dim = numpy, dim
         faiss.omp_set_num_threads(1)  # two threads lose on a busy machine, and a fork after them hangs
-        self._codes: Any = faiss.IndexScalarQuantizer(
-            dim, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT
-        )
+        self._codes: Any = faiss.IndexScalarQuantizer(dim, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
         self._rows: Any = numpy.empty((0, dim), dtype="<f4")
         self._goals: Any = numpy.empty(0, dtype=numpy.int64)
         self._used = 0

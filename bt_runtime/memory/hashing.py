@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import math
 import re
@@ -12,7 +13,9 @@ from hashlib import blake2b
 DIM = 384
 _WORD = re.compile(r"\w+")
 # Words that tell two errands apart least; they count, but little.
-_SMALL = frozenset("a an and at by for from in into is it of on onto or please so that the then to up with you".split())
+_SMALL = frozenset(
+    re.findall(_WORD, "a an and at by for from in into is it of on onto or please so that the then to up with you")
+)
 _log = logging.getLogger("bt_runtime.memory")
 
 
@@ -48,7 +51,7 @@ def _embed(text: str) -> list[float]:
     for word in words:
         for at, weight in _pieces(word):
             vector[at] += weight
-    for pair in zip(words, words[1:], strict=False):  # some order: "cup on plate" is not "plate on cup"
+    for pair in itertools.pairwise(words):  # some order: "cup on plate" is not "plate on cup"
         at, sign = _slot("b {} {}".format(*pair))
         vector[at] += 0.3 * sign
     length = math.sqrt(math.fsum(x * x for x in vector))

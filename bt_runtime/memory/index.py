@@ -20,7 +20,7 @@ class Index(Protocol):
     def __len__(self) -> int: ...
     def add(self, goals: Sequence[int], blobs: Sequence[bytes]) -> None: ...
     def search(self, query: bytes, count: int, within: Sequence[int] | None = None) -> list[Hit]:
-        """The nearest first, of all or of some goals: at least `count` where there are as many, never a part of a tie."""
+        """The nearest first, of all or some goals: at least `count` where there are as many, never part of a tie."""
 
 
 def ordered(hits: Iterable[tuple[int, float]]) -> list[Hit]:

