@@ -8,7 +8,7 @@ from itertools import count
 from typing import Literal
 
 from bt_runtime.memory.experience import ENDS
-from bt_runtime.memory.store import Row
+from bt_runtime.memory.rows import Row
 from bt_runtime.types import End
 
 Tie = Literal["uniform", "round_robin"]

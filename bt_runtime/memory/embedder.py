@@ -30,9 +30,18 @@ def open_embedder(name: str = "hashing") -> Embedder:
         from bt_runtime.memory.sentences import Sentences
 
         return Sentences(model or "all-MiniLM-L6-v2")
+    if kind == "gguf":
+        hint = "give the memory its model in a run, or: btr memory reembed --embedder minilm"
+        raise BtError(f"`{name}` is a GGUF model, which is not opened by name", hint)
     near = nearest(kind, ("hashing", "minilm", "sentence-transformers"))
     hint = f"did you mean `{near}`?" if near else f"one of: {', '.join(NAMES)}"
     raise BtError(f"no embedder is called `{name}`", hint)
+
+
+def name_of(fingerprint: str) -> str:
+    """The name that opens the embedder of a store again."""
+    kind, _, rest = fingerprint.partition(":")
+    return f"{kind}:{rest.rpartition(':')[0]}" if kind == "sentence-transformers" else kind
 
 
 def embed_packed(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:

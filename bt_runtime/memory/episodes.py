@@ -19,7 +19,8 @@ from bt_runtime.memory.draw import Tie, order
 from bt_runtime.memory.experience import Experience, from_json, normalise
 from bt_runtime.memory.index import Hit
 from bt_runtime.memory.retrieval import Fit, Offer, Retrieval, fill
-from bt_runtime.memory.store import Added, Filter, Row, Store, Vanished, allowed, by_id, eligible, roots, whole_task
+from bt_runtime.memory.rows import Filter, Row, allowed, by_id, eligible, roots, whole_task
+from bt_runtime.memory.store import Added, Store, Vanished
 from bt_runtime.types import Embedder
 
 Level = Literal["agent", "task"]

@@ -9,7 +9,7 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.memory.draw import Draw
 from bt_runtime.memory.episodes import Episodes
 from bt_runtime.memory.experience import Experience
-from bt_runtime.memory.store import Filter, roots
+from bt_runtime.memory.rows import Filter, roots
 
 Strategy = Literal["random", "task_specific", "similar"]
 
