@@ -114,15 +114,8 @@ def _path(args: argparse.Namespace) -> int:
 
 def _add(args: argparse.Namespace) -> int:
     text = args.text if args.text is not None else sys.stdin.read()
-    made = Experience(
-        args.goal,
-        text.rstrip(),
-        args.end,
-        args.namespace or "default",
-        args.task,
-        args.kind,
-        verdict=VERDICTS[args.verdict],
-    )
+    about = (args.namespace or "default", args.task, args.kind)
+    made = Experience(args.goal, text.rstrip(), args.end, *about, verdict=VERDICTS[args.verdict])
     return _write(args, [made])
 
 

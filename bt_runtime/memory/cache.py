@@ -28,7 +28,7 @@ class Cache:
         self._index: Index | None = None
         self._last = 0  # the newest vector row that is in the index
         self._goal = 0  # the newest goal that is in the index
-        self._versions: dict[int, int] = {}
+        self._versions: dict[int, tuple[int, int]] = {}
         self._embedder = 0
         self._process = os.getpid()
 
@@ -48,7 +48,7 @@ class Cache:
     def _abreast(self, db: sqlite3.Connection) -> Index | None:
         if self._process != os.getpid():
             self._forget()  # a fork may have caught it half grown
-        (version,) = db.execute("PRAGMA data_version").fetchone()
+        version = (*db.execute("PRAGMA data_version").fetchone(), self._store.commits)
         if self._versions.get(id(db)) != version:
             with self._gate.alone():
                 self._refresh(db)

@@ -36,6 +36,7 @@ class Store:
             create(self.path)
         self.pool = Pool(self.path, readonly)
         self._turn = threading.Lock()
+        self.commits = 0  # a connection does not notice its own by `data_version`
         with self.pool.borrow() as db:  # a damaged file is told at once, not at the first question
             db.execute("SELECT max(id) FROM experiences").fetchone()
 
@@ -60,6 +61,7 @@ class Store:
             try:
                 yield db
                 db.execute("COMMIT")
+                self.commits += 1
             except BaseException:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
