@@ -6,7 +6,9 @@ import sys
 from importlib import import_module
 
 # command → (what --help says, module). A module has `configure(parser)` and `run(args) -> int`.
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "memory": ("what was learned from earlier runs", "bt_runtime.cli.memory"),
+}
 
 
 class Exit:
