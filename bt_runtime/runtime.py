@@ -17,10 +17,10 @@ from bt_runtime.tree import ports
 from bt_runtime.tree.blackboard import Scope
 from bt_runtime.tree.build import build, build_nodes
 from bt_runtime.tree.clock import RunClock
-from bt_runtime.tree.context import Context, Line
+from bt_runtime.tree.context import Context, Halt, Line
 from bt_runtime.tree.engine import Engine, Observer, Tick
 from bt_runtime.tree.findings import did_you_mean
-from bt_runtime.tree.graft import How, Request
+from bt_runtime.tree.graft import How, Request, below, retire
 from bt_runtime.tree.loader import DEFAULT_CAPS, Caps, Loader
 from bt_runtime.tree.node import INVALID
 from bt_runtime.tree.runner import Runner, interruptible
@@ -80,7 +80,8 @@ class Run:
         self.tree = tree if isinstance(tree, Tree) else load(tree)
         self.spec = self.tree.spec
         self.context = Context(clock, strict)
-        self.context.services.update(services or {}, grow=self._grow)
+        self.context.services.update(services or {}, grow=self._grow, sprout=self._sprout, retire=self._retire)
+        self.context.services["registry"] = lambda node: self.owner(node.path)[0].registry
         if world is not None:
             self.context.services["world"] = world
         if log is not None:
@@ -190,6 +191,23 @@ class Run:
         request = Request("grow", node.path, make)
         self.context.requests.append(request)
         return request
+
+    def _sprout(self, node: Any, text: str) -> Request:
+        """Nodes that a model planned, checked as any others, to grow below the node that asked."""
+        tree, scope = self.owner(node.path)
+        spec = self.tree.loader().fragment(text, tree, f"plan of {node.path}")
+
+        def make(above: str) -> Behaviour:
+            return build_nodes(spec, self.context, scope, spec.name or "", above, tree.folder)
+
+        request = Request("grow", node.path, make, text=text)
+        self.context.requests.append(request)
+        return request
+
+    def _retire(self, node: Behaviour) -> None:
+        """A subtree that its parent has let go of."""
+        self.engine.nodes -= sum(1 for _ in below(node))
+        retire(node, self.context, Halt("engine", "its parent begins anew"))
 
     # Start -----------------------------------------------------------------------------------
 

@@ -211,7 +211,7 @@ class Engine:
             raise Refused(f"{change.path} has grown already")
         new = self._made(change, change.path, parent)
         grown: Any = parent
-        grown.take(new, 0, _segment(new))
+        grown.take(new, 0, getattr(new, "segment", ""))
         self.nodes += sum(1 for _ in graft.below(new))
 
     def _made(self, change: Request, above: str, parent: Behaviour | None) -> Behaviour:
