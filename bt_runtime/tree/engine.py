@@ -158,6 +158,7 @@ class Engine:
         requests = self.context.requests
         while requests:
             change: Request = requests.popleft()
+            self.context.again()  # whoever asked wants to know
             if change.refused is not None:
                 continue
             try:
