@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS ?= dev
 STAMP := $(VENV)/.ready
 
-.PHONY: demo test bench lint types schemas check wheel clean setup
+.PHONY: demo test bench fuzz lint types schemas check wheel clean setup
 .DEFAULT_GOAL := help
 
 help:
@@ -30,6 +30,10 @@ test: setup
 
 bench: setup
 	$(BIN)/python tests/benchmarks $(ONLY)
+
+# optional, not part of make test: pip install atheris first
+fuzz: setup
+	$(BIN)/python tests/fuzz/guided.py --seconds $(or $(SECONDS),60)
 
 lint: setup
 	$(BIN)/ruff check .

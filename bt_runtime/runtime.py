@@ -17,10 +17,10 @@ from bt_runtime.tree import ports
 from bt_runtime.tree.blackboard import Scope
 from bt_runtime.tree.build import build, build_nodes
 from bt_runtime.tree.clock import RunClock
-from bt_runtime.tree.context import Context, Halt, Line
+from bt_runtime.tree.context import Context, Line
 from bt_runtime.tree.engine import Engine, Observer, Tick
 from bt_runtime.tree.findings import did_you_mean
-from bt_runtime.tree.graft import How, Request, below, retire
+from bt_runtime.tree.graft import How, Refused, Request
 from bt_runtime.tree.loader import DEFAULT_CAPS, Caps, Loader
 from bt_runtime.tree.node import INVALID
 from bt_runtime.tree.runner import Runner, interruptible
@@ -80,7 +80,8 @@ class Run:
         self.tree = tree if isinstance(tree, Tree) else load(tree)
         self.spec = self.tree.spec
         self.context = Context(clock, strict)
-        self.context.services.update(services or {}, grow=self._grow, sprout=self._sprout, retire=self._retire)
+        self.context.services.update(services or {}, grow=self._grow, sprout=self._sprout)
+        self.context.services["remove"] = self.remove
         self.context.services["registry"] = lambda node: self.owner(node.path)[0].registry
         if world is not None:
             self.context.services["world"] = world
@@ -149,15 +150,17 @@ class Run:
     def graft(self, path: str, plan: str | Behaviour, how: How = "replace", index: int | None = None) -> Request:
         """Asks for nodes to be put in at a path; applied between ticks. Faults in the text are raised here and now."""
         if isinstance(plan, Behaviour):
-            return self.engine.request(Request(how, path, lambda above: plan, index))
-        owner = self.owner(path)
-        tree, scope = owner
+            return self.engine.request(Request(how, path, lambda place: plan, index))
+        tree, scope = self.owner(path)
         spec = self.tree.loader().fragment(plan, tree, f"graft at {path}")
 
-        def make(above: str) -> Behaviour:
-            return build_nodes(spec, self.context, scope, spec.name or "", above, tree.folder)
+        def make(place: str) -> Behaviour:
+            if self.owner(path)[1] is not scope:
+                raise Refused(f"the tree around {path} was replaced meanwhile", "ask again")
+            above, _, segment = place.rpartition("/")
+            return build_nodes(spec, self.context, scope, segment, above, tree.folder)
 
-        return self.engine.request(Request(how, path, make, index, plan))
+        return self.engine.request(Request(how, path, make, index, plan, spec.name or ""))
 
     def insert(self, path: str, plan: str | Behaviour, index: int | None = None) -> Request:
         """Asks for a new child of the node at `path`, at this index (at the end without one)."""
@@ -185,10 +188,11 @@ class Run:
         """A tree that contains itself has been reached once more: load it and let it grow there."""
         tree = self.tree.loader().file(file).sound()
 
-        def make(above: str) -> Behaviour:
-            return build_nodes(tree.root, self.context, node.open(tree, above), tree.name, above, tree.folder)
+        def make(place: str) -> Behaviour:
+            above, _, segment = place.rpartition("/")
+            return build_nodes(tree.root, self.context, node.open(tree, above), segment, above, tree.folder)
 
-        request = Request("grow", node.path, make)
+        request = Request("grow", node.path, make, name=tree.name)
         self.context.requests.append(request)
         return request
 
@@ -197,17 +201,11 @@ class Run:
         tree, scope = self.owner(node.path)
         spec = self.tree.loader().fragment(text, tree, f"plan of {node.path}")
 
-        def make(above: str) -> Behaviour:
-            return build_nodes(spec, self.context, scope, spec.name or "", above, tree.folder)
+        def make(place: str) -> Behaviour:
+            above, _, segment = place.rpartition("/")
+            return build_nodes(spec, self.context, scope, segment, above, tree.folder)
 
-        request = Request("grow", node.path, make, text=text)
-        self.context.requests.append(request)
-        return request
-
-    def _retire(self, node: Behaviour) -> None:
-        """A subtree that its parent has let go of."""
-        self.engine.nodes -= sum(1 for _ in below(node))
-        retire(node, self.context, Halt("engine", "its parent begins anew"))
+        return self.engine.request(Request("grow", node.path, make, text=text, name=spec.name or ""))
 
     # Start -----------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from bt_runtime.agents.prompt import Prompt, agent_prompt, system_text
 from bt_runtime.agents.story import ACT, OPENINGS, Family, Step, written
 from bt_runtime.agents.surroundings import DONE, FAILURE, Surroundings
 from bt_runtime.tree.node import RUNNING, SUCCESS
+from bt_runtime.types import Observation
 
 Turn = Generator[Any, Any, Ending | None]
 _AS_END = {"done": "success", "expanded": "expand"}
@@ -48,7 +49,7 @@ class Agent(Growing):
                 return ending
             if self.invalid >= self.budget.invalid:
                 return Ending("invalid", self.steps[-1].observation)
-            period = cycle([(s.move, s.text, s.observation) for s in self.steps], int(self.spec.values["patience"]))
+            period = cycle(self.steps, int(self.spec.values["patience"]))
             if period:
                 return Ending("loop", f"the last {period} steps, again and again")
             yield PAUSE
@@ -87,9 +88,11 @@ class Agent(Growing):
             spent.steps += 1
         self.tell("act", sentence=sentence)
         done = yield self.around.act(sentence)
-        observation = done.value
+        observation: Observation = done.value
         self.around.noticed(sentence, observation)
-        self.add(Step("act", sentence, observation.text))
+        shown = self.spec.values["show"]
+        told = shown == "all" or (shown == "failures" and not observation.ok)
+        self.add(Step("act", sentence, observation.text if told else ""))
         self.invalid = 0 if observation.ok else self.invalid
         if observation.ok:
             self.plans.clear()  # something may have been learnt: the same plan may make sense again

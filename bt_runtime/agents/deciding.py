@@ -15,7 +15,7 @@ from py_trees.common import Status
 from bt_runtime.agents.budget import Spent
 from bt_runtime.agents.end import Ending
 from bt_runtime.diagnose import BtError
-from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
+from bt_runtime.tree.node import FAILURE, INVALID, POLL, RUNNING, SUCCESS, path_of
 from bt_runtime.tree.nodes.parent import Parent
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree
@@ -38,6 +38,7 @@ class Deciding(Parent):
     job: Any = None
     answer: Any = None  # what the generator gets next
     ending: Ending | None = None  # of the latest round
+    shedding: Any = None  # the request to remove an earlier expansion
     goal = ""
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
@@ -54,7 +55,9 @@ class Deciding(Parent):
         try:
             if self.status is not RUNNING:
                 self.begin()
-            status = RUNNING
+            if self.shedding is not None and self.shedding.poll() is None:
+                return self.leave(RUNNING)
+            self.shedding, status = None, RUNNING
             if self.child is None or self.job is not None:  # with a child there, only what waits for it goes on
                 status = self.advance()
             if status is RUNNING and self.child is not None:
@@ -85,6 +88,7 @@ class Deciding(Parent):
                 except BtError as failed:
                     error = failed
                 if self.answer is None and error is None:
+                    self.context.wake_at(self.context.clock.now() + POLL)  # for jobs that cannot wake the runner
                     return RUNNING
             answer, self.answer = self.answer, None
             try:
@@ -128,17 +132,14 @@ class Deciding(Parent):
         return self.children[0] if self.children else None
 
     def shed(self) -> None:
-        """An expansion of an earlier round is removed; nobody else is looking at our one child."""
+        """An expansion that has had its turn is removed, between two ticks; this node goes on once it is gone."""
         if self.children:
-            old = self.children[0]
-            self.remove_child(old)
-            self.context.services["retire"](old)
+            self.shedding = self.context.services["remove"](path_of(self.children[0]))
 
     def grow(self, text: str) -> Generator[Any, Any, None]:
         """Asks for a subtree below this node and waits until it is there. Raises what speaks against it."""
         request = self.context.services["sprout"](self, text)
         yield request  # `poll` raises when it is refused
-        self.context.again()
 
     # The world around ------------------------------------------------------------------------
 
@@ -147,7 +148,9 @@ class Deciding(Parent):
         models: Mapping[str, Model] = self.context.service("models") or {}
         found = models.get(named) or models.get("default") or self.context.service("model")
         if found is None:
-            raise BtError("this tree decides with a model, and the run has none", "name one: --model FILE.gguf, or BTR_MODEL")
+            raise BtError(
+                "this tree decides with a model, and the run has none", "name one: --model FILE.gguf, or BTR_MODEL"
+            )
         return found
 
     def tell(self, event: str, **what: Any) -> None:

@@ -1,8 +1,9 @@
-"""A plan that was read becomes YAML of the full language: checked against budgets and sense first, then by the loader."""
+"""A plan that was read becomes YAML of the full language: checked for size and sense first, then by the loader."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import yaml
@@ -45,7 +46,9 @@ def objections(plan: Group, at: Situation) -> list[Objection]:
 def _size(plan: Group, at: Situation) -> list[Objection]:
     budget, found = at.budget, []
     if at.depth >= budget.depth:
-        found.append(Objection("depth", f"no further expansion: {budget.depth:g} agents stand above one another already"))
+        found.append(
+            Objection("depth", f"no further expansion: {budget.depth:g} agents stand above one another already")
+        )
     widest = max(_widths(plan))
     if widest > budget.width:
         found.append(Objection("width", f"{widest} parts in one list; at most {budget.width}"))
@@ -54,9 +57,15 @@ def _size(plan: Group, at: Situation) -> list[Objection]:
         found.append(Objection("levels", f"the plan is nested {levels} levels deep; at most {budget.levels}"))
     said = list(goals(plan))
     if at.nodes + len(said) > budget.nodes:
-        found.append(Objection("nodes", f"the run may have {budget.nodes:g} planned parts, and would have {at.nodes + len(said)}"))
+        found.append(
+            Objection(
+                "nodes", f"the run may have {budget.nodes:g} planned parts, and would have {at.nodes + len(said)}"
+            )
+        )
     found += [
-        Objection("length", f"a part has {len(g)} characters, at most {budget.length}: {g[:40]}…") for g in said if len(g) > budget.length
+        Objection("length", f"a part has {len(g)} characters, at most {budget.length}: {g[:40]}…")
+        for g in said
+        if len(g) > budget.length
     ]
     return found
 
@@ -66,7 +75,9 @@ def _loops(plan: Group, at: Situation) -> list[Objection]:
     for goal in (g.text for g in _goals(plan)):
         known = repeats_ancestor(goal, at.ancestors)
         if known is not None:
-            found.append(Objection("same goal", f"the subgoal `{goal}` is the goal above it again: name a smaller part, or act"))
+            found.append(
+                Objection("same goal", f"the subgoal `{goal}` is the goal above it again: name a smaller part, or act")
+            )
     if any(_alike(plan, other) for other in at.earlier):
         found.append(Objection("same plan", "this is the same plan again, and nothing was learnt since"))
     return found
@@ -80,12 +91,19 @@ def _sense(plan: Part) -> list[Objection]:
     double = duplicates(named)
     if double and plan.control != "sequence":
         found.append(Objection("duplicates", f"`{double[0]}` stands twice in one {plan.control}"))
-    elif any(same_goal(a, b) for a, b in zip(named, named[1:], strict=False)) and len(named) == len(plan.parts):
+    elif any(same_goal(a, b) for a, b in pairwise(named)) and len(named) == len(plan.parts):
         found.append(Objection("duplicates", f"`{double[0]}` stands twice, one right after the other"))
     if len(plan.parts) == 1 and isinstance(plan.parts[0], Goal | Group):
-        found.append(Objection("lone child", f"a {plan.control} of one part says no more than the part itself: act, or split it", True))
+        found.append(
+            Objection(
+                "lone child", f"a {plan.control} of one part says no more than the part itself: act, or split it", True
+            )
+        )
     if plan.control != "fallback" and is_search(named) and len(named) == len(plan.parts):
-        text = f"these parts look for the same thing in several places: a {plan.control} needs all of them, a fallback the first that works"
+        text = (
+            "these parts look for the same thing in several places: "
+            f"a {plan.control} needs all of them, a fallback the first that works"
+        )
         found.append(Objection("control flow", text, True))
     for part in plan.parts:
         found += _sense(part)
@@ -123,7 +141,9 @@ def as_yaml(plan: Group, leaf: str, given: Mapping[str, Json], registry: Registr
 def _node(part: Part, leaf: str, given: Mapping[str, Json], registry: Registry) -> dict[str, Any]:
     if isinstance(part, Goal):
         if not leaf:
-            raise Unreadable(f"the part `{part.text[:60]}` is a subgoal, and this node has no `leaf` tree", "use `act:` with a skill")
+            raise Unreadable(
+                f"the part `{part.text[:60]}` is a subgoal, and this node has no `leaf` tree", "use `act:` with a skill"
+            )
         return {"tree": {"file": leaf, "with": {**{k: _plain(v) for k, v in given.items()}, "goal": _plain(part.text)}}}
     if isinstance(part, Act):
         return _skill(part.sentence, registry)
@@ -151,7 +171,9 @@ def _skill(sentence: str, registry: Registry) -> dict[str, Any]:
             best = (fixed, kind.name, params)
     if best is None:
         close = nearest(sentence, known)
-        raise Unreadable(f"`{sentence[:80]}` is no skill", f"skills: {', '.join(known)}" if not close else f"did you mean `{close}`?")
+        raise Unreadable(
+            f"`{sentence[:80]}` is no skill", f"skills: {', '.join(known)}" if not close else f"did you mean `{close}`?"
+        )
     return {best[1]: {name: _plain(value) for name, value in best[2].items()}}
 
 

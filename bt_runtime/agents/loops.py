@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Hashable
+from collections.abc import Hashable, Iterable, Sequence
 
 _WORD = re.compile(r"[a-z0-9]+")
-_IDLE = frozenset("a an the to of in on at and please now then your you is be it its this that".split())
+_IDLE = frozenset(
+    ["a", "an", "the", "to", "of", "and", "please", "now", "then", "your", "you", "is", "be", "it", "its"]
+)
 NEAR = 0.85  # of all words shared: a near-repeat
 
 
@@ -43,7 +44,9 @@ def duplicates(goals: Sequence[str]) -> list[str]:
     return [g for i, g in enumerate(goals) if any(same_goal(g, earlier) for earlier in goals[:i])]
 
 
-_SEARCH = re.compile(r"^((?:find|search|look|locate|get|fetch)\b.*?) (?:in|on|at|from|near|inside|under) (.+)$", re.IGNORECASE)
+_SEARCH = re.compile(
+    r"^((?:find|search|look|locate|get|fetch)\b.*?) (?:in|on|at|from|near|inside|under) (.+)$", re.IGNORECASE
+)
 
 
 def is_search(goals: Sequence[str]) -> bool:

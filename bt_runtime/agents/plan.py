@@ -28,7 +28,9 @@ class Plan(Growing):
             over = self.over()
             if over:
                 return Ending("budget", over)
-            prompt = agent_prompt(system, self.goal, opening, steps, family=family_of(self), examples=examples, notes=notes)
+            prompt = agent_prompt(
+                system, self.goal, opening, steps, family=family_of(self), examples=examples, notes=notes
+            )
             text = prompt.text(getattr(self.model(), "chat_template", None)) + _OPENINGS[form]
             grammar = self.grammar() if form == "dialect" else None
             plan, refused = yield from self.plan(text, grammar)

@@ -49,7 +49,13 @@ def read_plan(text: str) -> Group:
     if len(text) > MOST_TEXT:
         raise Unreadable(f"the plan is too long: {len(text)} characters, at most {MOST_TEXT}")
     body = _unfenced(text)
-    part = _steps(body) if _ORDER.search(body) or _STEP.search(body) else _lists(body) if _FLOW.search(body) else _dialect(body)
+    part = (
+        _steps(body)
+        if _ORDER.search(body) or _STEP.search(body)
+        else _lists(body)
+        if _FLOW.search(body)
+        else _dialect(body)
+    )
     return part if isinstance(part, Group) else Group("sequence", (part,))
 
 
@@ -108,7 +114,9 @@ def _part(node: Node, depth: int) -> Part:
         if not said:
             raise Unreadable("`act` takes one sentence")
         return Act(said)
-    raise Unreadable(f"a plan has no `{key.text[:60]}`", "it has: sequence, fallback, parallel, act, fail, and plain subgoals")
+    raise Unreadable(
+        f"a plan has no `{key.text[:60]}`", "it has: sequence, fallback, parallel, act, fail, and plain subgoals"
+    )
 
 
 def _group(control: str, value: Node, depth: int) -> Group:
@@ -146,7 +154,7 @@ def _lists(text: str) -> Part:
     named = [Goal(_one_line(re.sub(r"^and\s+", "", p))) for p in parts if p.strip(" .")]
     if not named:
         raise Unreadable("the list of subgoals is empty")
-    return Group(control, tuple(named))  # type: ignore[arg-type]
+    return Group(control, tuple(named))
 
 
 # ADaPT's steps: `Step 1: …` and `Execution Order: (Step 1 OR Step 2) AND Step 3` ----------------------------

@@ -1,4 +1,4 @@
-"""Prompts, built by pure functions from values. What is fixed comes first, so that its cached state serves all nodes."""
+"""Prompts, built by pure functions. What is fixed comes first, so that its cached state serves all nodes."""
 
 from __future__ import annotations
 
@@ -31,8 +31,14 @@ class Prompt(NamedTuple):
 
 
 def agent_prompt(
-    system: str, goal: str, observation: str, steps: Sequence[Step] = (), *, family: Family | None = None,
-    examples: Sequence[str] = (), notes: Sequence[str] = (),
+    system: str,
+    goal: str,
+    observation: str,
+    steps: Sequence[Step] = (),
+    *,
+    family: Family | None = None,
+    examples: Sequence[str] = (),
+    notes: Sequence[str] = (),
 ) -> Prompt:
     return Prompt(system, example_block(examples), opening(goal, observation, family, notes), written(steps))
 
@@ -71,14 +77,18 @@ def chat(template: str, messages: Sequence[Mapping[str, str]]) -> str:
     environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
     environment.globals["raise_exception"] = _refuse
     try:
-        text = environment.from_string(template).render(messages=messages, add_generation_prompt=True, bos_token="", eos_token="")
+        text = environment.from_string(template).render(
+            messages=messages, add_generation_prompt=True, bos_token="", eos_token=""
+        )
     except _Refused as refused:
         if messages and messages[0]["role"] == "system":  # some templates take no system text: say it to the user
             joined = {"role": "user", "content": f"{messages[0]['content']}\n\n{messages[1]['content']}"}
             return chat(template, [joined])
         raise BtError(f"the model's chat template refuses these messages: {refused}") from refused
     except TemplateError as error:
-        raise BtError(f"the model's chat template cannot be used: {error}", "use the model as a base model: chat: false") from error
+        raise BtError(
+            f"the model's chat template cannot be used: {error}", "use the model as a base model: chat: false"
+        ) from error
     return str(text)
 
 

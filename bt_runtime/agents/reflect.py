@@ -15,7 +15,9 @@ class Reflect(Deciding):
         stories: dict[str, tuple[str, str]] = self.context.service("stories") or {}
         story, ended = stories.get(self.goal, ("", "nothing is known of it"))
         system = system_text(values["prompt"] or "reflect", {})
-        asked = f"{story}\nThis attempt ended: {ended}.\n" if story else f"The task was: {self.goal}\nIt failed: {ended}.\n"
+        asked = (
+            f"{story}\nThis attempt ended: {ended}.\n" if story else f"The task was: {self.goal}\nIt failed: {ended}.\n"
+        )
         prompt = Prompt(system, "", asked, "Next time:").text(getattr(self.model(), "chat_template", None))
         wrote = yield self.model().write(
             prompt, stop=["\n"], max_tokens=values["max_tokens"], temperature=float(values["temperature"])

@@ -1,4 +1,4 @@
-"""Models for tests, behind the protocol of the real ones: one that says what it was told to, one that records and plays."""
+"""Models for tests, behind the protocol of the real ones: one says what it was told to, one records and plays."""
 
 from __future__ import annotations
 
@@ -74,26 +74,30 @@ class ScriptedModel:
     def choose(
         self, prompt: str, options: Sequence[str], *, mode: Literal["exact", "greedy", "scores"] = "exact",
         normalise: bool = False, terminator: str | None = None, then: Mapping[str, Sequence[str]] | None = None,
-    ) -> Job[Choice]:  # fmt: skip
+    ) -> Any:  # fmt: skip
         said = self.answer({"kind": "choose", "prompt": prompt, "options": tuple(options), "then": then or {}})
         if said in options and said not in (then or {}):
             return self.job(Choice(said, list(options).index(said), 0.0, 1.0))
         opening = next((o for o in options if said.startswith(o.rstrip())), None)
         if opening is None:
-            raise Misplayed(f"the script says {said[:80]!r}, which is no option", f"options: {', '.join(options)[:400]}")
+            raise Misplayed(
+                f"the script says {said[:80]!r}, which is no option", f"options: {', '.join(options)[:400]}"
+            )
         rest = said[len(opening.rstrip()) :].lstrip(" ").removeprefix("\n")
         following = (then or {}).get(opening)
         if following is None:
             self.rest = rest
             return self.job(Choice("", list(options).index(opening), 0.0, 1.0, None, opening))
         if rest not in following:
-            raise Misplayed(f"the script says {rest!r}, which cannot be done now", f"can be done: {', '.join(following)[:400]}")
+            raise Misplayed(
+                f"the script says {rest!r}, which cannot be done now", f"can be done: {', '.join(following)[:400]}"
+            )
         return self.job(Choice(rest, list(following).index(rest), 0.0, 1.0, None, opening))
 
     def write(
         self, prompt: str, *, grammar: Grammar | None = None, stop: Sequence[str] = (), max_tokens: int = 256,
         temperature: float = 0.0, top_p: float = 1.0, min_p: float = 0.0, seed: int = 0,
-    ) -> Job[Writing]:  # fmt: skip
+    ) -> Any:  # fmt: skip
         text = self.answer({"kind": "write", "prompt": prompt, "stop": tuple(stop)})
         return self.job(Writing(text, "stop", self.count(text)))
 
@@ -128,18 +132,18 @@ class RecordingModel:
     def chat_template(self) -> str | None:
         return getattr(self.model, "chat_template", None)
 
-    def choose(self, prompt: str, options: Sequence[str], **how: Any) -> Job[Choice]:
+    def choose(self, prompt: str, options: Sequence[str], **how: Any) -> Any:
         asked = {"kind": "choose", "prompt": prompt, "options": list(options), **_plain(how)}
         return self._job(asked, lambda m: m.choose(prompt, options, **how), lambda a: Choice(*a))
 
-    def write(self, prompt: str, **how: Any) -> Job[Writing]:
+    def write(self, prompt: str, **how: Any) -> Any:
         asked = {"kind": "write", "prompt": prompt, **_plain(how)}
         return self._job(asked, lambda m: m.write(prompt, **how), lambda a: Writing(*a))
 
     def count(self, text: str) -> int:
         return self.model.count(text) if self.model is not None else len(text.split())
 
-    def embed(self, texts: Sequence[str]) -> Job[Sequence[Sequence[float]]]:
+    def embed(self, texts: Sequence[str]) -> Any:
         return self._job({"kind": "embed", "texts": list(texts)}, lambda m: m.embed(texts), lambda a: a)
 
     def stats(self) -> Mapping[str, Json]:
@@ -155,7 +159,8 @@ class RecordingModel:
             return Answered(read(self.known[key]))
         if self.model is None:
             raise Misplayed(
-                f"the recording {self.file.name} has no answer to this {asked['kind']}", str(asked.get("prompt", ""))[-300:]
+                f"the recording {self.file.name} has no answer to this {asked['kind']}",
+                str(asked.get("prompt", ""))[-300:],
             )
         return _Recorded(ask(self.model), lambda answer: self._keep(key, answer))
 

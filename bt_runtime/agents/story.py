@@ -1,4 +1,4 @@
-"""What one agent node has thought, done and seen: values, and their written form (the form of experiences and prompts)."""
+"""What one agent node has thought, done and seen: values, and the form in which prompts and experiences tell it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Expressions that a stranger may write: a small part of Python's, bounded in size, time and memory.
 
     compile("battery < low").evaluate({"battery": 0.1, "low": 0.2})     # True
-    Template("go to {room}").evaluate({"room": "kitchen"})                # "go to kitchen"
+    Template("go to {room}").evaluate({"room": "kitchen"})            # "go to kitchen"
 
 Nothing is handed to Python's own parser or `eval`: what is not in the grammar here does not exist.
 """

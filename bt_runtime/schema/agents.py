@@ -6,8 +6,10 @@ from bt_runtime.schema.kind import Field, Kind
 
 _IMPL = "bt_runtime.agents"
 _GOAL = Field("goal", "string", "What to achieve, as a person would say it.", required=True)
-_MODEL = Field("model", "text", "Which of the run's models decides: a name such as `planner` or `executor`.", default="")
-_LEAF = Field("leaf", "text", "The tree that every subgoal of an expansion becomes; it has an input `goal`.", default="")
+_MODEL = Field("model", "text", "Which of the run's models decides: `planner`, `executor`, …", default="")
+_LEAF = Field(
+    "leaf", "text", "The tree that every subgoal of an expansion becomes; it has an input `goal`.", default=""
+)
 _WITH = Field("with", "assignments", "More inputs of the leaf, computed when it expands.", default={})
 _EXAMPLES = (
     Field("examples", "integer", "How many retrieved experiences to show at most.", default=5, minimum=0),
@@ -17,9 +19,9 @@ _EXAMPLES = (
           choices=("semantic", "task", "random")),
 )  # fmt: skip
 _BUDGETS = (
-    Field("max_steps", "integer", "Actions in the world.", default=40, minimum=1),
-    Field("max_decisions", "integer", "Choices and texts asked of the model.", default=120, minimum=1),
-    Field("max_tokens", "integer", "Tokens written by the model.", default=8000, minimum=1),
+    Field("max_steps", "integer", "Actions in the world.", default=200, minimum=1),
+    Field("max_decisions", "integer", "Choices and texts asked of the model.", default=400, minimum=1),
+    Field("max_tokens", "integer", "Tokens written by the model.", default=20000, minimum=1),
     Field("seconds", "number", "Time, by the run's clock; 0 means no bound.", default=0, minimum=0),
 )
 _GROWTH = (
@@ -29,7 +31,9 @@ _GROWTH = (
     Field("max_invalid", "integer", "Answers in a row that cannot be used.", default=3, minimum=1),
 )
 _NOTES = Field("notes", "list", "Lines from earlier attempts, shown before the first observation.", default=[])
-_TEMPERATURE = Field("temperature", "number", "Of thoughts and plans; 0 takes the likeliest.", default=0, minimum=0, maximum=2)
+_TEMPERATURE = Field(
+    "temperature", "number", "Of thoughts and plans; 0 takes the likeliest.", default=0, minimum=0, maximum=2
+)
 _PROMPT = Field("prompt", "text", "The prompt file in trees/prompts/.", default="")
 
 AGENT = Kind(
@@ -38,12 +42,13 @@ AGENT = Kind(
         _GOAL,
         Field("moves", "list", "What it may do: `think`, `act`, `expand`, `ask`.", default=["think", "act"]),
         _LEAF, _WITH, _MODEL,
-        Field("resume", "boolean", "After an expansion go on deciding, with its result as the observation.", default=False),
+        Field("resume", "boolean", "After an expansion go on, with its result as the observation.", default=False),
         Field("recall", "boolean", "May ask working memory where things were seen.", default=True),
-        Field("inform", "word", "What is told at the start besides the world's look: `none`, or the last successful action.",
+        Field("inform", "word", "What is told at the start besides the world's look.",
               default="none", choices=("none", "last_action")),
-        Field("choose", "word", "How a sentence is chosen: exact arg max, greedy, or all scored.", default="exact",
+        Field("choose", "word", "How a sentence is chosen: exact, greedy, or by scoring all.", default="exact",
               choices=("exact", "greedy", "scores")),
+        Field("show", "word", "Which observations stay in the prompt.", default="all", choices=("all", "failures", "none")),
         Field("think_tokens", "integer", "Tokens of one thought.", default=200, minimum=1),
         Field("patience", "integer", "How often a cycle of actions may repeat.", default=3, minimum=2),
         _NOTES, _TEMPERATURE, _PROMPT, *_EXAMPLES, *_BUDGETS, *_GROWTH,
@@ -54,7 +59,7 @@ AGENT = Kind(
         "`expand` grafts a subtree below the agent; its result is the agent's, or with `resume` the next observation.",
         "The model, the world and memory work elsewhere; a tick only polls, and halting the agent cancels them.",
     ),
-    'agent:\n  goal: bring a cup to the sink\n  moves: [think, act]\n', bare="goal", impl=f"{_IMPL}.agent:Agent", waits=True,
+    "agent:\n  goal: bring a cup to the sink\n  moves: [think, act]\n", bare="goal", impl=f"{_IMPL}.agent:Agent", waits=True,
 )  # fmt: skip
 PLAN = Kind(
     "plan", "agent", "Breaks a goal into parts, and becomes the subtree of them.",

@@ -50,6 +50,7 @@ REACTIVE_SEQUENCE = _listed(
         "Every tick begins at the first child.",
         "When a child is running or fails, any later child that was running is halted.",
         "It succeeds when all children succeed in one tick.",
+        "A skipped child is passed over; when all were skipped it is skipped itself.",
     ),
     reactive=True,
 )  # fmt: skip
@@ -60,6 +61,7 @@ REACTIVE_FALLBACK = _listed(
         "Every tick begins at the first child.",
         "When a child is running or succeeds, any later child that was running is halted.",
         "It fails when all children fail in one tick.",
+        "A skipped child is passed over; when all were skipped it is skipped itself.",
     ),
     reactive=True,
 )  # fmt: skip

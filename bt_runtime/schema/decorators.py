@@ -51,7 +51,7 @@ DECORATORS = (
         (
             "SUCCESS of the child is SUCCESS; after a failure the child is started again at the next tick.",
             "After the last attempt has failed it fails; a running child does not use up an attempt.",
-            "A count that turns out to be 0 fails without ticking the child.",
+            "A count that turns out to be 0 fails without ticking the child; one below -1 is a fault of this node.",
         ),
         _example("retry", "times: 3"), loops=True, waits=True,
     ),
@@ -61,7 +61,7 @@ DECORATORS = (
         (
             "FAILURE of the child is FAILURE; after a success the child is started again at the next tick.",
             "After the last success it succeeds.",
-            "A count that turns out to be 0 succeeds without ticking the child.",
+            "A count that turns out to be 0 succeeds without ticking the child; one below -1 is a fault of this node.",
         ),
         _example("repeat", "times: 3"), loops=True, waits=True,
     ),
@@ -80,6 +80,7 @@ DECORATORS = (
             "The list is read once, when the node starts; each item is written to the entry before the child starts.",
             "After a success the next item follows at the next tick; a failure ends it with FAILURE.",
             "An empty list is SUCCESS without ticking the child.",
+            "An item whose child is skipped is passed over; when all were skipped it is skipped itself.",
         ),
         "for_each:\n  in: [kitchen, hall]\n  as: place\n  child:\n    log: \"at {place}\"\n", loops=True, waits=True,
     ),
@@ -105,7 +106,7 @@ DECORATORS = (
         (Field("hz", "number", "How often it may be started.", required=True, minimum=0.001),),
         (
             "A child that is running is ticked at every tick until it ends.",
-            "In between it returns the last result without ticking the child.",
+            "In between it returns the last result without ticking the child; after a halt it is RUNNING instead.",
         ),
         _example("rate", "hz: 2"),
     ),

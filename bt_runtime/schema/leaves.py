@@ -29,7 +29,7 @@ LEAVES = (
             "With `seconds` alone it succeeds when the time has passed; zero succeeds at once.",
             "With `until` it succeeds as soon as that holds; with both it fails when the time has passed first.",
         ),
-        "wait: 1.5\n", bare="seconds", impl=f"{_IMPL}.leaves:Wait", waits=True,
+        "wait: 1.5\n", bare="seconds", impl=f"{_IMPL}.leaves:Wait", waits=True, one_of=("seconds", "until"),
     ),
     Kind(
         "log", "leaf", "Writes a line to the run's log.",

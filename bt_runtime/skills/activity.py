@@ -11,7 +11,7 @@ import inspect
 import threading
 from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import Future
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any, NamedTuple, Protocol
 
 from py_trees.common import Status
@@ -27,11 +27,15 @@ class Ended(NamedTuple):
 
 
 class Activity(Protocol):
+    wakes: bool  # does it say when it has finished (or must it be looked at again and again)
+
     def poll(self) -> Ended | None: ...
     def cancel(self, reason: str) -> None: ...
 
 
 def ended(value: Any) -> Ended:
+    if value is Status.RUNNING or value is Status.INVALID or inspect.isawaitable(value) or inspect.isgenerator(value):
+        raise TypeError(f"a skill that has returned must have ended: SUCCESS, FAILURE or a value, not {value!r}")
     if isinstance(value, Status):
         return Ended(value)
     if isinstance(value, Observation):
@@ -51,22 +55,32 @@ def begin(target: Any, params: dict[str, Any], wake: Callable[[], None]) -> Acti
 
 
 class _OfSkill:
+    wakes = False
+
     def __init__(self, target: Any, params: dict[str, Any]) -> None:
         self.target = target
-        target.start(**params)
+        try:
+            target.start(**params)
+        except BaseException:
+            with suppress(Exception):
+                target.cancel()  # it may have begun to move
+            raise
 
     def poll(self) -> Ended | None:
         status = self.target.poll()
         if not isinstance(status, Status) or status is Status.INVALID:
             raise TypeError(f"poll() of a skill must return RUNNING, SUCCESS or FAILURE, not {status!r}")
-        feedback = getattr(self.target, "feedback", "")
-        return None if status is Status.RUNNING else Ended(status, None, feedback)
+        if status is Status.RUNNING:
+            return None
+        return Ended(status, getattr(self.target, "result", None), getattr(self.target, "feedback", ""))
 
     def cancel(self, reason: str) -> None:
         self.target.cancel()
 
 
 class _OfGenerator:
+    wakes = False
+
     def __init__(self, generator: Generator[Any, None, Any]) -> None:
         self.generator = generator
 
@@ -82,6 +96,7 @@ class _OfGenerator:
 
 
 class _OfFuture:
+    wakes = True
     future: Future[Any]
 
     def poll(self) -> Ended | None:
@@ -116,8 +131,10 @@ class InThread(_OfFuture):
                 return  # cancelled while it waited for its turn
             try:
                 self.future.set_result(target(**params))
-            except BaseException as error:
+            except Exception as error:
                 self.future.set_exception(error)
+            except BaseException as error:  # sys.exit() of a skill is no reason to leave the run
+                self.future.set_exception(RuntimeError(f"the skill left by {type(error).__name__}: {error}"))
 
 
 class _OfCoroutine(_OfFuture):

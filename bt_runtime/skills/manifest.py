@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from bt_runtime import source
 from bt_runtime.diagnose import Diagnostic, nearest
-from bt_runtime.schema.kind import COMMON_NAMES, DATA_TYPES, Field, Kind
+from bt_runtime.schema.data import an, fits, type_name
+from bt_runtime.schema.kind import COMMON_NAMES, DATA_TYPES, Field, FieldType, Kind
 from bt_runtime.source import Listing, Mapping, Node, Scalar
 from bt_runtime.types import Json, Span
 
 TOP = ("version", "skills", "about", "impl", "kinds")
-ENTRY = ("sentence", "about", "params", "outputs", "needs", "brings", "takes", "on_resume", "impl", "reactive")
+ENTRY = ("sentence", "about", "params", "outputs", "needs", "brings", "takes", "on_resume", "impl")
 PARAM = ("type", "about", "default", "choices", "minimum", "maximum")
 ON_RESUME = ("repeat", "verify", "fail")
 NODE = "bt_runtime.tree.nodes.skill:SkillNode"
@@ -59,6 +60,8 @@ class _Reader:
         if isinstance(top, Mapping):
             self.known(top, TOP, "a manifest")
             name = self.text(top, "skills")
+            if not name:
+                self.fault("a manifest has a name", (top.get("skills") or top).span, "for instance `skills: house`")
             version = top.get("version")
             if not isinstance(version, Scalar) or version.value != 1:
                 self.fault("a manifest begins with `version: 1`", (version or top).span)
@@ -80,7 +83,10 @@ class _Reader:
         if not key.text.isidentifier():
             self.fault(f"`{key.text}` cannot be the name of a skill: letters, digits and _", key.span)
         inputs = self.params(node.get("params"), writes=False)
-        fields = (*inputs, *self.params(node.get("outputs"), writes=True))
+        outputs = self.params(node.get("outputs"), writes=True)
+        for twice in {f.name for f in inputs} & {f.name for f in outputs}:
+            self.fault(f"`{twice}` is both a parameter and an output", key.span)
+        fields = (*inputs, *outputs)
         sentence = self.text(node, "sentence") or " ".join(
             [key.text.replace("_", " "), *(f"{{{f.name}}}" for f in inputs)]
         )
@@ -119,27 +125,60 @@ class _Reader:
             why = "is reserved: any node may carry it" if key.text in COMMON_NAMES else "is no name"
             self.fault(f"a parameter cannot be called `{key.text}`: it {why}", key.span)
             return None
-        given: dict[str, Json] = {"type": node.data()} if isinstance(node, Scalar) else node.data()
-        if not isinstance(given, dict):
-            self.fault(f"parameter `{key.text}` takes its type, or a mapping", node.span)
-            return None
-        if isinstance(node, Mapping):
-            self.known(node, PARAM, "a parameter")
-        type_ = given.get("type", "any")
-        if type_ not in DATA_TYPES:
-            self.fault(f"unknown type `{type_}`", node.span, f"types: {', '.join(sorted(DATA_TYPES))}")
-            return None
+        if not isinstance(node, Mapping):
+            if not isinstance(node, Scalar) or node.value is None:
+                self.fault(f"parameter `{key.text}` takes its type, or a mapping", node.span)
+                return self.field(key, None, {}, writes)
+            return self.field(key, node, {}, writes)
+        self.known(node, PARAM, "a parameter")
+        return self.field(key, node.get("type"), {name.text: value for name, value in node}, writes)
+
+    def field(self, key: Scalar, type: Node | None, given: dict[str, Node], writes: bool) -> Field:
+        """One that is at fault is known all the same, so that the trees that use it are not faults too."""
+        type_ = self.type(type)
+        about = given.get("about")
         return Field(
             key.text,
             type_,
-            str(given.get("about", "")),
+            about.text if isinstance(about, Scalar) else "",
             required="default" not in given and not writes,
-            default=given.get("default"),
-            choices=tuple(given.get("choices") or ()),
-            minimum=given.get("minimum"),
-            maximum=given.get("maximum"),
+            default=self.default(given.get("default"), type_),
+            choices=self.choices(given.get("choices"), type_),
+            minimum=self.bound(given, "minimum"),
+            maximum=self.bound(given, "maximum"),
             writes=writes,
         )
+
+    def type(self, node: Node | None) -> FieldType:
+        name = node.text if isinstance(node, Scalar) else "any" if node is None else ""
+        if name in DATA_TYPES:
+            return cast(FieldType, name)
+        if node is not None:
+            label = f"did you mean `{close}`?" if (close := nearest(name, DATA_TYPES)) else ""
+            self.fault(f"unknown type `{name}`", node.span, f"types: {', '.join(sorted(DATA_TYPES))}", label)
+        return "any"
+
+    def default(self, node: Node | None, type: FieldType) -> Json:
+        if node is not None and not fits(node.data(), type):
+            self.fault(f"this default is {an(type_name(node.data()))}, not {an(type)}", node.span)
+        return node.data() if node is not None else None
+
+    def choices(self, node: Node | None, type: FieldType) -> tuple[Json, ...]:
+        if node is not None and not isinstance(node, Listing):
+            self.fault("`choices` takes a list", node.span)
+        found = tuple(node) if isinstance(node, Listing) else ()
+        for item in found:
+            if not fits(item.data(), type):
+                self.fault(f"this choice is {an(type_name(item.data()))}, not {an(type)}", item.span)
+        return tuple(item.data() for item in found)
+
+    def bound(self, given: dict[str, Node], name: str) -> float | None:
+        node = given.get(name)
+        value = node.value if isinstance(node, Scalar) else None
+        if node is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+            return value
+        self.fault(f"`{name}` takes a number", node.span)
+        return None
 
     def slots(self, sentence: str, params: set[str], node: Node) -> None:
         from bt_runtime.skills.sentence import Sentence

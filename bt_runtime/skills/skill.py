@@ -39,6 +39,7 @@ class Skill:
     """A skill with a life of its own. One object a node; `start` is called each time the node starts."""
 
     feedback = ""  # what people see while it runs
+    result: Any = None  # what it found, for its outputs: read once `poll` has said SUCCESS
 
     def start(self, **params: Any) -> None:
         """Begin. Must not wait."""
@@ -88,7 +89,7 @@ def kind_of(target: Any) -> Kind:
     name = marked.get("name") or _snake(plain)
     if not name.isidentifier():
         raise SkillError(f"`{name}` cannot be the name of a skill", "give it one: @skill(name='…')")
-    fields = _fields(target, name)
+    fields = fields_of(target, name)
     sentence = marked.get("sentence") or " ".join([name.replace("_", " "), *(f"{{{f.name}}}" for f in fields)])
     about = (inspect.getdoc(target) or sentence).partition("\n")[0]
     entry = Entry(
@@ -103,7 +104,7 @@ def kind_of(target: Any) -> Kind:
     return kind._replace(data={**kind.data, "python": target})
 
 
-def _fields(target: Any, name: str) -> tuple[Field, ...]:
+def fields_of(target: Any, name: str) -> tuple[Field, ...]:
     function: Any = getattr(target, "start", target) if isinstance(target, type) else target
     hints = typing.get_type_hints(function if not callable(target) or inspect.isroutine(function) else target)
     found: list[Field] = []

@@ -47,9 +47,9 @@ def parse(source: str | bytes, name: str = "text", limits: Limits = DEFAULT) -> 
     size = len(source) if isinstance(source, bytes) else _size(source, limits)
     if size > limits.size:
         return Document(name, "", None, [text.too_large(name, size, limits)])
-    written, faults = text.decode(source, name) if isinstance(source, bytes) else text.clean(source, name)
-    if faults and not written:
-        return Document(name, "", None, faults)
+    written, faults, readable = text.decode(source, name) if isinstance(source, bytes) else text.clean(source, name)
+    if not readable:
+        return Document(name, written, None, faults)
     with PausedCollection():
         root, more = compose.compose(written, name, limits)
     return Document(name, written, root, sorted([*faults, *more], key=_place))

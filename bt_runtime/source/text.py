@@ -6,6 +6,7 @@ import os
 import re
 import stat
 from pathlib import Path
+from typing import NamedTuple
 
 from bt_runtime.diagnose import Diagnostic, nearest
 from bt_runtime.source.limits import Limits
@@ -72,28 +73,34 @@ def too_large(name: str, size: int, limits: Limits) -> Diagnostic:
     )
 
 
-def decode(data: bytes, name: str) -> tuple[str, list[Diagnostic]]:
-    """The text, every foreign character in it replaced, and a fault for each; no text when it is something else."""
+class Decoded(NamedTuple):
+    text: str  # every foreign character in it replaced
+    faults: list[Diagnostic]  # one for each of those
+    readable: bool = True  # whether it is worth looking for YAML in it
+
+
+def decode(data: bytes, name: str) -> Decoded:
     wide = _wide_encoding(data)
     if wide:
         at = Span(1, 1, 1, 1)
-        return "", [Diagnostic("BT002", f"this is {wide}, not UTF-8", name, at, help="save the file as UTF-8")]
+        fault = Diagnostic("BT002", f"this is {wide}, not UTF-8", name, at, help="save the file as UTF-8")
+        return Decoded("", [fault], readable=False)
     return clean(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape"), name)
 
 
-def clean(text: str, name: str) -> tuple[str, list[Diagnostic]]:
+def clean(text: str, name: str) -> Decoded:
     """The same for what is text already."""
     found = _FORBIDDEN.search(text)
     if not found:
-        return text, []
+        return Decoded(text, [])
     places = Places(text)
-    faults = []
+    faults: list[Diagnostic] = []
     for match in _FORBIDDEN.finditer(text, found.start()):
         faults.append(_foreign(match[0], name, places.span(match.start())))
         if len(faults) > _BINARY:
-            first = faults[0]._replace(message="this is not text", help="is this the right file?")
-            return "", [first]
-    return _FORBIDDEN.sub("\ufffd", text), faults
+            faults = [faults[0]._replace(message="this is not text", help="is this the right file?")]
+            return Decoded(_FORBIDDEN.sub("\ufffd", text), faults, readable=False)
+    return Decoded(_FORBIDDEN.sub("\ufffd", text), faults)
 
 
 def _foreign(character: str, name: str, span: Span) -> Diagnostic:

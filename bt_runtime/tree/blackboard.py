@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import NamedTuple
 
 from bt_runtime.diagnose import BtError, nearest
@@ -22,6 +22,7 @@ class Written(NamedTuple):
 
 
 Listener = Callable[[Written], None]
+_PLAIN = (str, int, float, bool)
 
 
 class UnknownEntry(BtError, KeyError):
@@ -43,13 +44,14 @@ class Scope:
     A shared name is another scope's entry; with `open`, unknown names are the parent's.
     """
 
-    __slots__ = ("board", "guard", "open", "parent", "path", "shared", "stamps", "values")
+    __slots__ = ("board", "guard", "open", "own", "parent", "path", "shared", "stamps", "values")
 
     def __init__(self, board: Blackboard, path: str = "", parent: Scope | None = None, open: bool = False) -> None:
         self.board = board
         self.path = path
         self.parent = parent
         self.open = open
+        self.own: Container[str] = ()  # names that are never the parent's
         self.values: dict[str, Json] = {}
         self.stamps: dict[str, int] = {}  # name → sequence number of the last write
         self.shared: dict[str, tuple[Scope, str]] = {}
@@ -61,10 +63,14 @@ class Scope:
         while True:
             if name in scope.shared:
                 scope, name = scope.shared[name]
-            elif scope.open and scope.parent is not None and name not in scope.values:
+            elif scope.parent is not None and scope.passes_on(name):
                 scope = scope.parent
             else:
                 return scope, name
+
+    def passes_on(self, name: str) -> bool:
+        """Is this name, of no entry here, looked for in the parent?"""
+        return self.open and name not in self.values and name not in self.own
 
     def __getitem__(self, name: str) -> Json:
         try:
@@ -97,6 +103,13 @@ class Scope:
         scope, at = self.home(name)
         return scope.stamps.get(at, 0)
 
+    def clear(self, keep: Container[str]) -> None:
+        """Forgets the entries of this scope's own, but for those to keep."""
+        with self.board._lock:
+            for name in [n for n in self.values if n not in keep]:
+                del self.values[name]
+                self.board.sequence += 1  # the picture changed
+
     def visible(self) -> set[str]:
         seen: set[str] = {*self.values, *self.shared}
         if self.open and self.parent is not None:
@@ -116,15 +129,18 @@ class Blackboard:
         self._lock = threading.RLock()
         self._ticker: int | None = None  # the thread that is inside a tick
         self._inbox: deque[tuple[Scope, str, Callable[[Json], Json]]] = deque()
-        self.refused: list[BtError] = []
+        self.faults: deque[tuple[str, Exception]] = deque(maxlen=256)  # scope path, what broke; the engine reports them
+        self.stirred = False  # an entry changed inside this tick: nodes that were ticked before it may see it next time
         self._picture: tuple[int, Mapping[str, Mapping[str, Json]]] = (-1, {})
 
     def open(self, path: str, parent: Scope, open: bool = False) -> Scope:
-        """A scope for the subtree at this path; a second one at the same path takes its place."""
-        scope = Scope(self, path, parent, open)
+        """A scope for the subtree at this path; it takes part in pictures once it is registered."""
+        return Scope(self, path, parent, open)
+
+    def register(self, scope: Scope) -> None:
         with self._lock:
-            self.scopes[path] = scope
-        return scope
+            self.scopes[scope.path] = scope
+            self.sequence += 1  # the picture changed
 
     def close(self, scope: Scope) -> None:
         with self._lock:
@@ -137,21 +153,25 @@ class Blackboard:
             if self._ticker is not None and self._ticker != threading.get_ident():
                 self._inbox.append((scope, name, change))
                 return
-            self._put(scope, name, change)
-        if self._ticker is None:
+            written = self._put(scope, name, change)
+            inside = self._ticker is not None
+        self._tell(written)  # outside the lock: a listener may wait for something that waits for it
+        if not inside:
             self.wake()
 
     def begin_tick(self) -> None:
         with self._lock:
-            self._drain()
             self._ticker = threading.get_ident()
+            self.stirred = False
 
     def end_tick(self) -> None:
+        """Makes the writes effective that arrived from other threads during the tick."""
         with self._lock:
             self._ticker = None
-            waiting = bool(self._inbox)
-            self._drain()
-        if waiting:
+            written = self._drain()
+        for each in written:
+            self._tell(each)
+        if written:
             self.wake()
 
     def snapshot(self) -> Mapping[str, Mapping[str, Json]]:
@@ -166,22 +186,48 @@ class Blackboard:
         self.listeners.append(listener)
         return lambda: self.listeners.remove(listener) if listener in self.listeners else None
 
-    def _drain(self) -> None:
+    def _drain(self) -> list[Written]:
+        done: list[Written] = []
         while self._inbox:
+            scope, name, change = self._inbox.popleft()
             try:
-                self._put(*self._inbox.popleft())
-            except BtError as refused:
-                self.refused.append(refused)  # the writer has long gone on: the engine reports it
+                done.append(self._put(scope, name, change))
+            except Exception as error:  # the writer has long gone on
+                self.faults.append((scope.path, error))
+        return done
 
-    def _put(self, scope: Scope, name: str, change: Callable[[Json], Json]) -> None:
+    def _put(self, scope: Scope, name: str, change: Callable[[Json], Json]) -> Written:
         home, at = scope.home(name)
-        value = change(home.values.get(at))
-        if home.guard is not None:
-            home.guard(at, value)
+        before = home.values.get(at)
+        value = change(before)
+        _guard(scope, name, value)
         self.sequence += 1
         home.values[at] = value
         home.stamps[at] = self.sequence
-        if self.listeners:
-            written = Written(home.path, at, value, self.sequence)
-            for listener in tuple(self.listeners):
+        self.stirred = self.stirred or not _same(before, value)
+        return Written(home.path, at, value, self.sequence)
+
+    def _tell(self, written: Written) -> None:
+        for listener in tuple(self.listeners):
+            try:
                 listener(written)
+            except Exception as error:  # the write is none the worse for it
+                self.faults.append((written.scope, error))
+
+
+def _guard(scope: Scope, name: str, value: Json) -> None:
+    """Every scope that the name passes through on its way home may object to the value."""
+    while True:
+        if scope.guard is not None:
+            scope.guard(name, value)
+        if name in scope.shared:
+            scope, name = scope.shared[name]
+        elif scope.parent is not None and scope.passes_on(name):
+            scope = scope.parent
+        else:
+            return
+
+
+def _same(before: Json, value: Json) -> bool:
+    """Is it plain that nothing changed? Large values are not compared."""
+    return before is value or (type(before) is type(value) and isinstance(value, _PLAIN) and before == value)

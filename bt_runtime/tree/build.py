@@ -14,6 +14,7 @@ from bt_runtime.diagnose import Diagnostic, Faults
 from bt_runtime.importing import ImportFault, resolve
 from bt_runtime.tree.blackboard import Scope
 from bt_runtime.tree.context import Context
+from bt_runtime.tree.graft import discard
 from bt_runtime.tree.node import TRANSPARENT, adopt
 from bt_runtime.tree.nodes.subtree import Subtree
 from bt_runtime.tree.spec import NodeSpec, TreeSpec
@@ -26,20 +27,30 @@ def build(tree: TreeSpec, context: Context, scope: Scope) -> Behaviour:
 
 def build_nodes(root: NodeSpec, context: Context, scope: Scope, segment: str, above: str, folder: Path) -> Behaviour:
     """The nodes of one spec and all below. `above` is the path under which they will stand."""
-    built: Behaviour | None = None
+    made: list[Behaviour] = []
+    try:
+        return _build(root, context, scope, segment, above, folder, made)
+    except BaseException:
+        if made:
+            discard(made[0])
+        raise
+
+
+def _build(
+    root: NodeSpec, context: Context, scope: Scope, segment: str, above: str, folder: Path, made: list[Behaviour]
+) -> Behaviour:
     todo: list[tuple[NodeSpec, Any, str, Scope, str, Path]] = [(root, None, segment, scope, above, folder)]
     while todo:
         spec, parent, segment, scope, above, folder = todo.pop()
-        node = make(spec, context, scope, folder)
-        path = above if segment == TRANSPARENT else f"{above}/{segment or '?'}"
+        path = above if segment == TRANSPARENT else f"{above}/{segment or spec.name or (parent.born if parent else '')}"
+        node = make(spec, context, scope, folder, path)
         if parent is None:
             adopt(node, context)
             named: Any = node
             named.segment = segment
-            built = node
+            made.append(node)
         else:
-            parent.take(node, len(parent.children), segment)
-            path = above if segment == TRANSPARENT else f"{above}/{node.segment}"  # type: ignore[attr-defined]
+            parent.take(node, len(parent.children), segment or spec.name or "")
         if spec.kind.name == "py":
             continue  # it has made its own children
         if spec.subtree is not None and isinstance(node, Subtree):
@@ -48,13 +59,12 @@ def build_nodes(root: NodeSpec, context: Context, scope: Scope, segment: str, ab
             continue
         guarded = spec.kind.name == "guard"
         todo.extend((c, node, TRANSPARENT if guarded else "", scope, path, folder) for c in reversed(spec.children))
-    assert built is not None
-    return built
+    return made[0]
 
 
-def make(spec: NodeSpec, context: Context, scope: Scope, folder: Path) -> Behaviour:
+def make(spec: NodeSpec, context: Context, scope: Scope, folder: Path, path: str) -> Behaviour:
     if spec.kind.name == "py":
-        return _foreign(spec, context, scope, folder)
+        return _foreign(spec, context, scope, folder, path)
     found: Behaviour = _class(spec.kind.impl)(spec, context, scope)
     return found
 
@@ -65,7 +75,7 @@ def _class(impl: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def _foreign(spec: NodeSpec, context: Context, scope: Scope, folder: Path) -> Behaviour:
+def _foreign(spec: NodeSpec, context: Context, scope: Scope, folder: Path, path: str) -> Behaviour:
     """A py_trees behaviour by its import path. Its children are built first: decorators want theirs."""
     reference = str(spec.values["class"])
 
@@ -78,7 +88,7 @@ def _foreign(spec: NodeSpec, context: Context, scope: Scope, folder: Path) -> Be
         raise fault(error.message, error.hint) from error
     if not (isinstance(found, type) and issubclass(found, Behaviour)):
         raise fault(f"`{reference}` is no py_trees behaviour class")
-    children = [build_nodes(c, context, scope, str(i), "", folder) for i, c in enumerate(spec.children)]
+    children = [build_nodes(c, context, scope, c.name or str(i), path, folder) for i, c in enumerate(spec.children)]
     given = spec.values.get("args") or {}
     if not isinstance(given, dict):
         raise fault("`args` are fixed when the tree is built, so they cannot hold templates")
@@ -93,6 +103,8 @@ def _foreign(spec: NodeSpec, context: Context, scope: Scope, folder: Path) -> Be
     try:
         node = found(**args)
     except Exception as error:
+        for child in children:
+            discard(child)
         raise fault(f"`{reference}` cannot be made: {type(error).__name__}: {error}") from error
     if isinstance(node, composites.Composite) and not isinstance(node, decorators.Decorator):
         for child in children:

@@ -5,12 +5,39 @@ from __future__ import annotations
 import math
 import threading
 import time
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import Protocol
+
+
+class Alarm:
+    """Set from any thread, and from a signal handler at any moment (there, an Event may deadlock)."""
+
+    def __init__(self) -> None:
+        self._set = False
+        self._bell: SimpleQueue[None] = SimpleQueue()
+
+    def set(self) -> None:
+        self._set = True
+        self._bell.put(None)
+
+    def clear(self) -> None:
+        self._set = False
+        while not self._bell.empty():
+            self._bell.get()
+
+    def is_set(self) -> bool:
+        return self._set
+
+    def wait(self, seconds: float | None = None) -> None:
+        if not self._set:
+            with suppress(Empty):
+                self._bell.get(timeout=seconds)
 
 
 class RunClock(Protocol):
     def now(self) -> float: ...
-    def wait(self, woken: threading.Event, until: float) -> None:
+    def wait(self, woken: Alarm, until: float) -> None:
         """Returns when `woken` is set or the time has come; `until` may be infinite."""
 
 
@@ -19,7 +46,7 @@ class Monotonic:
 
     now = staticmethod(time.monotonic)
 
-    def wait(self, woken: threading.Event, until: float) -> None:
+    def wait(self, woken: Alarm, until: float) -> None:
         remaining = until - time.monotonic()
         if remaining > 0:
             woken.wait(None if math.isinf(remaining) else remaining)
@@ -37,7 +64,7 @@ class Manual:
     def advance(self, seconds: float) -> None:
         self._now += seconds
 
-    def wait(self, woken: threading.Event, until: float) -> None:
+    def wait(self, woken: Alarm, until: float) -> None:
         if woken.is_set():
             return
         if math.isinf(until):
@@ -61,7 +88,7 @@ class Simulated:
             self._now = max(self._now, now)
             self._moved.notify_all()
 
-    def wait(self, woken: threading.Event, until: float) -> None:
+    def wait(self, woken: Alarm, until: float) -> None:
         with self._moved:
             while self._now < until and not woken.is_set():
                 self._moved.wait(0.01)  # `woken` has no part in the condition: look again soon

@@ -58,6 +58,7 @@ class Context:
         self.halting = Halt("", "")  # while nodes are being halted: why
         self.requests: deque[Any] = deque()  # changes of shape, applied between ticks
         self.wake: Callable[[], None] = lambda: None  # thread-safe
+        self.ticking = False
         self.due = math.inf  # the earliest time at which a node wants a tick
 
     def again(self) -> None:

@@ -5,6 +5,7 @@ A tick steps the root once. Between two ticks, and only there, requests change t
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -17,7 +18,8 @@ from bt_runtime.tree import graft
 from bt_runtime.tree.blackboard import Blackboard
 from bt_runtime.tree.context import Context, Crash, Halt
 from bt_runtime.tree.graft import Applied, Refused, Request
-from bt_runtime.tree.node import RUNNING, TRANSPARENT, adopt, halt
+from bt_runtime.tree.node import INVALID, RUNNING, TRANSPARENT, Node, adopt, halt, path_of, record_crash, segment_of
+from bt_runtime.tree.nodes.parent import Parent
 
 
 class Tick(NamedTuple):
@@ -64,14 +66,15 @@ class Engine:
         self.context = context
         self.max_depth, self.max_nodes = max_depth, max_nodes
         self.count = 0
-        self.nodes = sum(1 for _ in graft.below(root))
+        self.nodes = 0
         self.observers: list[Observer] = []
         self.setup_kwargs: Mapping[str, Any] | None = None  # None: not set up yet
         self._lock = threading.RLock()
-        self._ticking = False
+        self._closed = False
         self._halt: Halt | None = None  # asked for by a node inside its tick
         self._crashes_seen = 0
         adopt(root, context)
+        self._attach(root)
 
     @property
     def blackboard(self) -> Blackboard:
@@ -82,69 +85,100 @@ class Engine:
     def setup(self, **kwargs: Any) -> None:
         """Once, before the first tick; grafts are set up with the same arguments."""
         with self._lock:
-            graft.set_up(self.root, kwargs)
+            graft.set_up(self.root, self.context, kwargs)
             self.setup_kwargs = kwargs
 
     def tick(self) -> Tick:
         with self._lock:
-            if self.setup_kwargs is None:
-                self.setup()
-            context = self.context
-            self._record(bool(self.observers))
+            self._ready()
+            context, blackboard = self.context, self.blackboard
             applied = self._apply()
-            context.due = float("inf")
-            context.blackboard.begin_tick()
-            self._ticking = True
+            context.due = math.inf
+            blackboard.begin_tick()
+            context.ticking = True
+            broke: BaseException | None = None
             try:
                 status = tick_once(self.root)
             except BaseException as error:
-                halt(self.root, context, Halt("engine", f"the tick broke: {error}"))
-                raise
+                broke, status = error, INVALID
+                halt(self.root, context, Halt("engine", f"the tick broke: {error}"), everywhere=True)
             finally:
-                self._ticking = False
-                context.blackboard.end_tick()
+                context.ticking = False
+                blackboard.end_tick()
             applied += self._apply()
             if self._halt is not None:
-                halt(self.root, context, self._halt)
+                halt(self.root, context, self._halt, everywhere=True)
                 status, self._halt = self.root.status, None
+            if applied or blackboard.stirred:
+                context.again()  # what was ticked before the change may see it now
             self.count += 1
             tick = self._recorded(status, applied)
-        for observer in tuple(self.observers):
-            observer(tick)
+        self._tell(tick)
+        if broke is not None:
+            raise broke
         return tick
 
     def halt(self, reason: str, by: str = "operator") -> int:
         """Tells everything that runs to stop, and returns when it was told; inside a tick, at that tick's end."""
         with self._lock:
             why = Halt(by, reason)
-            if self._ticking:
+            if self.context.ticking:
                 self._halt = why
                 return 0
-            return halt(self.root, self.context, why)
+            self._listen()
+            count = halt(self.root, self.context, why, everywhere=True)
+            tick = self._recorded(self.root.status, [])
+        if count:
+            self._tell(tick)
+        return count
 
     def shutdown(self) -> None:
+        """Halts and retires every node; the tree cannot be ticked any more."""
         with self._lock:
+            if self._closed:
+                return
+            self._closed = True
             graft.retire(self.root, self.context, Halt("engine", "shut down"))
+            for change in self.context.requests:
+                change.cancel("the run was closed")
+            self.context.requests.clear()
+
+    def _ready(self) -> None:
+        if self._closed:
+            raise BtError("the run was closed", "make a new one: Run(tree)")
+        if self.context.ticking:
+            raise BtError("the tree is being ticked: a node cannot tick it once more")
+        if self.setup_kwargs is None:
+            self.setup()
+        self._listen()
 
     # Shape -----------------------------------------------------------------------------------
 
     def request(self, change: Request) -> Request:
         """Queues a change; it is made between two ticks."""
+        if self._closed:
+            change.cancel("the run was closed")
+            return change
         self.context.requests.append(change)
         self.context.wake()
         return change
+
+    def settle(self) -> list[Applied]:
+        """Makes the changes that were asked for now, rather than at the next tick; never inside one."""
+        with self._lock:
+            return [] if self.context.ticking else self._apply()
 
     def find(self, path: str) -> Behaviour:
         """The node at this path (a guarded node's guard); raises Refused when there is none."""
         segments = [s for s in path.split("/") if s]
         node = self.root
-        if not segments or segments[0] != _segment(node):
-            raise Refused(f"there is no node {path}", f"paths begin with /{_segment(node)}")
+        if not segments or segments[0] != segment_of(node):
+            raise Refused(f"there is no node {path}", f"paths begin with /{segment_of(node)}")
         for segment in segments[1:]:
             node = _through(node)
-            found = next((c for c in node.children if _segment(c) == segment), None)
+            found = next((c for c in node.children if segment_of(c) == segment), None)
             if found is None:
-                known = [_segment(c) for c in node.children]
+                known = [segment_of(c) for c in node.children]
                 close = nearest(segment, known)
                 raise Refused(
                     f"there is no node {path}", f"did you mean `{close}`?" if close else f"here: {', '.join(known)}"
@@ -156,9 +190,8 @@ class Engine:
         """Makes the changes that were asked for, in order. One that cannot be made leaves the tree as it was."""
         done: list[Applied] = []
         requests = self.context.requests
-        while requests:
+        for _ in range(len(requests)):  # what these ask for in turn waits until the next tick
             change: Request = requests.popleft()
-            self.context.again()  # whoever asked wants to know
             if change.refused is not None:
                 continue
             try:
@@ -174,89 +207,126 @@ class Engine:
 
     def _insert(self, change: Request) -> None:
         parent = _through(self.find(change.path))
-        new = self._made(change, change.path, parent)
-        try:
-            index = len(parent.children) if change.index is None else change.index
-            graft.insert(parent, index if index >= 0 else len(parent.children) + 1 + index, new)
-        except Refused:
-            self._discard(new)
-            raise
-        self.nodes += sum(1 for _ in graft.below(new))
+        index = graft.may_insert(parent, change.index)
+        new = self._made(change, parent, graft.free_segment(parent))
+        graft.insert(parent, index, new)
+        self._attach(new)
 
     def _replace(self, change: Request) -> None:
         old = self.find(change.path)
         parent = old.parent
-        new = self._made(change, change.path.rpartition("/")[0], parent)
+        new = self._made(change, parent, segment_of(old), old)
         why = Halt("graft", f"{change.path} was replaced")
-        halt(old, self.context, why)
+        halt(old, self.context, why, everywhere=True)
         if parent is None:
-            self._rename(new, _segment(old))
             self.root = adopt(new, self.context)
         else:
             graft.replace(parent, old, new)
-        self.nodes += sum(1 for _ in graft.below(new)) - sum(1 for _ in graft.below(old))
-        graft.retire(old, self.context, why)
+        self._detach(old, why)
+        self._attach(new)
 
     def _remove(self, change: Request) -> None:
         old = self.find(change.path)
         if old.parent is None:
             raise Refused("the root cannot be removed", "replace it, or halt the run")
+        graft.may_remove(old.parent, old)
+        why = Halt("graft", f"{change.path} was removed")
+        halt(old, self.context, why, everywhere=True)
         graft.remove(old.parent, old)
-        self.nodes -= sum(1 for _ in graft.below(old))
-        graft.retire(old, self.context, Halt("graft", f"{change.path} was removed"))
+        self._detach(old, why)
 
     def _grow(self, change: Request) -> None:
         """The first child of a node that had none: an expansion, or a tree that contains itself."""
         parent = _through(self.find(change.path))
-        if parent.children:
+        if parent.children or not isinstance(parent, Parent):
             raise Refused(f"{change.path} has grown already")
-        new = self._made(change, change.path, parent)
-        grown: Any = parent
-        grown.take(new, 0, getattr(new, "segment", ""))
-        self.nodes += sum(1 for _ in graft.below(new))
+        new = self._made(change, parent, str(parent.born))
+        parent.take(new, 0, segment_of(new))
+        self._attach(new)
+        parent.attached()  # what it has opened for its child takes part from now on
 
-    def _made(self, change: Request, above: str, parent: Behaviour | None) -> Behaviour:
-        """The new nodes, built and set up, within the caps."""
+    def _made(
+        self, change: Request, parent: Behaviour | None, segment: str, instead_of: Behaviour | None = None
+    ) -> Behaviour:
+        """The new nodes, built and set up, within the caps; when they cannot be, nothing of them is left."""
         assert change.make is not None
-        new = change.make(above)
-        depth = _height(new) + above.count("/")
-        total = self.nodes + sum(1 for _ in graft.below(new))
-        if depth > self.max_depth:
-            raise Refused(f"the tree would be {depth} nodes deep; at most {self.max_depth} are allowed")
-        if total > self.max_nodes:
-            raise Refused(f"the tree would have {total:,} nodes; at most {self.max_nodes:,} are allowed")
-        if self.setup_kwargs is not None:
-            graft.set_up(new, dict(self.setup_kwargs))
+        segment = change.name or segment
+        beside = parent.children if parent is not None else []
+        if any(c is not instead_of and segment_of(c) == segment for c in beside):
+            raise Refused(f"there is a `{segment}` beside it already", "names are unique among siblings")
+        above = path_of(parent) if parent is not None else ""
+        new = change.make(f"{above}/{segment}")
+        if new.parent is not None or new is self.root:
+            raise Refused(f"`{new.name}` is part of a tree already")
+        if isinstance(new, Node) and new.context is not self.context:
+            raise Refused(f"`{new.name}` was made for another run", "give its YAML")
+        try:
+            self._within_caps(new, parent)
+            if self.setup_kwargs is not None:
+                graft.set_up(new, self.context, dict(self.setup_kwargs), above)
+        except BaseException:
+            graft.discard(new)
+            raise
+        named: Any = new
+        named.segment = segment
         return new
 
-    def _discard(self, new: Behaviour) -> None:
-        for node in graft.below(new):
-            graft.retire_one(node)
+    def _within_caps(self, new: Behaviour, parent: Behaviour | None) -> None:
+        depth, nodes = _height(new), self.nodes + sum(1 for _ in graft.below(new))
+        while parent is not None:
+            depth, parent = depth + 1, parent.parent
+        if depth > self.max_depth:
+            raise Refused(f"the tree would be {depth} nodes deep; at most {self.max_depth} are allowed")
+        if nodes > self.max_nodes:
+            raise Refused(f"the tree would have {nodes:,} nodes; at most {self.max_nodes:,} are allowed")
 
-    def _rename(self, node: Behaviour, segment: str) -> None:
-        named: Any = node
-        named.segment = segment
+    def _attach(self, new: Behaviour) -> None:
+        for node in graft.below(new):
+            self.nodes += 1
+            if isinstance(node, Node):
+                node.attached()
+
+    def _detach(self, old: Behaviour, why: Halt) -> None:
+        self.nodes -= sum(1 for _ in graft.below(old))
+        graft.retire(old, self.context, why)
 
     # Record ----------------------------------------------------------------------------------
 
-    def _record(self, observed: bool) -> None:
-        self.context.changes = [] if observed else None
-        self.context.halts = [] if observed else None
+    def _listen(self) -> None:
+        """From here on, what happens is kept for the observers, if there are any."""
+        context = self.context
+        if not self.observers:
+            context.changes = context.halts = None
+        elif context.changes is None or context.halts is None:
+            context.changes, context.halts = [], []
 
     def _recorded(self, status: Status, applied: list[Applied]) -> Tick:
-        context = self.context
+        context, faults = self.context, self.blackboard.faults
+        while faults:
+            scope, error = faults.popleft()
+            record_crash(self._owner(scope), context, error, strict=False)
         crashes = [c for c in context.crashes if c.number > self._crashes_seen]
         self._crashes_seen = context.crash_count
-        return Tick(self.count, status, context.due, context.changes or (), context.halts or (), crashes, applied)
+        changes, halts = context.changes or (), context.halts or ()
+        context.changes = context.halts = None
+        if self.observers:
+            self._listen()  # what happens between two ticks belongs to the next one
+        return Tick(self.count, status, context.due, changes, halts, crashes, applied)
 
+    def _owner(self, path: str) -> Behaviour:
+        try:
+            return self.find(path)
+        except BtError:
+            return self.root
 
-def _segment(node: Behaviour) -> str:
-    return getattr(node, "segment", "") or node.name
+    def _tell(self, tick: Tick) -> None:
+        for observer in tuple(self.observers):
+            observer(tick)
 
 
 def _through(node: Behaviour) -> Behaviour:
     """The node itself behind its guard."""
-    while node.children and _segment(node.children[0]) == TRANSPARENT:
+    while node.children and segment_of(node.children[0]) == TRANSPARENT:
         node = node.children[0]
     return node
 

@@ -10,11 +10,11 @@ from py_trees.behaviour import Behaviour
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.tree.context import Context, Halt
-from bt_runtime.tree.node import RUNNING, halt
+from bt_runtime.tree.node import RUNNING, Node, halt, path_of, record_crash, segment_of
 from bt_runtime.tree.nodes.parent import Parent
 
 How = Literal["insert", "replace", "remove", "grow"]
-Make = Callable[[str], Behaviour]  # path of the parent → the new nodes, not yet set up
+Make = Callable[[str], Behaviour]  # the path where they will stand → the new nodes, not yet set up
 
 
 class Refused(BtError):
@@ -32,9 +32,18 @@ class Applied(NamedTuple):
 class Request:
     """A change that was asked for. `poll` gives Applied once it is made, and raises when it was refused."""
 
-    def __init__(self, how: How, path: str, make: Make | None = None, index: int | None = None, text: str = "") -> None:
+    def __init__(
+        self,
+        how: How,
+        path: str,
+        make: Make | None = None,
+        index: int | None = None,
+        text: str = "",
+        name: str = "",
+    ) -> None:
         self.how = how
         self.path = path
+        self.name = name  # of the new node, when it was given one
         self.make = make
         self.index = index
         self.text = text
@@ -63,7 +72,7 @@ def below(root: Behaviour) -> Iterator[Behaviour]:
     return reversed(order)
 
 
-def set_up(root: Behaviour, kwargs: dict[str, Any]) -> None:
+def set_up(root: Behaviour, context: Context, kwargs: dict[str, Any], above: str = "") -> None:
     """Sets all new nodes up; when one cannot be, those that were are shut down again."""
     done: list[Behaviour] = []
     for node in below(root):
@@ -71,22 +80,32 @@ def set_up(root: Behaviour, kwargs: dict[str, Any]) -> None:
             node.setup(**kwargs)
         except Exception as error:
             for earlier in done:
-                retire_one(earlier)
-            raise Refused(f"`{node.name}` could not be set up: {error}") from error
+                _shut_down(earlier, context)
+            what, hint = (error.message, error.hint) if isinstance(error, BtError) else (repr(error), "")
+            raise Refused(f"{above}{path_of(node)} could not be set up: {what}", hint) from error
         done.append(node)
 
 
 def retire(root: Behaviour, context: Context, why: Halt) -> None:
-    """Halts, shuts down and unregisters a subtree that leaves the tree."""
-    halt(root, context, why)
+    """Halts, shuts down and unregisters a subtree that leaves the tree; one that breaks does not keep the others."""
+    halt(root, context, why, everywhere=True)
     for node in below(root):
-        retire_one(node)
+        _shut_down(node, context)
+    discard(root)
 
 
-def retire_one(node: Behaviour) -> None:
+def _shut_down(node: Behaviour, context: Context) -> None:
     try:
         node.shutdown()
-    finally:
+    except Exception as error:
+        record_crash(node, context, error, strict=False)
+
+
+def discard(root: Behaviour) -> None:
+    """Takes back what nodes that are not (or no longer) in the tree have registered."""
+    for node in below(root):
+        if isinstance(node, Node):
+            node.release()
         for client in node.blackboards:
             client.unregister()
         node.blackboards.clear()
@@ -95,15 +114,34 @@ def retire_one(node: Behaviour) -> None:
 # Splicing: our parents keep their own place, foreign ones are helped to keep theirs ----------------------
 
 
+def may_insert(parent: Behaviour, index: int | None) -> int:
+    """The index that was meant; raises when nothing can be inserted there."""
+    if isinstance(parent, Parent) and parent.fixed:
+        raise Refused(f"`{parent.name}` takes a fixed set of children", "replace a child, or insert above it")
+    if not isinstance(parent, composites.Composite):
+        raise Refused(f"`{parent.name}` has no children", "insert into a control node")
+    count = len(parent.children)
+    place = count if index is None else index if index >= 0 else count + 1 + index
+    if not 0 <= place <= count:
+        raise Refused(f"there is no place {index} among {count} children", f"0 to {count}, or -1 for the end")
+    return place
+
+
+def free_segment(parent: Behaviour) -> str:
+    """What a child without a name is called: how many there were before it."""
+    if isinstance(parent, Parent):
+        return str(parent.born)
+    taken = {segment_of(c) for c in parent.children}
+    return next(s for n in range(len(taken), 2 * len(taken) + 1) if (s := str(n)) not in taken)
+
+
 def insert(parent: Behaviour, index: int, child: Behaviour) -> None:
     if isinstance(parent, Parent):
-        if parent.fixed:
-            raise Refused(f"`{parent.name}` takes a fixed set of children", "replace a child, or insert above it")
-        parent.insert_child(child, index)
-    elif isinstance(parent, composites.Composite):
-        parent.insert_child(child, index)
+        parent.take(child, index, segment_of(child))
+        parent.inserted(index)
     else:
-        raise Refused(f"`{parent.name}` has no children", "insert into a control node")
+        foreign: Any = parent
+        foreign.insert_child(child, index)
 
 
 def replace(parent: Behaviour, old: Behaviour, new: Behaviour) -> None:
@@ -120,21 +158,37 @@ def replace(parent: Behaviour, old: Behaviour, new: Behaviour) -> None:
         new.parent, old.parent = parent, None
 
 
+def may_remove(parent: Behaviour, old: Behaviour) -> None:
+    if isinstance(parent, Parent):
+        if parent.fixed and not _optional(parent, old):
+            raise Refused(f"`{parent.name}` needs this child", "remove the parent, or replace the child")
+    elif not isinstance(parent, composites.Composite):
+        raise Refused(f"`{parent.name}` needs its child", "remove the decorator, or replace the child")
+    elif _resumes_at(parent, old) and old is parent.children[-1] and len(parent.children) > 1:
+        raise Refused(
+            f"`{parent.name}` is running its last child, and py_trees would begin again without it",
+            "replace the child, for instance by `succeed`",
+        )
+
+
 def remove(parent: Behaviour, old: Behaviour) -> None:
     if isinstance(parent, Parent):
-        optional = _optional(parent, old)
-        if parent.fixed and not optional:
-            raise Refused(f"`{parent.name}` needs this child", "remove the parent, or replace the child")
-        parent.remove_child(old)
-    elif isinstance(parent, composites.Composite):
-        current = parent.current_child is old
-        index = parent.remove_child(old)
-        if current and parent.children:
-            parent.current_child = parent.children[min(index, len(parent.children) - 1)]
-        if not parent.children and parent.status is RUNNING:
-            parent.current_child = None
+        parent.drop(old)
     else:
-        raise Refused(f"`{parent.name}` needs its child", "remove the decorator, or replace the child")
+        foreign: Any = parent
+        resumes = _resumes_at(parent, old)
+        index = foreign.remove_child(old)
+        if resumes and parent.children:
+            foreign.current_child = parent.children[index]
+
+
+def _resumes_at(parent: Behaviour, child: Behaviour) -> bool:
+    """Is this the child at which a foreign sequence or selector would go on?"""
+    return parent.status is RUNNING and getattr(parent, "current_child", None) is child and not _together(parent)
+
+
+def _together(parent: Behaviour) -> bool:
+    return isinstance(parent, composites.Parallel) or not getattr(parent, "memory", True)
 
 
 def _optional(parent: Parent, child: Behaviour) -> bool:

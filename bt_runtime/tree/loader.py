@@ -8,20 +8,15 @@ from typing import NamedTuple
 
 from bt_runtime import project, source
 from bt_runtime.diagnose import Diagnostic, Faults
-from bt_runtime.schema.kind import Field, Kind, Registry
+from bt_runtime.schema.kind import Kind, Registry
 from bt_runtime.schema.registry import BUILT_IN
 from bt_runtime.source import Document, Limits, Listing, Mapping, Node, Scalar
 from bt_runtime.tree import meaning
 from bt_runtime.tree.findings import Findings, did_you_mean
-from bt_runtime.tree.ports import PORT_TYPES, an, fits, type_name
+from bt_runtime.tree.header import Header, empty
 from bt_runtime.tree.reader import NodeReader
-from bt_runtime.tree.spec import ABSENT, NodeSpec, Port, TreeSpec
-from bt_runtime.tree.values import NAME
+from bt_runtime.tree.spec import NodeSpec, TreeSpec
 from bt_runtime.types import Span
-
-HEADER = ("version", "tree", "about", "skills", "inputs", "outputs", "blackboard", "root")
-PORT_FIELDS = ("type", "default", "about", "choices")
-VERSION = 1
 
 
 class Caps(NamedTuple):
@@ -68,8 +63,12 @@ class Loader:
     def file(self, path: Path | str) -> Checked:
         """Checks a file; a name without a folder is also looked for among the project's and the shipped trees."""
         found = self.locate(str(path))
-        tree = self.load(found or Path(path), ())
-        return self.checked(tree)
+        if found is not None:
+            return self.checked(self.load(found, ()))
+        document = source.read(path, str(path), self.limits)  # says why there is no such file
+        label = did_you_mean(str(path), project.names("trees", root=self.project))
+        document.diagnostics = [d._replace(label=d.label or label) for d in document.diagnostics]
+        return self.checked(self.tree(document, Path.cwd(), ()))
 
     def text(self, text: str | bytes, name: str = "text", folder: Path | None = None) -> Checked:
         self.home = (folder or Path.cwd()).resolve()
@@ -105,6 +104,8 @@ class Loader:
     # Files -----------------------------------------------------------------------------------
 
     def locate(self, name: str) -> Path | None:
+        if not _nameable(name, 4000):
+            return None
         direct = Path(name)
         if direct.is_file() or direct.parent != Path():
             return direct if direct.is_file() else None
@@ -127,12 +128,18 @@ class Loader:
 
     def include(self, name: str, folder: Path) -> Path | str:
         """The file of a subtree, or why there is none."""
-        for candidate in (folder / name, folder / f"{name}.yaml"):
-            if candidate.is_file():
-                path = candidate.resolve()
-                roots = [self.project or self.home or folder, project.packaged("trees")]
-                return path if any(path.is_relative_to(r.resolve()) for r in roots) else "outside"
-        return project.find("trees", name, root=self.project) or "missing"
+        if not _nameable(name):
+            return "missing"
+        beside = (c for c in (folder / name, folder / f"{name}.yaml") if c.is_file())
+        found = next(beside, None) or project.find("trees", name, root=self.project)
+        if found is None:
+            return "missing"
+        return found.resolve() if self.allowed(found, folder) else "outside"
+
+    def allowed(self, path: Path, folder: Path) -> bool:
+        """Does a file that a tree of this folder names lie where it may: in the project, or among what is shipped?"""
+        roots = (self.project or self.home or folder, project.packaged("trees"), project.packaged("skills"))
+        return any(path.resolve().is_relative_to(root.resolve()) for root in roots)
 
     # Trees -----------------------------------------------------------------------------------
 
@@ -155,7 +162,7 @@ class Loader:
         root = top.get("root")
         if root is None:
             return None
-        reader = NodeReader(spec.file, spec.registry, self.findings, self.caps.depth)
+        reader = NodeReader(spec.file, spec.registry, self.findings, self.caps.depth, self.manifest_with)
         node = reader.read(root)
         if node is None:
             return None
@@ -167,7 +174,7 @@ class Loader:
     def skills(self, node: Node | None, spec: TreeSpec) -> Registry:
         """The registry with the skills of the manifests that the tree names."""
         registry = self.registry
-        if node is None:
+        if node is None or empty(node):
             return registry
         if not isinstance(node, Listing):
             self.findings.error("BT018", "`skills` takes a list of manifests: `skills: [house]`", spec.file, node.span)
@@ -175,18 +182,13 @@ class Loader:
         from bt_runtime.skills import manifest
 
         for item in node:
-            path = project.find("skills", item.text, root=self.project) if isinstance(item, Scalar) else None
-            if not isinstance(item, Scalar) or path is None:
-                known = list(project.names("skills", root=self.project))
-                name = item.text if isinstance(item, Scalar) else ""
-                self.findings.error(
-                    "BT040",
-                    f"there is no skill manifest `{name}`",
-                    spec.file,
-                    item.span,
-                    did_you_mean(name, known),
-                    f"manifests here: {', '.join(known) or 'none'}",
-                )
+            name = item.text if isinstance(item, Scalar) else ""
+            path = project.find("skills", name, root=self.project) if _nameable(name) else None
+            if path is None:
+                self.no_manifest(name, spec.file, item.span)
+                continue
+            if not self.allowed(path, spec.folder):
+                self.not_included("outside", name, spec.file, item.span)
                 continue
             read = manifest.read(path, self.shown(path))
             self.findings.sources[self.shown(path)] = read.text
@@ -195,12 +197,29 @@ class Loader:
                 if kind.name in registry:
                     self.findings.error(
                         "BT043",
-                        f"`{kind.name}` of manifest `{item.text}` is the name of another kind",
+                        f"`{kind.name}` of manifest `{name}` is the name of another kind",
                         spec.file,
                         item.span,
                     )
             registry = registry.with_kinds(tuple(read.kinds))
         return registry
+
+    def no_manifest(self, name: str, file: str, span: Span) -> None:
+        known = list(project.names("skills", root=self.project))
+        message, help = f"there is no skill manifest `{name:.60}`", f"manifests here: {', '.join(known) or 'none'}"
+        self.findings.error("BT040", message, file, span, did_you_mean(name, known), help)
+
+    def manifest_with(self, kind: str) -> str:
+        """The hint for a kind that is a skill of a manifest which this tree does not name."""
+        from bt_runtime.skills import manifest
+
+        for name in project.names("skills", root=self.project):
+            path = project.find("skills", name, root=self.project)
+            if path is None or kind not in path.read_text("utf-8", "replace"):
+                continue  # spares reading most of them
+            if any(k.name == kind for k in manifest.read(path).kinds):
+                return f"a skill of `{name}`: add `skills: [{name}]`"
+        return ""
 
     def subtrees(self, spec: TreeSpec, chain: tuple[Path, ...]) -> None:
         """Loads what the tree includes. A tree that contains itself is left to be built when it is reached."""
@@ -210,7 +229,7 @@ class Loader:
             name = str(node.values["file"])
             found = self.include(name, spec.folder)
             if not isinstance(found, Path):
-                self.not_included(found, name, node.file, node.span)
+                self.not_included(found, name, node.file, node.given["file"].span)
             elif found.resolve() in chain:
                 node.values["recursive"] = found.resolve()
                 meaning.check_recursion(spec, node, self.findings)
@@ -221,16 +240,16 @@ class Loader:
         if why == "outside":
             self.findings.error(
                 "BT041",
-                f"`{name}` lies outside the project",
+                f"`{name:.60}` lies outside the project",
                 file,
                 span,
-                help="move it into the project's trees/ folder",
+                help="move it into the project",
             )
         else:
             known = list(project.names("trees", root=self.project))
             self.findings.error(
                 "BT040",
-                f"there is no tree `{name}`",
+                f"there is no tree `{name:.60}`",
                 file,
                 span,
                 did_you_mean(name, known),
@@ -238,130 +257,6 @@ class Loader:
             )
 
 
-class Header:
-    """What stands above `root`."""
-
-    def __init__(self, top: Mapping, file: str, findings: Findings) -> None:
-        self.top = top
-        self.file = file
-        self.findings = findings
-        for key, _ in top:
-            if key.text not in HEADER:
-                findings.error(
-                    "BT018",
-                    f"a tree file has no `{key.text}`",
-                    file,
-                    key.span,
-                    did_you_mean(key.text, HEADER),
-                    f"it has: {', '.join(HEADER)}",
-                )
-        self.version()
-        if top.get("root") is None:
-            findings.error("BT018", "the tree has no `root`", file, top.span, help="add `root:` and one node below it")
-
-    def version(self) -> None:
-        node = self.top.get("version")
-        if node is None:
-            self.findings.error(
-                "BT018",
-                "the file does not say its language version",
-                self.file,
-                self.top.span,
-                help=f"begin it with `version: {VERSION}`",
-            )
-        elif not isinstance(node, Scalar) or node.value != VERSION or isinstance(node.value, bool):
-            self.findings.error("BT018", f"this runtime reads language version {VERSION}", self.file, node.span)
-
-    def name(self) -> str:
-        node = self.top.get("tree")
-        if isinstance(node, Scalar) and isinstance(node.value, str) and NAME.fullmatch(node.text):
-            return node.text
-        span = node.span if node is not None else self.top.span
-        self.findings.error("BT018", "`tree` gives the tree a name of letters, digits and _", self.file, span)
-        return "tree"
-
-    def text(self, key: str) -> str:
-        node = self.top.get(key)
-        if node is None or isinstance(node, Scalar):
-            return node.text if node is not None else ""
-        self.findings.error("BT018", f"`{key}` takes text", self.file, node.span)
-        return ""
-
-    def ports(self, key: str) -> dict[str, Port]:
-        return read_ports(self.top.get(key), key, self.file, self.findings)
-
-
-def read_ports(node: Node | None, section: str, file: str, findings: Findings) -> dict[str, Port]:
-    """Typed ports: `room: {type: string, default: kitchen}`, or in short `room: string`."""
-    if node is None:
-        return {}
-    if not isinstance(node, Mapping):
-        findings.error(
-            "BT048",
-            f"`{section}` takes a mapping of names to ports",
-            file,
-            node.span,
-            help="for instance `room: {type: string, default: kitchen}`",
-        )
-        return {}
-    found: dict[str, Port] = {}
-    for key, value in node:
-        if not NAME.fullmatch(key.text):
-            findings.error("BT048", f"`{key.text}` cannot be the name of a port: letters, digits and _", file, key.span)
-            continue
-        port = _port(key, value, file, findings)
-        if port is not None:
-            found[key.text] = port
-    return found
-
-
-def _port(key: Scalar, value: Node, file: str, findings: Findings) -> Port | None:
-    if isinstance(value, Scalar):
-        given: dict[str, Node] = {"type": value}
-    elif isinstance(value, Mapping):
-        given = {k.text: v for k, v in value}
-        for name, _ in value:
-            if name.text not in PORT_FIELDS:
-                findings.error(
-                    "BT048",
-                    f"a port has no `{name.text}`",
-                    file,
-                    name.span,
-                    did_you_mean(name.text, PORT_FIELDS),
-                    f"it has: {', '.join(PORT_FIELDS)}",
-                )
-    else:
-        findings.error("BT048", f"port `{key.text}` takes its type, or a mapping", file, value.span)
-        return None
-    type_node = given.get("type")
-    type_name_given = type_node.text if isinstance(type_node, Scalar) else "any"
-    if type_name_given not in PORT_TYPES:
-        findings.error(
-            "BT048",
-            f"unknown type `{type_name_given}`",
-            file,
-            (type_node or key).span,
-            did_you_mean(type_name_given, PORT_TYPES),
-            f"types: {', '.join(PORT_TYPES)}",
-        )
-        return None
-    choices = given["choices"].data() if "choices" in given else ()
-    default = given["default"].data() if "default" in given else ABSENT
-    about = str(given["about"].data()) if "about" in given else ""
-    if default is not ABSENT and not fits(default, type_name_given):
-        findings.error(
-            "BT016",
-            f"the default of `{key.text}` is {an(type_name(default))}, not {an(type_name_given)}",
-            file,
-            given["default"].span,
-        )
-        return None
-    if not isinstance(choices, list | tuple):
-        findings.error("BT048", "`choices` takes a list", file, given["choices"].span)
-        choices = ()
-    return Port(key.text, type_name_given, default, about, tuple(choices), key.span)  # type: ignore[arg-type]
-
-
-def field_of(port: Port) -> Field:
-    """A port seen as a field of a node that takes it."""
-    return Field(port.name, port.type, port.about, port.required, None if port.required else port.default, port.choices)
+def _nameable(name: str, most: int = 240) -> bool:
+    """Could a file be called this at all? The system's own answer to a name too long is an exception."""
+    return 0 < len(name.encode("utf-8", "surrogatepass")) <= most and "\0" not in name

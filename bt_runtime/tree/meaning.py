@@ -13,7 +13,7 @@ from bt_runtime.tree.outcomes import F, S, outcomes
 from bt_runtime.tree.ports import an, fits, flows, type_name
 from bt_runtime.tree.spec import NodeSpec, Port, TreeSpec
 from bt_runtime.tree.usage import Usage, entry_named, usage
-from bt_runtime.tree.values import Computed
+from bt_runtime.tree.values import AN_OUTPUT, Computed
 
 if TYPE_CHECKING:
     from bt_runtime.tree.loader import Caps
@@ -36,11 +36,10 @@ def check_nodes(tree: TreeSpec, findings: Findings) -> Usage:
             _thresholds(spec, findings)
         if spec.kind.reactive:
             _restarts(spec, findings)
-        if spec.kind.name == "wait" and not {"seconds", "until"} & spec.values.keys():
-            findings.error("BT015", "`wait` needs `seconds`, `until`, or both", spec.file, spec.span)
     _unreachable(tree, findings)
     used = usage(tree.root)
     _written_inputs(tree, used, findings)
+    _assignments(tree, used, findings)
     _references(tree, used, findings)
     return used
 
@@ -140,7 +139,7 @@ def _siblings(spec: NodeSpec, findings: Findings) -> None:
                 f"two children are named `{child.name}`",
                 child.file,
                 child.span,
-                help=f"the first one is in line {first.line}; names are unique among siblings",
+                help=f"the first one is on line {first.line}; names are unique among siblings",
             )
         seen.setdefault(child.name, child)
 
@@ -219,7 +218,7 @@ def _entries(tree: TreeSpec, used: Usage, findings: Findings) -> None:
                     read.spec.file,
                     read.span,
                     did_you_mean(name, known),
-                    f"if it comes from outside, say so: `blackboard: {{{name}: number}}`",
+                    f"if it comes from outside, say so: `blackboard: {{{name}: any}}`",
                 )
     if used.opaque:
         return
@@ -249,6 +248,32 @@ def _written_inputs(tree: TreeSpec, used: Usage, findings: Findings) -> None:
                 use.span,
                 help="write an entry of another name, or make it an output",
             )
+
+
+def _assignments(tree: TreeSpec, used: Usage, findings: Findings) -> None:
+    """What is written to a typed entry must be of its type, as far as that can be seen."""
+    ports = tree.ports
+    for use in used.writes:
+        port = ports.get(use.name)
+        if port is None or use.name in tree.inputs:
+            continue
+        if use.field.type == "assignments":
+            value = use.spec.values[use.field.name].get(use.name)
+            problem = "" if isinstance(value, Computed) or use.spec.kind.name == "tree" else _unfit(port, value)
+        else:
+            fits_type = use.field.type not in DATA_TYPES or flows(use.field.type, port.type)
+            problem = "" if fits_type else f"`{port.name}` is {an(port.type)}, and this writes {an(use.field.type)}"
+        if problem:
+            findings.error("BT021", problem, use.spec.file, use.span)
+
+
+def _unfit(port: Port, value: object) -> str:
+    """Why a literal may not be given to a port; empty when it may."""
+    if not fits(value, port.type):
+        return f"`{port.name}` takes {an(port.type)}, not {an(type_name(value))}"
+    if port.choices and value not in port.choices:
+        return f"`{port.name}` is one of {', '.join(f'`{c}`' for c in port.choices)}, not `{value}`"
+    return ""
 
 
 def _references(tree: TreeSpec, used: Usage, findings: Findings) -> None:
@@ -303,7 +328,7 @@ def _border(tree: TreeSpec, spec: NodeSpec, target: TreeSpec, findings: Findings
 def _mismatch(tree: TreeSpec, port: Port, value: object, output: bool) -> str:
     entry = entry_named(value)
     if output and entry is None:
-        return f'`{port.name}` is an output: give the entry that it writes, as "{{entry}}"'
+        return f"`{port.name}` is {AN_OUTPUT}"
     if output and entry in tree.inputs:
         return f"`{entry}` is an input of this tree and cannot be written"
     if entry is not None:
@@ -316,10 +341,4 @@ def _mismatch(tree: TreeSpec, port: Port, value: object, output: bool) -> str:
             if flows(source, sink)
             else f"`{port.name}` is {an(port.type)}, and `{entry}` is {an(ours.type if ours else 'any')}"
         )
-    if isinstance(value, Computed):
-        return ""
-    if not fits(value, port.type):
-        return f"`{port.name}` takes {an(port.type)}, not {an(type_name(value))}"
-    if port.choices and value not in port.choices:
-        return f"`{port.name}` is one of {', '.join(map(str, port.choices))}, not `{value}`"
-    return ""
+    return "" if isinstance(value, Computed) else _unfit(port, value)

@@ -16,6 +16,8 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status as Status  # the package's own `Status` is this one
 
 from bt_runtime.diagnose import BtError
+from bt_runtime.schema.kind import DATA_TYPES
+from bt_runtime.tree import ports
 from bt_runtime.tree.context import Context, Crash, Halt
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from bt_runtime.tree.spec import NodeSpec
 
 TRANSPARENT = "."  # the segment of a guarded node: its guard stands at the same path
+POLL = 0.02  # seconds between two looks at something that cannot say when it has finished
 RUNNING, SUCCESS, FAILURE, INVALID = Status.RUNNING, Status.SUCCESS, Status.FAILURE, Status.INVALID
 
 
@@ -62,7 +65,12 @@ class Node(Behaviour):
     def value(self, field: str) -> Any:
         """A field's value now: literals as they are, templates computed over this node's scope."""
         found = self.spec.values[field]
-        return found.evaluate(self.scope) if hasattr(found, "evaluate") else found
+        if not hasattr(found, "evaluate"):
+            return found
+        value, declared = found.evaluate(self.scope), self.spec.kind.field(field)
+        if declared is not None and declared.type in DATA_TYPES:
+            ports.check(declared, value)
+        return value
 
     # Ticking ---------------------------------------------------------------------------------
 
@@ -112,27 +120,34 @@ class Node(Behaviour):
         record_crash(self, self.context, error)
         return FAILURE
 
+    def attached(self) -> None:
+        """Called when this node has become part of the tree that is ticked."""
+
+    def release(self) -> None:
+        """Called when this node has left, or never came in: give back what was taken when it was made."""
+
     # py_trees' face --------------------------------------------------------------------------
 
     def tick(self) -> Iterator[Behaviour]:
         """For py_trees' trees and foreign parents: steps once, then yields what was visited, this node last."""
         context = self.context
-        outer = context.visits
+        outer, inside = context.visits, context.ticking
         visited: list[Behaviour] = []
-        context.visits = visited
+        context.visits, context.ticking = visited, True
         try:
             self.step()
         finally:
-            context.visits = outer
-        if outer is not None:
-            outer.extend(visited)
+            context.visits, context.ticking = outer, inside
         yield from visited
 
     def stop(self, new_status: Status = INVALID) -> None:
         """py_trees' way to halt: everything running below, children before parents."""
         if new_status is INVALID:
-            halt(self, self.context, self.context.halting)
-            reset(self)
+            halting = self.context.halting
+            if not halting.by:
+                halting = Halt(path_of(self.parent) if self.parent else "py_trees", "its parent stopped it")
+            halt(self, self.context, halting)
+            reset(self, everywhere=True)
         else:
             self.leave(new_status)
 
@@ -147,13 +162,13 @@ class Node(Behaviour):
             node = live[-1]
 
 
-def record_crash(node: Behaviour, context: Context, error: Exception) -> None:
+def record_crash(node: Behaviour, context: Context, error: Exception, strict: bool = True) -> None:
     path = path_of(node)
     message = error.message if isinstance(error, BtError) else f"{type(error).__name__}: {error}"
     node.feedback_message = message.partition("\n")[0]
     context.crash_count += 1
     context.crashes.append(Crash(path, message, "".join(traceback.format_exception(error)), context.crash_count))
-    if context.strict:
+    if context.strict and strict:
         raise NodeError(path, error) from error
 
 
@@ -162,17 +177,23 @@ def path_of(node: Behaviour) -> str:
     segments: list[str] = []
     at: Behaviour | None = node
     while at is not None:
-        segment = getattr(at, "segment", "") or at.name
+        segment = segment_of(at)
         if segment != TRANSPARENT:
             segments.append(segment)
         at = at.parent
     return "/" + "/".join(reversed(segments))
 
 
-def halt(root: Behaviour, context: Context, why: Halt) -> int:
+def segment_of(node: Behaviour) -> str:
+    """A node's part of its path; a foreign node that nobody gave one goes by its name."""
+    return getattr(node, "segment", "") or node.name.replace("/", "_")
+
+
+def halt(root: Behaviour, context: Context, why: Halt, everywhere: bool = False) -> int:
     """Tells every running node below and including `root` to stop: children before parents, left before right.
 
     Iterative, so that no depth is too deep; a node that breaks while it stops does not keep the others from stopping.
+    `everywhere` also looks below nodes that are not running: a tick that broke leaves such.
     """
     running: list[Behaviour] = []
     todo = [root]
@@ -180,8 +201,9 @@ def halt(root: Behaviour, context: Context, why: Halt) -> int:
         node = todo.pop()
         if node.status is RUNNING:
             running.append(node)
-            if isinstance(node, Node):
-                todo.extend(node.children)
+        elif not everywhere and (isinstance(node, Node) or node.status is INVALID):
+            continue  # a foreign decorator may say FAILURE while its child is running
+        todo.extend(node.children)
     outer, context.halting = context.halting, why
     for node in reversed(running):
         try:
@@ -191,9 +213,7 @@ def halt(root: Behaviour, context: Context, why: Halt) -> int:
             else:
                 node.stop(INVALID)
         except Exception as error:
-            strict, context.strict = context.strict, False
-            record_crash(node, context, error)
-            context.strict = strict
+            record_crash(node, context, error, strict=False)
         node.status = INVALID
         if context.changes is not None:
             context.changes.append((node, INVALID))
@@ -203,17 +223,20 @@ def halt(root: Behaviour, context: Context, why: Halt) -> int:
     return len(running)
 
 
-def reset(root: Behaviour) -> None:
-    """Clears what finished nodes show, without telling them: they are about to be started anew, or are out of date."""
+def reset(root: Behaviour, everywhere: bool = False) -> None:
+    """Clears what finished nodes show, without telling them: they are about to be started anew, or are out of date.
+
+    `everywhere` also looks below nodes that show nothing: one that was halted leaves finished children.
+    """
     todo = [root]
     while todo:
         node = todo.pop()
-        if node.status is not INVALID:
-            if isinstance(node, Node):
+        if isinstance(node, Node):
+            if everywhere or node.status is not INVALID:
                 node.status = INVALID
                 todo.extend(node.children)
-            else:
-                node.stop(INVALID)
+        elif node.status is not INVALID:
+            node.stop(INVALID)
 
 
 def adopt(child: Behaviour, context: Context) -> Behaviour:
@@ -233,6 +256,8 @@ def adopt(child: Behaviour, context: Context) -> Behaviour:
         except Exception as error:
             _stop_broken(child)
             record_crash(child, context, error)
+        if child.status is RUNNING:
+            context.wake_at(context.clock.now() + POLL)
         if child.status is not before and context.changes is not None:
             context.changes.append((child, child.status))
         return child.status

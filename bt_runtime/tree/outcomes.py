@@ -19,6 +19,8 @@ def outcomes(root: NodeSpec) -> dict[NodeSpec, frozenset[str]]:
 
 def _of(spec: NodeSpec, below: list[frozenset[str]]) -> frozenset[str]:
     kind = spec.kind.name
+    if not below and spec.kind.node_fields:
+        return ANY  # its children were at fault
     if kind in _FIXED:
         return _FIXED[kind]
     if kind in ("sequence", "sequence_with_memory", "reactive_sequence"):

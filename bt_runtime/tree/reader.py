@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from bt_runtime.diagnose import nearest
 from bt_runtime.schema.kind import COMMON, COMMON_NAMES, NODE_TYPES, Field, Kind, Registry
 from bt_runtime.source import Listing, Mapping, Node, Scalar
 from bt_runtime.tree.findings import Findings, did_you_mean
+from bt_runtime.tree.ports import an
 from bt_runtime.tree.spec import NodeSpec
 from bt_runtime.tree.values import BAD, Values
 from bt_runtime.types import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Set
 
 _COMMON = {f.name: f for f in COMMON}
 _GUARDS = ("when", "unless", "on_success", "on_failure", "on_halt")
@@ -38,12 +40,20 @@ class Place(NamedTuple):
 class NodeReader:
     """Reads one tree's nodes with one registry. `max_depth` counts node levels."""
 
-    def __init__(self, file: str, registry: Registry, findings: Findings, max_depth: int = 256) -> None:
+    def __init__(
+        self,
+        file: str,
+        registry: Registry,
+        findings: Findings,
+        max_depth: int = 256,
+        elsewhere: Callable[[str], str] | None = None,
+    ) -> None:
         self.file = file
         self.registry = registry
         self.findings = findings
         self.values = Values(file, findings)
         self.max_depth = max_depth
+        self.elsewhere = elsewhere  # says of an unknown kind where it could come from
 
     def read(self, top: Node) -> NodeSpec | None:
         root: NodeSpec | None = None
@@ -80,13 +90,17 @@ class NodeReader:
             self.unknown_kind(key)
             return None, None
         spec = NodeSpec(kind, key.span, self.file)
-        given = self.fields(kind, value, key)
+        misspelt: set[str] = set()
+        given = self.fields(kind, value, key, misspelt)
         guard = self.take(spec, given, inner)
-        self.missing(spec, given, key)
+        self.missing(spec, given.keys() | misspelt, key)
         return (guard or spec), spec
 
-    def fields(self, kind: Kind, value: Node, key: Scalar) -> dict[str, tuple[Scalar, Node]]:
-        """Field name → (where it is named, its value); a bare value stands for the kind's bare field."""
+    def fields(self, kind: Kind, value: Node, key: Scalar, misspelt: set[str]) -> dict[str, tuple[Scalar, Node]]:
+        """Field name → (where it is named, its value); a bare value stands for the kind's bare field.
+
+        A field that was meant by an unknown name goes to `misspelt`: that it is missing is the same fault.
+        """
         if isinstance(value, Scalar) and value.value is None and value.plain:
             return {}
         bare = kind.field(kind.bare) if kind.bare else None
@@ -97,16 +111,18 @@ class NodeReader:
                 f"`{kind.name}` takes its fields: {_names(kind)}" if kind.fields else f"`{kind.name}` takes no value"
             )
             self.error("BT016", takes, value.span)
+            misspelt |= {f.name for f in kind.fields}
             return {}
         given: dict[str, tuple[Scalar, Node]] = {}
         for name, inside in value:
             if kind.field(name.text) is None and name.text not in COMMON_NAMES:
-                label = did_you_mean(name.text, [f.name for f in (*kind.fields, *COMMON)])
+                close = nearest(name.text, [f.name for f in (*kind.fields, *COMMON)])
+                misspelt |= {close} if close else set()
                 self.error(
                     "BT013",
                     f"`{kind.name}` has no field `{name.text}`",
                     name.span,
-                    label,
+                    f"did you mean `{close}`?" if close else "",
                     f"its fields: {_names(kind)}; any node: {', '.join(_COMMON)}",
                 )
             else:
@@ -168,7 +184,11 @@ class NodeReader:
             for node in value:
                 yield Place(node, spec, field.name)
 
-    def missing(self, spec: NodeSpec, given: dict[str, tuple[Scalar, Node]], key: Scalar) -> None:
+    def missing(self, spec: NodeSpec, given: Set[str], key: Scalar) -> None:
+        one_of = spec.kind.one_of
+        if one_of and not given & set(one_of):
+            needs = " or ".join(f"`{name}`" for name in one_of)
+            self.error("BT015", f"`{spec.kind.name}` needs {needs}", key.span, help="both may be given")
         for field in spec.kind.fields:
             if field.name in given:
                 continue
@@ -182,7 +202,7 @@ class NodeReader:
                         "BT015",
                         f"`{spec.kind.name}` lacks its field `{field.name}`",
                         key.span,
-                        help=f"{field.name}: {field.about}",
+                        help=f"`{field.name}`: {field.about or an(field.type)}",
                     )
             elif field.default is not None and field.type not in NODE_TYPES:
                 spec.values[field.name] = field.default
@@ -199,6 +219,7 @@ class NodeReader:
         return name
 
     def not_a_node(self, node: Node) -> None:
+        help = "put the list below a control node, such as `sequence:`" if isinstance(node, Listing) else ""
         if isinstance(node, Scalar) and node.text in self.registry:
             self.error(
                 "BT014", f"a node is a mapping, and `{node.text}` stands here alone", node.span, f"write `{node.text}:`"
@@ -213,14 +234,7 @@ class NodeReader:
                 "fields belong one level deeper, a second node into a list",
             )
         else:
-            what = (
-                "an empty mapping"
-                if isinstance(node, Mapping)
-                else "a list"
-                if isinstance(node, Listing)
-                else "plain text"
-            )
-            self.error("BT014", f"a node is a mapping with one key, its kind, not {what}", node.span)
+            self.error("BT014", f"a node is a mapping with one key, its kind, not {_found(node)}", node.span, help=help)
 
     def unknown_kind(self, key: Scalar) -> None:
         families: dict[str, None] = {}
@@ -232,12 +246,19 @@ class NodeReader:
             "BT012",
             f"unknown node kind `{key.text}`",
             key.span,
-            did_you_mean(key.text, self.registry.kinds),
+            did_you_mean(key.text, self.registry.kinds) or (self.elsewhere(key.text) if self.elsewhere else ""),
             f"kinds here: {', '.join(families)}",
         )
 
     def error(self, code: str, message: str, span: Span, label: str = "", help: str = "") -> None:
         self.findings.error(code, message, self.file, span, label, help)
+
+
+def _found(node: Node) -> str:
+    """What stands where a node should."""
+    if isinstance(node, Scalar):
+        return "nothing" if node.value is None else "plain text" if isinstance(node.value, str) else f"`{node.text}`"
+    return "an empty mapping" if isinstance(node, Mapping) else "a list"
 
 
 def _names(kind: Kind) -> str:

@@ -12,6 +12,8 @@ from typing import Any
 
 from py_trees.common import Status
 
+from bt_runtime.diagnose import BtError
+from bt_runtime.tree.clock import Alarm
 from bt_runtime.tree.engine import Engine, Tick
 from bt_runtime.tree.node import INVALID
 
@@ -26,11 +28,13 @@ class Runner:
         self.missed = 0  # deadlines that passed while a tick was late; they are skipped, not made up for
         self.timed_out = False
         self.stopped = ""  # the reason, once somebody has asked to stop
-        self.woken = threading.Event()
+        self.woken = Alarm()
         engine.context.wake = engine.blackboard.wake = self.woken.set
 
     def spin(self, seconds: float | None = None, ticks: int | None = None) -> Status:
         """Runs to the end; INVALID when it was stopped or ran out of time, everything halted."""
+        if self.hz is not None and not 0 < self.hz < math.inf:
+            raise BtError(f"a tree cannot be ticked {self.hz} times a second", "give a rate above 0, or none at all")
         clock = self.engine.context.clock
         end = math.inf if seconds is None else clock.now() + seconds
         due, left = clock.now(), math.inf if ticks is None else ticks

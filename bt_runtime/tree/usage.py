@@ -10,7 +10,7 @@ from bt_runtime.schema.kind import COMMON, DATA_TYPES, Field
 from bt_runtime.source import Listing, Node, Scalar
 from bt_runtime.source import Mapping as YamlMapping
 from bt_runtime.tree.spec import NodeSpec
-from bt_runtime.tree.values import NAME, Nested, inside
+from bt_runtime.tree.values import Nested, inside, is_entry
 from bt_runtime.types import Json, Span
 
 
@@ -30,7 +30,7 @@ class Usage(NamedTuple):
 
 def entry_named(value: Json) -> str | None:
     """The entry that a whole-string `{entry}` names."""
-    return value.text.strip() if isinstance(value, Expression) and NAME.fullmatch(value.text.strip()) else None
+    return value.text.strip() if is_entry(value) else None
 
 
 def usage(root: NodeSpec) -> Usage:

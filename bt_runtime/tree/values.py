@@ -8,7 +8,7 @@ from bt_runtime.expression import Expression, ExpressionError, Template, compile
 from bt_runtime.schema.kind import DATA_TYPES, Field
 from bt_runtime.source import Listing, Mapping, Node, Scalar
 from bt_runtime.tree.findings import Findings, did_you_mean
-from bt_runtime.tree.ports import an, fits, type_name
+from bt_runtime.tree.ports import an, fits, range_of, type_name
 from bt_runtime.types import Json, Span
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -30,6 +30,12 @@ class Nested:
 
 
 Computed = Expression | Template | Nested
+AN_OUTPUT = 'an output: give the entry that it writes, as "{entry}"'
+
+
+def is_entry(value: Json) -> bool:
+    """Is it a whole-string `{entry}` that names one?"""
+    return isinstance(value, Expression) and NAME.fullmatch(value.text.strip()) is not None
 
 
 def _filled(shape: Json, scope: Json) -> Json:
@@ -53,7 +59,7 @@ class Values:
             return self.data(field, node)
         if field.type == "assignments":
             return self.assignments(field, node)
-        if not isinstance(node, Scalar):
+        if not isinstance(node, Scalar) or node.value is None:
             return self.wrong(node, f"`{field.name}` takes {_said(field)}, not {an(type_name(node.data()))}")
         if field.type == "expression":
             return self.expression(node)
@@ -87,6 +93,8 @@ class Values:
 
     def data(self, field: Field, node: Node) -> Json:
         value = self.computed(node)
+        if field.writes and value is not BAD:
+            return value if is_entry(value) else self.wrong(node, f"`{field.name}` is {AN_OUTPUT}")
         if value is BAD or isinstance(value, Computed):
             if isinstance(value, Template) and not fits("", field.type):
                 return self.wrong(node, f"`{field.name}` takes {an(field.type)}, and this is text with a hole in it")
@@ -103,7 +111,7 @@ class Values:
         if isinstance(value, int | float) and value not in field.extra:
             low, high = field.minimum, field.maximum
             if (low is not None and value < low) or (high is not None and value > high) or value != value:
-                return self.wrong(node, f"`{field.name}` takes {_range(field)}, not {value}")
+                return self.wrong(node, f"`{field.name}` takes {range_of(field)}, not {value}")
         return value
 
     def computed(self, node: Node) -> Json:
@@ -136,10 +144,10 @@ class Values:
             return self.wrong(node, f"`{field.name}` takes a mapping of entries to values")
         found: dict[str, Json] = {}
         for key, value in node:
-            if not NAME.fullmatch(key.text):
-                self.wrong(key, f"`{key.text}` cannot be the name of an entry: letters, digits and _")
-                continue
-            found[key.text] = self.computed(value)
+            if NAME.fullmatch(key.text):
+                found[key.text] = self.computed(value)
+            else:
+                found[key.text] = self.wrong(key, f"`{key.text}` cannot be the name of an entry: letters, digits and _")
         return BAD if any(v is BAD for v in found.values()) else found
 
     def wrong(self, node: Node, message: str, label: str = "") -> Json:
@@ -149,7 +157,8 @@ class Values:
     def at_column(self, node: Scalar, error: ExpressionError) -> Json:
         """Places an expression's fault inside the scalar that holds it."""
         span = inside(node, error.start, error.end)
-        self.findings.error(error.code, error.message, self.file, span, error.hint)
+        label, help = (error.hint, "") if len(error.hint) <= 40 else ("", error.hint)
+        self.findings.error(error.code, error.message, self.file, span, label, help)
         return BAD
 
 
@@ -164,15 +173,3 @@ def _said(field: Field) -> str:
 
 def _listed(choices: tuple[Json, ...]) -> str:
     return ", ".join(f"`{c}`" for c in choices)
-
-
-def _range(field: Field) -> str:
-    low, high = field.minimum, field.maximum
-    said = (
-        f"{low:g} to {high:g}"
-        if low is not None and high is not None
-        else f"{low:g} or more"
-        if low is not None
-        else f"at most {high:g}"
-    )
-    return said + "".join(f", or {e}" for e in field.extra)

@@ -179,7 +179,7 @@ def splice() -> Iterator[Row]:
 def loading() -> Iterator[Row]:
     part = (
         "    - sequence:\n        name: n{i}\n        children:\n          - check: battery > 0.{j}\n"
-        '          - log: "at {{place}} {i}"\n          - retry:\n              times: 3\n              child: {{wait: 0.5}}\n'
+        '          - log: "at {{place}} {i}"\n          - retry:\n              times: 3\n              child: {{wait: 0.5}}\n'  # noqa: E501
     )
     text = "version: 1\ntree: big\nblackboard: {battery: number, place: string}\nroot:\n  fallback:\n"
     text += "".join(part.format(i=i, j=i % 9 + 1) for i in range(1000))

@@ -29,6 +29,7 @@ class _Branches(Chooser, composites.Composite):
         return self.children[self.places.index(place)] if place in self.places else None
 
     def removed(self, index: int, child: Behaviour) -> None:
+        super().removed(index, child)
         del self.places[index]
 
 
@@ -72,18 +73,21 @@ class Try(_Branches):
         return self.branch("catch")
 
     def fault(self) -> dict[str, Any]:
-        """Which node failed, and what it said; of several, the first one that broke, else the deepest that failed."""
-        do: Behaviour = self.branch("do")
-        within = path_of(do)
+        """Which node failed, and what it said: the first one that broke, else the last of those that failed.
+
+        Only nodes count by whose failure `do` has failed: a fault that was made good inside is none.
+        """
+        failed: list[Behaviour] = []
+        todo: list[Behaviour] = [self.branch("do")]
+        while todo:
+            failed.append(todo.pop())
+            todo.extend(c for c in reversed(failed[-1].children) if c.status is FAILURE)
+        paths = {path_of(node) for node in failed}
         for crash in self.context.crashes:
-            if crash.number > self.crashes_before and (crash.path + "/").startswith(within + "/"):
+            if crash.number > self.crashes_before and crash.path in paths:
                 return {"path": crash.path, "message": crash.message, "exception": True}
-        node = do
-        while True:
-            failed = [c for c in node.children if c.status is FAILURE]
-            if not failed:
-                return {"path": path_of(node), "message": node.feedback_message, "exception": False}
-            node = failed[-1]
+        last = failed[-1]
+        return {"path": path_of(last), "message": last.feedback_message, "exception": False}
 
 
 def _text(value: Any) -> str:

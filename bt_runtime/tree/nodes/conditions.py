@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
 from bt_runtime.tree.nodes.leaves import assign
-from bt_runtime.tree.nodes.parent import Decorator
+from bt_runtime.tree.nodes.parent import Decorator, halt_below
 
 _ELSE = {"failure": FAILURE, "success": SUCCESS, "skip": INVALID, "running": RUNNING}
 
@@ -31,6 +32,11 @@ class SkipUnless(Decorator):
             self.seen = stamp
         return self.children[0]
 
+    def replaced(self, old: Behaviour, new: Behaviour) -> None:
+        if self.active is old:
+            self.seen = 0  # the new child goes on where the old one was running
+        super().replaced(old, new)
+
 
 class Guard(Decorator):
     """What `when`, `unless`, `on_success`, `on_failure` and `on_halt` on any node become: a node around it."""
@@ -38,7 +44,8 @@ class Guard(Decorator):
     def choose(self) -> Any:
         if not self.holds():
             if self.active is not None:
-                self.feedback_message = "its guard does not hold any more"
+                halt_below(self.active, self.context, self, "its guard does not hold any more")
+                self.active = None
                 self.assign("on_halt")
             return INVALID
         return self.children[0]

@@ -10,6 +10,7 @@ from py_trees import composites, decorators
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
+from bt_runtime.diagnose import BtError
 from bt_runtime.tree.context import Halt
 from bt_runtime.tree.node import INVALID, RUNNING, Node, adopt, halt, reset
 
@@ -52,7 +53,15 @@ class Parent(Node):
 
     # py_trees' face: the same changes, asked for by its programs
 
+    def allow(self, fixed: bool = False) -> None:
+        """Refuses a change that would pull the tree from under the tick, or leave a place empty."""
+        if self.context.ticking:
+            raise BtError("the tree is being ticked", "ask for the change instead: run.graft(path, ...)")
+        if fixed:
+            raise BtError(f"`{self.name}` takes a fixed set of children", "replace one of them")
+
     def insert_child(self, child: Behaviour, index: int) -> uuid.UUID:
+        self.allow(self.fixed)
         index = min(max(index, 0), len(self.children))
         self.take(child, index)
         self.inserted(index)
@@ -72,8 +81,12 @@ class Parent(Node):
         return self.insert_child(child, 0)
 
     def remove_child(self, child: Behaviour) -> int:
+        self.allow(self.fixed)
+        return self.drop(child)
+
+    def drop(self, child: Behaviour) -> int:
         index = next(i for i, c in enumerate(self.children) if c is child)
-        halt(child, self.context, self.context.halting)
+        halt(child, self.context, Halt(self.path, "it was removed"))
         del self.children[index]
         child.parent = None
         self.removed(index, child)
@@ -90,8 +103,11 @@ class Parent(Node):
             self.remove_child(child)
 
     def replace_child(self, child: Behaviour, replacement: Behaviour) -> None:
+        self.allow()
+        if replacement.parent is not None:
+            raise RuntimeError(f"behaviour '{replacement.name}' already has parent '{replacement.parent.name}'")
         index = next(i for i, c in enumerate(self.children) if c is child)
-        halt(child, self.context, self.context.halting)
+        halt(child, self.context, Halt(self.path, "it was replaced"))
         segment = getattr(child, "segment", "")
         del self.children[index]
         child.parent = None
@@ -149,6 +165,10 @@ class Chooser(Parent):
 
     def terminate(self, new_status: Status) -> None:
         self.active = None
+
+    def removed(self, index: int, child: Behaviour) -> None:
+        if self.active is child:
+            self.active = None
 
     def replaced(self, old: Behaviour, new: Behaviour) -> None:
         if self.active is old:

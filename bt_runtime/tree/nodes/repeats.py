@@ -6,6 +6,7 @@ from typing import Any
 
 from py_trees.common import Status
 
+from bt_runtime.diagnose import BtError
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
 from bt_runtime.tree.nodes.parent import Decorator
 
@@ -20,6 +21,8 @@ class _Counted(Decorator):
     def choose(self) -> Any:
         if self.status is not RUNNING:
             self.count, self.times = 0, self.value("times")
+            if self.times < -1:
+                raise BtError(f"`times` takes a whole number from 1, or -1 for ever, not {self.times}")
             if self.times == 0:
                 return self.again
         return self.children[0]
@@ -55,10 +58,11 @@ class UntilFailure(Decorator):
 class ForEach(Decorator):
     items: tuple[Any, ...] = ()
     at = 0
+    passed = False  # has any item of this round succeeded (rather than been skipped)
 
     def choose(self) -> Any:
         if self.status is not RUNNING:
-            self.items, self.at = tuple(self.value("in")), 0
+            self.items, self.at, self.passed = tuple(self.value("in")), 0, False
             if not self.items:
                 return SUCCESS
         if self.active is None:
@@ -69,7 +73,8 @@ class ForEach(Decorator):
         if status is not SUCCESS and status is not INVALID:
             return status
         self.at += 1
+        self.passed = self.passed or status is SUCCESS
         if self.at >= len(self.items):
-            return SUCCESS
+            return SUCCESS if self.passed else INVALID
         self.context.again()
         return RUNNING

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.tree.node import FAILURE, INVALID, SUCCESS
@@ -31,6 +32,10 @@ class Once(Decorator):
         if self.result is None:
             return self.children[0]
         return self.result if self.spec.values["then"] == "result" else INVALID
+
+    def replaced(self, old: Behaviour, new: Behaviour) -> None:
+        super().replaced(old, new)
+        self.result = None  # the new child has not run yet
 
     def conclude(self, status: Status) -> Any:
         if status is SUCCESS or status is FAILURE:

@@ -27,10 +27,8 @@ class _InOrder(Composite):
     def step(self, result: Status | None = None) -> Status:
         """`result` is that of the child at this node's place, when the engine has ticked it already."""
         at = self.at
-        if self.status is not RUNNING:
-            self.passed = False
-            if at and not self.keeps_place:
-                at = 0
+        if self.status is not RUNNING and not (self.keeps_place and at):
+            at, self.passed = 0, False
         children: list[Any] = self.children
         while at < len(children):
             status = result or children[at].step()
@@ -64,8 +62,8 @@ class _InOrder(Composite):
         self.at = 0
 
     def inserted(self, index: int) -> None:
-        running = self.status is RUNNING
-        if index < self.at or (running and index == self.at):
+        following = self.children[index + 1 : index + 2]
+        if index < self.at or (index == self.at and following and following[0].status is RUNNING):
             self.at += 1  # it stands in what this round has passed; whoever is running keeps running
         if index < self.reached:
             self.reached += 1

@@ -13,7 +13,8 @@ from bt_runtime.importing import resolve
 from bt_runtime.skills.activity import Activity, Ended, InThread, begin, ended
 from bt_runtime.skills.manifest import Entry
 from bt_runtime.skills.sentence import Sentence
-from bt_runtime.tree.node import FAILURE, RUNNING, Node
+from bt_runtime.tree import ports
+from bt_runtime.tree.node import FAILURE, POLL, RUNNING, Node
 
 if TYPE_CHECKING:
     from bt_runtime.tree.blackboard import Scope
@@ -51,9 +52,10 @@ class SkillNode(Node):
         return self.target
 
     def initialise(self) -> None:
-        params = {
-            f.name: self.value(f.name) for f in self.spec.kind.fields if not f.writes and f.name in self.spec.values
-        }
+        taken = [f for f in self.spec.kind.fields if not f.writes and f.name in self.spec.values]
+        params = {f.name: self.value(f.name) for f in taken}
+        for field in taken:
+            ports.check_range(field, params[field.name])
         self.sentence = Sentence(self.entry.sentence).say(params)
         self.feedback_message = self.sentence
         target = self.find()
@@ -67,6 +69,8 @@ class SkillNode(Node):
         assert self.activity is not None
         done = self.activity.poll()
         if done is None:
+            if not self.activity.wakes:
+                self.context.wake_at(self.context.clock.now() + POLL)
             return RUNNING
         self.activity = None
         if done.feedback:
@@ -75,9 +79,9 @@ class SkillNode(Node):
         return done.status
 
     def keep(self, done: Ended) -> None:
-        """Writes the outputs that the tree asked for: a mapping by name, a single value as it is."""
+        """Writes the outputs that the tree asked for: a mapping by name, a single value as it is, None not at all."""
         outputs = [f.name for f in self.spec.kind.fields if f.writes and f.name in self.spec.values]
-        if done.status is FAILURE or not outputs:
+        if done.status is FAILURE or done.value is None or not outputs:
             return
         values = done.value if isinstance(done.value, dict) else {outputs[0]: done.value}
         for name in outputs:
@@ -92,6 +96,8 @@ class SkillNode(Node):
 
 class Instant:
     """An action that is done by the time it was asked for."""
+
+    wakes = True
 
     def __init__(self, done: Ended) -> None:
         self.done = done

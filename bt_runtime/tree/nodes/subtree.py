@@ -38,7 +38,7 @@ class Subtree(Decorator):
             entry = entry_named(value)
             if entry is not None:
                 inner.shared[name] = (self.within, entry)
-        declared = tree.ports
+        declared = inner.own = tree.ports
         inner.guard = lambda name, value: ports.check(declared[name], value) if name in declared else None
         self.inner = inner
         return inner
@@ -66,10 +66,9 @@ class Subtree(Decorator):
         """A fresh start: what an earlier round left is gone, inputs that are not shared are computed."""
         inner = self.inner
         assert inner is not None
-        for name in [n for n in inner.values if n not in self.tree.entries]:
-            del inner.values[name]
+        inner.clear(keep=self.tree.entries)
         given = self.spec.values.get("with") or {}
-        for name, port in {**self.tree.entries, **self.tree.outputs, **self.tree.inputs}.items():
+        for name, port in self.tree.ports.items():
             if name in inner.shared:
                 self.seed(name, port)
             elif name in given:
@@ -87,6 +86,10 @@ class Subtree(Decorator):
         elif not port.required and name in self.tree.outputs:
             home[at] = port.default
 
-    def shutdown(self) -> None:
+    def attached(self) -> None:
+        if self.inner is not None:
+            self.context.blackboard.register(self.inner)
+
+    def release(self) -> None:
         if self.inner is not None:
             self.context.blackboard.close(self.inner)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.tree.node import FAILURE, RUNNING
@@ -42,18 +44,22 @@ class Delay(Decorator):
 
 
 class Rate(Decorator):
-    due = 0.0
-    last: Status | None = None
+    due = -math.inf
+    last: Status = RUNNING  # what the child returned; RUNNING while its start was cut short
 
     def choose(self) -> Any:
         now = self.context.clock.now()
         if self.active is None:
-            if self.last is not None and now < self.due:
+            if now < self.due:
                 self.context.wake_at(self.due)
                 return self.last
-            self.due = now + 1.0 / self.value("hz")
+            self.due, self.last = now + 1.0 / self.value("hz"), RUNNING
         return self.children[0]
 
     def conclude(self, status: Status) -> Any:
-        self.last = None if status is RUNNING else status
+        self.last = status
         return status
+
+    def replaced(self, old: Behaviour, new: Behaviour) -> None:
+        super().replaced(old, new)
+        self.due = -math.inf

@@ -1,0 +1,37 @@
+"""The types of values: what a value is, where it fits, and what it is called in a message."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bt_runtime.types import Json
+
+
+def type_name(value: Json) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, float):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return (
+        "object" if isinstance(value, Mapping) else "list" if isinstance(value, list | tuple) else type(value).__name__
+    )
+
+
+def fits(value: Json, type: str) -> bool:
+    found = type_name(value)
+    return type == "any" or found == type or (type == "number" and found == "integer")
+
+
+def flows(source: str, target: str) -> bool:
+    """May an entry of one type be read where another is wanted? Unknown types may."""
+    return "any" in (source, target) or source == target or (source == "integer" and target == "number")
+
+
+def an(type: str) -> str:
+    return type if type == "null" else f"{'an' if type[0] in 'aeiou' else 'a'} {type}" if type != "any" else "any value"
