@@ -154,7 +154,7 @@ class Agent(Growing):
         return RUNNING
 
     def conclude(self, ending: Ending) -> None:
-        """The story goes to the run's notebook and to whoever reflects on it; a cancelled one is nobody's experience."""
+        """The story goes to the run's notebook and to whoever reflects; a cancelled one is nobody's experience."""
         super().conclude(ending)
         if not hasattr(self, "steps"):
             return

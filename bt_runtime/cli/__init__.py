@@ -8,6 +8,8 @@ from importlib import import_module
 # command → (what --help says, module). A module has `configure(parser)` and `run(args) -> int`.
 COMMANDS: dict[str, tuple[str, str]] = {
     "memory": ("what was learned from earlier runs", "bt_runtime.cli.memory"),
+    "play": ("play a task of a world in the terminal", "bt_runtime.cli.play"),
+    "tasks": ("print tasks of a world", "bt_runtime.cli.tasks"),
 }
 
 

@@ -10,11 +10,11 @@ _MODEL = Field("model", "text", "Which of the run's models decides: `planner`, `
 _LEAF = Field(
     "leaf", "text", "The tree that every subgoal of an expansion becomes; it has an input `goal`.", default=""
 )
-_WITH = Field("with", "assignments", "More inputs of the leaf, computed when it expands.", default={})
+_WITH = Field("with", "inputs", "More inputs of the leaf, computed when it expands.", default={})
 _EXAMPLES = (
     Field("examples", "integer", "How many retrieved experiences to show at most.", default=5, minimum=0),
     Field("example_tokens", "integer", "Tokens that they may take together.", default=2000, minimum=0),
-    Field("level", "word", "Experiences of single agents, or of whole tasks.", default="agent", choices=("agent", "task")),
+    Field("level", "word", "Experiences of agents, or of whole tasks.", default="agent", choices=("agent", "task")),
     Field("select", "word", "How examples are found: by similarity, by kind of task, or at random.", default="semantic",
           choices=("semantic", "task", "random")),
 )  # fmt: skip
@@ -48,7 +48,7 @@ AGENT = Kind(
               default="none", choices=("none", "last_action")),
         Field("choose", "word", "How a sentence is chosen: exact, greedy, or by scoring all.", default="exact",
               choices=("exact", "greedy", "scores")),
-        Field("show", "word", "Which observations stay in the prompt.", default="all", choices=("all", "failures", "none")),
+        Field("show", "word", "Which observations are shown.", default="all", choices=("all", "failures", "none")),
         Field("think_tokens", "integer", "Tokens of one thought.", default=200, minimum=1),
         Field("patience", "integer", "How often a cycle of actions may repeat.", default=3, minimum=2),
         _NOTES, _TEMPERATURE, _PROMPT, *_EXAMPLES, *_BUDGETS, *_GROWTH,
@@ -59,13 +59,14 @@ AGENT = Kind(
         "`expand` grafts a subtree below the agent; its result is the agent's, or with `resume` the next observation.",
         "The model, the world and memory work elsewhere; a tick only polls, and halting the agent cancels them.",
     ),
-    "agent:\n  goal: bring a cup to the sink\n  moves: [think, act]\n", bare="goal", impl=f"{_IMPL}.agent:Agent", waits=True,
+    "agent:\n  goal: bring a cup to the sink\n  moves: [think, act]\n",
+    bare="goal", impl=f"{_IMPL}.agent:Agent", waits=True,
 )  # fmt: skip
 PLAN = Kind(
     "plan", "agent", "Breaks a goal into parts, and becomes the subtree of them.",
     (
         _GOAL, Field("leaf", "text", _LEAF.about, required=True), _WITH, _MODEL,
-        Field("form", "word", "What the model writes: our dialect, ReAcTree's lists, or ADaPT's steps.", default="dialect",
+        Field("form", "word", "What it writes: our dialect, ReAcTree's lists, or ADaPT's steps.", default="dialect",
               choices=("dialect", "lists", "steps")),
         _NOTES, _TEMPERATURE, _PROMPT, *_EXAMPLES, *_BUDGETS[1:], *_GROWTH,
     ),

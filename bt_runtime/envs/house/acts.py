@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from bt_runtime.envs.house.catalogue import Catalogue, Furniture
 from bt_runtime.envs.house.layout import House
-from bt_runtime.envs.house.speech import HEADS, Group, Said, groups
+from bt_runtime.envs.house.sight import arrival, glance, held, near
+from bt_runtime.envs.house.speech import HEADS, Said
 from bt_runtime.envs.house.state import HANDS, Body, State
 
 _NUMBERED = re.compile(r"(.+?) \(?(\d{1,4})\)?")
@@ -40,14 +41,15 @@ class Doer:
         room = house.room_of.get(name)
         if room is not None:
             body.room, body.at, body.seat = room, None, None
-            return Reply(self._glance("room"))
+            return Reply(glance(house, self.state, body, "room"))
         place = house.index.get(name)
         if place is not None and house.fixtures[place].room == body.room:
             body.at, body.seat = place, None
             furniture = house.fixtures[place].furniture
             if furniture.holds:
                 body.target = place
-            return Reply(self._arrive(furniture.name, name, furniture.opens, place in self.state.open))
+            is_open = place in self.state.open if furniture.opens else None
+            return Reply(arrival(house, self.state, body, name, is_open))
         thing = self.state.index.get(name)
         if thing is not None and self._lies_here(thing):
             return self._go_to_thing(thing)
@@ -68,7 +70,8 @@ class Doer:
                 body.target = place
         kind = self.state.kinds[thing]
         opens = kind in self.catalogue.things and self.catalogue.things[kind].opens
-        return Reply(self._arrive(kind, self.state.name(thing), opens, thing in self.state.open_things))
+        is_open = thing in self.state.open_things if opens else None
+        return Reply(arrival(self.house, self.state, body, self.state.name(thing), is_open))
 
     def _nowhere(self, name: str) -> Reply:
         kind = _NUMBERED.fullmatch(name)
@@ -89,7 +92,7 @@ class Doer:
             if len(body.hands) >= HANDS:
                 return self.refuse_with("no hand")
             state.take(thing, self.who)
-            return Reply(Said("pick up", {"t": state.kinds[thing]}, None, self._held()))
+            return Reply(Said("pick up", {"t": state.kinds[thing]}, None, held(self.state, self.body)))
         place = self.house.index.get(name)
         if place is not None and place in state.in_reach(self.house, body):
             return self.refuse(f"The {self.house.fixtures[place].furniture.name} cannot be picked up.")
@@ -110,7 +113,9 @@ class Doer:
         if how is None:
             return self.refuse_with("is closed", t=furniture.name)
         state.put(thing, self.who, body.target, how)
-        return Reply(Said(f"put {how}", {"t": state.kinds[thing], "p": furniture.name}, None, self._held()))
+        return Reply(
+            Said(f"put {how}", {"t": state.kinds[thing], "p": furniture.name}, None, held(self.state, self.body))
+        )
 
     def _way_in(self, furniture: Furniture, place: int) -> str | None:
         """In when it stands open (or has no door), else on top; None when neither can be."""
@@ -131,13 +136,22 @@ class Doer:
         if key in opened:
             return self.refuse_with("already", t=kind, state="open")
         if len(self.body.hands) >= HANDS:
-            return Reply(Said("no hand", {}, self._sight(), self._held(), HEADS["no hand"]), False)
+            return Reply(
+                Said(
+                    "no hand",
+                    {},
+                    near(self.house, self.state, self.body),
+                    held(self.state, self.body),
+                    HEADS["no hand"],
+                ),
+                False,
+            )
         if thing is None and place in self.state.running and self._guarded(kind):
             return self.refuse_with("is on", t=kind)
         opened.add(key)
         if thing is None:
             self._change(place, "open")
-        return Reply(Said("open", {"t": kind}, self._sight(), self._held()))
+        return Reply(Said("open", {"t": kind}, near(self.house, self.state, self.body), held(self.state, self.body)))
 
     def close(self, name: str) -> Reply:
         found = self._reach(name)
@@ -152,7 +166,7 @@ class Doer:
         opened.discard(key)
         if thing is None:
             self._change(place, "close")
-        return Reply(Said("close", {"t": kind}, None, self._held()))
+        return Reply(Said("close", {"t": kind}, None, held(self.state, self.body)))
 
     def turn_on(self, name: str) -> Reply:
         found = self._switch(name, "on")
@@ -165,7 +179,7 @@ class Doer:
             return self.refuse_with("is open", t=kind)
         self.state.running.add(place)
         self._change(place, "turn on")
-        return Reply(Said("turn on", {"t": kind}, None, self._held()))
+        return Reply(Said("turn on", {"t": kind}, None, held(self.state, self.body)))
 
     def turn_off(self, name: str) -> Reply:
         found = self._switch(name, "off")
@@ -176,7 +190,7 @@ class Doer:
             return self.refuse_with("already", t=kind, state="turned off")
         self.state.running.discard(place)
         self._change(place, "turn off")
-        return Reply(Said("turn off", {"t": kind}, None, self._held()))
+        return Reply(Said("turn off", {"t": kind}, None, held(self.state, self.body)))
 
     def sit_on(self, name: str) -> Reply:
         found = self._reach(name)
@@ -186,7 +200,7 @@ class Doer:
         if thing is not None or not self.house.fixtures[place].furniture.holds_on:
             return self.refuse(f"Nobody can sit on the {kind}.")
         self.body.seat = place
-        return Reply(Said("sit", {"t": kind}, None, self._held()))
+        return Reply(Said("sit", {"t": kind}, None, held(self.state, self.body)))
 
     def _switch(self, name: str, way: str) -> Reply | tuple[str, int]:
         found = self._reach(name)
@@ -225,43 +239,13 @@ class Doer:
                 states.discard(change.ends)
                 states.add(change.makes)
 
-    # words ---------------------------------------------------------------------------------------
-
-    def look(self) -> Said:
-        """Where this body is, as someone who begins now is told."""
-        return self._glance("start")
-
-    def _glance(self, head: str) -> Said:
-        house, body = self.house, self.body
-        room = house.rooms[body.room]
-        seen = groups((house.fixtures[i].furniture.name, house.fixtures[i].number) for i in house.glance[body.room])
-        slots = {"t": room.kind, "n": str(room.number)}
-        if head == "start":
-            rooms = groups((r.kind, r.number) for r in house.rooms)
-            slots["count"] = str(len(house.rooms))
-            slots["rooms"] = ", ".join(f"{kind} ({', '.join(map(str, numbers))})" for kind, numbers in rooms)
-        return Said(head, slots, seen, self._held())
-
-    def _arrive(self, kind: str, name: str, opens: bool, is_open: bool) -> Said:
-        head = "arrive" if not opens else "arrive open" if is_open else "arrive closed"
-        number = name.rpartition(" ")[2]
-        return Said(head, {"t": kind, "n": number}, self._sight(), self._held())
-
-    def _sight(self) -> tuple[Group, ...]:
-        """Furniture and things close by."""
-        house, state = self.house, self.state
-        near = [(house.fixtures[i].furniture.name, house.fixtures[i].number) for i in state.in_reach(house, self.body)]
-        near += [(state.kinds[t], state.numbers[t]) for t in state.in_sight(house, self.body)]
-        return groups(near)
-
-    def _held(self) -> tuple[Group, ...]:
-        return groups((self.state.kinds[t], self.state.numbers[t]) for t in self.body.hands)
+    # refusals -------------------------------------------------------------------------------------
 
     def refuse(self, text: str) -> Reply:
-        return Reply(Said("refused", {}, None, self._held(), text), False)
+        return Reply(Said("refused", {}, None, held(self.state, self.body), text), False)
 
     def refuse_with(self, head: str, **slots: str) -> Reply:
-        return Reply(Said(head, slots, None, self._held(), HEADS[head].format(**slots)), False)
+        return Reply(Said(head, slots, None, held(self.state, self.body), HEADS[head].format(**slots)), False)
 
     def _far(self, name: str) -> Reply:
         kind = _NUMBERED.fullmatch(name)

@@ -28,7 +28,7 @@ def house_of(data: Mapping[str, Any], catalogue: Catalogue) -> House:
 
 def state_of(data: Mapping[str, Any], house: House) -> State:
     """`things`: (class, place, on | in | by); `open`, `running`: places; `start`: rooms, one for each body."""
-    things = [Placed(kind, _place(place, house), how) for kind, place, how in data.get("things", ())]
+    things = [Placed(str(kind), _place(place, house), _way(how)) for kind, place, how in data.get("things", ())]
     rooms = [_room(name, house) for name in data.get("start", ())] or [0]
     opened = [_place(name, house) for name in data.get("open", ())]
     running = [_place(name, house) for name in data.get("running", ())]
@@ -39,6 +39,12 @@ def _place(name: str, house: House) -> int:
     if name not in house.index:
         raise BtError(f"the house `{house.name}` has no `{name}`", "a task names places of its own house only")
     return house.index[name]
+
+
+def _way(how: str) -> str:
+    if how not in ("on", "in", "by"):
+        raise ValueError(f"a thing lies on, in or by a place, not {how!r}")
+    return how
 
 
 def _room(name: str, house: House) -> int:

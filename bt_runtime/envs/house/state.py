@@ -92,6 +92,8 @@ class State:
 
     def load(self, found: Mapping[str, Any]) -> None:
         """Take over what `dump` gave, for the same things in the same house."""
+        if len(found["place"]) != len(self.kinds) or len(found["how"]) != len(self.kinds):
+            raise ValueError("it is of other things")
         self.place, self.how = list(found["place"]), list(found["how"])
         self.open, self.running = set(found["open"]), set(found["running"])
         self.open_things = set(found["open_things"])

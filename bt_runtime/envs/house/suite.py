@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -19,6 +17,7 @@ from bt_runtime.envs.house.home_file import read_home
 from bt_runtime.envs.house.layout import House
 from bt_runtime.envs.house.start import house_of
 from bt_runtime.envs.house.tasks import Errands, fits, make_task, read_errands
+from bt_runtime.envs.house.wah import read_json, recorded, spoken
 from bt_runtime.envs.house.world import Feedback, HouseWorld
 from bt_runtime.envs.registry import Split, choose_kinds, no_more_options
 from bt_runtime.envs.trajectory import Agent, sentences, trace
@@ -65,13 +64,17 @@ class HouseSuite:
         kinds: Sequence[str] | None = None,
         *,
         homes: Sequence[str] | None = None,
+        source: str = "made",
         data: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> list[Task]:
-        """`homes`: only in these. Each home serves one split, as its file says; apartments are for evaluation."""
-        no_more_options(self.name, options, ("homes", "data"))
+        """`homes`: only in these. Each home serves one split, as its file says; apartments are for evaluation.
+        `source`: made (by us), or of `data`: wah (recorded tasks of Watch-And-Help), wah_nl (WAH-NL's instructions)."""
+        no_more_options(self.name, options, ("homes", "source", "data"))
         content = load_content()
         known = {**content.homes, **(apartments(Path(data), content.catalogue) if data else {})}
+        if source != "made":
+            return _of_others(source, data, content, known, Random(f"house {source} {seed}"), count, kinds)
         own = [h for h in known.values() if content.split.get(h.name, "eval") == split]
         chosen = [_home(known, name) for name in homes] if homes else own
         rng = Random(f"house {split} {seed}")
@@ -137,24 +140,40 @@ def _load(files: tuple[tuple[str, Path, int], ...]) -> Content:
     return Content(catalogue, errands, homes, split)
 
 
+def _of_others(
+    source: str,
+    data: str | os.PathLike[str] | None,
+    content: Content,
+    known: dict[str, House],
+    rng: Random,
+    count: int,
+    kinds: Sequence[str] | None,
+) -> list[Task]:
+    """As many as there are, in an order that the seed gives."""
+    if source not in ("wah", "wah_nl"):
+        raise BtError(f"tasks come from made, wah or wah_nl, not `{source}`", "source='made' needs no data")
+    if data is None:
+        raise BtError(f"`{source}` is outside data", "name its folder: --data DIR, or BTR_DATA")
+    flats = {name: home for name, home in known.items() if name not in content.homes}
+    if source == "wah":
+        found = list(recorded(Path(data), content.catalogue, content.errands, rng))
+    else:
+        found = list(spoken(Path(data), content.catalogue, content.errands, flats, rng))
+    chosen = choose_kinds(tuple(content.errands.kinds), kinds)
+    rng.shuffle(found)
+    return [task for task in found if task.kind in chosen][:count]
+
+
 def apartments(data: Path, catalogue: Catalogue) -> dict[str, House]:
     """VirtualHome's apartments: every graph in `house/` of that folder (or in the folder itself)."""
     folder = data / "house" if (data / "house").is_dir() else data
     found = {}
     for path in sorted(p for p in folder.glob("*_graph.json*") if p.name.endswith((".json", ".json.gz"))):
         name = path.name.partition("_graph")[0]
-        found[name] = house_of(read_graph(_json(path), catalogue, name).data["house"], catalogue)
+        found[name] = house_of(read_graph(read_json(path), catalogue, name).data["house"], catalogue)
     if not found:
         raise BtError(f"no apartments in {folder}", "they are files such as TestScene1_graph.json.gz")
     return found
-
-
-def _json(path: Path) -> Any:
-    try:
-        raw = path.read_bytes()
-        return json.loads(gzip.decompress(raw) if path.suffix == ".gz" else raw)
-    except (OSError, ValueError, EOFError) as problem:
-        raise BtError(f"cannot read {path}: {problem}", "the file may be cut off: fetch it again") from problem
 
 
 def _home(known: dict[str, House], name: str) -> House:

@@ -16,8 +16,7 @@ from bt_runtime.envs.house.layout import House
 from bt_runtime.envs.phrases import article, capital, listing, number, plural, spin
 from bt_runtime.types import Json, Task
 
-MOST = 6  # subgoals of a task
-_SUBGOALS = (1, 2, 2, 3, 3, 3, 4, 4, 5, 6)
+_SUBGOALS = (1, 2, 2, 3, 3, 3, 4, 4, 5, 6)  # how many parts a task has, as often as they stand here
 
 
 @dataclass(frozen=True)
@@ -69,12 +68,20 @@ def _errand(
     return Errand(name, way, place, tuple(entry["things"]), then, tuple(say))
 
 
-def make_task(errand: Errand, house: House, catalogue: Catalogue, rng: Random, name: str) -> Task:
-    total = rng.choice(_SUBGOALS) - (1 if errand.then else 0)
-    wanted = _wanted(errand, max(1, total), catalogue, rng)
+def make_task(
+    errand: Errand,
+    house: House,
+    catalogue: Catalogue,
+    rng: Random,
+    name: str,
+    wanted: Mapping[str, int] | None = None,
+    said: str = "",
+) -> Task:
+    """`wanted` and `said`: what is to be brought and how it is asked for, when that is settled already."""
+    if wanted is None:
+        wanted = _wanted(errand, max(1, rng.choice(_SUBGOALS) - bool(errand.then)), catalogue, rng)
     goal: list[dict[str, Json]] = [
-        {"relation": errand.way, "thing": thing, "place": errand.place, "amount": count}
-        for thing, count in wanted.items()
+        {"relation": errand.way, "thing": thing, "place": errand.place, "amount": n} for thing, n in wanted.items()
     ]
     if errand.then:
         goal.append({"relation": errand.then, "place": errand.place, "amount": 1})
@@ -85,7 +92,7 @@ def make_task(errand: Errand, house: House, catalogue: Catalogue, rng: Random, n
         "open": [f.name for f in house.fixtures if f.furniture.opens and rng.random() < 0.06],
         "goal": goal,
     }
-    return Task(name, errand.name, ask(errand, wanted, rng), data)
+    return Task(name, errand.name, said or ask(errand, wanted, rng), data)
 
 
 def _wanted(errand: Errand, total: int, catalogue: Catalogue, rng: Random) -> dict[str, int]:

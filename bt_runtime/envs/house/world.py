@@ -12,6 +12,7 @@ from bt_runtime.envs.house.catalogue import Catalogue
 from bt_runtime.envs.house.goals import Condition, conditions
 from bt_runtime.envs.house.goals import verdict as judge
 from bt_runtime.envs.house.layout import House
+from bt_runtime.envs.house.sight import glance
 from bt_runtime.envs.house.speech import say
 from bt_runtime.envs.house.start import house_of, state_of
 from bt_runtime.envs.house.state import HANDS, State
@@ -39,12 +40,25 @@ class HouseWorld:
         self.last = Observation("")  # the latest reply, for whoever decides by what was read
 
     def reset(self, task: Task) -> Observation:
-        self._house = self._find_house(task.data)
-        self._state = state_of(task.data, self._house)
-        self._goal = conditions(task.data.get("goal", ()))
-        self._task = task
-        self.last = self.look()
+        house, state = self._set_up(task)
+        self._begin(task, house, state)
         return self.last
+
+    def _set_up(self, task: Task) -> tuple[House, State]:
+        """What the task's data describes; nothing of this world is touched yet."""
+        try:
+            house = self._find_house(task.data)
+            conditions(task.data.get("goal", ()))
+            return house, state_of(task.data, house)
+        except (KeyError, TypeError, ValueError, AttributeError) as problem:
+            raise BtError(
+                f"the task `{task.id}` is none of a house: {problem!r}", "see `btr tasks house --json`"
+            ) from problem
+
+    def _begin(self, task: Task, house: House, state: State) -> None:
+        self._task, self._house, self._state = task, house, state
+        self._goal = conditions(task.data.get("goal", ()))
+        self.last = self.look()
 
     def _find_house(self, data: Mapping[str, Any]) -> House:
         named = data.get("house", "")
@@ -77,7 +91,7 @@ class HouseWorld:
 
     def look(self, who: int = 0) -> Observation:
         """The rooms, this room, and what is held: what an agent is told that begins here and now."""
-        return Observation(say(self._doer(who).look()))
+        return Observation(say(glance(self.house, self.state, self.state.bodies[who], "start")))
 
     def _doer(self, who: int) -> Doer:
         return Doer(self.house, self.catalogue, self.state, who)
@@ -144,8 +158,8 @@ class HouseWorld:
         return judge(self._goal, self.house, self.state)
 
     def holds(self, fact: str) -> bool | None:
-        """`hand free`, `near X`, `in X` (a room), `holding X`, `X is open | closed | turned on | turned off`,
-        `X on Y`, `X in Y`; X with its number."""
+        """`hand free`, `near X`, `in X` (a room), `holding X`, `not holding X`, `X on Y`, `X in Y`,
+        `X is open | closed | turned on | turned off`; X with its number."""
         body = self.state.bodies[0]
         if fact == "hand free":
             return len(body.hands) < HANDS
@@ -156,6 +170,8 @@ class HouseWorld:
             return self.house.room_of[name] == body.room
         if verb == "holding":
             return self.state.index.get(name) in body.hands
+        if fact.startswith("not holding "):
+            return self.state.index.get(fact.removeprefix("not holding ")) not in body.hands
         return self._condition(fact)
 
     def _near(self, name: str) -> bool:
@@ -169,6 +185,8 @@ class HouseWorld:
 
     def _condition(self, fact: str) -> bool | None:
         name, sign, state = fact.partition(" is ")
+        if sign and name in self.state.index and state in ("open", "closed"):
+            return (self.state.index[name] in self.state.open_things) == (state == "open")
         if sign:
             place = self.house.index.get(name)
             return None if place is None else self._is(place, state)
@@ -191,10 +209,19 @@ class HouseWorld:
         return json.dumps({"task": task, "state": self._state.dump() if self._state else None}).encode()
 
     def restore(self, snapshot: bytes) -> None:
-        found = json.loads(snapshot)
-        if found["task"]:
-            self.reset(Task(**found["task"]))
-            self.state.load(found["state"])
+        try:
+            found = json.loads(snapshot)
+            if found["task"] is None:
+                self._task, self._house, self._state, self._goal = None, None, None, ()
+                return
+            task = Task(**found["task"])
+            house, state = self._set_up(task)
+            state.load(found["state"])
+        except (KeyError, TypeError, ValueError, IndexError) as problem:
+            raise BtError(
+                f"this is no snapshot of a house: {problem!r}", "give what `snapshot()` returned"
+            ) from problem
+        self._begin(task, house, state)
 
     def close(self) -> None:
         """Nothing is held outside this object."""

@@ -55,6 +55,8 @@ def _recipe(raw: Mapping[str, Any], groups: dict[str, str]) -> Recipe | None:
     if raw.get("type") not in _TABLE:
         return None
     needs = tuple(Ingredient(count, item) for item, count in Counter(_named(raw)).items())
+    if not needs:
+        raise ValueError("it has no ingredients")
     result = raw["result"]
     item = _plain(result if isinstance(result, str) else result["item"])
     makes = 1 if isinstance(result, str) else int(result.get("count") or 1)

@@ -32,18 +32,25 @@ class TextCraft:
 
     def reset(self, task: Task) -> Observation:
         """`task.data`: book (a name) or recipes and kinds (a book of its own), goal, and the commands to show."""
-        self._book = self._find_book(task.data)
-        self._task = task
-        lines = [read_line(line) for line in task.data.get("commands", ())]
+        try:
+            book = self._find_book(task.data)
+            lines = [read_line(line) for line in task.data.get("commands", ())]
+        except (KeyError, TypeError, ValueError, AttributeError) as problem:
+            hint = "see `btr tasks textcraft --json`"
+            raise BtError(f"the task `{task.id}` is none of TextCraft: {problem!r}", hint) from problem
+        self._book, self._task = book, task
         self._shown = tuple(recipe for recipe in lines if recipe)
-        self._offers = tuple(_offers(self._book, self._shown))
+        self._offers = tuple(_offers(book, self._shown))
         self._bag = {}
         self._crafted = set()
-        return self.look()
+        return Observation(f"{self._commands_text()}\n\nGoal: craft {self._goal}.")
 
     def look(self) -> Observation:
-        commands = "\n".join(recipe.command() for recipe in self._shown)
-        return Observation(f"Crafting commands:\n{commands}\n\nGoal: craft {self._goal}.")
+        """The recipes and the bag: what ADaPT hands to an executor that takes over a part."""
+        return Observation(f"{self._commands_text()}\n\n{self._inventory()}")
+
+    def _commands_text(self) -> str:
+        return "Crafting commands:\n" + "\n".join(recipe.command() for recipe in self._shown)
 
     @property
     def book(self) -> Book:
@@ -181,11 +188,16 @@ class TextCraft:
         return json.dumps({"task": task, "bag": self._bag, "crafted": sorted(self._crafted)}).encode()
 
     def restore(self, snapshot: bytes) -> None:
-        found = json.loads(snapshot)
-        if found["task"]:
-            self.reset(Task(**found["task"]))
-        self._bag = dict(found["bag"])
-        self._crafted = set(found["crafted"])
+        try:
+            found = json.loads(snapshot)
+            bag, crafted = dict(found["bag"]), set(found["crafted"])
+            if found["task"] is not None:
+                self.reset(Task(**found["task"]))
+        except (KeyError, TypeError, ValueError) as problem:
+            raise BtError(
+                f"this is no snapshot of TextCraft: {problem!r}", "give what `snapshot()` returned"
+            ) from problem
+        self._bag, self._crafted = bag, crafted
 
     def close(self) -> None:
         """Nothing is held outside this object."""
