@@ -19,6 +19,7 @@ from bt_runtime.envs.trajectory import Act, Enter, Expand, Leave, Moves, Recall,
 Form = Literal["react", "reactree"]
 Knows = Literal["seen", "all"]
 _BRING = ("on", "in")
+_WHICH = ("the", "a second", "a third", "a fourth", "one more")  # parts of a plan that are no duplicates
 
 
 @dataclass(slots=True)
@@ -58,8 +59,10 @@ class Expert:
                 found.append((f"find and open the {place}", partial(self._go_and, place, "open")))  # noqa: PERF401
         for wanted in self.world.goal:
             if wanted.relation in _BRING:
-                text = f"move the {wanted.thing} {wanted.relation} the {wanted.place}"
-                found += [(text, partial(self._bring, wanted))] * wanted.amount
+                found += [
+                    (f"move {which} {wanted.thing} {wanted.relation} the {wanted.place}", partial(self._bring, wanted))
+                    for which in (_WHICH[min(i, len(_WHICH) - 1)] for i in range(wanted.amount))
+                ]
         for wanted in later:
             found.append(_last(wanted, self))
         return found
