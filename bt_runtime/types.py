@@ -6,7 +6,6 @@ A *job* is work that goes on elsewhere (a model call, a skill, a disk): the tick
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 T_co = TypeVar("T_co", covariant=True)
@@ -30,18 +29,16 @@ class Clock(Protocol):
 # Models ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     text: str
-    index: int
+    index: int  # type: ignore[assignment]  # of the option; no dataclass, whose import takes longer than a whole check
     logprob: float  # of the whole option, terminator included, given the prompt
     margin: float  # ahead of the best other option that was scored; inf when there was none
     scores: tuple[float, ...] | None = None  # one per option when all were asked for
     opening: str = ""  # with `then`: the option that was chosen first
 
 
-@dataclass(frozen=True, slots=True)
-class Writing:
+class Writing(NamedTuple):
     text: str
     ended: Literal["stop", "grammar", "length"]  # "length" under a grammar is an invalid answer
     tokens: int

@@ -90,7 +90,11 @@ def _sense(plan: Part) -> list[Objection]:
     named = [p.text for p in plan.parts if isinstance(p, Goal)]
     double = duplicates(named)
     if double and plan.control != "sequence":
-        found.append(Objection("duplicates", f"`{double[0]}` stands twice in one {plan.control}: when two are meant, say which", True))
+        found.append(
+            Objection(
+                "duplicates", f"`{double[0]}` stands twice in one {plan.control}: when two are meant, say which", True
+            )
+        )
     elif any(same_goal(a, b) for a, b in pairwise(named)) and len(named) == len(plan.parts):
         found.append(Objection("duplicates", f"`{double[0]}` stands twice, one right after the other"))
     if len(plan.parts) == 1 and isinstance(plan.parts[0], Goal | Group):

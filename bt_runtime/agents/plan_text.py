@@ -49,6 +49,8 @@ def read_plan(text: str) -> Group:
     if len(text) > MOST_TEXT:
         raise Unreadable(f"the plan is too long: {len(text)} characters, at most {MOST_TEXT}")
     body = _unfenced(text)
+    if not body.strip():
+        raise Unreadable("the plan is empty")
     part = (
         _steps(body)
         if _ORDER.search(body) or _STEP.search(body)
@@ -151,7 +153,7 @@ def _lists(text: str) -> Part:
         parts = [re.sub(r"^\s*(?:[-*]|\d+[.)])\s*", "", line) for line in body.splitlines() if line.strip()]
     else:
         parts = re.split(r",\s+", body)
-    named = [Goal(_one_line(re.sub(r"^and\s+", "", p))) for p in parts if p.strip(" .")]
+    named = [Goal(_one_line(re.sub(r"^and\s+", "", p))) for p in parts if p.strip(" .,")]
     if not named:
         raise Unreadable("the list of subgoals is empty")
     return Group(control, tuple(named))
