@@ -34,7 +34,9 @@ def start():
     def begin(tree: str, script: Any, *, world: Any = None, polls: int = 0, services: Any = None, **inputs: Any) -> Run:
         model = ScriptedModel(script, polls)
         clock = Manual() if getattr(world, "instant", True) else None  # a world in a thread takes real time
-        run = Run(tree, inputs=inputs, world=world, services={"model": model, **(services or {})}, clock=clock)
+        run = Run(
+            tree, inputs=inputs, world=world, services={"model": model, **(services or {})}, clock=clock, recall=False
+        )
         run.model = model  # type: ignore[attr-defined]
         run.told = []  # type: ignore[attr-defined]
         run.context.events = lambda name, what: run.told.append((name, what))  # type: ignore[attr-defined]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from test_guards import Room, ending
 
@@ -21,7 +23,7 @@ def test_a_prompt_only_ever_grows_at_its_end_so_that_what_is_cached_serves_on(st
     run = start("react", ["Think: hm", "Act: jump", "Act: go left", "Act: done"], goal="get out", world=Room())
     assert run.spin() is SUCCESS
     prompts = [a["prompt"] for a in run.model.asked if a["kind"] == "choose"]
-    assert all(later.startswith(earlier) for earlier, later in zip(prompts, prompts[1:], strict=False))
+    assert all(later.startswith(earlier) for earlier, later in pairwise(prompts))
     assert prompts[-1].endswith("Think: hm\nOK.\nAct: jump\nNothing new.\nAct: go left\nNothing new.\n")
 
 
@@ -83,7 +85,8 @@ def test_with_resume_an_expansions_result_is_the_next_observation(start):
 
 
 def test_an_agent_that_is_started_again_has_shed_its_earlier_expansion(start):
-    text = "version: 1\ntree: t\nroot:\n  retry:\n    times: 2\n    child: {agent: {goal: get out, moves: [act, expand], leaf: react}}\n"
+    agent = "agent: {goal: get out, moves: [act, expand], leaf: react}"
+    text = f"version: 1\ntree: t\nroot:\n  retry:\n    times: 2\n    child: {{{agent}}}\n"
     script = ["Expand:\nsequence: [go there, come back]", "Act: failure", "Act: done"]
     run = start(text, script, world=Room())
     before = run.engine.nodes
@@ -187,7 +190,8 @@ def test_prompts_of_chat_models_use_the_models_own_template_and_base_models_none
         "Be brief.", "get out", "A room.", [Step("think", "hm")], family=Family("x", ("a", "b"), "parallel")
     )
     assert prompt.text().startswith("Be brief.\n\nYour primary goal is to: x\n")
-    template = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</>{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+    template = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</>{% endfor %}"
+    template += "{% if add_generation_prompt %}<assistant>{% endif %}"
     pytest.importorskip("jinja2")
     shown = prompt.text(template)
     assert shown.startswith("<system>Be brief.</><user>Your primary goal") and shown.endswith(
@@ -197,7 +201,8 @@ def test_prompts_of_chat_models_use_the_models_own_template_and_base_models_none
 
 def test_a_chat_template_without_a_system_role_gets_it_in_the_users_words_and_a_hostile_one_no_python():
     pytest.importorskip("jinja2")
-    strict = "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no system') }}{% endif %}[{{ m.content }}]{% endfor %}"
+    refusing = "{% if m.role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
+    strict = "{% for m in messages %}" + refusing + "[{{ m.content }}]{% endfor %}"
     assert Prompt("S", "", "T", "").text(strict) == "[S\n\nT]"
     from bt_runtime.diagnose import BtError
 

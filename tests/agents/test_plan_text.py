@@ -128,7 +128,5 @@ def test_every_expansion_of_the_released_trajectories_is_read_and_becomes_a_vali
                         list(goals(plan))
                     )
     with capsys.disabled():
-        print(
-            f"\n{blocks} Expand blocks in {files} released trajectories, {len(seen)} different plans: all valid subtrees"
-        )
+        print(f"\n{blocks} Expand blocks in {files} released files, {len(seen)} different plans: all valid subtrees")
     assert blocks > 2000

@@ -7,7 +7,6 @@ from oracles import acting, growing, planning
 
 from bt_runtime import project, source
 from bt_runtime.envs.registry import open_suite
-from bt_runtime.memory.working import WorkingMemory
 from bt_runtime.source import Listing, Mapping
 from bt_runtime.testing import FAILURE, SUCCESS
 
@@ -86,26 +85,12 @@ def test_reactree_grows_the_oracles_tree_in_the_house_and_reaches_the_goal(remem
         expert = suite._expert(world, "reactree", "seen", remembers, 0)
         run = start("reactree", growing(expert.run(), remembers), world=world, goal=task.goal)
         if remembers:
-            board = run.blackboard
-            run.context.services["working_memory"] = WorkingMemory(Board(board))
+            run.equipment._working_memory(run.context)
             world.things = lambda wanted=world.goal: sorted({c.thing for c in wanted} | {"apple"})
         assert run.spin(ticks=5000) is SUCCESS
         verdict = world.verdict()
         assert verdict.met == verdict.total > 0
         assert any(event == "expand" for event, _ in run.told)
-
-
-class Board:
-    """A scope with the two methods that working memory needs."""
-
-    def __init__(self, scope):
-        self.scope = scope
-
-    def get(self, key):
-        return self.scope.get(key)
-
-    def set(self, key, value):
-        self.scope[key] = value
 
 
 def test_adapt_stops_planning_at_its_depth_limit(start):
