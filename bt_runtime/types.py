@@ -35,6 +35,7 @@ class Choice(NamedTuple):
     logprob: float  # of the whole option, terminator included, given the prompt
     margin: float  # ahead of the best other option that was scored; inf when there was none
     scores: tuple[float, ...] | None = None  # one per option when all were asked for
+    opening: str = ""  # with `then`: the option that was chosen first
 
 
 class Writing(NamedTuple):
@@ -53,7 +54,15 @@ class Model(Protocol):
         *,
         mode: Literal["exact", "greedy", "scores"] = "exact",
         normalise: bool = False,
-    ) -> Job[Choice]: ...
+        terminator: str | None = None,
+        then: Mapping[str, Sequence[str]] | None = None,
+    ) -> Job[Choice]:
+        """The likeliest option after the prompt. `terminator` ends every option (the model's own when None).
+
+        With `then`, an option that is one of its keys is only an opening: the choice goes on among what follows it, in
+        the same job, and `text` is what was chosen there.
+        """
+
     def write(
         self,
         prompt: str,

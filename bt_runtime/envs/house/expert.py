@@ -20,6 +20,7 @@ Form = Literal["react", "reactree"]
 Knows = Literal["seen", "all"]
 Part = tuple[str, Callable[[], Moves]]  # a subgoal in words, and how it is reached
 _BRING = ("on", "in")
+_WHICH = ("the", "a second", "a third", "a fourth", "one more")  # parts of a plan that are no duplicates
 
 
 @dataclass(slots=True)
@@ -60,8 +61,10 @@ class Expert:
         found: list[Part] = [(f"find and open the {place}", partial(self._go_and, place, "open")) for place in started]
         for wanted in self.world.goal:
             if wanted.relation in _BRING:
-                text = f"move the {wanted.thing} {wanted.relation} the {wanted.place}"
-                found += [(text, partial(self._bring, wanted))] * wanted.amount
+                found += [
+                    (f"move {which} {wanted.thing} {wanted.relation} the {wanted.place}", partial(self._bring, wanted))
+                    for which in (_WHICH[min(i, len(_WHICH) - 1)] for i in range(wanted.amount))
+                ]
         for wanted in later:
             found.append(_last(wanted, self))
         return found
