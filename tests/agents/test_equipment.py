@@ -66,7 +66,7 @@ def test_working_memory_answers_where_a_thing_was_seen_by_another_agent_of_the_r
 
 
 def test_a_skill_of_a_manifest_can_recall(house):
-    _, task, world = house
+    _, _, world = house
     text = "version: 1\ntree: t\nskills: [house]\nroot:\n  recall_location: {thing: unicorn}\n"
     with Run(text, world=world) as run:
         assert run.spin() is SUCCESS
