@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS ?= dev
 STAMP := $(VENV)/.ready
 
-.PHONY: demo test bench fuzz lint types schemas check wheel clean setup
+.PHONY: demo test bench fuzz lint types schemas editor check wheel clean setup
 .DEFAULT_GOAL := help
 
 help:
@@ -41,6 +41,13 @@ lint: setup
 
 types: setup
 	$(BIN)/mypy
+
+# what the tests of the editor schema talk to; fetched once, needs Node.js
+EDITOR_SERVER := .cache/npm/node_modules/yaml-language-server/bin/yaml-language-server
+editor: $(EDITOR_SERVER)
+
+$(EDITOR_SERVER):
+	npm install --prefix .cache/npm --no-audit --no-fund --silent yaml-language-server@1.25.0
 
 check: lint types
 

@@ -1,5 +1,5 @@
-"""What a model may write: the language, smaller. A bare text is a subgoal, `act` is a skill's sentence, and of the
-kinds only those with `emit`. Given as plain data, for who builds a grammar, and as a JSON Schema that decoders compile.
+"""What a model may write to expand a node: a smaller language. A bare text is a subgoal, `act` is a skill's sentence,
+and of the kinds only those with `emit`. Given as plain data, for who builds a grammar, and as a JSON Schema.
 """
 
 from __future__ import annotations
@@ -9,130 +9,122 @@ from typing import Literal, NamedTuple
 
 from bt_runtime.schema.kind import Field, Kind
 from bt_runtime.schema.shape import DRAFT, Schema
-from bt_runtime.types import Json
 
-ACT = "act"  # the kind whose text is a skill's sentence
-PartType = Literal["nodes", "node", "text", "integer", "number", "boolean", "word"]
-_PARTS: dict[str, PartType] = {
-    "nodes": "nodes", "node": "node", "integer": "integer", "number": "number", "boolean": "boolean", "word": "word",
-    "string": "text", "text": "text", "expression": "text", "key": "text",
+ACT = "act"  # the kind whose value is a skill's sentence
+Shape = Literal["children", "child", "leaf", "sentence"]
+ValueType = Literal["integer", "number", "boolean", "string"]
+_TYPES: dict[str, ValueType] = {
+    "integer": "integer", "number": "number", "boolean": "boolean",
+    "string": "string", "text": "string", "expression": "string", "key": "string",
 }  # fmt: skip
 
 
 class Budget(NamedTuple):
-    """How much one answer may hold; it is part of the grammar, so more cannot be written."""
+    """How much one answer may hold; it is a part of the grammar, so that more cannot be written."""
 
-    depth: int = 4  # nodes with children, one inside another
-    width: int = 8  # children of one node
-    length: int = 160  # characters of one text
+    depth: int = 3  # nodes with children, one inside another
+    width: int = 5  # children of one node
+    string: int = 80  # characters of one text
 
 
 DEFAULT_BUDGET = Budget()
 
 
-class Part(NamedTuple):
-    """One value of a node. `nodes` and `node` are where the dialect goes on inside."""
-
+class FormField(NamedTuple):
     name: str
-    type: PartType
-    required: bool = False
-    choices: tuple[Json, ...] = ()
-    minimum: float | None = None
-    maximum: float | None = None
+    type: ValueType | tuple[str, ...]  # a tuple: one of these words
+    required: bool = True
 
 
 class Form(NamedTuple):
-    """One kind: written with its bare value (`sequence: [...]`), or else with its fields."""
+    """A kind as a model writes it: with its children, its child, its fields, or (`act`) as a sentence."""
 
-    kind: str
-    bare: Part | None
-    fields: tuple[Part, ...]
+    name: str
+    shape: Shape
+    fields: tuple[FormField, ...] = ()
 
     @property
     def inner(self) -> bool:
-        """Has it children?"""
-        return any(p.type in ("nodes", "node") for p in self.fields)
+        return self.shape in ("children", "child")
+
+
+class NotEmittable(ValueError):
+    """A kind is marked `emit`, and a model cannot write it."""
 
 
 def forms(kinds: Iterable[Kind]) -> tuple[Form, ...]:
     """The kinds that a model may write, `act` last. A bare text, a subgoal, may stand wherever a node may."""
-    found = []
-    for kind in kinds:
-        if kind.emit and kind.name != ACT:
-            parts = tuple(_part(f) for f in kind.fields if f.type in _PARTS)
-            found.append(Form(kind.name, next((p for p in parts if p.name == kind.bare), None), parts))
-    said = Part("sentence", "text", required=True)
-    return (*found, Form(ACT, said, (said,)))
+    return (*(form_of(kind) for kind in kinds if kind.emit and kind.name != ACT), Form(ACT, "sentence"))
 
 
-def _part(field: Field) -> Part:
-    return Part(field.name, _PARTS[field.type], field.required, field.choices, field.minimum, field.maximum)
+def form_of(kind: Kind) -> Form:
+    """Fields that have a default are left out: a small model that must choose less goes less wrong."""
+    below = [f for f in kind.node_fields if f.required]
+    shape: Shape = "leaf" if not below else "children" if below[0].name == "children" else "child"
+    if [f.name for f in below] not in ([], ["child"], ["children"]):
+        raise NotEmittable(f"the nodes of `{kind.name}` stand neither under `child` nor under `children`")
+    given = [f for f in kind.fields if f not in kind.node_fields and (f.required or f.name == kind.bare)]
+    return Form(kind.name, shape, tuple(_field(kind, f) for f in given))
 
 
-def describe(kinds: Iterable[Kind], budget: Budget = DEFAULT_BUDGET) -> dict[str, Json]:
-    """The same as plain data: lists, dicts, texts and numbers only."""
-    listed = [
-        {"kind": f.kind, "bare": f.bare._asdict() if f.bare else None, "fields": [p._asdict() for p in f.fields]}
-        for f in forms(kinds)
-    ]
-    return {"forms": listed, "subgoal": "text", **budget._asdict()}
+def _field(kind: Kind, field: Field) -> FormField:
+    if field.type == "word":
+        return FormField(field.name, tuple(str(c) for c in field.choices))
+    if field.type not in _TYPES:
+        raise NotEmittable(f"`{field.name}` of `{kind.name}` takes {field.type}")
+    return FormField(field.name, _TYPES[field.type])
+
+
+# The same as a JSON Schema ------------------------------------------------------------------------
 
 
 def expansion_schema(kinds: Iterable[Kind], budget: Budget = DEFAULT_BUDGET) -> Schema:
     """A whole answer: a node with children, at most `depth` of them one inside another."""
     known = forms(kinds)
-    levels: Schema = {f"node_{n}": _level(known, n, budget) for n in range(1, budget.depth)}
-    top = [_written(f, budget.depth, budget) for f in known if f.inner]
     return {
         "$schema": DRAFT,
         "title": "bt_runtime expansion",
         "description": "What a model may write to expand a node. A bare text is a subgoal, `act` a skill's sentence.",
-        "oneOf": top,
-        "definitions": {"text": _text(budget), "node_0": _level(known, 0, budget), **levels},
+        "oneOf": [_written(f, budget.depth, budget) for f in known if f.inner],
+        "definitions": {
+            "text": {"type": "string", "minLength": 1, "maxLength": budget.string},
+            **{f"node_{left}": _level(known, left, budget) for left in range(budget.depth)},
+        },
     }
 
 
-def _level(known: tuple[Form, ...], below: int, budget: Budget) -> Schema:
-    """What may stand where `below` more nodes with children may be nested."""
-    written = [_written(f, below, budget) for f in known if below or not f.inner]
-    return {"oneOf": [{"$ref": "#/definitions/text"}, *written]}
+def _level(known: tuple[Form, ...], left: int, budget: Budget) -> Schema:
+    """What may stand where `left` more nodes with children may be nested."""
+    written = [_written(f, left, budget) for f in known if left or not f.inner]
+    return {"oneOf": [_TEXT, *written]}
 
 
-def _written(form: Form, below: int, budget: Budget) -> Schema:
-    return {
-        "type": "object",
-        "properties": {form.kind: _value(form, below, budget)},
-        "required": [form.kind],
-        "additionalProperties": False,
-    }
+_TEXT: Schema = {"$ref": "#/definitions/text"}
 
 
-def _value(form: Form, below: int, budget: Budget) -> Schema:
-    fields: Schema = {
-        "type": "object",
-        "properties": {p.name: _of(p, below, budget) for p in form.fields},
-        "required": [p.name for p in form.fields if p.required],
-        "additionalProperties": False,
-    }
-    if form.bare is None:
-        return fields
-    bare = _of(form.bare, below, budget)
-    return bare if len(form.fields) == 1 else {"oneOf": [bare, fields]}
+def _written(form: Form, left: int, budget: Budget) -> Schema:
+    return _exactly({form.name: _value(form, left, budget)})
 
 
-def _of(part: Part, below: int, budget: Budget) -> Schema:
-    inside = {"$ref": f"#/definitions/node_{max(below - 1, 0)}"}
-    if part.type == "nodes":
-        return {"type": "array", "items": inside, "minItems": 1, "maxItems": budget.width}
-    if part.type == "node":
-        return inside
-    if part.type == "word":
-        return {"enum": list(part.choices)}
-    if part.type == "text":
-        return {"$ref": "#/definitions/text"}
-    bounds = {k: v for k, v in (("minimum", part.minimum), ("maximum", part.maximum)) if v is not None}
-    return {"type": part.type, **bounds}
+def _value(form: Form, left: int, budget: Budget) -> Schema:
+    if form.shape == "sentence":
+        return _TEXT
+    fields = {f.name: _of(f) for f in form.fields}
+    if form.shape == "leaf":
+        bare = list(fields.values())
+        return {"oneOf": [*bare, _exactly(fields)]} if len(fields) == 1 else _exactly(fields)
+    inside: Schema = {"$ref": f"#/definitions/node_{left - 1}"}
+    if form.shape == "child":
+        return _exactly({**fields, "child": inside})
+    listed = {"type": "array", "items": inside, "minItems": 1, "maxItems": budget.width}
+    return _exactly({**fields, "children": listed}) if fields else listed
 
 
-def _text(budget: Budget) -> Schema:
-    return {"type": "string", "minLength": 1, "maxLength": budget.length}
+def _of(field: FormField) -> Schema:
+    if isinstance(field.type, tuple):
+        return {"enum": list(field.type)}
+    return _TEXT if field.type == "string" else {"type": field.type}
+
+
+def _exactly(properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}

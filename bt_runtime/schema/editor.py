@@ -62,7 +62,9 @@ def kind_schema(kind: Kind, kinds: Iterable[Kind] = ()) -> Schema:
     bare = kind.field(kind.bare) if kind.bare else None
     if bare is None:
         needed = any(f.required for f in kind.fields)
-        form: Schema = {"type": "object" if needed else ["object", "null"], **_fields(kind)}
+        said = f"`{kind.name}` takes a mapping of its fields" if kind.fields else f"`{kind.name}` takes no value"
+        form: Schema = {"type": "object" if needed else ["object", "null"], "errorMessage": said}
+        form = {**form, "allOf": [_fields(kind)]}  # apart: that message is about the type alone
     elif bare.type == "node":
         form = _bare_node(kind, bare, kinds)
     elif bare.type == "nodes":

@@ -98,6 +98,8 @@ def _default(field: Field) -> str:
 def _shown(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(str, value))}]"
     return '""' if value == "" else str(value)
 
 

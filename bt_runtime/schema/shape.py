@@ -80,7 +80,8 @@ def _data(field: Field) -> Schema:
         return {"type": "string", "pattern": HOLE, "errorMessage": 'The entry that is written, as "{entry}"'}
     literal = _literal(field)
     if field.choices:
-        return {"if": {"type": "string", "pattern": HOLE}, "else": {"enum": list(field.choices)}}
+        listed = list(field.choices)  # as examples as well: editors do not look for words to offer behind an `else`
+        return {"examples": listed, "if": {"type": "string", "pattern": HOLE}, "else": {"enum": listed}}
     return literal
 
 

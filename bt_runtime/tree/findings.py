@@ -4,29 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bt_runtime.diagnose import Diagnostic, nearest
+from bt_runtime.diagnose import Diagnostic, Severity, nearest
 from bt_runtime.types import Span
+
+MOST = 200  # of each severity: nobody reads more, and a hostile file could have 100,000
 
 
 class Findings:
     def __init__(self) -> None:
         self.items: list[Diagnostic] = []
+        self.counts: dict[Severity, int] = {"error": 0, "warning": 0}
         self.sources: dict[str, str] = {}  # file → text, for the edge to show
 
     @property
-    def errors(self) -> bool:
-        return any(d.severity == "error" for d in self.items)
+    def errors(self) -> int:
+        return self.counts["error"]
 
     def error(self, code: str, message: str, file: str, span: Span | None, label: str = "", help: str = "") -> None:
-        self.items.append(Diagnostic(code, message, file, span, label, help))
+        self.add(Diagnostic(code, message, file, span, label, help))
 
     def warning(self, code: str, message: str, file: str, span: Span | None, label: str = "", help: str = "") -> None:
-        self.items.append(Diagnostic(code, message, file, span, label, help, "warning"))
+        self.add(Diagnostic(code, message, file, span, label, help, "warning"))
+
+    def add(self, *found: Diagnostic) -> None:
+        for each in found:
+            self.counts[each.severity] += 1
+        self.items += found
+
+    def full(self, severity: Severity = "error") -> bool:
+        """Are there so many already that looking for more is not worth the time?"""
+        return self.counts[severity] > MOST
 
     def sorted(self) -> list[Diagnostic]:
-        """By file and place, each fault once."""
-        unique = dict.fromkeys(self.items)
-        return sorted(unique, key=lambda d: (d.file, d.span or Span(0, 0, 0, 0), d.code))
+        """By file and place, each fault once; of very many the first ones."""
+        unique = sorted(dict.fromkeys(self.items), key=lambda d: (d.file, d.span or Span(0, 0, 0, 0), d.code))
+        kept: list[Diagnostic] = []
+        left = {"error": MOST, "warning": MOST}
+        for each in unique:
+            left[each.severity] -= 1
+            if left[each.severity] >= 0:
+                kept.append(each)
+            elif left[each.severity] == -1:
+                kept.append(each._replace(label="", help="and there are more like these; mend the first ones"))
+        return kept
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

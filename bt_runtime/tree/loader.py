@@ -14,6 +14,7 @@ from bt_runtime.source import Document, Limits, Listing, Mapping, Node, Scalar
 from bt_runtime.tree import meaning
 from bt_runtime.tree.findings import Findings, did_you_mean
 from bt_runtime.tree.header import Header, empty
+from bt_runtime.tree.meaning import Step
 from bt_runtime.tree.reader import NodeReader
 from bt_runtime.tree.spec import NodeSpec, TreeSpec
 from bt_runtime.types import Span
@@ -68,31 +69,31 @@ class Loader:
         document = source.read(path, str(path), self.limits)  # says why there is no such file
         label = did_you_mean(str(path), project.names("trees", root=self.project))
         document.diagnostics = [d._replace(label=d.label or label) for d in document.diagnostics]
-        return self.checked(self.tree(document, Path.cwd(), ()))
+        return self.checked(self.tree(document, Path.cwd()))
 
     def text(self, text: str | bytes, name: str = "text", folder: Path | None = None) -> Checked:
         self.home = (folder or Path.cwd()).resolve()
-        return self.checked(self.tree(source.parse(text, name, self.limits), self.home, ()))
+        return self.checked(self.tree(source.parse(text, name, self.limits), self.home))
 
     def fragment(self, text: str | bytes, tree: TreeSpec, name: str) -> NodeSpec:
         """A node and all below, to be grafted: checked with the kinds and ports of its tree-to-be. Raises Faults."""
         document = source.parse(text, name, self.limits)
         self.home = tree.folder
         self.findings.sources[name] = document.text
-        self.findings.items += document.diagnostics
+        self.findings.add(*document.diagnostics)
         if document.root is not None:
             whole = TreeSpec(tree.name, name, document.text, tree.folder, tree.registry)
             whole.inputs, whole.outputs, whole.entries = tree.inputs, tree.outputs, tree.entries
             root = NodeReader(name, tree.registry, self.findings, self.caps.depth).read(document.root)
             if root is not None:
                 whole.root = root
-                self.subtrees(whole, ())
+                self.subtrees(whole)
                 meaning.check_nodes(whole, self.findings)
                 return self.checked(whole).sound().root
         return self.checked(None).sound().root
 
     def checked(self, tree: TreeSpec | None) -> Checked:
-        if tree is not None and not self.findings.errors:
+        if tree is not None:
             meaning.check(tree, self.loaded, self.findings, self.caps)
         for each in (tree, *self.loaded.values()):
             if each is not None:
@@ -111,14 +112,14 @@ class Loader:
             return direct if direct.is_file() else None
         return project.find("trees", name, root=self.project)
 
-    def load(self, path: Path, chain: tuple[Path, ...]) -> TreeSpec | None:
+    def load(self, path: Path, way: tuple[Step, ...]) -> TreeSpec | None:
         path = path.resolve()
         if self.home is None:
             self.home = path.parent
         if path not in self.loaded:
             document = source.read(path, self.shown(path), self.limits)
             self.loaded[path] = None  # until it is whole: a tree that contains itself is met here
-            self.loaded[path] = self.tree(document, path.parent, (*chain, path))
+            self.loaded[path] = self.tree(document, path.parent, way, path)
         return self.loaded[path]
 
     def shown(self, path: Path) -> str:
@@ -134,7 +135,7 @@ class Loader:
         found = next(beside, None) or project.find("trees", name, root=self.project)
         if found is None:
             return "missing"
-        return found.resolve() if self.allowed(found, folder) else "outside"
+        return found if self.allowed(found, folder) else "outside"
 
     def allowed(self, path: Path, folder: Path) -> bool:
         """Does a file that a tree of this folder names lie where it may: in the project, or among what is shipped?"""
@@ -143,9 +144,11 @@ class Loader:
 
     # Trees -----------------------------------------------------------------------------------
 
-    def tree(self, document: Document, folder: Path, chain: tuple[Path, ...]) -> TreeSpec | None:
+    def tree(
+        self, document: Document, folder: Path, way: tuple[Step, ...] = (), path: Path | None = None
+    ) -> TreeSpec | None:
         self.findings.sources[document.name] = document.text
-        self.findings.items += document.diagnostics
+        self.findings.add(*document.diagnostics)
         top = document.root
         if top is None:
             return None
@@ -163,12 +166,14 @@ class Loader:
         if root is None:
             return None
         reader = NodeReader(spec.file, spec.registry, self.findings, self.caps.depth, self.manifest_with)
+        before = self.findings.errors
         node = reader.read(root)
         if node is None:
             return None
+        whole = self.findings.errors == before
         spec.root = node
-        self.subtrees(spec, chain)
-        meaning.check_tree(spec, self.findings)
+        self.subtrees(spec, way, path)
+        meaning.check_tree(spec, self.findings, whole)
         return spec
 
     def skills(self, node: Node | None, spec: TreeSpec) -> Registry:
@@ -192,7 +197,7 @@ class Loader:
                 continue
             read = manifest.read(path, self.shown(path))
             self.findings.sources[self.shown(path)] = read.text
-            self.findings.items += read.diagnostics
+            self.findings.add(*read.diagnostics)
             for kind in read.kinds:
                 if kind.name in registry:
                     self.findings.error(
@@ -221,20 +226,23 @@ class Loader:
                 return f"a skill of `{name}`: add `skills: [{name}]`"
         return ""
 
-    def subtrees(self, spec: TreeSpec, chain: tuple[Path, ...]) -> None:
+    def subtrees(self, spec: TreeSpec, way: tuple[Step, ...] = (), path: Path | None = None) -> None:
         """Loads what the tree includes. A tree that contains itself is left to be built when it is reached."""
         for node in spec.root.walk():
-            if node.kind.name != "tree" or "file" not in node.values:
+            if node.kind.name != "tree" or "file" not in node.values or self.findings.full():
                 continue
             name = str(node.values["file"])
             found = self.include(name, spec.folder)
             if not isinstance(found, Path):
                 self.not_included(found, name, node.file, node.given["file"].span)
-            elif found.resolve() in chain:
-                node.values["recursive"] = found.resolve()
-                meaning.check_recursion(spec, node, self.findings)
+                continue
+            here = (*way, Step(path, spec, node))
+            first = next((i for i, step in enumerate(here) if step.path == found), None)
+            if first is not None:
+                node.values["recursive"] = found
+                meaning.check_recursion(here[first:], self.findings)
             else:
-                node.subtree = self.load(found, chain)
+                node.subtree = self.load(found, here)
 
     def not_included(self, why: str, name: str, file: str, span: Span) -> None:
         if why == "outside":

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from bt_runtime.schema.kind import DATA_TYPES
 from bt_runtime.source import Mapping as YamlMapping
@@ -12,7 +12,7 @@ from bt_runtime.tree.findings import Findings, did_you_mean
 from bt_runtime.tree.outcomes import F, S, outcomes
 from bt_runtime.tree.ports import an, fits, flows, type_name
 from bt_runtime.tree.spec import NodeSpec, Port, TreeSpec
-from bt_runtime.tree.usage import Usage, entry_named, usage
+from bt_runtime.tree.usage import Usage, Use, entry_named, usage
 from bt_runtime.tree.values import AN_OUTPUT, Computed
 
 if TYPE_CHECKING:
@@ -22,10 +22,14 @@ _IN_ORDER = {"sequence": S, "sequence_with_memory": S, "reactive_sequence": S, "
 _ASKING = frozenset({"precondition", "if", "while", "switch", "skip_unless"})
 
 
-def check_tree(tree: TreeSpec, findings: Findings) -> None:
-    """The checks that need one tree alone (its subtrees are loaded)."""
+def check_tree(tree: TreeSpec, findings: Findings, whole: bool = True) -> None:
+    """The checks that need one tree alone (its subtrees are loaded).
+
+    A tree that is not whole has nodes or values that could not be read: what it reads and writes is not known.
+    """
     used = check_nodes(tree, findings)
-    _entries(tree, used, findings)
+    if whole and not used.opaque:
+        _entries(tree, used, findings)
 
 
 def check_nodes(tree: TreeSpec, findings: Findings) -> Usage:
@@ -74,28 +78,44 @@ def check(tree: TreeSpec, loaded: Mapping[Path, TreeSpec | None], findings: Find
             return
 
 
-def check_recursion(tree: TreeSpec, spec: NodeSpec, findings: Findings) -> None:
-    """A tree may contain itself only behind something that can end it."""
+class Step(NamedTuple):
+    """One step on the way from a tree into its subtrees; the node is the one that includes the next of them."""
+
+    path: Path | None
+    tree: TreeSpec
+    node: NodeSpec
+
+
+def check_recursion(cycle: Sequence[Step], findings: Findings) -> None:
+    """A tree may contain itself only behind something that can end it, in whichever tree on the way round."""
+    if any(_can_end(step.tree, step.node) for step in cycle):
+        return
+    first, last = cycle[0].tree, cycle[-1].node
+    by_way = "".join(f" by way of `{step.tree.name}`" for step in cycle[1:])
+    findings.error(
+        "BT025",
+        f"`{first.name}` contains itself{by_way}, and nothing can end that",
+        last.file,
+        last.span,
+        help="put a test before it: `sequence: [check: depth < max_depth, tree: ...]`",
+    )
+
+
+def _can_end(tree: TreeSpec, at: NodeSpec) -> bool:
+    """Is there something in this tree that can keep this node from being reached?"""
     parents = {child: parent for parent in tree.root.walk() for child in parent.children}
     results = outcomes(tree.root)
-    at = spec
     while at in parents:
         parent = parents[at]
         if parent.kind.name in _ASKING or (parent.kind.name == "guard" and {"when", "unless"} & parent.values.keys()):
-            return
+            return True
         onward = _IN_ORDER.get(parent.kind.name)
         if onward is not None:
             before = parent.children[: parent.children.index(at)]
             if any(results[b] - {onward} or b.kind.name == "guard" for b in before):
-                return
+                return True
         at = parent
-    findings.error(
-        "BT025",
-        f"`{tree.name}` contains itself, and nothing can end that",
-        spec.file,
-        spec.span,
-        help="put a test before it: `sequence: [check: depth < max_depth, tree: ...]`",
-    )
+    return False
 
 
 def _all(tree: TreeSpec) -> Iterator[TreeSpec]:
@@ -209,23 +229,35 @@ def _unreachable(tree: TreeSpec, findings: Findings) -> None:
 def _entries(tree: TreeSpec, used: Usage, findings: Findings) -> None:
     written = {w.name for w in used.writes}
     known = written | tree.ports.keys()
-    if not used.opaque:
-        for name, read in {r.name: r for r in reversed(used.reads)}.items():
-            if name not in known:
-                findings.warning(
-                    "BT023",
-                    f"nothing in this tree writes `{name}`",
-                    read.spec.file,
-                    read.span,
-                    did_you_mean(name, known),
-                    f"if it comes from outside, say so: `blackboard: {{{name}: any}}`",
-                )
-    if used.opaque:
-        return
-    read_names = {r.name for r in used.reads}
-    for name, use in {w.name: w for w in reversed(used.writes)}.items():
+    for name, read in _first(used.reads).items():
+        if name not in known and not findings.full("warning"):
+            findings.warning(
+                "BT023",
+                f"nothing in this tree writes `{name}`",
+                read.spec.file,
+                read.span,
+                did_you_mean(name, known),
+                f"if it comes from outside, say so: `blackboard: {{{name}: any}}`",
+            )
+    for port in tree.outputs.values():
+        if port.required and port.name not in written:
+            findings.warning("BT023", f"nothing in this tree writes its output `{port.name}`", tree.file, port.span)
+    _unread(tree, used, findings)
+
+
+def _first(uses: Sequence[Use]) -> dict[str, Use]:
+    """The first use of each name, in the order of the text."""
+    found: dict[str, Use] = {}
+    for use in uses:
+        found.setdefault(use.name, use)
+    return found
+
+
+def _unread(tree: TreeSpec, used: Usage, findings: Findings) -> None:
+    read = {r.name for r in used.reads}
+    for name, use in _first(used.writes).items():
         by_default = use.field.writes and use.field.name not in use.spec.given
-        if name not in read_names and name not in tree.ports and not by_default:
+        if name not in read and name not in tree.ports and not by_default:
             findings.warning(
                 "BT024",
                 f"nothing in this tree reads `{name}`",
@@ -234,7 +266,7 @@ def _entries(tree: TreeSpec, used: Usage, findings: Findings) -> None:
                 help="if it is meant for outside, make it an output: `outputs: {" + name + ": any}`",
             )
     for port in tree.inputs.values():
-        if port.name not in read_names:
+        if port.name not in read:
             findings.warning("BT024", f"nothing in this tree reads its input `{port.name}`", tree.file, port.span)
 
 
@@ -301,6 +333,8 @@ def _border(tree: TreeSpec, spec: NodeSpec, target: TreeSpec, findings: Findings
         place = node.get(name) if isinstance(node, YamlMapping) else None
         span = place.span if place else spec.span
         port = offered.get(name)
+        if port is None and findings.full():
+            return
         if port is None:
             findings.error(
                 "BT022",
@@ -314,6 +348,8 @@ def _border(tree: TreeSpec, spec: NodeSpec, target: TreeSpec, findings: Findings
         problem = _mismatch(tree, port, value, output=name in target.outputs)
         if problem:
             findings.error("BT021", problem, spec.file, span)
+    if node is not None and "with" not in spec.values:
+        return  # it was given, and is at fault
     for port in target.inputs.values():
         if port.required and port.name not in given and not spec.values.get("autoremap"):
             findings.error(

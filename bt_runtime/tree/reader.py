@@ -59,6 +59,8 @@ class NodeReader:
         root: NodeSpec | None = None
         todo = [(Place(top, None, ""), 1)]
         while todo:
+            if self.findings.full():
+                return root
             place, depth = todo.pop()
             if depth > self.max_depth:
                 self.error(
@@ -149,6 +151,7 @@ class NodeReader:
                 continue
             read = self.values.read(field, value)
             if read is BAD:
+                spec.given[name] = value  # without a value: it was given, and is at fault
                 continue
             if name == "name" and name in _COMMON and spec.kind.field(name) is None:
                 spec.name = self.node_name(key, str(read), value)

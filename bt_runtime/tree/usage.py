@@ -37,6 +37,8 @@ def usage(root: NodeSpec) -> Usage:
     found = Usage([], [], any(s.kind.name == "py" or s.values.get("autoremap") for s in root.walk()))
     for spec in root.walk():
         for name, node in spec.given.items():
+            if name not in spec.values:
+                continue  # it was at fault
             field = spec.kind.field(name) or next(f for f in COMMON if f.name == name)
             if spec.kind.name == "tree" and name == "with":
                 _shared(spec, field, node, found)

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from bt_runtime.diagnose import Faults
 from bt_runtime.schema.registry import BUILT_IN
 from bt_runtime.skills import manifest
 from bt_runtime.source.text import LINE_BREAK
@@ -91,3 +92,18 @@ def test_the_examples_that_are_mutated_are_sound_before() -> None:
     for text in EXAMPLES:
         assert check(text) or "file: dock.yaml" in text, text  # that one needs a project
     assert manifest.parse(SKILLS[0]).diagnostics == []
+
+
+def test_mutated_fragments_give_nodes_or_faults() -> None:
+    """What a model wrote goes into a running tree by this door."""
+    tree = Loader().text(EXAMPLES[0]).sound()
+    sound = 0
+    for number, text in enumerate(documents(2_000, 0, [kind.example for kind in BUILT_IN])):
+        try:
+            Loader().fragment(text, tree, "graft")
+            sound += 1
+        except Faults as faults:
+            assert all(d.span is not None and d.file == "graft" for d in faults.diagnostics)
+        except Exception as failure:
+            raise AssertionError(f"fragment {number}: {text!a}") from failure
+    assert sound > 50
