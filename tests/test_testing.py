@@ -101,3 +101,37 @@ def test_the_fixture_closes_what_it_ran(pytester_tree):
 @pytest.fixture
 def pytester_tree(run_tree):
     return run_tree(PATROL, ticks=0, skills={"go_to(place)": SUCCESS, "grab": SUCCESS})
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "skills").mkdir()
+    (tmp_path / "skills" / "tools.yaml").write_text(
+        "version: 1\nskills: tools\nimpl: world\nkinds:\n"
+        "  find: {params: {what: string}, outputs: {place: string}, sentence: 'find the {what}'}\n"
+    )
+    (tmp_path / "trees").mkdir()
+    (tmp_path / "trees" / "down.yaml").write_text(
+        "version: 1\ntree: down\ninputs: {depth: {type: integer, default: 0}}\nroot:\n"
+        "  sequence: [check: depth < 3, {fallback: [{fail: {name: work, why: x}}, "
+        "tree: {file: down, with: {depth: '{depth + 1}'}}]}]\n"
+    )
+    return tmp_path
+
+
+def test_a_script_takes_the_place_of_a_manifests_skill_and_gives_its_outputs(project):
+    text = "version: 1\ntree: t\nskills: [tools]\nroot:\n  find: {what: cup, place: '{where}'}\n"
+    trial = run_tree(text, skills={"find": {"place": "shelf"}}, project=project)
+    assert trial.status is SUCCESS
+    assert trial.skills["find"].starts == [{"what": "cup"}]
+    assert trial.board["where"] == "shelf"
+    assert trial.find("/t").feedback_message == "find the cup"
+    trial.close()
+
+
+def test_nodes_that_grow_later_are_substituted_as_well(project):
+    text = "version: 1\ntree: t\nroot:\n  tree: down\n"
+    trial = run_tree(text, substitute={"**/work": [FAILURE, FAILURE, SUCCESS]}, project=project)
+    assert trial.status is SUCCESS
+    assert trial.doubles["**/work"].started == 3
+    trial.close()

@@ -60,7 +60,7 @@ class SkillNode(Node):
         self.feedback_message = self.sentence
         target = self.find()
         self.activity = None
-        if self.entry.impl in ("world", "memory") and hasattr(target, "act"):
+        if hasattr(target, "act") and target is self.context.service(self.entry.impl):
             self.activity = act(target, self.sentence, self.context)
         else:
             self.activity = begin(target, params, self.context.wake)
