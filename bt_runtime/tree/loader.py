@@ -14,8 +14,8 @@ from bt_runtime.source import Document, Limits, Listing, Mapping, Node, Scalar
 from bt_runtime.tree import meaning
 from bt_runtime.tree.findings import Findings, did_you_mean
 from bt_runtime.tree.header import Header, empty
-from bt_runtime.tree.meaning import Step
 from bt_runtime.tree.reader import NodeReader
+from bt_runtime.tree.recursion import Step, check_recursion
 from bt_runtime.tree.spec import NodeSpec, TreeSpec
 from bt_runtime.types import Span
 
@@ -240,7 +240,7 @@ class Loader:
             first = next((i for i, step in enumerate(here) if step.path == found), None)
             if first is not None:
                 node.values["recursive"] = found
-                meaning.check_recursion(here[first:], self.findings)
+                check_recursion(here[first:], self.findings)
             else:
                 node.subtree = self.load(found, here)
 
