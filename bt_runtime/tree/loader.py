@@ -135,7 +135,7 @@ class Loader:
         found = next(beside, None) or project.find("trees", name, root=self.project)
         if found is None:
             return "missing"
-        return found if self.allowed(found, folder) else "outside"
+        return found.resolve() if self.allowed(found, folder) else "outside"
 
     def allowed(self, path: Path, folder: Path) -> bool:
         """Does a file that a tree of this folder names lie where it may: in the project, or among what is shipped?"""
