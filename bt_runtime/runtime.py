@@ -31,10 +31,24 @@ from bt_runtime.types import Json
 class Tree:
     """A checked tree and how it was loaded; any number of runs can be made of it."""
 
-    def __init__(self, spec: TreeSpec, loader: Callable[[], Loader], warnings: tuple[Diagnostic, ...]) -> None:
+    def __init__(
+        self,
+        spec: TreeSpec,
+        loader: Callable[[], Loader],
+        warnings: tuple[Diagnostic, ...],
+        included: Mapping[Path, TreeSpec | None] | None = None,
+    ) -> None:
         self.spec = spec
         self.loader = loader  # a fresh one for each graft: same project, skills and caps
         self.warnings = warnings
+        self._included = dict(included or {})
+
+    def included(self, file: Path) -> TreeSpec:
+        """A tree that this one includes; read once, so that one which contains itself grows without a disk."""
+        found = self._included.get(file)
+        if found is None:
+            found = self._included[file] = self.loader().file(file).sound()
+        return found
 
     @property
     def name(self) -> str:
@@ -53,9 +67,9 @@ def load(
     def loader() -> Loader:
         return Loader(Path(project) if project else None, kinds, caps)
 
-    is_text = isinstance(source, str) and "\n" in source
-    checked = loader().text(str(source)) if is_text else loader().file(source)
-    return Tree(checked.sound(), loader, tuple(checked.diagnostics))
+    is_text, first = isinstance(source, str) and "\n" in source, loader()
+    checked = first.text(str(source)) if is_text else first.file(source)
+    return Tree(checked.sound(), loader, tuple(checked.diagnostics), first.loaded)
 
 
 class Run:
@@ -183,8 +197,8 @@ class Run:
         return self.spec, self.blackboard
 
     def _grow(self, node: Any, file: Path) -> Request:
-        """A tree that contains itself has been reached once more: load it and let it grow there."""
-        tree = self.tree.loader().file(file).sound()
+        """A tree that contains itself has been reached once more: let it grow there."""
+        tree = self.tree.included(file)
 
         def make(place: str) -> Behaviour:
             above, _, segment = place.rpartition("/")

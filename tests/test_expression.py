@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 import subprocess
 import sys
 import threading
 from collections import ChainMap
 from enum import IntEnum
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -45,6 +47,7 @@ VALUES = {
     "battery < low": True,
     "0 < count <= 3 != 4": True,
     "1 < 2 > 5": False,
+    "1 < 5 < 3": False,
     "not done and room == 'kitchen'": True,
     "not not done": False,
     "nothing or 'none'": "none",
@@ -415,7 +418,7 @@ for text in {ESCAPES + BOMBS!r}:
 @pytest.mark.parametrize("rounds", [60])
 def test_a_value_that_is_fed_back_stays_bounded(rounds: int) -> None:
     """What a tree sets again and again may not double for ever."""
-    for text in ("[x, x]", "x + x", "{'a': x, 'b': x}", "[x] + [x]"):
+    for text in ("[x, x]", "x + x", "{'a': x, 'b': x}", "[x] + [x]", "[x]", "{'a': x}"):
         found: Any = ["a"]
         with pytest.raises(ExpressionError):
             for _ in range(rounds):
@@ -461,10 +464,10 @@ def test_each_operand_of_a_chain_is_asked_for_once() -> None:
 
 
 def test_a_list_is_new_every_time() -> None:
-    made = compile("[1, 2]")
-    first = made.evaluate({})
-    first.append(3)
-    assert made.evaluate({}) == [1, 2]
+    for text in ("['a', 'b']", "split('a b')", "['a'] + ['b']"):
+        made = compile(text)
+        made.evaluate({}).append("c")
+        assert made.evaluate({}) == ["a", "b"]
 
 
 def test_any_scope_that_answers_by_name_will_do() -> None:
@@ -501,7 +504,7 @@ def test_numbers_of_other_libraries_are_numbers() -> None:
     assert value("level == 2 and level + 1 > 2", level=Level.HIGH) is True
     assert type(value("level", level=Level.HIGH)) is int
     assert value("length * 2", length=Meters()) == 3.0
-    assert value("max(lengths)", lengths=[Meters(), 1]) == 1.5
+    assert value("max(lengths) + lengths[0]", lengths=[Meters(), 1]) == 3.0
     numpy = pytest.importorskip("numpy")
     assert value("x < 2 and i == 3 and b", x=numpy.float32(1), i=numpy.int64(3), b=numpy.bool_(True)) is True
 
@@ -699,3 +702,48 @@ def test_any_text_is_an_expression_or_a_located_fault(text: str) -> None:
         compile(text).evaluate(NAMES)
     except ExpressionError as found:
         assert 0 <= found.start < found.end <= len(text) + 1
+
+
+# The page -----------------------------------------------------------------------------------------
+
+PAGE = (Path(__file__).parents[1] / "docs" / "expressions.md").read_text(encoding="utf-8")
+HOUSE = {
+    "battery": 0.1,
+    "low": 0.2,
+    "room": "kitchen",
+    "cups": ["red", "blue"],
+    "pose": {"x": 1, "y": [2, 3]},
+    "done": False,
+}
+
+
+def table(head: str) -> list[tuple[str, str]]:
+    rows = PAGE.partition(f"| {head} | value |\n|---|---|\n")[2].partition("\n\n")[0]
+    return re.findall(r"^\| `(.*)` \| `(.*)` \|$", rows, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("text", "expected"), table("expression"))
+def test_the_page_tells_true_values(text: str, expected: str) -> None:
+    assert compile(f"str({text})").evaluate(HOUSE) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), table("text"))
+def test_the_page_tells_what_holes_become(text: str, expected: str) -> None:
+    assert shown(Template(text).evaluate(HOUSE)) == expected
+
+
+def test_the_python_of_the_page_runs() -> None:
+    (program,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    exec(program, {})
+
+
+def test_the_page_names_every_function_and_bound() -> None:
+    from bt_runtime.expression import call, hole, parse, token
+    from bt_runtime.expression import value as values
+
+    listed = PAGE.partition("These functions there are, and no others: ")[2].partition(". What")[0]
+    assert re.findall(r"`(\w+)`", listed) == sorted(call.KNOWN)
+    bounds = [token.LONGEST, token.MOST_TOKENS, parse.DEEPEST, values.MOST_BITS, values.MOST_TEXT, values.MOST_ITEMS]
+    costs = PAGE.partition("## What it costs")[2].partition("A fault")[0]
+    told = [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", costs)]
+    assert told == [*bounds, values.MOST_LEVELS, hole.MOST_HOLES]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 
 from bt_runtime.expression.error import BOUND, ExpressionError
-from bt_runtime.expression.part import Run, unknown
 from bt_runtime.expression.scope import Scope, Value
+
+Run = Callable[[Scope], Value]
 
 
 class Expression:
@@ -33,6 +34,8 @@ class Expression:
 
     def unknown(self, known: Iterable[str]) -> list[ExpressionError]:
         """A fault for each name that is not among the known ones."""
+        from bt_runtime.expression.part import unknown
+
         words = dict.fromkeys(known)
         return [unknown(name, words, *place) for name, place in self.names.items() if name not in words]
 

@@ -90,7 +90,7 @@ DECORATORS = (
         (
             "Once the time has passed the child is halted and the result is FAILURE, "
             "even when it would have finished at this very tick.",
-            "The runner wakes when the time is up, and does not wait for the next tick.",
+            "The runner ticks when the time is up, and does not wait for the next tick of its rate.",
         ),
         _example("timeout", "seconds: 5"),
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import yaml
@@ -163,11 +163,16 @@ class _Composer:
         return top.items[0]
 
     def closed(self, node: Mapping | Listing, event: Any) -> Node:
+        """A bracket has an end of its own. A block ends where its last value does; for libyaml, later."""
         if event.start_mark.index != event.end_mark.index:
-            node.end = event.end_mark  # a bracket; a block has no end of its own
-        if type(node) is Mapping and len(node.pairs) > 1:
+            node.end = event.end_mark
+        elif type(node) is Listing:
+            node.end = _last(node, node.items, node.start)
+        if type(node) is Mapping and node.pairs:
             pairs = node.pairs
-            if len({key.value for key, _ in pairs}) != len(pairs):
+            if node.end is node.start:
+                node.end = _last(node, pairs[-1], pairs[-1][0].end)
+            if len(pairs) > 1 and len({key.value for key, _ in pairs}) != len(pairs):
                 node.pairs = self.once_each(pairs)
         return node
 
@@ -217,7 +222,8 @@ class _Composer:
         name, span = event.anchor, _span(event)
         node = self.anchors.get(name)
         if node is None:
-            near = nearest(name, list(self.anchors)[:_MOST_TRIED])
+            listed = len(self.faults) < self.limits.faults
+            near = nearest(name, list(self.anchors)[:_MOST_TRIED]) if listed else None
             label = f"did you mean `*{near}`?" if near else ""
             help = f"write `&{name}` before the value that it stands for, or quote a text that begins with `*`"
             self.fault("BT007", f"no anchor `&{name}` stands before this alias", span, label, help)
@@ -265,6 +271,13 @@ def _events(text: str) -> Callable[[], Any]:
         raise BtError("this PyYAML was built without its C loader", hint) from missing
     get: Callable[[], Any] = CParser(text).get_event
     return get
+
+
+def _last(holder: Node, children: Sequence[Node], otherwise: Mark) -> Mark:
+    """The end of the last of them, unless it is an alias, whose node stands before its holder."""
+    if not children or children[-1].start.index < holder.start.index:
+        return otherwise if otherwise.index >= holder.start.index else holder.start
+    return children[-1].end
 
 
 def _span(event: Any) -> Span:

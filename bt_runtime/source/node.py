@@ -33,7 +33,7 @@ class Scalar:
 
     @property
     def span(self) -> Span:
-        return Span(self.start.line + 1, self.start.column + 1, self.end.line + 1, self.end.column + 1)
+        return _span(self)
 
     def part(self, start: int, end: int) -> Span:
         """Where these characters of the text stand; all of it when quotes, escapes or line breaks hide the place."""
@@ -111,14 +111,7 @@ Node: TypeAlias = Mapping | Listing | Scalar
 
 
 def _span(node: Node) -> Span:
-    """A block ends, for libyaml, where the next thing begins; for a reader, where its last value ends."""
-    last = node
-    while not isinstance(last, Scalar) and last.start is last.end:
-        children: list[Node] = last.items if isinstance(last, Listing) else [v for _, v in last.pairs[-1:]]
-        if not children or (children[-1].start.line, children[-1].start.column) < (last.start.line, last.start.column):
-            break  # an alias: it points back to where its anchor stands
-        last = children[-1]
-    return Span(node.start.line + 1, node.start.column + 1, last.end.line + 1, last.end.column + 1)
+    return Span(node.start.line + 1, node.start.column + 1, node.end.line + 1, node.end.column + 1)
 
 
 def _data(root: Node) -> Json:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from bt_runtime.types import Json
 
 WORDS: dict[str, Json] = {
@@ -15,10 +13,9 @@ WORDS: dict[str, Json] = {
 }
 # A text that begins otherwise is a string, whatever follows: one look-up for most scalars.
 STARTS = frozenset("+-.0123456789")
+_REAL = "0123456789+-.eE"
+_BASES = {"0o": (8, "01234567"), "0x": (16, "0123456789abcdefABCDEF")}
 LONGEST_NUMBER = 64  # characters; also far below where Python refuses to convert
-
-_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 
 TAGS: dict[str, tuple[type, ...]] = {
     "tag:yaml.org,2002:null": (type(None),),
@@ -39,16 +36,30 @@ def resolve(text: str) -> Json:
         return WORDS[text]
     if text[0] not in STARTS:
         return text
-    if _INT.fullmatch(text):
-        if len(text) > LONGEST_NUMBER:
-            raise TooLarge(text)
-        return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
-    if _FLOAT.fullmatch(text):
-        number = float(text)
-        if number in (float("inf"), float("-inf")):
-            raise TooLarge(text)
-        return number
+    # no regular expressions: to compile them takes longer than to read a small file
+    if not text.strip(_REAL):
+        return _real(text)
+    base, digits = _BASES.get(text[:2], (0, ""))
+    if base and len(text) > 2 and not text[2:].strip(digits):
+        return _short(text, int(text[2:], base) if len(text) <= LONGEST_NUMBER else None)
     return text
+
+
+def _real(text: str) -> Json:
+    digits = text[1:] if text[0] in "+-" else text
+    if digits.isdigit():
+        return _short(text, int(text) if len(text) <= LONGEST_NUMBER else None)
+    try:
+        number = float(text)  # of these characters, Python and YAML make the same numbers
+    except ValueError:
+        return text
+    return _short(text, None if number in (float("inf"), float("-inf")) else number)
+
+
+def _short(text: str, number: Json) -> Json:
+    if number is None:
+        raise TooLarge(text)
+    return number
 
 
 def tagged(tag: str, text: str) -> Json:

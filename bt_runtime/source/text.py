@@ -14,7 +14,7 @@ from bt_runtime.types import Span
 
 # libyaml's own idea of a line; whoever shows a line must cut the text the same way.
 LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
-_FORBIDDEN = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_COMMON = bytes([0x09, 0x0A, 0x0D, *range(0x20, 0x7F)])  # what most files are made of
 _BINARY = 20  # this many foreign characters: no text that someone meant to write
 
 
@@ -90,17 +90,20 @@ def decode(data: bytes, name: str) -> Decoded:
 
 def clean(text: str, name: str) -> Decoded:
     """The same for what is text already."""
-    found = _FORBIDDEN.search(text)
+    if text.isascii() and not text.encode("ascii").translate(None, _COMMON):
+        return Decoded(text, [])
+    foreign = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+    found = foreign.search(text)
     if not found:
         return Decoded(text, [])
     places = Places(text)
     faults: list[Diagnostic] = []
-    for match in _FORBIDDEN.finditer(text, found.start()):
+    for match in foreign.finditer(text, found.start()):
         faults.append(_foreign(match[0], name, places.span(match.start())))
         if len(faults) > _BINARY:
             faults = [faults[0]._replace(message="this is not text", help="is this the right file?")]
-            return Decoded(_FORBIDDEN.sub("\ufffd", text), faults, readable=False)
-    return Decoded(_FORBIDDEN.sub("\ufffd", text), faults)
+            return Decoded(foreign.sub("\ufffd", text), faults, readable=False)
+    return Decoded(foreign.sub("\ufffd", text), faults)
 
 
 def _foreign(character: str, name: str, span: Span) -> Diagnostic:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from py_trees import composites, decorators
 from py_trees.behaviour import Behaviour
@@ -14,7 +14,7 @@ from bt_runtime.diagnose import Diagnostic, Faults
 from bt_runtime.importing import ImportFault, resolve
 from bt_runtime.tree.blackboard import Scope
 from bt_runtime.tree.context import Context
-from bt_runtime.tree.graft import discard
+from bt_runtime.tree.graft import discard_one
 from bt_runtime.tree.node import TRANSPARENT, adopt
 from bt_runtime.tree.nodes.subtree import Subtree
 from bt_runtime.tree.spec import NodeSpec, TreeSpec
@@ -28,45 +28,77 @@ def build(tree: TreeSpec, context: Context, scope: Scope) -> Behaviour:
 def build_nodes(root: NodeSpec, context: Context, scope: Scope, segment: str, above: str, folder: Path) -> Behaviour:
     """The nodes of one spec and all below. `above` is the path under which they will stand."""
     made: list[Behaviour] = []
+    top = Loose(context)
     try:
-        return _build(root, context, scope, segment, above, folder, made)
+        _build(Place(root, top, segment, scope, above, folder), context, made)
     except BaseException:
-        if made:
-            discard(made[0])
+        for node in made:
+            discard_one(node)
         raise
+    top.children[0].parent = None
+    return top.children[0]
 
 
-def _build(
-    root: NodeSpec, context: Context, scope: Scope, segment: str, above: str, folder: Path, made: list[Behaviour]
-) -> Behaviour:
-    todo: list[tuple[NodeSpec, Any, str, Scope, str, Path]] = [(root, None, segment, scope, above, folder)]
+class Loose:
+    """Holds children until the node that they belong to is made."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.children: list[Behaviour] = []
+        self.born = 0
+
+    def take(self, child: Behaviour, index: int, segment: str = "") -> None:
+        named: Any = adopt(child, self.context)
+        named.segment = segment
+        self.children.append(child)
+
+
+class Place(NamedTuple):
+    """A spec, and where its node will stand."""
+
+    spec: NodeSpec
+    parent: Any  # a Parent or Loose
+    segment: str
+    scope: Scope
+    above: str  # the path of the parent
+    folder: Path
+    inner: Loose | None = None  # the children of a foreign node, once they are made
+
+    @property
+    def path(self) -> str:
+        if self.segment == TRANSPARENT:
+            return self.above
+        return f"{self.above}/{self.segment or self.spec.name or self.parent.born}"
+
+
+def _build(top: Place, context: Context, made: list[Behaviour]) -> None:
+    """Iterative, so that no depth is too deep. Foreign nodes come after their children: decorators want theirs."""
+    todo = [top]
     while todo:
-        spec, parent, segment, scope, above, folder = todo.pop()
-        path = above if segment == TRANSPARENT else f"{above}/{segment or spec.name or (parent.born if parent else '')}"
-        node = make(spec, context, scope, folder, path)
-        if parent is None:
-            adopt(node, context)
-            named: Any = node
-            named.segment = segment
-            made.append(node)
-        else:
-            parent.take(node, len(parent.children), segment or spec.name or "")
-        if spec.kind.name == "py":
-            continue  # it has made its own children
-        if spec.subtree is not None and isinstance(node, Subtree):
-            inner = node.open(spec.subtree, path)
-            todo.append((spec.subtree.root, node, spec.subtree.name, inner, path, spec.subtree.folder))
+        at = todo.pop()
+        spec, path = at.spec, at.path
+        if spec.kind.name == "py" and at.inner is None:
+            inner = Loose(context)
+            todo.append(at._replace(inner=inner))
+            todo.extend(
+                Place(c, inner, c.name or str(i), at.scope, path, at.folder)
+                for i, c in reversed(list(enumerate(spec.children)))
+            )
             continue
-        guarded = spec.kind.name == "guard"
-        todo.extend((c, node, TRANSPARENT if guarded else "", scope, path, folder) for c in reversed(spec.children))
-    return made[0]
-
-
-def make(spec: NodeSpec, context: Context, scope: Scope, folder: Path, path: str) -> Behaviour:
-    if spec.kind.name == "py":
-        return _foreign(spec, context, scope, folder, path)
-    found: Behaviour = _class(spec.kind.impl)(spec, context, scope)
-    return found
+        if at.inner is not None:
+            node = _foreign(spec, at.inner.children, at.folder)
+        else:
+            node = _class(spec.kind.impl)(spec, context, at.scope)
+        made.append(node)
+        at.parent.take(node, len(at.parent.children), at.segment or spec.name or "")
+        if at.inner is not None:
+            continue
+        if spec.subtree is not None and isinstance(node, Subtree):
+            tree = spec.subtree
+            todo.append(Place(tree.root, node, tree.name, node.open(tree, path), path, tree.folder))
+            continue
+        segment = TRANSPARENT if spec.kind.name == "guard" else ""
+        todo.extend(Place(c, node, segment, at.scope, path, at.folder) for c in reversed(spec.children))
 
 
 @cache
@@ -75,8 +107,8 @@ def _class(impl: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def _foreign(spec: NodeSpec, context: Context, scope: Scope, folder: Path, path: str) -> Behaviour:
-    """A py_trees behaviour by its import path. Its children are built first: decorators want theirs."""
+def _foreign(spec: NodeSpec, children: list[Behaviour], folder: Path) -> Behaviour:
+    """A py_trees behaviour by its import path."""
     reference = str(spec.values["class"])
 
     def fault(message: str, help: str = "") -> Faults:
@@ -88,12 +120,10 @@ def _foreign(spec: NodeSpec, context: Context, scope: Scope, folder: Path, path:
         raise fault(error.message, error.hint) from error
     if not (isinstance(found, type) and issubclass(found, Behaviour)):
         raise fault(f"`{reference}` is no py_trees behaviour class")
-    children = [build_nodes(c, context, scope, c.name or str(i), path, folder) for i, c in enumerate(spec.children)]
     given = spec.values.get("args") or {}
     if not isinstance(given, dict):
         raise fault("`args` are fixed when the tree is built, so they cannot hold templates")
-    args = dict(given)
-    args.setdefault("name", spec.name or reference.rpartition(":")[2])
+    args = {"name": spec.name or reference.rpartition(":")[2], **given}
     if issubclass(found, decorators.Decorator):
         if len(children) != 1:
             raise fault(f"`{reference}` is a decorator: it takes one child, not {len(children)}")
@@ -101,10 +131,8 @@ def _foreign(spec: NodeSpec, context: Context, scope: Scope, folder: Path, path:
     elif children and not issubclass(found, composites.Composite):
         raise fault(f"`{reference}` takes no children")
     try:
-        node = found(**args)
+        node: Behaviour = found(**args)
     except Exception as error:
-        for child in children:
-            discard(child)
         raise fault(f"`{reference}` cannot be made: {type(error).__name__}: {error}") from error
     if isinstance(node, composites.Composite) and not isinstance(node, decorators.Decorator):
         for child in children:

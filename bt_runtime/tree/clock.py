@@ -18,8 +18,9 @@ class Alarm:
         self._bell: SimpleQueue[None] = SimpleQueue()
 
     def set(self) -> None:
-        self._set = True
-        self._bell.put(None)
+        if not self._set:  # rung once is enough: nobody may ever come to listen
+            self._set = True
+            self._bell.put(None)
 
     def clear(self) -> None:
         self._set = False

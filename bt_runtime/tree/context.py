@@ -59,6 +59,7 @@ class Context:
         self.wake: Callable[[], None] = lambda: None  # thread-safe
         self.ticking = False
         self.due = math.inf  # the earliest time at which a node wants a tick
+        self.deadline = math.inf  # … at which one must have it, whatever the rate
 
     def again(self) -> None:
         """There is work for the next tick: do not sleep."""
@@ -67,6 +68,11 @@ class Context:
     def wake_at(self, when: float) -> None:
         if when < self.due:
             self.due = when
+
+    def must_wake_at(self, when: float) -> None:
+        self.wake_at(when)
+        if when < self.deadline:
+            self.deadline = when
 
     def service(self, name: str) -> Any:
         return self.services.get(name)

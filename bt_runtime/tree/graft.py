@@ -104,11 +104,15 @@ def _shut_down(node: Behaviour, context: Context) -> None:
 def discard(root: Behaviour) -> None:
     """Takes back what nodes that are not (or no longer) in the tree have registered."""
     for node in below(root):
-        if isinstance(node, Node):
-            node.release()
-        for client in node.blackboards:
-            client.unregister()
-        node.blackboards.clear()
+        discard_one(node)
+
+
+def discard_one(node: Behaviour) -> None:
+    if isinstance(node, Node):
+        node.release()
+    for client in node.blackboards:
+        client.unregister()
+    node.blackboards.clear()
 
 
 # Splicing: our parents keep their own place, foreign ones are helped to keep theirs ----------------------

@@ -40,6 +40,7 @@ class Runner:
         due, left = clock.now(), math.inf if ticks is None else ticks
         while not self.stopped:
             self.woken.clear()
+            extra = clock.now() < due  # a time limit ran out between two deadlines of the rate
             tick = self.engine.tick()
             left -= 1
             if not tick.running:
@@ -48,9 +49,10 @@ class Runner:
                 self.timed_out = True
                 self.engine.halt("the time for the run is up", "runner")
                 return INVALID
-            due = self._next(due, tick)
-            while not self.stopped and clock.now() < min(due, end):
-                clock.wait(self.woken, min(due, end))
+            due = due if extra and self.hz is not None else self._next(due, tick)
+            until = min(due, end, tick.deadline)
+            while not self.stopped and clock.now() < until:
+                clock.wait(self.woken, until)
                 if self.hz is None and self.woken.is_set():
                     break
                 if self.hz is not None and not self.stopped:
@@ -60,7 +62,7 @@ class Runner:
 
     def stop(self, reason: str) -> None:
         """Asks a spinning runner to halt the tree and return; from any thread, or a signal handler."""
-        self.stopped = reason
+        self.stopped = reason or "stopped"
         self.woken.set()
 
     def _next(self, due: float, tick: Tick) -> float:

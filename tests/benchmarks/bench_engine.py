@@ -156,12 +156,12 @@ def splice() -> Iterator[Row]:
             start = time.perf_counter()
             run.insert(path, TEN)
             asked = time.perf_counter()
-            run.engine._apply()
+            run.engine.settle()
             done = time.perf_counter()
             texts.append(done - start)
             splices.append(done - asked)
             run.remove(f"{path}/{run.engine.find(path).children[-1].segment}")  # type: ignore[attr-defined]
-            run.engine._apply()
+            run.engine.settle()
         cost[nodes] = sorted(splices)[len(splices) // 2]
         whole = sorted(texts)[len(texts) // 2]
         run.close()

@@ -1,6 +1,6 @@
 """`make fuzz`: look for texts that reach new code, for a minute, and stop at the first that gives anything but a fault.
 
-Optional: needs atheris, which has wheels for Linux up to CPython 3.13. What it learns is kept in .cache/fuzz.
+Optional: needs atheris (tried with 3.0 on CPython 3.11, Linux). What it learns is kept in .cache/fuzz.
 """
 
 from __future__ import annotations

@@ -323,3 +323,16 @@ def test_a_reactive_parent_halts_a_running_child_whose_turn_was_skipped(make):
     t.board["x"] = 0
     assert t.tick() is RUNNING
     assert (t.skills["a"].cancels, t.skills["b"].started) == (1, 1)
+
+
+@pytest.mark.parametrize("kind", ["sequence", "reactive_sequence"])
+def test_results_of_an_earlier_round_are_not_shown_as_those_of_this_one(make, kind):
+    t = make(f"{kind}: [a: {{}}, b: {{}}]", a=[SUCCESS, FAILURE], b=SUCCESS)
+    t.tick(1)
+    t.tick(1)
+    assert [n.status for n in t.run.root.children] == [FAILURE, INVALID]
+    t = make(f"{kind}: [b: {{}}]", b=SUCCESS, a=FAILURE)
+    t.tick()
+    t.graft("/t", "a: {}\n", "insert", 0)
+    t.tick()
+    assert [n.status for n in t.run.root.children] == [FAILURE, INVALID]

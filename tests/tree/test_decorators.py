@@ -149,6 +149,11 @@ def test_timeout_wakes_the_runner_when_the_time_is_up(make):
     t = make("timeout: {seconds: 2, child: {wait: {until: x > 1}}}", header=X)
     assert t.run.spin() is FAILURE
     assert (t.clock.now(), t.run.engine.count) == (2, 2)
+    t = make("fallback: [{timeout: {seconds: 2.25, child: {a: {}}}}, wait: 1]", a=RUNNING)
+    assert t.run.spin(hz=1) is SUCCESS
+    halted = next(tick for tick in t.ticks if tick.halts)
+    assert halted.number == 4  # at 0, 1, 2 and 2.25; then the rate goes on at 3 and 4
+    assert (t.clock.now(), t.run.engine.count) == (4, 6)
 
 
 @rule("delay", 1, 2)

@@ -122,7 +122,11 @@ def test_a_foreign_node_that_breaks_fails_with_its_path_and_the_tick_goes_on(mak
 
 def test_an_exception_below_a_foreign_composite_halts_its_running_siblings(make):
     t = make(
-        "fallback: [py: {class: 'foreign_nodes:Together', children: [a: {}, py: {class: 'foreign_nodes:Broken'}]}, b: {}]",
+        """
+        fallback:
+          - py: {class: 'foreign_nodes:Together', children: [a: {}, py: {class: 'foreign_nodes:Broken'}]}
+          - b: {}
+        """,
         a=RUNNING, b=SUCCESS,
     )  # fmt: skip
     assert t.tick() is SUCCESS
@@ -131,8 +135,18 @@ def test_an_exception_below_a_foreign_composite_halts_its_running_siblings(make)
 
 def test_halting_goes_through_foreign_nodes_children_first_with_the_reason_on_record(make):
     t = make(
-        "sequence: [py: {class: 'foreign_nodes:Together', name: both, children: [{sequence: [a: {}]}, "
-        "py: {class: 'py_trees.decorators:Inverter', name: inv, children: [py: {class: 'foreign_nodes:Motor', name: m}]}]}]",
+        """
+        sequence:
+          - py:
+              class: foreign_nodes:Together
+              name: both
+              children:
+                - sequence: [a: {}]
+                - py:
+                    class: py_trees.decorators:Inverter
+                    name: inv
+                    children: [py: {class: 'foreign_nodes:Motor', name: m}]
+        """,
         a=RUNNING,
     )
     t.tick()

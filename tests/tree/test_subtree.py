@@ -88,6 +88,12 @@ def test_a_subtree_that_contains_itself_grows_when_it_is_reached(make, project):
     assert t.run.engine.nodes == grown
 
 
+def test_a_tree_that_contains_itself_is_read_from_disk_once(make, project, tmp_path):
+    t = make("tree: down", options=project(down=RECURSIVE))
+    (tmp_path / "trees" / "down.yaml").unlink()
+    assert t.finish().status is SUCCESS
+
+
 def test_recursion_without_an_end_fails_at_the_depth_cap_and_the_run_goes_on(make, project):
     endless = RECURSIVE.replace("depth == 3", "depth < 0").replace("depth < 5", "depth < 10000")
     t = make("fallback: [tree: down, succeed: {}]", options=project(down=endless))

@@ -27,7 +27,7 @@ class Timeout(Decorator):
 
     def conclude(self, status: Status) -> Any:
         if status is RUNNING:
-            self.context.wake_at(self.deadline)
+            self.context.must_wake_at(self.deadline)
         return status
 
 
