@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,14 +43,15 @@ def check_nodes(tree: TreeSpec, findings: Findings) -> Usage:
 
 def check(tree: TreeSpec, loaded: Mapping[Path, TreeSpec | None], findings: Findings, caps: Caps) -> None:
     """The checks that cross the borders of trees: ports, total depth, total size."""
-    for each in _all(tree):
+    every = _all(tree)
+    for each in every:
         for spec in each.root.walk():
             if spec.kind.name == "tree":
                 target = spec.subtree or loaded.get(spec.values.get("recursive", Path()))
                 if target is not None:
                     check_border(each, spec, target, findings)
     sizes: dict[TreeSpec, tuple[int, int]] = {}
-    for each in reversed(list(_all(tree))):
+    for each in every:
         depth, nodes = _size(each, sizes)
         sizes[each] = (depth, nodes)
         if depth > caps.depth:
@@ -71,16 +72,20 @@ def check(tree: TreeSpec, loaded: Mapping[Path, TreeSpec | None], findings: Find
             return
 
 
-def _all(tree: TreeSpec) -> Iterator[TreeSpec]:
-    """The tree and all it includes, each once, before what it includes."""
+def _all(tree: TreeSpec) -> list[TreeSpec]:
+    """The tree and all it includes, each once, after what it includes. Each is looked into once, however often it
+    stands somewhere: trees that include one another twice at every layer would take for ever otherwise."""
     order: dict[TreeSpec, None] = {}
+    opened: set[TreeSpec] = set()
     todo = [tree]
     while todo:
-        each = todo.pop()
-        order.pop(each, None)  # met again further down: it comes after all that include it
-        order[each] = None
-        todo.extend(s.subtree for s in each.root.walk() if s.subtree is not None)
-    yield from order
+        each = todo[-1]
+        if each in opened:
+            order.setdefault(todo.pop())
+        else:
+            opened.add(each)
+            todo.extend(s.subtree for s in each.root.walk() if s.subtree is not None and s.subtree not in opened)
+    return list(order)
 
 
 def _size(tree: TreeSpec, sizes: Mapping[TreeSpec, tuple[int, int]]) -> tuple[int, int]:
