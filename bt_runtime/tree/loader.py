@@ -19,6 +19,8 @@ from bt_runtime.tree.recursion import Step, check_recursion
 from bt_runtime.tree.spec import NodeSpec, TreeSpec
 from bt_runtime.types import Span
 
+MOST_FILES = 100  # one inside another; loading goes down with them on Python's stack
+
 
 class Caps(NamedTuple):
     """What a tree may be at most; subtrees count."""
@@ -241,6 +243,14 @@ class Loader:
             if first is not None:
                 node.values["recursive"] = found
                 check_recursion(here[first:], self.findings)
+            elif len(here) > MOST_FILES:
+                self.findings.error(
+                    "BT028",
+                    f"trees stand inside each other more than {MOST_FILES} files deep",
+                    node.file,
+                    node.span,
+                    help="include fewer trees one inside another",
+                )
             else:
                 node.subtree = self.load(found, here)
 

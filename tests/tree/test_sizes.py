@@ -30,3 +30,11 @@ def test_a_tree_is_measured_after_all_that_it_includes(tmp_path: Path) -> None:
         loader = Loader(tmp_path)
         loader.caps = loader.caps._replace(depth=caps_depth)
         assert [d.code for d in loader.file(tmp_path / "a.yaml").diagnostics] == codes
+
+
+def test_a_long_chain_of_files_is_a_fault_and_no_overflow(tmp_path: Path) -> None:
+    (tmp_path / "btr.yaml").write_text("version: 1\n")
+    for number in range(1_000):
+        (tmp_path / f"t{number}.yaml").write_text(f"version: 1\ntree: t{number}\nroot:\n  tree: t{number + 1}\n")
+    found = Loader(tmp_path).file(tmp_path / "t0.yaml").diagnostics
+    assert [(d.code, d.span.line if d.span else 0) for d in found] == [("BT028", 4)]
