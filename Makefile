@@ -1,46 +1,88 @@
-# make demo · make test · make bench; everything below sets itself up in .venv, and works offline the second time.
-PYTHON ?= python3
+# make demo · make test; everything below sets itself up in .venv, and works offline the second time.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
-BIN := $(VENV)/bin
-EXTRAS ?= dev
-STAMP := $(VENV)/.ready
+PY := $(VENV)/bin/python
 
-.PHONY: demo test bench fuzz lint types schemas editor check wheel clean setup
+# Extras by target. None of them may bring CUDA packages: who wants those installs them by hand (docs/cli.md).
+DEMO_EXTRAS ?=
+TEST_EXTRAS ?= dev,memory,thor
+
+# A checkout that was moved is set up anew: its venv points to where it was.
+HERE := $(shell pwd | cksum | cut -d' ' -f1)
+comma := ,
+stamp = $(VENV)/.ready-$(HERE)-$(subst $(comma),-,$(or $(1),base))
+DEMO_STAMP := $(call stamp,$(DEMO_EXTRAS))
+TEST_STAMP := $(call stamp,$(TEST_EXTRAS))
+
+.PHONY: help setup demo test bench fuzz lint types generated editor wheel check clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo    set up what it needs and run the main job"
-	@echo "make test    set up what it needs and run the whole suite"
-	@echo "make bench   print the table of figures (ratios, one run)"
-	@echo "make check   what CI runs besides the tests: lint, types, schemas, wheel"
+	@echo "make demo       set up what it needs and run a tree that shows the engine"
+	@echo "make test       set up what it needs and run the whole suite"
+	@echo "make bench      print the table of figures (ratios, one run; ONLY=engine for a part)"
+	@echo "make fuzz       a guided search for a text that breaks the loader (SECONDS=60)"
+	@echo "make lint       ruff, and its formatter"
+	@echo "make types      mypy, strict"
+	@echo "make generated  write schemas/, docs/nodes/ and docs/faults.md again"
+	@echo "make editor     fetch the YAML language server (npm), in which make test then tries the schemas"
+	@echo "make wheel      build the wheel and try it away from here"
+	@echo "make check      all of these that CI asks for besides the tests"
+	@echo "make clean      remove what was made"
+	@echo "PYTHON=python3.12 names another interpreter; now: $(or $(PYTHON),none that fits)"
 
-setup: $(STAMP)
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "bt_runtime needs CPython 3.11, 3.12 or 3.13: install one, or name it: make PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info[:2] <= (3, 13) else "bt_runtime needs CPython 3.11 to 3.13, $(PYTHON) is " + sys.version.split()[0])'
+	$(PYTHON) -m venv --clear $(VENV)
 
-$(STAMP): pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(0 if (3,11) <= sys.version_info[:2] <= (3,13) else "bt_runtime needs CPython 3.11 to 3.13, this is " + sys.version.split()[0] + "; name another: make PYTHON=python3.12")'
-	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(EXTRAS)]'
+# The builder first, so that nothing is fetched when all is there already.
+define install
+	@echo "installing bt_runtime$(if $(1),[$(1)]) into $(VENV)" >&2
+	@$(PY) -m pip --version >/dev/null 2>&1 || { rm -rf $(VENV); $(MAKE) --no-print-directory $(VENV)/bin/python; }
+	@$(PY) -m pip install --quiet --disable-pip-version-check 'hatchling>=1.26,<2' editables
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation -e '.$(if $(1),[$(1)])'
 	@touch $@
+endef
 
-demo: setup
-	$(BIN)/btr doctor
+$(DEMO_STAMP): pyproject.toml | $(VENV)/bin/python
+	$(call install,$(DEMO_EXTRAS))
+
+ifneq ($(TEST_STAMP),$(DEMO_STAMP))
+$(TEST_STAMP): pyproject.toml | $(VENV)/bin/python
+	$(call install,$(TEST_EXTRAS))
+endif
+
+setup: $(TEST_STAMP)
+
+demo: $(DEMO_STAMP)
+	@$(PY) -m bt_runtime.cli demo
 
 test: setup
-	$(BIN)/python -m pytest
+	$(PY) -m pytest
 
 bench: setup
-	$(BIN)/python tests/benchmarks $(ONLY)
+	$(PY) tests/benchmarks $(ONLY)
 
 # optional, not part of make test: pip install atheris first
 fuzz: setup
-	$(BIN)/python tests/fuzz/guided.py --seconds $(or $(SECONDS),60)
+	$(PY) tests/fuzz/guided.py --seconds $(or $(SECONDS),60)
 
 lint: setup
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
 
 types: setup
-	$(BIN)/mypy
+	$(PY) -m mypy
+
+generated: setup
+	$(PY) -m bt_runtime.schema
+	$(PY) -m bt_runtime.explain > docs/faults.md.new
+	mv docs/faults.md.new docs/faults.md
+
+wheel: setup
+	tests/packaging/try_wheel.sh $(PY)
 
 # what the tests of the editor schema talk to; fetched once, needs Node.js
 EDITOR_SERVER := .cache/npm/node_modules/yaml-language-server/bin/yaml-language-server
@@ -49,7 +91,7 @@ editor: $(EDITOR_SERVER)
 $(EDITOR_SERVER):
 	npm install --prefix .cache/npm --no-audit --no-fund --silent yaml-language-server@1.25.0
 
-check: lint types
+check: lint types generated wheel
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.diagnose import Diagnostic, Faults
+from bt_runtime.equipment import Equipment, Models
 from bt_runtime.schema.kind import Kind
 from bt_runtime.skills.skill import kind_of
 from bt_runtime.tree import ports
@@ -25,7 +27,10 @@ from bt_runtime.tree.loader import DEFAULT_CAPS, Caps, Loader
 from bt_runtime.tree.node import INVALID
 from bt_runtime.tree.runner import Runner, interruptible
 from bt_runtime.tree.spec import TreeSpec
-from bt_runtime.types import Json
+from bt_runtime.types import Json, Task
+
+if TYPE_CHECKING:
+    from bt_runtime.agents.budget import Budget
 
 
 class Tree:
@@ -85,6 +90,12 @@ class Run:
         *,
         inputs: Mapping[str, Json] | None = None,
         world: Any = None,
+        task: Task | None = None,
+        model: Models | None = None,
+        memory: Any = None,
+        seed: int = 0,
+        budget: Budget | None = None,
+        recall: bool = True,
         services: Mapping[str, Any] | None = None,
         clock: RunClock | None = None,
         strict: bool = False,
@@ -94,9 +105,13 @@ class Run:
         self.tree = tree if isinstance(tree, Tree) else load(tree)
         self.spec = self.tree.spec
         self.context = Context(clock, strict)
-        self.context.services.update(services or {}, grow=self._grow)
-        if world is not None:
-            self.context.services["world"] = world
+        self.context.services.update(services or {}, grow=self._grow, sprout=self._sprout)
+        self.context.services["remove"] = self.remove
+        self.context.services["registry"] = lambda node: self.owner(node.path)[0].registry
+        self.name = f"{self.spec.name}-{uuid4().hex[:8]}"
+        self.equipment = Equipment(
+            world=world, task=task, model=model, memory=memory, seed=seed, budget=budget, recall=recall
+        )
         if log is not None:
             self.context.lines = log
         caps = self.tree.loader().caps
@@ -104,6 +119,7 @@ class Run:
         self.engine = Engine(build(self.spec, self.context, scope), self.context, caps.depth, caps.nodes)
         self._start(scope, inputs or {})
         self.runner = Runner(self.engine, hz)
+        self.equipment.attach(self.context, self.name)
         self.status: Status = INVALID
 
     def blackboard_root(self) -> Scope:
@@ -134,6 +150,7 @@ class Run:
         self.runner.hz = hz or self.runner.hz
         with interruptible(self.runner):
             self.status = self.runner.spin(seconds, ticks)
+        self.equipment.finish()
         return self.status
 
     def halt(self, reason: str, by: str = "operator") -> int:
@@ -156,6 +173,8 @@ class Run:
     def close(self, reason: str = "the run was closed") -> None:
         self.engine.halt(reason, "run")
         self.engine.shutdown()
+        self.equipment.finish()
+        self.equipment.close()
 
     # Shape -----------------------------------------------------------------------------------
 
@@ -207,6 +226,17 @@ class Run:
         request = Request("grow", node.path, make, name=tree.name)
         self.context.requests.append(request)
         return request
+
+    def _sprout(self, node: Any, text: str) -> Request:
+        """Nodes that a model planned, checked as any others, to grow below the node that asked."""
+        tree, scope = self.owner(node.path)
+        spec = self.tree.loader().fragment(text, tree, f"plan of {node.path}")
+
+        def make(place: str) -> Behaviour:
+            above, _, segment = place.rpartition("/")
+            return build_nodes(spec, self.context, scope, segment, above, tree.folder)
+
+        return self.engine.request(Request("grow", node.path, make, text=text, name=spec.name or ""))
 
     # Start -----------------------------------------------------------------------------------
 

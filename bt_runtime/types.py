@@ -6,7 +6,6 @@ A *job* is work that goes on elsewhere (a model call, a skill, a disk): the tick
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 T_co = TypeVar("T_co", covariant=True)
@@ -30,17 +29,16 @@ class Clock(Protocol):
 # Models ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     text: str
-    index: int
+    index: int  # type: ignore[assignment]  # of the option; no dataclass, whose import takes longer than a whole check
     logprob: float  # of the whole option, terminator included, given the prompt
     margin: float  # ahead of the best other option that was scored; inf when there was none
     scores: tuple[float, ...] | None = None  # one per option when all were asked for
+    opening: str = ""  # with `then`: the option that was chosen first
 
 
-@dataclass(frozen=True, slots=True)
-class Writing:
+class Writing(NamedTuple):
     text: str
     ended: Literal["stop", "grammar", "length"]  # "length" under a grammar is an invalid answer
     tokens: int
@@ -56,7 +54,15 @@ class Model(Protocol):
         *,
         mode: Literal["exact", "greedy", "scores"] = "exact",
         normalise: bool = False,
-    ) -> Job[Choice]: ...
+        terminator: str | None = None,
+        then: Mapping[str, Sequence[str]] | None = None,
+    ) -> Job[Choice]:
+        """The likeliest option after the prompt. `terminator` ends every option (the model's own when None).
+
+        With `then`, an option that is one of its keys is only an opening: the choice goes on among what follows it, in
+        the same job, and `text` is what was chosen there.
+        """
+
     def write(
         self,
         prompt: str,
@@ -125,6 +131,9 @@ class World(Protocol):
     """A seeded, picklable environment without global state. Bad input gives an Observation, never an exception."""
 
     def reset(self, task: Task) -> Observation: ...
+    def look(self) -> Observation:
+        """What one is told that begins here and now: where, what is held; `reset` says it too. Changes nothing."""
+
     def skills(self) -> Sequence[str]:
         """Every sentence that can be acted now, in a fixed order."""
 

@@ -9,13 +9,15 @@ from typing import NamedTuple
 import pytest
 
 from bt_runtime import Run, explain, expression, load, source
+from bt_runtime.config import read_project
 from bt_runtime.diagnose import BtError, Faults
+from bt_runtime.project import PROJECT_FILE
 from bt_runtime.skills import manifest
 from bt_runtime.tree.loader import Loader
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = re.compile(
-    r"^```(yaml|python|expression) (wrong|right)( bytes| skills/\S+)?\n(.*?)^```$", re.MULTILINE | re.DOTALL
+    r"^```(yaml|python|expression|settings) (wrong|right)( bytes| skills/\S+)?\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )
 BESIDE = re.compile(r"^```yaml beside (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -44,6 +46,10 @@ def found(example: Example, root: Path) -> list[str]:
         except expression.ExpressionError as fault:
             return [fault.code]
         return []
+    if example.language == "settings":
+        root.mkdir(parents=True)
+        (root / PROJECT_FILE).write_text(example.text)
+        return [d.code for d in read_project(root).diagnostics]
     text = eval(example.text, {"__builtins__": {}}) if example.language == "python" else example.text
     if example.note == "bytes":
         text = text.encode().decode("unicode_escape").encode("latin-1")
@@ -93,7 +99,8 @@ def test_every_code_that_is_used_has_a_page_and_every_page_a_use() -> None:
     """A code is written out wherever it is given."""
     folders = ("source", "expression", "tree", "skills")
     used: set[str] = set()
-    for path in [path for folder in folders for path in ROOT.glob(f"bt_runtime/{folder}/**/*.py")]:
+    places = [path for folder in folders for path in ROOT.glob(f"bt_runtime/{folder}/**/*.py")]
+    for path in [*places, ROOT / "bt_runtime" / "config.py"]:
         used |= set(re.findall(r'"(BT\d{3})"', path.read_text(encoding="utf-8")))
     assert used == set(explain.codes())
 

@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import sys
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
 
 # command → (what --help says, module). A module has `configure(parser)` and `run(args) -> int`.
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("Start a project: trees, skills, and something that runs.", "bt_runtime.cli.init"),
+    "validate": ("Check trees and skill manifests, and show every fault.", "bt_runtime.cli.validate"),
+    "run": ("Run a tree, and watch it.", "bt_runtime.cli.run"),
+    "demo": ("Run a shipped tree that shows what the engine does.", "bt_runtime.cli.demo"),
+    "play": ("Play a task of a world in the terminal.", "bt_runtime.cli.play"),
+    "tasks": ("Print tasks of a world.", "bt_runtime.cli.tasks"),
+    "memory": ("Look at, add to and mend what was learned from earlier runs.", "bt_runtime.cli.memory"),
+    "render": ("Draw a tree: text, dot, svg or mermaid.", "bt_runtime.cli.render"),
+    "schema": ("Write the editor's schemas of this project, with its skills.", "bt_runtime.cli.schema"),
+    "explain": ("Tell what the code of a fault means, with a right example.", "bt_runtime.cli.explain"),
+    "config": ("Show each setting, its value, and where it comes from.", "bt_runtime.cli.config"),
+    "doctor": ("Look at what is installed, and say what to do about the rest.", "bt_runtime.cli.doctor"),
+    "completion": ("Print a completion script for bash, zsh or fish.", "bt_runtime.cli.completion"),
+}
+
+EPILOG = "Help for one command: btr COMMAND --help. Exits: 0 success, 1 failure or findings, 2 usage or invalid plan, \
+3 internal, 4 budget or timeout, 5 nothing selected, 130 interrupted."
 
 
 class Exit:
@@ -14,19 +37,83 @@ class Exit:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point of the console script."""
+    """Entry point of the console script; with arguments, one command inside another program."""
+    if argv is not None:
+        return call(argv)
+    gc.disable()  # while starting, and at the exit, there is nothing to collect: a tenth of the time of a short command
+    try:
+        return call(sys.argv[1:])
+    finally:
+        gc.freeze()
+
+
+def call(words: list[str]) -> int:
+    """One command: every way in which it can end becomes a line and an exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without UTF-8 must not end a run
+    try:
+        args = parser(words).parse_args(words)
+        gc.enable()
+        code: int = args.run(args)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the interpreter complains at its exit
+        return Exit.FAILURE
+    except Exception as error:
+        from bt_runtime.cli.failure import told
+
+        return told(error)
+
+
+def parser(words: list[str]) -> argparse.ArgumentParser:
+    """The whole command line, with the options of the one command that is asked for."""
     import argparse
 
-    words = sys.argv[1:] if argv is None else argv
-    parser = argparse.ArgumentParser(prog="btr", description="Behaviour trees in YAML: check, run, watch.")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    def formatter(prog: str) -> argparse.HelpFormatter:
+        return argparse.HelpFormatter(prog, max_help_position=28 if " " in prog else 16, width=columns())
+
+    top = argparse.ArgumentParser(
+        prog="btr",
+        description="Behaviour trees in YAML: check, run, watch.",
+        epilog=EPILOG,
+        allow_abbrev=False,
+        formatter_class=formatter,
+    )
+    top.add_argument("--version", action="store_true", help="print the version and leave")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", prog="btr")
     asked = next((w for w in words if not w.startswith("-")), None)
+    if asked is not None and asked not in COMMANDS:
+        from bt_runtime.cli.failure import unknown_command
+
+        raise unknown_command(asked, COMMANDS)
     for name, (text, module) in COMMANDS.items():
-        sub = commands.add_parser(name, help=text, description=text)
+        sub = commands.add_parser(name, help=text, description=text, allow_abbrev=False, formatter_class=formatter)
         if name == asked:
             found = import_module(module)
             found.configure(sub)
             sub.set_defaults(run=found.run)
-    args = parser.parse_args(words)
-    code: int = args.run(args)
-    return code
+    top.set_defaults(run=lambda args: _bare(top, args))
+    return top
+
+
+def columns() -> int:
+    """For help texts; argparse asks for it at every option, and its own way imports `shutil`, which takes long."""
+    try:
+        return max(40, min(int(os.environ.get("COLUMNS") or os.get_terminal_size(1).columns), 100) - 2)
+    except (OSError, ValueError):
+        return 78
+
+
+def _bare(top: argparse.ArgumentParser, args: argparse.Namespace) -> int:
+    if args.version:
+        from bt_runtime import __version__
+
+        print(f"btr {__version__}")
+        return Exit.SUCCESS
+    top.print_help(sys.stderr)
+    return Exit.USAGE

@@ -36,6 +36,8 @@ def admit(value: Value) -> Value:
         if isinstance(value, base):
             return base.__str__(value) if base is str else base(value)
     try:
+        if getattr(value, "shape", None) == () and hasattr(value, "item"):
+            return value.item()  # numpy and torch: also their booleans, which are no Python numbers
         if hasattr(value, "__index__"):
             return operator.index(value)
         if hasattr(value, "__float__") and not hasattr(value, "__len__"):

@@ -14,7 +14,8 @@ FieldType = Literal[
     "word",  # one of `choices`, never a template
     "expression",  # text in the expression language
     "key",  # the name of a blackboard entry
-    "assignments",  # mapping: key → value
+    "assignments",  # mapping: entry → value to write
+    "inputs",  # mapping: port of another tree → value
     "text",  # plain text read as it stands
     "node", "nodes", "cases",
 ]  # fmt: skip

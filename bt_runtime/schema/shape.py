@@ -54,7 +54,7 @@ def value_schema(field: Field) -> Schema:
         return {"enum": list(field.choices)}
     if field.type == "key":
         return _name("The name of an entry: letters, digits and _")
-    if field.type == "assignments":
+    if field.type in ("assignments", "inputs"):
         return {"type": "object", "propertyNames": _name("An entry is named by letters, digits and _")}
     if field.type in ("expression", "text"):
         return {

@@ -41,7 +41,7 @@ class Skill:
     feedback = ""  # what people see while it runs
     result: Any = None  # what it found, for its outputs: read once `poll` has said SUCCESS
 
-    def start(self, **params: Any) -> None:
+    def start(self, *args: Any, **params: Any) -> None:
         """Begin. Must not wait."""
 
     def poll(self) -> Status:
@@ -51,7 +51,7 @@ class Skill:
     def cancel(self) -> None:
         """Stop now. Always reached when the tree moves on or halts."""
 
-    def verify(self, **params: Any) -> bool | None:
+    def verify(self, *args: Any, **params: Any) -> bool | None:
         """Has this already been done? Asked on resume; None: cannot tell."""
         return None
 

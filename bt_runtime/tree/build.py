@@ -12,6 +12,7 @@ from py_trees.behaviour import Behaviour
 
 from bt_runtime.diagnose import Diagnostic, Faults
 from bt_runtime.importing import ImportFault, resolve
+from bt_runtime.source.pause import PausedCollection
 from bt_runtime.tree.blackboard import Scope
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.graft import discard_one
@@ -22,7 +23,8 @@ from bt_runtime.tree.spec import NodeSpec, TreeSpec
 
 def build(tree: TreeSpec, context: Context, scope: Scope) -> Behaviour:
     """The nodes of a whole tree; its root's segment is the tree's name."""
-    return build_nodes(tree.root, context, scope, tree.name, "", Path(tree.folder))
+    with PausedCollection():
+        return build_nodes(tree.root, context, scope, tree.name, "", Path(tree.folder))
 
 
 def build_nodes(root: NodeSpec, context: Context, scope: Scope, segment: str, above: str, folder: Path) -> Behaviour:

@@ -54,6 +54,7 @@ class Context:
         self.crashes: deque[Crash] = deque(maxlen=256)  # the latest
         self.crash_count = 0
         self.lines: Callable[[Line], None] = lambda line: None
+        self.events: Callable[[str, dict[str, Any]], None] = lambda name, what: None  # what agents and skills did
         self.halting = Halt("", "")  # while nodes are being halted: why
         self.requests: deque[Any] = deque()  # changes of shape, applied between ticks
         self.wake: Callable[[], None] = lambda: None  # thread-safe

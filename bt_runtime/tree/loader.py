@@ -11,6 +11,7 @@ from bt_runtime.diagnose import Diagnostic, Faults
 from bt_runtime.schema.kind import Kind, Registry
 from bt_runtime.schema.registry import BUILT_IN
 from bt_runtime.source import Document, Limits, Listing, Mapping, Node, Scalar
+from bt_runtime.source.pause import PausedCollection
 from bt_runtime.tree import meaning
 from bt_runtime.tree.findings import Findings, did_you_mean
 from bt_runtime.tree.header import Header, empty
@@ -67,7 +68,8 @@ class Loader:
         """Checks a file; a name without a folder is also looked for among the project's and the shipped trees."""
         found = self.locate(str(path))
         if found is not None:
-            return self.checked(self.load(found, ()))
+            with PausedCollection():
+                return self.checked(self.load(found, ()))
         document = source.read(path, str(path), self.limits)  # says why there is no such file
         label = did_you_mean(str(path), project.names("trees", root=self.project))
         document.diagnostics = [d._replace(label=d.label or label) for d in document.diagnostics]
@@ -75,7 +77,8 @@ class Loader:
 
     def text(self, text: str | bytes, name: str = "text", folder: Path | None = None) -> Checked:
         self.home = (folder or Path.cwd()).resolve()
-        return self.checked(self.tree(source.parse(text, name, self.limits), self.home))
+        with PausedCollection():
+            return self.checked(self.tree(source.parse(text, name, self.limits), self.home))
 
     def fragment(self, text: str | bytes, tree: TreeSpec, name: str) -> NodeSpec:
         """A node and all below, to be grafted: checked with the kinds and ports of its tree-to-be. Raises Faults."""

@@ -56,6 +56,10 @@ def _of_field(spec: NodeSpec, field: Field, value: Json, node: Node, found: Usag
         for key, inner in node:
             found.writes.append(Use(key.text, key.span, spec, field))
             found.reads.extend(_reads(spec, field, value[key.text], inner))
+    elif field.type == "inputs":
+        assert isinstance(node, YamlMapping)
+        for key, inner in node:
+            found.reads.extend(_reads(spec, field, value.get(key.text), inner))
     elif field.writes:
         name = entry_named(value) if field.type in DATA_TYPES else value
         if isinstance(name, str):

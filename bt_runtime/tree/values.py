@@ -57,7 +57,7 @@ class Values:
         """The field's value, or BAD."""
         if field.type in DATA_TYPES:
             return self.data(field, node)
-        if field.type == "assignments":
+        if field.type in ("assignments", "inputs"):
             return self.assignments(field, node)
         if not isinstance(node, Scalar) or node.value is None:
             return self.wrong(node, f"`{field.name}` takes {_said(field)}, not {an(type_name(node.data()))}")

@@ -94,7 +94,7 @@ class SkillNode(Node):
             activity.cancel(self.context.halting.reason)
 
 
-class _Instant:
+class Instant:
     """An action that is done by the time it was asked for."""
 
     wakes = True
@@ -112,7 +112,7 @@ class _Instant:
 def act(world: Any, sentence: str, context: Context) -> Activity:
     """One action in a world: at once when it is instant, else in a thread, one at a time."""
     if getattr(world, "instant", False):
-        return _Instant(ended(world.act(sentence)))
+        return Instant(ended(world.act(sentence)))
     turns: dict[int, threading.Lock] = context.services.setdefault("turns", {})
     turn = turns.setdefault(id(world), threading.Lock())
     return InThread(world.act, {"sentence": sentence}, context.wake, turn)

@@ -1,0 +1,166 @@
+"""The agent: decides step by step for one goal. It thinks, acts, asks, and may expand into a subtree."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from py_trees.common import Status
+
+from bt_runtime.agents import recalling
+from bt_runtime.agents.deciding import PAUSE, Life
+from bt_runtime.agents.end import Ending
+from bt_runtime.agents.growing import Growing, family_of
+from bt_runtime.agents.loops import cycle
+from bt_runtime.agents.prompt import Prompt, agent_prompt, system_text
+from bt_runtime.agents.story import ACT, OPENINGS, Family, Step, written
+from bt_runtime.agents.surroundings import DONE, FAILURE, Surroundings
+from bt_runtime.tree.node import RUNNING, SUCCESS
+from bt_runtime.types import Observation
+
+Turn = Generator[Any, Any, Ending | None]
+_AS_END = {"done": "success", "expanded": "expand"}
+_LAST_LINE = {"success": f"{ACT}{DONE}\n", "failure": f"{ACT}{FAILURE}\n"}
+
+
+class Agent(Growing):
+    steps: list[Step]
+    opening = ""
+    family: Family | None = None
+    examples: tuple[str, ...] = ()
+
+    # Life ------------------------------------------------------------------------------------
+
+    def live(self) -> Life:
+        self.steps, self.plans, self.warned = [], [], set()
+        self.invalid = 0
+        self.moves = [str(m) for m in self.value("moves")]
+        self.notes = [str(n) for n in self.value("notes")]
+        self.around = Surroundings(self.context, self.path, bool(self.spec.values["recall"]))
+        self.opening = self.around.opening() + self.last_action()
+        self.family = family_of(self)
+        self.examples = yield from recalling.examples(self)
+        while True:
+            over = self.over()
+            if over:
+                return Ending("budget", over)
+            ending = yield from self.turn()
+            if ending is not None:
+                return ending
+            if self.invalid >= self.budget.invalid:
+                return Ending("invalid", self.steps[-1].observation)
+            period = cycle(self.steps, int(self.spec.values["patience"]))
+            if period:
+                return Ending("loop", f"the last {period} steps, again and again")
+            yield PAUSE
+
+    def turn(self) -> Turn:
+        """One move, chosen and made. Gives an Ending when it was the last one."""
+        openings = [o for o, move in OPENINGS.items() if move in self.moves or o == ACT]
+        sentences = self.around.sentences() if "act" in self.moves else [DONE, FAILURE]
+        how = self.spec.values["choose"]
+        choice = yield from self.asked(
+            self.model().choose(self.text(), openings, mode=how, terminator="", then={ACT: sentences})
+        )
+        self.tell("decision", move=choice.opening, sentence=choice.text, logprob=choice.logprob, margin=choice.margin)
+        move = OPENINGS[choice.opening]
+        if move == "act":
+            return (yield from self.act(choice.text))
+        if move == "think":
+            return (yield from self.think(choice.opening))
+        if move == "expand":
+            return (yield from self.expand(choice.opening))
+        return (yield from self.ask(choice.opening))
+
+    def think(self, opening: str) -> Turn:
+        thought = yield from self.line(opening)
+        self.invalid = 0 if thought else self.invalid + 1
+        self.add(Step("think", thought))
+        return None
+
+    def act(self, sentence: str) -> Turn:
+        if sentence == DONE:
+            return Ending("done")
+        if sentence == FAILURE:
+            last = self.steps[-1] if self.steps else None
+            return Ending("failure", last.text if last is not None and last.move == "think" else "")
+        for spent in (self.spent, self.whole):
+            spent.steps += 1
+        self.tell("act", sentence=sentence)
+        done = yield self.around.act(sentence)
+        observation: Observation = done.value
+        self.around.noticed(sentence, observation)
+        shown = self.spec.values["show"]
+        told = shown == "all" or (shown == "failures" and not observation.ok)
+        self.add(Step("act", sentence, observation.text if told else ""))
+        self.invalid = 0 if observation.ok else self.invalid
+        if observation.ok:
+            self.plans.clear()  # something may have been learnt: the same plan may make sense again
+            self.context.services["last_action"] = (sentence, observation.text)
+        return None
+
+    def ask(self, opening: str) -> Turn:
+        """A question to the person who is there, and their answer."""
+        question = yield from self.line(opening)
+        person = self.context.service("person")
+        answer = "Nobody is there to answer." if person is None else (yield person.ask(question))
+        self.add(Step("ask", question, " ".join(str(answer).split())))
+        return None
+
+    def expand(self, opening: str) -> Turn:
+        """A subtree, grafted below; what speaks against it is the next observation."""
+        plan, refused = yield from self.plan(self.text() + opening, self.grammar())
+        self.add(Step("expand", plan, refused))
+        self.invalid = self.invalid + 1 if refused else 0
+        return None
+
+    def line(self, opening: str) -> Generator[Any, Any, str]:
+        """Free text to the end of the line."""
+        values = self.spec.values
+        wrote = yield from self.asked(
+            self.model().write(
+                self.text() + opening, stop=["\n"], max_tokens=values["think_tokens"],
+                temperature=float(values["temperature"]), seed=self.seed(),
+            )
+        )  # fmt: skip
+        return " ".join(wrote.text.split())
+
+    # Prompt and record -----------------------------------------------------------------------
+
+    def prompt(self) -> Prompt:
+        system = system_text(self.spec.values["prompt"] or "agent", {"moves": self.moves})
+        return agent_prompt(
+            system, self.goal, self.opening, self.steps, family=self.family, examples=self.examples, notes=self.notes
+        )
+
+    def text(self) -> str:
+        return self.prompt().text(getattr(self.model(), "chat_template", None))
+
+    def add(self, step: Step) -> None:
+        self.steps.append(step)
+        self.feedback_message = step.written().partition("\n")[0]
+        self.tell("step", move=step.move, text=step.text, observation=step.observation)
+
+    def last_action(self) -> str:
+        told = self.context.service("last_action") if self.spec.values["inform"] == "last_action" else None
+        return f"\nBefore this, `{told[0]}` was done: {told[1]}" if told else ""
+
+    def child_ended(self, status: Status) -> Status:
+        if not self.spec.values["resume"]:
+            return super().child_ended(status)
+        said = "The plan was carried out." if status is SUCCESS else "The plan failed."
+        self.steps[-1] = self.steps[-1]._replace(observation=said)
+        self.shed()
+        return RUNNING
+
+    def conclude(self, ending: Ending) -> None:
+        """The story goes to the run's notebook and to whoever reflects; a cancelled one is nobody's experience."""
+        super().conclude(ending)
+        if not hasattr(self, "steps"):
+            return
+        end = _AS_END.get(ending.why, "failure")
+        text = self.prompt().task + written(self.steps) + _LAST_LINE.get(end, "")
+        self.context.services.setdefault("stories", {})[self.goal] = (text, str(ending))
+        notebook = self.context.service("notebook")
+        if notebook is not None and ending.why != "cancelled":
+            notebook.note(self.path, self.goal, text, end)

@@ -1,0 +1,38 @@
+"""Budgets: how much an agent node, and a whole run, may spend. Whoever runs out ends, saying on what."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+
+class Budget(NamedTuple):
+    """What may be spent at most; infinity means no bound."""
+
+    steps: float = math.inf  # actions in the world
+    decisions: float = math.inf  # choices and texts asked of a model
+    tokens: float = math.inf  # written by a model
+    seconds: float = math.inf
+    depth: float = 20  # agents above one another
+    nodes: float = 2000  # that expansions have added
+    width: int = 12  # parts of one expansion
+    levels: int = 4  # control nodes within one expansion
+    length: int = 200  # characters of a subgoal
+    invalid: int = 3  # answers in a row that could not be used
+
+
+class Spent:
+    """What has been spent, by one node or by a whole run."""
+
+    def __init__(self, started: float = 0.0) -> None:
+        self.started = started
+        self.steps = self.decisions = self.tokens = self.nodes = 0
+
+    def over(self, budget: Budget, now: float) -> str:
+        """Which budget has run out, or nothing."""
+        for name in ("steps", "decisions", "tokens", "nodes"):
+            if getattr(self, name) >= getattr(budget, name):
+                return f"{name} {getattr(budget, name):g}"
+        if now - self.started >= budget.seconds:
+            return f"seconds {budget.seconds:g}"
+        return ""

@@ -1,0 +1,182 @@
+"""What the nodes that ask a model have in common: a life written as a generator of jobs, polled by the tick.
+
+`live` reads top to bottom; every `yield job` hands a job to the tick, which polls it and sends the answer back. So the
+tick never waits, and halting the node closes the generator and cancels the job that it was waiting for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from py_trees.behaviour import Behaviour
+from py_trees.common import Status
+
+from bt_runtime.agents.budget import Spent
+from bt_runtime.agents.end import Ending
+from bt_runtime.diagnose import BtError
+from bt_runtime.tree.node import FAILURE, INVALID, POLL, RUNNING, SUCCESS, path_of
+from bt_runtime.tree.nodes.parent import Parent
+from bt_runtime.tree.nodes.skill import SkillNode
+from bt_runtime.tree.nodes.subtree import Subtree
+
+if TYPE_CHECKING:
+    from bt_runtime.tree.blackboard import Scope
+    from bt_runtime.tree.context import Context
+    from bt_runtime.tree.spec import NodeSpec
+    from bt_runtime.types import Grammar, Model
+
+Life = Generator[Any, Any, Ending]
+PAUSE = object()  # yielded instead of a job: go on at the next tick
+MOST_TURNS = 16  # answers taken in one tick, when they come at once
+
+
+class Deciding(Parent):
+    """A node that lives by jobs, and may grow one child."""
+
+    life: Life | None = None
+    job: Any = None
+    answer: Any = None  # what the generator gets next
+    ending: Ending | None = None  # of the latest round
+    shedding: Any = None  # the request to remove an earlier expansion
+    goal = ""
+
+    def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
+        super().__init__(spec, context, scope)
+        self.spent = Spent()
+
+    def live(self) -> Life:
+        """The node's life, from its start to its end."""
+        raise BtError(f"{type(self).__name__} has no life")
+
+    # Ticking ---------------------------------------------------------------------------------
+
+    def step(self) -> Status:
+        try:
+            if self.status is not RUNNING:
+                self.begin()
+            if self.shedding is not None and self.shedding.poll() is None:
+                return self.leave(RUNNING)
+            self.shedding, status = None, RUNNING
+            if self.child is None or self.job is not None:  # with a child there, only what waits for it goes on
+                status = self.advance()
+            if status is RUNNING and self.child is not None:
+                child: Any = self.child
+                status = child.step()
+                if status is not RUNNING:
+                    status = self.child_ended(status)
+        except Exception as error:
+            self.conclude(Ending("error", f"{type(error).__name__}: {error}"))
+            status = self.crash(error)
+        return self.leave(status)
+
+    def begin(self) -> None:
+        self.goal = str(self.value("goal"))
+        self.ending = self.job = self.answer = None
+        self.spent = Spent(self.context.clock.now())
+        self.shed()
+        self.life = self.live()
+
+    def advance(self) -> Status:
+        """Polls the job at hand; takes answers for as long as they come at once."""
+        assert self.life is not None
+        for _ in range(MOST_TURNS):
+            error: BtError | None = None
+            if self.job is not None:
+                try:
+                    self.answer = self.job.poll()
+                except BtError as failed:
+                    error = failed
+                if self.answer is None and error is None:
+                    self.context.wake_at(self.context.clock.now() + POLL)  # for jobs that cannot wake the runner
+                    return RUNNING
+            answer, self.answer = self.answer, None
+            try:
+                self.job = self.life.send(answer) if error is None else self.life.throw(error)
+            except StopIteration as stop:
+                self.conclude(stop.value)
+                return self.result()
+            if self.job is PAUSE:
+                self.job = None
+                break
+        self.context.again()
+        return RUNNING
+
+    def conclude(self, ending: Ending) -> None:
+        self.ending, self.life, self.job = ending, None, None
+        self.feedback_message = str(ending)
+        self.tell("end", why=ending.why, detail=ending.detail, goal=self.goal)
+
+    def result(self) -> Status:
+        return SUCCESS if self.ending is not None and self.ending.good else FAILURE
+
+    def child_ended(self, status: Status) -> Status:
+        """An expansion has its result; it is this node's, unless a subclass goes on."""
+        self.conclude(Ending("expanded", "succeeded" if status is SUCCESS else "failed"))
+        return status
+
+    def terminate(self, new_status: Status) -> None:
+        if new_status is not INVALID:
+            return
+        if self.life is not None:
+            job, life = self.job, self.life
+            self.conclude(Ending("cancelled", f"{self.context.halting.by}: {self.context.halting.reason}"))
+            if job is not None:
+                job.cancel(self.context.halting.reason)
+            life.close()
+
+    # Growing ---------------------------------------------------------------------------------
+
+    @property
+    def child(self) -> Behaviour | None:
+        return self.children[0] if self.children else None
+
+    def shed(self) -> None:
+        """An expansion that has had its turn is removed, between two ticks; this node goes on once it is gone."""
+        if self.children:
+            self.shedding = self.context.services["remove"](path_of(self.children[0]))
+
+    def grow(self, text: str) -> Generator[Any, Any, None]:
+        """Asks for a subtree below this node and waits until it is there. Raises what speaks against it."""
+        request = self.context.services["sprout"](self, text)
+        yield request  # `poll` raises when it is refused
+
+    # The world around ------------------------------------------------------------------------
+
+    def model(self) -> Model:
+        named = str(self.spec.values.get("model") or "")
+        models: Mapping[str, Model] = self.context.service("models") or {}
+        found = models.get(named) or models.get("default") or self.context.service("model")
+        if found is None:
+            raise BtError(
+                "this tree decides with a model, and the run has none", "name one: --model FILE.gguf, or BTR_MODEL"
+            )
+        return found
+
+    def tell(self, event: str, **what: Any) -> None:
+        """What the journal should know."""
+        self.context.events(event, {"path": self.path, **what})
+
+    def grammar(self) -> Grammar | None:
+        """What a plan of this node may look like, for constrained decoding; None when the run has no such thing."""
+        made = self.context.service("grammar")
+        return made(self) if made is not None else None
+
+    def agents_above(self) -> list[Deciding]:
+        found: list[Deciding] = []
+        at = self.parent
+        while at is not None:
+            if isinstance(at, Deciding):
+                found.append(at)
+            at = at.parent
+        return found
+
+
+def goal_of(node: Behaviour) -> str:
+    """What a part of an expansion is for, in words."""
+    if isinstance(node, Subtree):
+        said = (node.spec.values.get("with") or {}).get("goal", "")
+        return str(said.evaluate(node.within) if hasattr(said, "evaluate") else said)
+    if isinstance(node, SkillNode):
+        return node.sentence or node.name
+    return ", then ".join(said for child in node.children if (said := goal_of(child)))

@@ -1,0 +1,153 @@
+"""What agents and planners share: a plan is asked for, read, objected to, and grafted below."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+from py_trees import composites
+from py_trees.behaviour import Behaviour
+
+from bt_runtime.agents.budget import Budget, Spent
+from bt_runtime.agents.deciding import Deciding, goal_of
+from bt_runtime.agents.expansion import Situation, as_yaml, objections
+from bt_runtime.agents.plan_text import Group, Unreadable, goals, read_plan
+from bt_runtime.agents.story import Family
+from bt_runtime.diagnose import BtError, Faults
+from bt_runtime.tree.nodes.leaves import computed
+
+if TYPE_CHECKING:
+    from bt_runtime.tree.blackboard import Scope
+    from bt_runtime.tree.context import Context
+    from bt_runtime.tree.spec import NodeSpec
+    from bt_runtime.types import Grammar, Job
+
+MOST_SAID = 300  # characters of one objection that go back to the model
+
+
+class Growing(Deciding):
+    """`plans` are those made since something was last learnt; `warned` are mild objections that were made already."""
+
+    def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
+        super().__init__(spec, context, scope)
+        self.plans: list[Group] = []
+        self.warned: set[str] = set()
+
+    @property
+    def budget(self) -> Budget:
+        v = self.spec.values
+        return Budget(
+            steps=v.get("max_steps", Budget().steps), decisions=v["max_decisions"], tokens=v["max_tokens"],
+            seconds=self.value("seconds") or Budget().seconds, depth=v["max_depth"], width=v["max_width"],
+            levels=v["max_levels"], invalid=v["max_invalid"],
+        )  # fmt: skip
+
+    @property
+    def whole(self) -> Spent:
+        """What the run has spent."""
+        spent: Spent = self.context.services.setdefault("spent", Spent(self.context.clock.now()))
+        return spent
+
+    def over(self) -> str:
+        """Which budget is spent, this node's or the run's; nothing while there is enough."""
+        now = self.context.clock.now()
+        own = self.spent.over(self.budget, now)
+        allowed: Budget | None = self.context.service("budget")
+        runs = self.whole.over(allowed, now) if allowed is not None and not own else ""
+        return own or (f"{runs} of the run" if runs else "")
+
+    def asked(self, job: Job[Any], tokens: int = 0) -> Generator[Any, Any, Any]:
+        """One decision of the model, counted."""
+        for spent in (self.spent, self.whole):
+            spent.decisions += 1
+        answer = yield job
+        for spent in (self.spent, self.whole):
+            spent.tokens += getattr(answer, "tokens", 0)
+        return answer
+
+    def plan(self, prompt: str, grammar: Grammar | None) -> Generator[Any, Any, tuple[str, str]]:
+        """Asks for a plan and grafts it. Gives its text, and why it was refused ("" when it was not)."""
+        values = self.spec.values
+        wrote = yield from self.asked(
+            self.model().write(
+                prompt, grammar=grammar, stop=["\n\n"], max_tokens=min(600, int(values["max_tokens"])),
+                temperature=float(values["temperature"]), seed=self.seed(),
+            )
+        )  # fmt: skip
+        text = wrote.text.strip("\n")
+        if wrote.ended == "length":
+            return text, "The plan was cut off: make it shorter."
+        try:
+            yield from self.graft_plan(text)
+        except Faults as faults:
+            return text, _said("; ".join(d.message for d in faults.diagnostics if d.severity == "error"))
+        except BtError as error:
+            return text, _said(f"{error.message}. {error.hint}".strip())
+        return text, ""
+
+    def graft_plan(self, text: str) -> Generator[Any, Any, None]:
+        plan = read_plan(text)
+        against = objections(plan, self.situation())
+        if against:
+            self.warned |= {o.code for o in against if o.mild}
+            self.tell("refused", codes=[o.code for o in against], plan=text)
+            raise Unreadable("; ".join(o.text for o in against))
+        values = self.spec.values
+        given = {name: computed(value, self.scope) for name, value in values["with"].items()}
+        whole = as_yaml(plan, str(values["leaf"]), given, self.context.services["registry"](self))
+        yield from self.grow(whole)
+        self.whole.nodes += len(list(goals(plan)))
+        self.plans.append(plan)
+        self.tell("expand", plan=text, grafted=whole)
+
+    def situation(self) -> Situation:
+        above = self.agents_above()
+        earlier = [p for node in (self, *above) if isinstance(node, Growing) for p in node.plans]
+        return Situation(
+            self.goal, (self.goal, *(a.goal for a in above)), len(above) + 1, self.whole.nodes, self.budget,
+            tuple(earlier), frozenset(self.warned),
+        )  # fmt: skip
+
+    def seed(self) -> int:
+        """Another one for each decision, the same in every run with the same seed."""
+        return int(self.context.service("seed") or 0) * 1_000_003 + self.whole.decisions
+
+
+def _said(text: str) -> str:
+    short = text if len(text) <= MOST_SAID else text[: MOST_SAID - 1] + "…"
+    return f"This plan cannot be used: {short}"
+
+
+def family_of(node: Deciding) -> Family | None:
+    """What the nearest expansion above makes of this node: the goal above, its siblings, how they are joined."""
+    at: Behaviour = node
+    while at.parent is not None:
+        parent = at.parent
+        if isinstance(parent, Deciding):
+            return None if isinstance(at, composites.Composite) else Family(parent.goal, (goal_of(at),), "sequence")
+        if isinstance(parent, composites.Composite) and _grown(parent):
+            above = next(a for a in _above(parent) if isinstance(a, Deciding))
+            how = getattr(getattr(parent, "spec", None), "kind", None)
+            return Family(above.goal, tuple(goal_of(c) for c in parent.children), how.name if how else "sequence")
+        at = parent
+    return None
+
+
+def _above(node: Behaviour) -> list[Behaviour]:
+    found, at = [], node.parent
+    while at is not None:
+        found.append(at)
+        at = at.parent
+    return found
+
+
+def _grown(composite: Behaviour) -> bool:
+    """Does this control node belong to an expansion (rather than to a tree that somebody wrote)?"""
+    from bt_runtime.tree.nodes.subtree import Subtree
+
+    for node in _above(composite):
+        if isinstance(node, Deciding):
+            return True
+        if isinstance(node, Subtree):
+            return False
+    return False

@@ -1,0 +1,59 @@
+"""Going round in circles, found by pure functions: the same actions again, the same goal again, the same plan again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Sequence
+
+_WORD = re.compile(r"[a-z0-9]+")
+_IDLE = frozenset(
+    ["a", "an", "the", "to", "of", "and", "please", "now", "then", "your", "you", "is", "be", "it", "its"]
+)
+NEAR = 0.85  # of all words shared: a near-repeat
+
+
+def words(goal: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(goal.casefold())) - _IDLE
+
+
+def same_goal(one: str, other: str) -> bool:
+    """The same goal, or one that only words of no weight set apart. Numbers always count: cup 1 is not cup 2."""
+    left, right = words(one), words(other)
+    if not left or not right:
+        return one.strip().casefold() == other.strip().casefold()
+    numbers = {w for w in left ^ right if w.isdigit()}
+    return not numbers and len(left & right) / len(left | right) >= NEAR
+
+
+def repeats_ancestor(goal: str, ancestors: Iterable[str]) -> str | None:
+    return next((a for a in ancestors if same_goal(goal, a)), None)
+
+
+def cycle(history: Sequence[Hashable], times: int = 3) -> int:
+    """The period of the cycle that the history ends with, repeated at least so often; 0 when there is none."""
+    size = len(history)
+    for period in range(1, size // times + 1):
+        block = history[size - period :]
+        if all(history[size - period * (k + 1) : size - period * k] == block for k in range(1, times)):
+            return period
+    return 0
+
+
+def duplicates(goals: Sequence[str]) -> list[str]:
+    """Goals that stand twice in a list."""
+    return [g for i, g in enumerate(goals) if any(same_goal(g, earlier) for earlier in goals[:i])]
+
+
+_SEARCH = re.compile(
+    r"^((?:find|search|look|locate|get|fetch)\b.*?) (?:in|on|at|from|near|inside|under) (.+)$", re.IGNORECASE
+)
+
+
+def is_search(goals: Sequence[str]) -> bool:
+    """The same thing looked for in different places: whichever is found first is enough."""
+    found = [_SEARCH.match(g.strip()) for g in goals]
+    if len(goals) < 2 or not all(found):
+        return False
+    tops = {" ".join(sorted(words(m[1]))) for m in found if m}
+    places = {m[2].strip().casefold() for m in found if m}
+    return len(tops) == 1 and len(places) == len(goals)

@@ -1,0 +1,41 @@
+"""The planner: breaks a goal into parts and becomes the subtree of them. It never acts itself."""
+
+from __future__ import annotations
+
+from bt_runtime.agents import recalling
+from bt_runtime.agents.deciding import PAUSE, Life
+from bt_runtime.agents.end import Ending
+from bt_runtime.agents.growing import Growing, family_of
+from bt_runtime.agents.prompt import agent_prompt, system_text
+from bt_runtime.agents.story import Step
+from bt_runtime.agents.surroundings import Surroundings
+
+_PROMPTS = {"dialect": "plan", "lists": "plan_lists", "steps": "plan_steps"}
+_OPENINGS = {"dialect": "Expand:\n", "lists": "Expand:\n", "steps": "# Think:"}
+
+
+class Plan(Growing):
+    def live(self) -> Life:
+        self.plans, self.warned = [], set()
+        values = self.spec.values
+        form = str(values["form"])
+        opening = Surroundings(self.context, self.path, recall=False).opening()
+        notes = [str(n) for n in self.value("notes")]
+        examples = yield from recalling.examples(self)
+        system = system_text(values["prompt"] or _PROMPTS[form], {"moves": ["expand"]})
+        steps: list[Step] = []
+        for _ in range(int(values["max_invalid"])):
+            over = self.over()
+            if over:
+                return Ending("budget", over)
+            prompt = agent_prompt(
+                system, self.goal, opening, steps, family=family_of(self), examples=examples, notes=notes
+            )
+            text = prompt.text(getattr(self.model(), "chat_template", None)) + _OPENINGS[form]
+            grammar = self.grammar() if form == "dialect" else None
+            plan, refused = yield from self.plan(text, grammar)
+            if not refused:
+                yield PAUSE  # the subtree is there at the next tick, and its result is ours
+                return Ending("expanded")
+            steps.append(Step("expand", plan, refused))
+        return Ending("invalid", steps[-1].observation)

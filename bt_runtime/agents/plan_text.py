@@ -1,0 +1,238 @@
+"""Plans as models write them, read into one small form: the smaller dialect, ReAcTree's lists, ADaPT's steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from bt_runtime import source
+from bt_runtime.diagnose import BtError
+from bt_runtime.source import Limits, Listing, Mapping, Node, Scalar
+
+Control = Literal["sequence", "fallback", "parallel"]
+CONTROLS: tuple[Control, ...] = ("sequence", "fallback", "parallel")
+MOST_TEXT = 20_000
+_LIMITS = Limits()._replace(depth=40)
+
+
+class Goal(NamedTuple):
+    """A subgoal: becomes the leaf tree."""
+
+    text: str
+
+
+class Act(NamedTuple):
+    """A skill sentence, to be done as it stands."""
+
+    sentence: str
+
+
+class Fail(NamedTuple):
+    why: str
+
+
+class Group(NamedTuple):
+    control: Control
+    parts: tuple[Part, ...]
+
+
+Part = Goal | Act | Fail | Group
+
+
+class Unreadable(BtError):
+    """A plan cannot be read; the message is written for the model that wrote it."""
+
+
+def read_plan(text: str) -> Group:
+    """Any of the forms. A lone subgoal or action is a sequence of one."""
+    if len(text) > MOST_TEXT:
+        raise Unreadable(f"the plan is too long: {len(text)} characters, at most {MOST_TEXT}")
+    body = _unfenced(text)
+    if not body.strip():
+        raise Unreadable("the plan is empty")
+    part = (
+        _steps(body)
+        if _ORDER.search(body) or _STEP.search(body)
+        else _lists(body)
+        if _FLOW.search(body)
+        else _dialect(body)
+    )
+    return part if isinstance(part, Group) else Group("sequence", (part,))
+
+
+def goals(part: Part) -> Iterator[str]:
+    """All subgoals and sentences, in order."""
+    if isinstance(part, Group):
+        for inner in part.parts:
+            yield from goals(inner)
+    elif isinstance(part, Goal):
+        yield part.text
+    elif isinstance(part, Act):
+        yield part.sentence
+
+
+def _unfenced(text: str) -> str:
+    """Models like to put a fence around YAML, and `Expand:` before it."""
+    found = re.search(r"```[a-z]*\n(.*?)(?:```|$)", text, re.DOTALL)
+    body = (found[1] if found else text).strip("\n")
+    return re.sub(r"\A\s*Expand:[ \t]*\n", "", body)
+
+
+# The smaller dialect ----------------------------------------------------------------------------
+
+
+def _dialect(text: str) -> Part:
+    document = source.parse(text, "plan", _LIMITS)
+    if document.diagnostics:
+        first = document.diagnostics[0]
+        where = f" in line {first.span.line}" if first.span else ""
+        raise Unreadable(f"the plan is no YAML: {first.message}{where}")
+    if document.root is None:
+        raise Unreadable("the plan is empty")
+    return _part(document.root, 0)
+
+
+def _part(node: Node, depth: int) -> Part:
+    if depth > 20:
+        raise Unreadable("the plan is nested too deeply")
+    if isinstance(node, Scalar):
+        if node.value is None or not str(node.text).strip():
+            raise Unreadable("a subgoal is empty")
+        return Goal(_one_line(node.text))
+    if isinstance(node, Listing):
+        raise Unreadable("a list stands here alone", "say how its parts are joined: sequence, fallback or parallel")
+    if len(node.pairs) != 1:
+        raise Unreadable(f"a part of a plan has one key, this has {len(node.pairs)}: {', '.join(node.keys())[:80]}")
+    key, value = node.pairs[0]
+    if key.text in CONTROLS:
+        return _group(key.text, value, depth)
+    if key.text in ("act", "fail"):
+        if not isinstance(value, Scalar):
+            raise Unreadable(f"`{key.text}` takes one sentence")
+        said = "" if value.value is None else _one_line(value.text)
+        if key.text == "fail":
+            return Fail(said)
+        if not said:
+            raise Unreadable("`act` takes one sentence")
+        return Act(said)
+    raise Unreadable(
+        f"a plan has no `{key.text[:60]}`", "it has: sequence, fallback, parallel, act, fail, and plain subgoals"
+    )
+
+
+def _group(control: str, value: Node, depth: int) -> Group:
+    if isinstance(value, Mapping) and [k.text for k, _ in value] == ["children"]:
+        value = value.pairs[0][1]
+    if not isinstance(value, Listing) or not value.items:
+        raise Unreadable(f"`{control}` takes a list of parts")
+    parts = tuple(_part(item, depth + 1) for item in value)
+    return Group(control, parts)  # type: ignore[arg-type]
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()
+
+
+# ReAcTree's lists: `- control flow: sequence` and `- subgoals: a, b, and c` --------------------------------
+
+_FLOW = re.compile(r"^\s*-?\s*control[ _]flow\s*:\s*(.*)$", re.IGNORECASE | re.MULTILINE)
+_SUBGOALS = re.compile(r"^\s*-?\s*sub-?goals\s*:\s*(.*)$", re.IGNORECASE | re.MULTILINE | re.DOTALL)
+
+
+def _lists(text: str) -> Part:
+    flow = _FLOW.search(text)
+    listed = _SUBGOALS.search(text)
+    if flow is None or listed is None:
+        raise Unreadable("a plan in this form has `- control flow: …` and `- subgoals: …`")
+    control = flow[1].strip().strip("\"'").casefold()
+    if control not in CONTROLS:
+        raise Unreadable(f"the control flow `{control[:40]}` is none of sequence, fallback, parallel")
+    body = listed[1].strip()
+    if "\n" in body:
+        parts = [re.sub(r"^\s*(?:[-*]|\d+[.)])\s*", "", line) for line in body.splitlines() if line.strip()]
+    else:
+        parts = re.split(r",\s+", body)
+    named = [Goal(_one_line(re.sub(r"^and\s+", "", p))) for p in parts if p.strip(" .,")]
+    if not named:
+        raise Unreadable("the list of subgoals is empty")
+    return Group(control, tuple(named))
+
+
+# ADaPT's steps: `Step 1: …` and `Execution Order: (Step 1 OR Step 2) AND Step 3` ----------------------------
+
+_STEP = re.compile(r"^\s*(?:[-*]\s*)?Step\s+(\d+)\s*:\s*(.+)$", re.IGNORECASE | re.MULTILINE)
+_ORDER = re.compile(r"^\s*Execution\s+Order\s*:\s*(.+)$", re.IGNORECASE | re.MULTILINE)
+_TOKEN = re.compile(r"\s*(\(|\)|AND\b|OR\b|Step\s+\d+)", re.IGNORECASE)
+
+
+def _steps(text: str) -> Part:
+    steps: dict[int, Part] = {int(number): Goal(_one_line(said)) for number, said in _STEP.findall(text)}
+    if not steps:
+        raise Unreadable("the plan names no steps: write `Step 1: …`")
+    order = _ORDER.search(text)
+    if order is None:
+        return Group("sequence", tuple(steps.values()))
+    return _Order(order[1], steps).read()
+
+
+class _Order:
+    """The line's grammar: any := all (OR all)*, all := one (AND one)*, one := Step n | ( any )."""
+
+    def __init__(self, text: str, steps: dict[int, Part]) -> None:
+        self.steps = steps
+        self.tokens = self.scan(text)
+        self.at = 0
+        self.depth = 0
+
+    def scan(self, text: str) -> list[str]:
+        tokens, at, text = [], 0, text.strip().rstrip(".")
+        while at < len(text):
+            found = _TOKEN.match(text, at)
+            if found is None:
+                raise Unreadable(f"the execution order cannot be read from `{text[at : at + 20]}` on")
+            tokens.append(" ".join(found[1].upper().split()))
+            at = found.end()
+        return tokens
+
+    def read(self) -> Part:
+        part = self.any()
+        if self.at < len(self.tokens):
+            raise Unreadable(f"the execution order has a stray `{self.tokens[self.at]}`")
+        return part
+
+    def peek(self) -> str:
+        return self.tokens[self.at] if self.at < len(self.tokens) else ""
+
+    def joined(self, word: str, control: Control, inner: Part) -> Part:
+        parts = [inner]
+        while self.peek() == word:
+            self.at += 1
+            parts.append(self.all() if word == "OR" else self.one())
+        return Group(control, tuple(parts)) if len(parts) > 1 else inner
+
+    def any(self) -> Part:
+        return self.joined("OR", "fallback", self.all())
+
+    def all(self) -> Part:
+        return self.joined("AND", "sequence", self.one())
+
+    def one(self) -> Part:
+        token = self.peek()
+        self.at += 1
+        if token == "(":
+            self.depth += 1
+            if self.depth > 20:
+                raise Unreadable("the execution order is nested too deeply")
+            inside = self.any()
+            if self.peek() != ")":
+                raise Unreadable("a bracket of the execution order is not closed")
+            self.at += 1
+            self.depth -= 1
+            return inside
+        if token.startswith("STEP "):
+            number = int(token[5:])
+            if number not in self.steps:
+                raise Unreadable(f"the execution order names step {number}, and there is none")
+            return self.steps[number]
+        raise Unreadable(f"the execution order has `{token or 'nothing'}` where a step should be")

@@ -1,0 +1,26 @@
+"""Rollback: the world as it was, when what was tried in it has failed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from py_trees.common import Status
+
+from bt_runtime.tree.node import FAILURE, RUNNING
+from bt_runtime.tree.nodes.parent import Decorator
+
+
+class Rollback(Decorator):
+    before: bytes | None = None
+
+    def choose(self) -> Any:
+        if self.status is not RUNNING:
+            world: Any = self.context.service("world")
+            self.before = world.snapshot() if hasattr(world, "snapshot") else None
+        return self.children[0]
+
+    def conclude(self, status: Status) -> Any:
+        if status is FAILURE and self.before is not None:
+            self.context.services["world"].restore(self.before)
+            self.context.events("rollback", {"path": self.path})
+        return status

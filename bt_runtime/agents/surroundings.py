@@ -1,0 +1,59 @@
+"""What an agent finds around it: the world, working memory, experiences. Each may be missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from bt_runtime.skills.activity import Activity, ended
+from bt_runtime.tree.nodes.skill import Instant, act
+from bt_runtime.types import Observation
+
+if TYPE_CHECKING:
+    from bt_runtime.tree.context import Context
+
+DONE, FAILURE = "done", "failure"
+RECALL = "recall location of "
+
+
+class Surroundings:
+    """One agent's view of the run's services. `recall` is off for the ablation without working memory."""
+
+    def __init__(self, context: Context, place: str, recall: bool) -> None:
+        self.context = context
+        self.place = place
+        self.world: Any = context.service("world")
+        self.working: Any = context.service("working_memory") if recall else None
+
+    def opening(self) -> str:
+        """What one is told that begins here and now."""
+        look = getattr(self.world, "look", None)
+        text = str(look().text) if look is not None else ""
+        if text and self.working is not None:
+            self.working.observe("", text, by=self.place)
+        return text
+
+    def sentences(self) -> list[str]:
+        """All that can be acted now, in a fixed order; `done` and `failure` come last."""
+        found = list(self.world.skills()) if self.world is not None else []
+        if self.working is not None:
+            kinds = getattr(self.world, "things", None)
+            found += self.working.skills(kinds() if callable(kinds) else self.seen_kinds())
+        return [*dict.fromkeys(found), DONE, FAILURE]
+
+    def seen_kinds(self) -> Sequence[str]:
+        return sorted({thing.kind for thing in self.working.snapshot().things})
+
+    def act(self, sentence: str) -> Activity:
+        """Does it: a recall by memory at once, everything else in the world."""
+        if sentence.startswith(RECALL) and self.working is not None:
+            said = self.working.answer(sentence)
+            if said is not None:
+                return Instant(ended(Observation(said)))
+        if self.world is None:
+            return Instant(ended(Observation("There is no world to act in.", False, "no world")))
+        return act(self.world, sentence, self.context)
+
+    def noticed(self, sentence: str, observation: Observation) -> None:
+        if self.working is not None and not sentence.startswith(RECALL):
+            self.working.observe(sentence, observation.text, by=self.place)

@@ -1,0 +1,3 @@
+from bt_runtime.cli import main
+
+raise SystemExit(main())

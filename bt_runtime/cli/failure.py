@@ -1,0 +1,49 @@
+"""How a command that cannot go on says so: one line that tells what is wrong, and one that tells what to do."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+
+from bt_runtime.cli import Exit
+from bt_runtime.diagnose import BtError, Faults, nearest
+from bt_runtime.diagnose_format import render, summary, visible
+
+
+def told(error: Exception) -> int:
+    """Prints the error as a person should see it; gives the exit code."""
+    sys.stdout.flush()
+    if os.environ.get("BTR_DEBUG"):
+        import traceback
+
+        traceback.print_exception(error)
+    if isinstance(error, Faults):
+        from bt_runtime.cli.color import painted
+
+        print(render(error.diagnostics, error.sources, "full", painted(sys.stderr)), file=sys.stderr)
+        print(f"error: {summary(error.diagnostics)}", file=sys.stderr)
+        return Exit.USAGE
+    if isinstance(error, BtError):
+        say("error", error.message, error.hint)
+        return Exit.USAGE
+    if isinstance(error, OSError) and error.filename is not None:
+        say("error", f"{error.filename}: {error.strerror}", "check the path and its permissions")
+        return Exit.USAGE
+    where = "the traceback is above" if os.environ.get("BTR_DEBUG") else "BTR_DEBUG=1 shows the traceback"
+    say("internal error", f"{type(error).__name__}: {error}", f"this is a bug of btr; {where}, please report it")
+    return Exit.INTERNAL
+
+
+def say(what: str, message: str, hint: str = "") -> None:
+    """`error: message`, and the way out below it; line breaks of the message are kept, nothing else that moves."""
+    first, *rest = [visible(line) for line in message.splitlines()] or [""]
+    print("\n".join([f"{what}: {first}", *(f"  {line}" for line in rest)]), file=sys.stderr)
+    if hint:
+        print(f"  help: {visible(hint)}", file=sys.stderr)
+
+
+def unknown_command(word: str, known: Iterable[str]) -> BtError:
+    close = nearest(word, known)
+    hint = f"did you mean `btr {close}`?" if close else f"commands: {', '.join(known)}"
+    return BtError(f"there is no command `{word}`", hint)

@@ -1,0 +1,61 @@
+"""`--set name=value`: a value as its port wants it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from bt_runtime.diagnose import BtError, nearest
+from bt_runtime.tree.ports import PortFault, an, check
+from bt_runtime.types import Json
+
+if TYPE_CHECKING:
+    from bt_runtime.tree.spec import Port, TreeSpec
+
+SAMPLES = {"integer": "3", "number": "0.5", "boolean": "true", "list": '["a", "b"]', "object": '{"a": 1}'}
+
+
+def given(pairs: Iterable[str], tree: TreeSpec) -> dict[str, Json]:
+    """Inputs and blackboard entries from the command line; a later one of the same name wins."""
+    settable = {**tree.entries, **tree.inputs}
+    values: dict[str, Json] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise BtError(f"--set {pair}: there is no `=`", "write it as --set name=value")
+        if name not in settable:
+            close = nearest(name, settable)
+            hint = f"did you mean `{close}`?" if close else f"it has: {', '.join(settable) or 'none'}"
+            raise BtError(f"--set {pair}: `{tree.name}` has no input and no entry `{name}`", hint)
+        values[name] = typed(settable[name], text)
+    return values
+
+
+def typed(port: Port, text: str) -> Json:
+    """A string port takes the text as it stands, the others JSON; `any` takes JSON, or else text."""
+    value: Json = text
+    if port.type != "string":
+        try:
+            value = json.loads(text, parse_constant=_refused)
+        except (ValueError, RecursionError):
+            if port.type != "any":
+                raise _wrong(port, text) from None
+    try:
+        check(port, value)
+    except PortFault as fault:
+        if port.choices and port.type in ("string", "any"):
+            close = nearest(text, [str(c) for c in port.choices])
+            raise BtError(f"--set {fault.message}", f"did you mean `{close}`?" if close else port.about) from None
+        raise _wrong(port, text, fault.message) from None
+    return value
+
+
+def _refused(word: str) -> Json:
+    raise ValueError(word)  # NaN and Infinity are no JSON
+
+
+def _wrong(port: Port, text: str, why: str = "") -> BtError:
+    message = why or f"`{port.name}` takes {an(port.type)}, not `{text:.80}`"
+    sample = port.choices[0] if port.choices else SAMPLES.get(port.type, "text")
+    return BtError(f"--set {message}", f"for instance: --set '{port.name}={sample}'")

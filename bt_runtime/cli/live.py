@@ -1,0 +1,122 @@
+"""The tree in the terminal while it ticks: redrawn in place by a thread of its own, lines of the log above it."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import time
+from contextlib import suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, TextIO
+
+from py_trees.common import Status
+
+from bt_runtime.cli.color import BOLD, DIM
+from bt_runtime.cli.face import FINE, PLAIN_SIGNS, Face, clipped, columns
+from bt_runtime.cli.outline import outline
+from bt_runtime.diagnose_format import visible
+
+if TYPE_CHECKING:
+    from bt_runtime.runtime import Run
+    from bt_runtime.tree.engine import Tick
+
+_TONE = re.compile("\x1b\\[[0-9;]*m")
+FRAMES = 12  # a second, at most
+HIDE, SHOW, NO_WRAP, WRAP, ERASE_LINE, ERASE_BELOW = (
+    "\x1b[?25l", "\x1b[?25h", "\x1b[?7l", "\x1b[?7h", "\x1b[K", "\x1b[J",
+)  # fmt: skip
+
+
+class Live:
+    """Use it as a context; whatever ends the run, the cursor comes back and the last picture stays."""
+
+    def __init__(self, run: Run, stream: TextIO, color: bool) -> None:
+        self.run = run
+        self.stream = stream
+        fine = (stream.encoding or "").lower().replace("-", "") == "utf8"
+        self.face = Face(FINE if fine else PLAIN_SIGNS, color)
+        self.drawn: list[int] = []  # how wide each line of the picture is that stands on the screen
+        self.width = 0  # of the window it was drawn for
+        self.started = time.monotonic()
+        self.status = Status.RUNNING
+        self.ticks = 0
+        self.lock = threading.RLock()
+        self.changed, self.over = threading.Event(), threading.Event()
+        self.painter = threading.Thread(target=self._paint, name="bt-live", daemon=True)
+
+    def __enter__(self) -> Live:
+        self.write(HIDE + NO_WRAP)
+        self.painter.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.over.set()
+        self.changed.set()
+        try:
+            self.painter.join(1)
+            self.draw()
+        finally:
+            self.write(WRAP + SHOW)
+
+    def tick(self, tick: Tick) -> None:
+        """An observer of the run."""
+        self.status, self.ticks = tick.status, tick.number
+        self.changed.set()
+
+    def line(self, text: str) -> None:
+        """A line that stays, above the picture."""
+        with self.lock:
+            width, _ = size(self.stream)
+            self.write(f"{self._back(width)}{ERASE_BELOW}{WRAP}{visible(text)}{NO_WRAP}\n")
+            self.drawn = []
+            self.draw()
+
+    def draw(self) -> None:
+        with self.lock:
+            width, height = size(self.stream)
+            rows = outline(self.run.root, max(1, height - 5))
+            lines = [self.head(width), *(self.face.line(row, width) for row in rows)]
+            self.write(self._back(width) + "".join(f"{line}{ERASE_LINE}\n" for line in lines) + ERASE_BELOW)
+            self.drawn, self.width = [columns(_TONE.sub("", line)) for line in lines], width
+
+    def head(self, width: int) -> str:
+        passed = f"{time.monotonic() - self.started:.1f} s"
+        tail = "   Ctrl-C stops" if not self.over.is_set() else ""
+        name = self.face.paint(clipped(visible(self.run.spec.name), width - 1), BOLD)
+        rest = clipped(f"  {passed}  tick {self.ticks}{tail}", max(0, width - columns(visible(self.run.spec.name))))
+        return name + self.face.paint(rest, DIM)
+
+    def _back(self, width: int) -> str:
+        """To the first line of the picture; a window that became narrower has folded its longer lines."""
+        lines = len(self.drawn)
+        if width < self.width:
+            lines = sum(max(1, -(-drawn // width)) for drawn in self.drawn)
+        return f"\r\x1b[{lines}A" if lines else "\r"
+
+    def _paint(self) -> None:
+        while not self.over.is_set():
+            self.changed.wait(0.5)  # the seconds go on although nothing happens
+            self.changed.clear()
+            if not self.over.is_set():
+                with suppress(Exception):  # the tree changed its shape under the picture; the last one has no race
+                    self.draw()
+            self.over.wait(1 / FRAMES)
+
+    def write(self, text: str) -> None:
+        try:
+            self.stream.write(text)
+            self.stream.flush()
+        except OSError:
+            self.over.set()  # the terminal is gone; the run goes on
+
+
+def size(stream: TextIO) -> tuple[int, int]:
+    """Columns and lines of the window."""
+    try:
+        found = os.get_terminal_size(stream.fileno())
+    except (OSError, ValueError):
+        return 80, 24
+    return (found.columns or 80), (found.lines or 24)

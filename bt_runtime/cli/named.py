@@ -1,0 +1,37 @@
+"""The tree that a command was given: a file, a name, or standard input."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from bt_runtime import project
+from bt_runtime.diagnose import BtError, nearest
+from bt_runtime.tree.loader import Checked, Loader
+
+STDIN = "-"
+
+
+def checked(name: str) -> Checked:
+    """Loads and checks it. Raises BtError when there is none."""
+    if name == STDIN:
+        return Loader().text(sys.stdin.buffer.read(), "stdin")
+    return Loader().file(found(name))
+
+
+def found(name: str) -> Path:
+    """The file of a tree that was named by its path or, without a folder, by its name."""
+    path = Loader().locate(name)
+    if path is not None:
+        return path
+    if Path(name).is_dir():
+        raise BtError(f"{name} is a folder", "name one tree in it")
+    near = Path(name).parent
+    beside = (
+        [str(p.relative_to(".") if not p.is_absolute() else p) for p in near.glob("*.yaml")] if near.is_dir() else []
+    )
+    known = list(project.names("trees"))
+    close = nearest(name, [*beside, *known]) or nearest(Path(name).stem, known)
+    raise BtError(
+        f"there is no tree `{name}`", f"did you mean `{close}`?" if close else f"trees here: {', '.join(known)}"
+    )

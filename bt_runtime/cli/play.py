@@ -1,0 +1,119 @@
+"""`btr play ENV`: a task in the terminal, sentence by sentence, with completion."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from inspect import signature
+
+from bt_runtime.cli import Exit
+from bt_runtime.cli.tasks import at_least, make, outside, read_options, which_tasks
+from bt_runtime.envs.registry import open_suite
+from bt_runtime.types import Task, Verdict, World
+
+HELP = "Type a sentence (Tab completes it), ? for those that can be acted now, again to start over, quit to leave."
+_QUIT = ("quit", "exit")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    which_tasks(parser)
+    parser.add_argument(
+        "--nth", type=at_least(0), default=0, metavar="N", help="the N-th task of that seed (default 0)"
+    )
+    parser.add_argument(
+        "--world", action="append", default=[], metavar="KEY=VALUE", help="an option of the world: feedback=terse"
+    )
+    parser.add_argument("--oracle", action="store_true", help="watch the oracle play instead")
+
+
+def run(args: argparse.Namespace) -> int:
+    suite = open_suite(args.env)
+    tasks = make(args, suite, args.nth + 1)
+    if len(tasks) <= args.nth:
+        print(f"There are only {len(tasks)} such tasks.", file=sys.stderr)
+        return Exit.NOTHING
+    task = tasks[args.nth]
+    folder = outside(args, suite.open) if "data" in signature(suite.open).parameters else {}
+    world = suite.open(**{**folder, **read_options(args.world)})
+    try:
+        source = _oracle(suite.oracle(world, task)) if args.oracle else _typed(world)
+        return play(world, task, source)
+    except KeyboardInterrupt:
+        print()
+        return Exit.INTERRUPTED
+    finally:
+        world.close()
+
+
+def play(world: World, task: Task, source: Callable[[], str | None]) -> int:
+    """Act what `source` says until the goal is reached or it says no more."""
+    print(f"{task.goal}\n\n{world.reset(task).text}")
+    while not _reached(world.verdict()):
+        said = source()
+        if said is None or said.strip() in _QUIT:
+            break
+        if said.strip() == "?":
+            print("\n".join(world.skills()))
+        elif said.strip() == "again":
+            print(world.reset(task).text)
+        elif said.strip():
+            print(world.act(said).text)
+    verdict = world.verdict()
+    print(f"{'Done' if _reached(verdict) else 'Not done'}: {verdict.met} of {verdict.total}.")
+    return Exit.SUCCESS if _reached(verdict) else Exit.FAILURE
+
+
+def _reached(verdict: Verdict) -> bool:
+    return 0 < verdict.total <= verdict.met
+
+
+def _oracle(sentences: Iterator[str]) -> Callable[[], str | None]:
+    def say() -> str | None:
+        sentence = next(sentences, None)
+        if sentence is not None:
+            print(f"> {sentence}")
+        return sentence
+
+    return say
+
+
+def _typed(world: World) -> Callable[[], str | None]:
+    """Lines of standard input; at a terminal with a prompt and completion."""
+    terminal = sys.stdin.isatty()
+    if terminal:
+        print(HELP, file=sys.stderr)
+        _complete_with(world.skills)
+
+    def ask() -> str | None:
+        try:
+            line = input("> " if terminal else "")
+        except EOFError:
+            return None
+        if not terminal:
+            print(f"> {line}")
+        return line
+
+    return ask
+
+
+def _complete_with(sentences: Callable[[], Sequence[str]]) -> None:
+    try:
+        import readline
+    except ImportError:  # a Python built without it: everything works but Tab
+        return
+    readline.set_completer_delims("")  # a sentence is completed whole, spaces and all
+    readline.set_completer(completer(sentences))
+    readline.parse_and_bind("tab: complete")
+
+
+def completer(sentences: Callable[[], Sequence[str]]) -> Callable[[str, int], str | None]:
+    """The n-th sentence that begins so, as readline asks for it."""
+    found: list[str] = []
+
+    def complete(text: str, n: int) -> str | None:
+        if n == 0:
+            found[:] = [s for s in sentences() if s.startswith(text)]
+        return found[n] if n < len(found) else None
+
+    return complete

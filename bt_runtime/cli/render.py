@@ -1,0 +1,33 @@
+"""`btr render`: a tree as text, dot, svg or mermaid."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from bt_runtime.cli import Exit
+from bt_runtime.cli.named import checked
+from bt_runtime.diagnose import BtError
+from bt_runtime.render import FORMS, SUFFIXES, draw, sketch
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("tree", metavar="TREE", help="a file, the name of a tree, or - for standard input")
+    parser.add_argument("--format", choices=FORMS, help="default: by the suffix of --output, else text")
+    parser.add_argument("--output", "-o", type=Path, metavar="FILE", help="default: standard output")
+    parser.add_argument("--depth", type=int, metavar="N", help="draw so many levels")
+    parser.add_argument("--no-subtrees", dest="subtrees", action="store_false", help="do not look into other trees")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.depth is not None and args.depth < 1:
+        raise BtError("--depth takes a number from 1")
+    form = args.format or (SUFFIXES.get(args.output.suffix.lower(), "text") if args.output else "text")
+    drawn = draw(sketch(checked(args.tree).sound(), args.depth, args.subtrees), form)
+    if args.output is None:
+        sys.stdout.write(drawn)
+    else:
+        args.output.write_text(drawn, encoding="utf-8")
+        print(f"wrote {args.output}", file=sys.stderr)
+    return Exit.SUCCESS

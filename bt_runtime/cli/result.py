@@ -1,0 +1,100 @@
+"""What a run came to: its status and outputs for standard output, its exit code, and why it failed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from py_trees.behaviour import Behaviour
+from py_trees.common import Status
+
+from bt_runtime.cli import Exit
+from bt_runtime.cli.failure import say
+from bt_runtime.diagnose_format import visible
+from bt_runtime.runtime import Run
+from bt_runtime.tree.engine import Tick
+from bt_runtime.tree.node import path_of
+from bt_runtime.types import Json, Verdict
+
+
+class Result(NamedTuple):
+    tree: str
+    status: str  # SUCCESS, FAILURE, SKIPPED, TIMEOUT or INTERRUPTED
+    outputs: Mapping[str, Json]
+    ticks: int
+    seconds: float
+    path: str  # of the node that failed, or was running when the time was up
+    reason: str
+    exit: int
+    goals: Verdict | None = None  # of a world's task: how many of its goals are met
+
+
+def result(run: Run, seconds: float, running: str, goals: Verdict | None = None) -> Result:
+    """`running` is what was going on when the run was cut short, if it was."""
+    runner, status = run.runner, run.status.name
+    if runner.stopped:
+        reason = "" if runner.stopped == "interrupted" else runner.stopped
+        word, code, path = "INTERRUPTED", Exit.INTERRUPTED, running
+    elif runner.timed_out:
+        word, code, path, reason = "TIMEOUT", Exit.BUDGET, running, "the time or the ticks of the run are used up"
+    elif run.status is Status.SUCCESS:
+        word, code, path, reason = status, Exit.SUCCESS, "", ""
+    elif run.status is Status.FAILURE:
+        node = culprit(run.root)
+        word, code, path, reason = status, Exit.FAILURE, path_of(node), node.feedback_message
+    else:
+        word, code, path, reason = "SKIPPED", Exit.FAILURE, path_of(run.root), "every node was skipped"
+    return Result(run.spec.name, word, _outputs(run), run.engine.count, round(seconds, 3), path, reason, code, goals)
+
+
+def culprit(root: Behaviour) -> Behaviour:
+    """The node by which the root failed: down the last child that failed, each time."""
+    node = root
+    while True:
+        failed = [c for c in node.children if c.status is Status.FAILURE]
+        if not failed:
+            return node
+        node = failed[-1]
+
+
+class CutShort:
+    """Remembers what was going on when the runner stopped the tree: the first node that it told to stop."""
+
+    def __init__(self, run: Run) -> None:
+        self.path = path_of(run.root)
+        run.observe(self.tick)
+
+    def tick(self, tick: Tick) -> None:
+        for node, why in tick.halts:
+            if why.by == "runner":
+                self.path = path_of(node)
+                return
+
+
+def _outputs(run: Run) -> dict[str, Json]:
+    """Those that have been written; a failed run may have left some open."""
+    found = {}
+    for name in run.spec.outputs:
+        try:
+            found[name] = run.blackboard.get(name)
+        except KeyError:
+            found[name] = None
+    return found
+
+
+def show(result: Result, as_json: bool) -> None:
+    if as_json:
+        row = result._asdict() | {"goals": result.goals._asdict() if result.goals else None}
+        print(json.dumps(row, indent=2, default=str))
+        return
+    print(result.status)
+    for name, value in result.outputs.items():
+        print(f"{name}: {json.dumps(value, ensure_ascii=False, default=str)}")
+    if result.goals:
+        print(f"goals: {result.goals.met} of {result.goals.total}")
+    if result.exit and result.path:
+        sys.stdout.flush()
+        said = f"at {result.path}" + (f": {result.reason}" if result.reason else "")
+        say(result.status.lower(), visible(said))

@@ -1,0 +1,97 @@
+"""`btr run`: a tree, watched while it ticks; its result on standard output."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import traceback
+from contextlib import ExitStack
+
+from bt_runtime.cli import Exit
+from bt_runtime.cli.color import add_color, painted
+from bt_runtime.cli.failure import say
+from bt_runtime.cli.given import given
+from bt_runtime.cli.named import STDIN, found
+from bt_runtime.cli.result import CutShort, result, show
+from bt_runtime.cli.told import LEVELS
+from bt_runtime.cli.watch import watched
+from bt_runtime.cli.worlds import Opened, open_task
+from bt_runtime.config import BY_NAME, Settings, complaint
+from bt_runtime.diagnose import BtError
+from bt_runtime.diagnose_format import render
+from bt_runtime.runtime import Run, Tree, load
+from bt_runtime.tree.node import NodeError
+
+FLAGS = ("hz", "seconds", "ticks", "strict", "log", "env", "color")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("tree", metavar="TREE", help="a file, the name of a tree, or - for standard input")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an input, or an entry")
+    parser.add_argument("--env", metavar="WORLD", help="the world to act in [BTR_ENV]")
+    parser.add_argument("--task", metavar="TASK", help="of the world: a number from 1, an id, or a kind; default: 1")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the world's tasks; default: 0")
+    parser.add_argument("--hz", type=float, help="ticks a second; default: as fast as there is work [BTR_HZ]")
+    parser.add_argument("--seconds", type=float, metavar="S", help="stop after so long, exit 4 [BTR_SECONDS]")
+    parser.add_argument("--ticks", type=int, metavar="N", help="stop after so many ticks, exit 4 [BTR_TICKS]")
+    parser.add_argument("--log", choices=LEVELS, help="show the log from this level on [BTR_LOG; default: info]")
+    parser.add_argument("--strict", action="store_true", default=None, help="a node that breaks ends it [BTR_STRICT]")
+    parser.add_argument("--json", action="store_true", help="the result for programs")
+    parser.add_argument("--plain", action="store_true", help="lines, although a terminal is there")
+    add_color(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    settings = Settings({name: getattr(args, name) for name in FLAGS})
+    for name in ("hz", "seconds", "ticks"):
+        value = settings.value(name)
+        if value.value is not None and (why := complaint(BY_NAME[name], value.value)):
+            raise BtError(f"{value.source} {value.value}: {why}")
+    tree = opened(args.tree)
+    if tree.warnings:
+        print(render(tree.warnings, {}, "concise", painted(sys.stderr, settings["color"])), file=sys.stderr)
+    inputs = given(args.set, tree.spec)
+    with ExitStack() as stack:
+        task = task_of(args, settings)
+        if task is not None:
+            stack.callback(task.world.close)
+            if "goal" in tree.spec.inputs:
+                inputs.setdefault("goal", task.task.goal)
+        made = stack.enter_context(
+            Run(tree, inputs=inputs, world=task and task.world, strict=settings["strict"], hz=settings["hz"])
+        )
+        return spin(made, settings, args, task)
+
+
+def opened(name: str) -> Tree:
+    """The tree that was asked for; of standard input the text is read as bytes, so that any of it gives a fault."""
+    if name != STDIN:
+        return load(found(name))
+    return load(sys.stdin.buffer.read().decode("utf-8", "replace") + "\n")
+
+
+def task_of(args: argparse.Namespace, settings: Settings) -> Opened | None:
+    if not settings["env"]:
+        if args.task is not None:
+            raise BtError("--task needs a world", "name one: --env house")
+        return None
+    task = open_task(settings["env"], args.task, args.seed)
+    print(f"task {task.task.id}: {task.task.goal}\n{task.seen}", file=sys.stderr)
+    return task
+
+
+def spin(made: Run, settings: Settings, args: argparse.Namespace, task: Opened | None) -> int:
+    """Ticks to the end, watched, and shows what it came to."""
+    cut, started = CutShort(made), time.monotonic()
+    try:
+        with watched(made, settings, args.plain):
+            made.spin(seconds=settings["seconds"], ticks=settings["ticks"])
+    except NodeError as error:
+        if error.__cause__ is not None:
+            traceback.print_exception(error.__cause__)
+        say("error", error.message, "--strict was asked for; without it the node fails and the tree goes on")
+        return Exit.FAILURE
+    end = result(made, time.monotonic() - started, cut.path, task.world.verdict() if task else None)
+    show(end, args.json)
+    return end.exit

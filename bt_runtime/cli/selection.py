@@ -1,0 +1,81 @@
+"""Which files a check is about: those named, and in folders everything that is a tree or a manifest."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from bt_runtime.diagnose import BtError, nearest
+
+Content = Literal["tree", "skills", "project"]
+SUFFIXES = (".yaml", ".yml")
+# folders of a project that hold other content, and folders that hold none
+PASSED_OVER = frozenset({"envs", "memory", "schemas", "runs", "node_modules", "__pycache__", "venv", "build", "dist"})
+
+
+class Selected(NamedTuple):
+    path: Path
+    content: Content
+
+
+def select(names: Sequence[str]) -> list[Selected]:
+    """Each file once, in the order of the names; raises for a name that does not exist."""
+    found: dict[Path, Selected] = {}
+    for name in names:
+        path = Path(name)
+        if path.is_dir():
+            every = _inside(path)
+        elif path.exists():
+            every = iter([Selected(path, _content(path) or "tree")])
+        else:
+            raise _missing(path)
+        for each in every:
+            found.setdefault(each.path.resolve(), each)
+    return list(found.values())
+
+
+def _missing(path: Path) -> BtError:
+    from bt_runtime.project import find
+
+    shipped = find("trees", str(path))
+    if shipped is not None:
+        return BtError(f"there is no file {path}", f"the tree of that name is {shipped}")
+    beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+    close = nearest(path.name, beside)
+    return BtError(f"there is no file {path}", f"did you mean {path.parent / close}?" if close else "check the path")
+
+
+def _inside(folder: Path) -> Iterator[Selected]:
+    for place, below, files in os.walk(folder):
+        below[:] = sorted(d for d in below if not d.startswith(".") and d not in PASSED_OVER)
+        for file in sorted(files):
+            path = Path(place, file)
+            if path.suffix in SUFFIXES and not file.startswith("."):
+                content = _content(path)
+                if content is not None:
+                    yield Selected(path, content)
+
+
+def _content(path: Path) -> Content | None:
+    """What a file holds, by where it lies; else by the keys it begins lines with. None: neither tree nor manifest."""
+    from bt_runtime.project import PROJECT_FILE
+
+    if path.name == PROJECT_FILE:
+        return "project"
+    for folder in path.resolve().parents:
+        if folder.name == "trees":
+            return "tree"
+        if folder.name == "skills":
+            return "skills"
+        if (folder / PROJECT_FILE).is_file():
+            break
+    try:
+        with path.open("rb") as file:
+            keys = {line.partition(b":")[0] for line in file.read(65_536).splitlines() if b":" in line}
+    except OSError:
+        return "tree"  # the loader says why it cannot be read
+    if keys & {b"tree", b"root"}:
+        return "tree"
+    return "skills" if b"kinds" in keys else None

@@ -1,0 +1,83 @@
+"""`btr validate`: every fault of every file, on standard output."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from bt_runtime.cli import Exit
+from bt_runtime.cli.color import add_color, painted
+from bt_runtime.cli.selection import Selected, select
+from bt_runtime.config import BY_NAME, Settings, read_project
+from bt_runtime.diagnose import Diagnostic
+from bt_runtime.project import find_root
+from bt_runtime.tree.loader import Checked, Loader
+
+STDIN = "-"
+FORMS = BY_NAME["output_format"].choices
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="*", metavar="FILE", help="files or folders; - reads a tree from standard input")
+    parser.add_argument("--output-format", choices=FORMS, help="how to show faults [BTR_OUTPUT_FORMAT; default: full]")
+    parser.add_argument("--json", dest="output_format", action="store_const", const="json", help="for programs")
+    parser.add_argument("--strict", action="store_true", default=None, help="warnings count as faults [BTR_STRICT]")
+    add_color(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    flags = {name: getattr(args, name) for name in ("output_format", "strict", "color")}
+    settings = Settings(flags, tolerant=True)
+    form, names = settings["output_format"], args.files or [str(find_root() or Path.cwd())]
+    files = select([n for n in names if n != STDIN])
+    checked = [check(file) for file in files]
+    if STDIN in names:
+        checked.append(Loader().text(sys.stdin.buffer.read(), "stdin"))
+    if not checked:
+        if form == "json":
+            print("[]")
+        print(f"no tree and no manifest in {', '.join(names)}", file=sys.stderr)
+        print("  help: name a file, or a folder with trees/ and skills/", file=sys.stderr)
+        return Exit.NOTHING
+    faults, sources = gathered(checked)
+    if faults or form == "json":
+        from bt_runtime.diagnose_format import render
+
+        print(render(faults, sources, form, painted(sys.stdout, settings["color"])))
+    print(verdict(len(checked), faults), file=sys.stderr)
+    counted = faults if settings["strict"] else [d for d in faults if d.severity == "error"]
+    return Exit.FAILURE if counted else Exit.SUCCESS
+
+
+def check(file: Selected) -> Checked:
+    if file.content == "tree":
+        return Loader().file(file.path.resolve())
+    if file.content == "project":
+        project = read_project(file.path.parent)
+        return Checked(None, project.diagnostics, {str(project.path): project.text})
+    from bt_runtime.skills import manifest
+
+    shown = Loader().shown(file.path.resolve())
+    read = manifest.read(file.path, shown)
+    return Checked(None, read.diagnostics, {shown: read.text})
+
+
+def gathered(checked: Iterable[Checked]) -> tuple[list[Diagnostic], dict[str, str]]:
+    """All faults, each once: a subtree is checked with every tree that includes it."""
+    faults: dict[Diagnostic, None] = {}
+    sources: dict[str, str] = {}
+    for each in checked:
+        faults.update(dict.fromkeys(each.diagnostics))
+        sources.update(each.sources)
+    return list(faults), sources
+
+
+def verdict(files: int, faults: list[Diagnostic]) -> str:
+    what = f"{files} file{'s' if files != 1 else ''} checked"
+    if not faults:
+        return f"{what}, no faults"
+    from bt_runtime.diagnose_format import summary
+
+    return f"{what}: {summary(faults)}"

@@ -1,0 +1,57 @@
+"""A run with somebody looking on: the live tree when standard error is a terminal, plain lines otherwise."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from types import FrameType
+from typing import Any
+
+from bt_runtime.cli.color import painted
+from bt_runtime.cli.told import Teller
+from bt_runtime.config import Settings
+from bt_runtime.diagnose_format import visible
+from bt_runtime.runtime import Run
+
+
+@contextmanager
+def watched(run: Run, settings: Settings, plain: bool = False) -> Iterator[None]:
+    """While this context lasts the run is shown, and SIGTERM and SIGHUP halt it as Ctrl-C does."""
+    with ExitStack() as stack:
+        if sys.stderr.isatty() and not plain:
+            from bt_runtime.cli.live import Live
+
+            live = stack.enter_context(Live(run, sys.stderr, painted(sys.stderr, settings["color"])))
+            stack.callback(run.observe(live.tick))
+            teller = Teller(live.line, settings["log"])
+        else:
+            teller = Teller(_print, settings["log"])
+        run.context.lines = teller.log
+        stack.callback(run.observe(teller.tick))
+        stack.enter_context(terminable(run))
+        yield
+
+
+def _print(text: str) -> None:
+    print(visible(text), file=sys.stderr, flush=True)
+
+
+@contextmanager
+def terminable(run: Run) -> Iterator[None]:
+    """What ends the process from outside lets every running skill know first."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        run.runner.stop(signal.Signals(number).name)
+
+    before: list[tuple[int, Any]] = [(n, signal.signal(n, stop)) for n in (signal.SIGTERM, signal.SIGHUP)]
+    try:
+        yield
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)

@@ -1,0 +1,110 @@
+"""What kinds of furniture and things there are, as envs/house/things.yaml tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bt_runtime.diagnose import BtError, nearest
+from bt_runtime.envs.content import part, read_yaml
+
+_WORDS = ("seen", "opens", "into", "onto", "switch", "guarded", "wide")
+
+
+@dataclass(frozen=True, slots=True)
+class Furniture:
+    """A class of things that stay where they are."""
+
+    name: str
+    seen: bool = False  # a glance round the room shows it
+    opens: bool = False
+    holds_in: bool = False
+    holds_on: bool = False
+    switch: bool = False
+    guarded: bool = False  # runs only when shut, opens only when off
+    width: float = 0.8
+
+    @property
+    def holds(self) -> bool:
+        return self.holds_in or self.holds_on
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """A class of things that a hand can carry."""
+
+    name: str
+    kept: tuple[str, ...] = ()  # furniture where it is likely, likeliest first
+    up_to: int = 0  # how many of them a home may have
+    opens: bool = False
+
+
+class Change(NamedTuple):
+    """What an appliance does to the things in it."""
+
+    when: str  # "turn on", "turn off", "open" or "close"
+    makes: str
+    ends: str
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    furniture: Mapping[str, Furniture]
+    things: Mapping[str, Thing]
+    changes: Mapping[str, Change]
+    rooms: tuple[str, ...]  # where people look first
+    aliases: Mapping[str, str]
+    _spoken: dict[str, str] = field(default_factory=dict)
+
+    def spoken(self, simulator_name: str) -> str:
+        """`kitchencabinets` → "kitchen cabinet"; an unknown name with its underscores as spaces."""
+        if not self._spoken:
+            names = [*self.furniture, *self.things, *self.rooms]
+            self._spoken.update({name.replace(" ", "").lower(): name for name in names})
+        plain = simulator_name.replace("_", "").lower()
+        return self.aliases.get(plain) or self._spoken.get(plain) or simulator_name.replace("_", " ")
+
+    def rank_of_room(self, room_class: str) -> int:
+        return self.rooms.index(room_class) if room_class in self.rooms else len(self.rooms)
+
+
+def read_catalogue(path: Path) -> Catalogue:
+    found = read_yaml(path)
+    fixtures, items = part(found, "fixtures", dict, path), part(found, "items", dict, path)
+    furniture = {name: described(name, str(words or ""), str(path)) for name, words in fixtures.items()}
+    things = {name: _thing(name, fields or {}, furniture, path) for name, fields in items.items()}
+    changes = {
+        name: Change(str(c.get("when")), str(c.get("makes", "")), str(c.get("ends", "")))
+        for name, c in part(found, "changes", dict, path, {}).items()
+    }
+    rooms = tuple(str(r) for r in part(found, "rooms", list, path, []))
+    return Catalogue(furniture, things, changes, rooms, part(found, "aliases", dict, path, {}))
+
+
+def described(name: str, text: str, source: str) -> Furniture:
+    """`seen opens into` → furniture of that name."""
+    words = text.split()
+    for word in words:
+        if word not in _WORDS:
+            raise BtError(f"{source}: fixture `{name}`: `{word}` is not known", f"words: {', '.join(_WORDS)}")
+    return Furniture(
+        name,
+        seen="seen" in words,
+        opens="opens" in words,
+        holds_in="into" in words,
+        holds_on="onto" in words,
+        switch="switch" in words,
+        guarded="guarded" in words,
+        width=1.6 if "wide" in words else 0.8,
+    )
+
+
+def _thing(name: str, fields: Mapping[str, Any], furniture: Mapping[str, Furniture], path: Path) -> Thing:
+    kept = tuple(str(k) for k in fields.get("kept", ()))
+    for place in kept:
+        if place not in furniture:
+            guess = nearest(place, furniture)
+            raise BtError(f"{path}: `{name}` is kept in `{place}`, which is no fixture", f"did you mean `{guess}`?")
+    return Thing(name, kept, int(fields.get("up_to", 0)), bool(fields.get("opens", False)))

@@ -1,0 +1,37 @@
+"""What a body sees and holds, ready to be said."""
+
+from __future__ import annotations
+
+from bt_runtime.envs.house.layout import House
+from bt_runtime.envs.house.speech import Group, Said, groups
+from bt_runtime.envs.house.state import Body, State
+
+
+def glance(house: House, state: State, body: Body, head: str) -> Said:
+    """A look round the room: on coming in (`room`), or told to someone who begins there (`start`)."""
+    room = house.rooms[body.room]
+    seen = groups((house.fixtures[i].furniture.name, house.fixtures[i].number) for i in house.glance[body.room])
+    slots = {"t": room.kind, "n": str(room.number)}
+    if head == "start":
+        rooms = groups((r.kind, r.number) for r in house.rooms)
+        slots["count"] = str(len(house.rooms))
+        slots["rooms"] = ", ".join(f"{kind} ({', '.join(map(str, numbers))})" for kind, numbers in rooms)
+    return Said(head, slots, seen, held(state, body))
+
+
+def arrival(house: House, state: State, body: Body, name: str, is_open: bool | None) -> Said:
+    """`is_open`: None for what has no door."""
+    head = "arrive" if is_open is None else "arrive open" if is_open else "arrive closed"
+    kind, _, number = name.rpartition(" ")
+    return Said(head, {"t": kind, "n": number}, near(house, state, body), held(state, body))
+
+
+def near(house: House, state: State, body: Body) -> tuple[Group, ...]:
+    """Furniture and things close by."""
+    found = [(house.fixtures[i].furniture.name, house.fixtures[i].number) for i in state.in_reach(house, body)]
+    found += [(state.kinds[thing], state.numbers[thing]) for thing in state.in_sight(house, body)]
+    return groups(found)
+
+
+def held(state: State, body: Body) -> tuple[Group, ...]:
+    return groups((state.kinds[thing], state.numbers[thing]) for thing in body.hands) if body.hands else ()

@@ -1,0 +1,185 @@
+"""The house as a suite: homes of our own, VirtualHome's apartments when their data is named, tasks, oracle."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+from bt_runtime.diagnose import BtError, nearest
+from bt_runtime.envs.house.catalogue import Catalogue, read_catalogue
+from bt_runtime.envs.house.expert import Expert, Form, Knows
+from bt_runtime.envs.house.graph import read_graph
+from bt_runtime.envs.house.home_file import read_home
+from bt_runtime.envs.house.layout import House
+from bt_runtime.envs.house.start import house_of
+from bt_runtime.envs.house.tasks import Errands, fits, make_task, read_errands
+from bt_runtime.envs.house.wah import read_json, recorded, spoken
+from bt_runtime.envs.house.world import Feedback, HouseWorld
+from bt_runtime.envs.registry import Split, choose_kinds, no_more_options
+from bt_runtime.envs.trajectory import Agent, sentences, trace
+from bt_runtime.project import find, folders
+from bt_runtime.types import Task, World
+
+_ABOUT = ("things", "tasks")  # the files in envs/house that are no houses
+
+
+class Content(NamedTuple):
+    catalogue: Catalogue
+    errands: Errands
+    homes: dict[str, House]
+    split: dict[str, str]  # of each home
+
+
+class HouseSuite:
+    name = "house"
+    kinds: Sequence[str] = ("setup_table", "put_fridge", "put_dishwasher", "prepare_food", "prepare_snack")
+    skills = "house"
+
+    def open(
+        self,
+        *,
+        feedback: Feedback = "full",
+        sitting: bool = False,
+        data: str | os.PathLike[str] | None = None,
+        **options: Any,
+    ) -> World:
+        """`feedback="terse"`: a refusal is "Nothing happens."; `sitting`: `sit on` can be acted too;
+        `data`: the apartments in `house/` of that folder are there as well."""
+        no_more_options(self.name, options, ("feedback", "sitting", "data"))
+        if feedback not in ("full", "terse"):
+            raise BtError(f"feedback is full or terse, not {feedback!r}", "feedback='full' gives reasons")
+        content = load_content()
+        homes = {**content.homes, **(apartments(Path(data), content.catalogue) if data else {})}
+        return HouseWorld(content.catalogue, homes, feedback, sitting)
+
+    def tasks(
+        self,
+        seed: int,
+        count: int,
+        split: Split = "train",
+        kinds: Sequence[str] | None = None,
+        *,
+        homes: Sequence[str] | None = None,
+        source: str = "made",
+        data: str | os.PathLike[str] | None = None,
+        **options: Any,
+    ) -> list[Task]:
+        """`homes`: only in these. Each home serves one split, as its file says; apartments are for evaluation.
+        `source`: made (by us), or of `data`: wah (recorded tasks of Watch-And-Help), wah_nl (WAH-NL's instructions)."""
+        no_more_options(self.name, options, ("homes", "source", "data"))
+        content = load_content()
+        known = {**content.homes, **(apartments(Path(data), content.catalogue) if data else {})}
+        if source != "made":
+            return _of_others(source, data, content, known, Random(f"house {source} {seed}"), count, kinds)
+        own = [h for h in known.values() if content.split.get(h.name, "eval") == split]
+        chosen = [_home(known, name) for name in homes] if homes else own
+        rng = Random(f"house {split} {seed}")
+        pairs = [
+            (kind, [h for h in chosen if fits(content.errands.kinds[kind], h)])
+            for kind in choose_kinds(tuple(content.errands.kinds), kinds)
+        ]
+        able = [(kind, where) for kind, where in pairs if where]
+        if not able:
+            raise BtError("none of these homes has what these tasks need", f"homes: {', '.join(known)}")
+        made = []
+        for i in range(count):
+            kind, where = able[i % len(able)]
+            name = f"house-{split}-{seed}-{i:04}"
+            made.append(make_task(content.errands.kinds[kind], rng.choice(where), content.catalogue, rng, name))
+        return made
+
+    def oracle(self, world: World, task: Task, *, knows: Knows = "seen", **options: Any) -> Iterator[str]:
+        """`knows="all"`: it knows where everything is, instead of searching."""
+        no_more_options(self.name, options, ("knows",))
+        return sentences(self._expert(world, "react", knows, False, 0).run())
+
+    def trajectory(
+        self, world: World, task: Task, form: Form = "react", knows: Knows = "seen", recall: bool = True, seed: int = 0
+    ) -> Agent:
+        """The oracle's reasoning, acted in `world` from the start of the task."""
+        world.reset(task)
+        return trace(world, task.goal, self._expert(world, form, knows, recall, seed).run())
+
+    def _expert(self, world: World, form: Form, knows: Knows, recall: bool, seed: int) -> Expert:
+        if not isinstance(world, HouseWorld):
+            raise BtError("this oracle knows the house only", "open the world with open_world('house')")
+        return Expert(world, load_content().errands.thoughts, form, knows, recall, seed)
+
+
+SUITE = HouseSuite()
+
+
+def load_content() -> Content:
+    """What envs/house holds: the project's files before ours."""
+    named: dict[str, Path] = {}
+    for place in folders("envs"):
+        for path in sorted((place / "house").glob("*.yaml")):
+            named.setdefault(path.stem, path)
+    return _load(tuple((stem, path, path.stat().st_mtime_ns) for stem, path in sorted(named.items())))
+
+
+@lru_cache(maxsize=4)
+def _load(files: tuple[tuple[str, Path, int], ...]) -> Content:
+    """Read once for the same files; nothing of it ever changes."""
+    paths = {stem: path for stem, path, _ in files}
+    for stem in _ABOUT:
+        if stem not in paths:
+            raise BtError(f"envs/house/{stem}.yaml is missing", f"looked beside {find('envs', 'house/things')}")
+    catalogue = read_catalogue(paths["things"])
+    errands = read_errands(paths["tasks"], catalogue)
+    homes: dict[str, House] = {}
+    split: dict[str, str] = {}
+    for stem, path in paths.items():
+        if stem not in _ABOUT:
+            home, own = read_home(path, catalogue)
+            homes[home.name], split[home.name] = home, own
+    return Content(catalogue, errands, homes, split)
+
+
+def _of_others(
+    source: str,
+    data: str | os.PathLike[str] | None,
+    content: Content,
+    known: dict[str, House],
+    rng: Random,
+    count: int,
+    kinds: Sequence[str] | None,
+) -> list[Task]:
+    """As many as there are, in an order that the seed gives."""
+    if source not in ("wah", "wah_nl"):
+        raise BtError(f"tasks come from made, wah or wah_nl, not `{source}`", "source='made' needs no data")
+    if data is None:
+        raise BtError(f"`{source}` is outside data", "name its folder: --data DIR, or BTR_DATA")
+    flats = {name: home for name, home in known.items() if name not in content.homes}
+    if source == "wah":
+        found = list(recorded(Path(data), content.catalogue, content.errands, rng))
+    else:
+        found = list(spoken(Path(data), content.catalogue, content.errands, flats, rng))
+    chosen = choose_kinds(tuple(content.errands.kinds), kinds)
+    rng.shuffle(found)
+    return [task for task in found if task.kind in chosen][:count]
+
+
+def apartments(data: Path, catalogue: Catalogue) -> dict[str, House]:
+    """VirtualHome's apartments: every graph in `house/` of that folder (or in the folder itself)."""
+    folder = data / "house" if (data / "house").is_dir() else data
+    found = {}
+    for path in sorted(p for p in folder.glob("*_graph.json*") if p.name.endswith((".json", ".json.gz"))):
+        name = path.name.partition("_graph")[0]
+        found[name] = house_of(read_graph(read_json(path), catalogue, name).data["house"], catalogue)
+    if not found:
+        raise BtError(f"no apartments in {folder}", "they are files such as TestScene1_graph.json.gz")
+    return found
+
+
+def _home(known: dict[str, House], name: str) -> House:
+    if name not in known:
+        guess = nearest(name, known)
+        raise BtError(
+            f"no home is called `{name}`", f"did you mean `{guess}`?" if guess else f"homes: {', '.join(known)}"
+        )
+    return known[name]

@@ -1,0 +1,147 @@
+"""Tasks in a home, made by a seed: where everything lies, what is wanted, and how it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.envs.content import part, read_yaml
+from bt_runtime.envs.house.catalogue import Catalogue
+from bt_runtime.envs.house.goals import RELATIONS
+from bt_runtime.envs.house.layout import House
+from bt_runtime.envs.phrases import article, capital, listing, number, plural, spin
+from bt_runtime.types import Json, Task
+
+_SUBGOALS = (1, 2, 2, 3, 3, 3, 4, 4, 5, 6)  # how many parts a task has, as often as they stand here
+
+
+@dataclass(frozen=True)
+class Errand:
+    """A kind of task: what is brought where."""
+
+    name: str
+    way: str  # "on" or "in"
+    place: str
+    things: tuple[str, ...]
+    then: str  # "turned on", or nothing
+    say: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Errands:
+    kinds: Mapping[str, Errand]
+    thoughts: Mapping[str, Sequence[str]]
+
+
+def read_errands(path: Path, catalogue: Catalogue) -> Errands:
+    found = read_yaml(path)
+    general = part(found, "say", dict, path, {})
+    ends = part(found, "ends", dict, path, {})
+    kinds = {
+        name: _errand(name, entry, general, ends, catalogue, path)
+        for name, entry in part(found, "kinds", dict, path).items()
+    }
+    return Errands(kinds, part(found, "thoughts", dict, path, {}))
+
+
+def _errand(
+    name: str,
+    entry: Mapping[str, Any],
+    general: Mapping[str, Any],
+    ends: Mapping[str, Any],
+    catalogue: Catalogue,
+    path: Path,
+) -> Errand:
+    way, place, then = str(entry.get("way")), str(entry.get("place")), str(entry.get("then", ""))
+    if way not in ("on", "in") or (then and then not in RELATIONS):
+        raise BtError(f"{path}: kind `{name}`: `way` is on or in, `then` a state", 'write way: "on" in quotes')
+    unknown = [t for t in entry.get("things", ()) if t not in catalogue.things]
+    if place not in catalogue.furniture or unknown:
+        raise BtError(f"{path}: kind `{name}`: {unknown or place} is not in things.yaml", "describe it there first")
+    say = [*map(str, entry.get("say", ()))]
+    for text in general.get(way, ()):
+        say += [f"{text} {end}" for end in ends.get(then, ())] if then else [str(text)]
+    return Errand(name, way, place, tuple(entry["things"]), then, tuple(say))
+
+
+def make_task(
+    errand: Errand,
+    house: House,
+    catalogue: Catalogue,
+    rng: Random,
+    name: str,
+    wanted: Mapping[str, int] | None = None,
+    said: str = "",
+) -> Task:
+    """`wanted` and `said`: what is to be brought and how it is asked for, when that is settled already."""
+    if wanted is None:
+        wanted = _wanted(errand, max(1, rng.choice(_SUBGOALS) - bool(errand.then)), catalogue, rng)
+    goal: list[dict[str, Json]] = [
+        {"relation": errand.way, "thing": thing, "place": errand.place, "amount": n} for thing, n in wanted.items()
+    ]
+    if errand.then:
+        goal.append({"relation": errand.then, "place": errand.place, "amount": 1})
+    data: dict[str, Json] = {
+        "house": house.name,
+        "start": [rng.choice(house.rooms).name],
+        "things": _strew(errand, wanted, house, catalogue, rng),
+        "open": [f.name for f in house.fixtures if f.furniture.opens and rng.random() < 0.06],
+        "goal": goal,
+    }
+    return Task(name, errand.name, said or ask(errand, wanted, rng), data)
+
+
+def _wanted(errand: Errand, total: int, catalogue: Catalogue, rng: Random) -> dict[str, int]:
+    """Mostly one of each, at times two of a kind."""
+    counts: dict[str, int] = {}
+    while sum(counts.values()) < total:
+        room = [t for t in errand.things if counts.get(t, 0) < min(2, catalogue.things[t].up_to)]
+        fresh = [t for t in room if t not in counts]
+        thing = rng.choice(fresh if fresh and rng.random() < 0.8 else room)
+        counts[thing] = counts.get(thing, 0) + 1
+    return counts
+
+
+def _strew(
+    errand: Errand, wanted: Mapping[str, int], house: House, catalogue: Catalogue, rng: Random
+) -> list[list[str]]:
+    """Everything at a place where it may be kept; nothing that the task is about is where it should go already."""
+    found = []
+    for thing in catalogue.things.values():
+        least = wanted.get(thing.name, 0)
+        spots = [f for kind in thing.kept for f in house.fixtures if f.furniture.name == kind and f.furniture.holds]
+        if thing.name in errand.things:
+            spots = [f for f in spots if f.furniture.name != errand.place]
+            spots = spots or [f for f in house.fixtures if f.furniture.holds and f.furniture.name != errand.place]
+        for _ in range(rng.randint(least, max(least, thing.up_to)) if spots else 0):
+            spot = rng.choice(spots)
+            inside = spot.furniture.holds_in and (not spot.furniture.holds_on or rng.random() < 0.5)
+            found.append([thing.name, spot.name, "in" if inside else "on"])
+    rng.shuffle(found)  # so that a number tells nothing of a place
+    return found
+
+
+def ask(errand: Errand, wanted: Mapping[str, int], rng: Random) -> str:
+    """The instruction as a person might say it."""
+    style = rng.choice(("article", "number", "the"))
+    parts = []
+    for thing, count in rng.sample(sorted(wanted.items()), len(wanted)):
+        if count > 1:
+            parts.append(f"{number(count, rng)} {plural(thing)}")
+        elif style == "number":
+            parts.append(f"{number(1, rng)} {thing}")
+        else:
+            parts.append(article(thing) if style == "article" else f"the {thing}")
+    things = listing(parts, rng)
+    said = spin(rng.choice(errand.say), rng)
+    them = "it" if sum(wanted.values()) == 1 else "them"
+    return capital(said.replace("{things}", things).replace("{them}", them).replace("{place}", errand.place))
+
+
+def fits(errand: Errand, house: House) -> bool:
+    """Has that house what this kind of task needs?"""
+    return any(f.furniture.name == errand.place for f in house.fixtures)

@@ -1,0 +1,63 @@
+"""Tasks of Watch-And-Help: its own graphs with their goals, and WAH-NL's instructions by people."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.envs.house.catalogue import Catalogue
+from bt_runtime.envs.house.graph import read_goal, read_graph
+from bt_runtime.envs.house.layout import House
+from bt_runtime.envs.house.tasks import Errands, ask, fits, make_task
+from bt_runtime.types import Task
+
+
+def recorded(data: Path, catalogue: Catalogue, errands: Errands, rng: Random) -> Iterator[Task]:
+    """`wah/envset_hist_*`: each task with its apartment as it was, and an instruction of ours."""
+    for path in _files(data, "envset_hist_*.json*"):
+        for i, entry in enumerate(read_json(path)):
+            name = f"{path.name.partition('.')[0]}-{i}"
+            (kind, parts), *_ = entry["goal"].items()
+            wanted = {text: count for part in parts for text, count in part.items()}
+            apartment = read_graph(entry["init_graph"], catalogue, f"apartment {entry['apartment']}")
+            goal = read_goal(wanted, catalogue, apartment.names)
+            said = ask(errands.kinds[kind], {g["thing"]: g["amount"] for g in goal}, rng)
+            yield Task(name, kind, said, {**apartment.data, "goal": goal})
+
+
+def spoken(
+    data: Path, catalogue: Catalogue, errands: Errands, homes: Mapping[str, House], rng: Random
+) -> Iterator[Task]:
+    """WAH-NL's train tasks: its goals and its people's words, things strewn anew over one of `homes`."""
+    for path in _files(data, "train_plans_instructions.json"):
+        for entry in read_json(path):
+            errand = errands.kinds[entry["task_name"]]
+            able = [home for home in homes.values() if fits(errand, home)]
+            if able and entry["nl_instructions"]:
+                goal = read_goal(entry["task_goal_derived"], catalogue, {})
+                wanted = {g["thing"]: g["amount"] for g in goal if "thing" in g}
+                said = rng.choice(entry["nl_instructions"])
+                name = f"wah-nl-train-{entry['task_id']}"
+                yield make_task(errand, rng.choice(able), catalogue, rng, name, wanted, said)
+
+
+def _files(data: Path, pattern: str) -> list[Path]:
+    folder = data / "wah" if (data / "wah").is_dir() else data
+    found = sorted(folder.glob(pattern))
+    if not found:
+        raise BtError(f"no {pattern} in {folder}", "give the folder that holds `wah/`")
+    return found
+
+
+def read_json(path: Path) -> Any:
+    """A JSON file, packed or not."""
+    try:
+        raw = path.read_bytes()
+        return json.loads(gzip.decompress(raw) if path.suffix == ".gz" else raw)
+    except (OSError, ValueError, EOFError) as problem:
+        raise BtError(f"cannot read {path}: {problem}", "the file may be cut off: fetch it again") from problem

@@ -1,0 +1,70 @@
+"""One task being played on a stage: what a world is asked, answered in the process that owns the stage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from bt_runtime.envs.thor import facts
+from bt_runtime.envs.thor.full import FullView
+from bt_runtime.envs.thor.goals import Goal, State, verdict
+from bt_runtime.envs.thor.hands import Hands
+from bt_runtime.envs.thor.partial import PartialView
+from bt_runtime.envs.thor.stage import Frame, Stage
+from bt_runtime.types import Json, Observation, Verdict
+
+ViewName = Literal["partial", "full"]
+
+
+class Episode:
+    def __init__(self, stage: Stage, view: ViewName) -> None:
+        self.stage = stage
+        self.hands = Hands(stage)
+        self.view = FullView(self.hands) if view == "full" else PartialView(self.hands)
+        self.goal: Goal | None = None
+
+    def reset(self, setup: Mapping[str, Json]) -> Observation:
+        self.goal = Goal(**setup["goal"]) if setup.get("goal") else None
+        self.hands.begin(setup)
+        return self.view.begin(setup["kind"])
+
+    def look(self) -> Observation:
+        return self.view.look()
+
+    def act(self, sentence: str) -> Observation:
+        return self.view.act(sentence)
+
+    def replay(self, setup: Mapping[str, Json], deeds: list[str]) -> Observation:
+        """Back to where these sentences lead."""
+        seen = self.reset(setup)
+        for sentence in deeds:
+            seen = self.act(sentence)
+        return seen
+
+    def skills(self) -> list[str]:
+        return self.view.skills()
+
+    def holds(self, fact: str) -> bool | None:
+        return facts.holds(self.view, fact)
+
+    def verdict(self) -> Verdict:
+        if self.goal is None:
+            return Verdict(0, 0)
+        return verdict(self.goal, State(self.hands.objects, self.hands.held, self.hands.tracked))
+
+    def survey(self) -> dict[str, Any]:
+        """The whole truth, for oracles: every object, what is held, how things are called, where one can stand."""
+        names = self.view.numbers if isinstance(self.view, PartialView) else {}
+        return {
+            "objects": {i: dict(entry) for i, entry in self.hands.objects.items()},
+            "held": self.hands.held,
+            "numbers": dict(names),
+            "seen": sorted(self.view.seen) if isinstance(self.view, PartialView) else [],
+            "stands": list(self.hands.stands),
+        }
+
+    def frame(self) -> Frame | None:
+        return self.stage.frame()
+
+    def close(self) -> None:
+        self.stage.close()

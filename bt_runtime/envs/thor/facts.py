@@ -1,0 +1,65 @@
+"""Sentences about the room that can be judged: what skills need and bring about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from bt_runtime.envs.thor.choice import Object, is_slice
+from bt_runtime.envs.thor.full import FullView
+from bt_runtime.envs.thor.partial import PartialView
+from bt_runtime.envs.thor.scene import SIGHT
+
+View = FullView | PartialView
+_IS = re.compile(r"(?P<what>.+) (?:is|are) (?:turned )?(?P<state>\w+)")
+_IN = re.compile(r"(?P<what>.+?) (?:is )?(?:in|on) (?P<where>.+)")
+
+
+def holds(view: View, fact: str) -> bool | None:
+    """True, False, or None for a sentence of another kind."""
+    fact = " ".join(fact.split()).rstrip(".")
+    hands = view.hands
+    if fact in ("hand free", "hand is empty"):
+        return hands.held is None
+    if fact.startswith("not "):
+        denied = holds(view, fact.removeprefix("not "))
+        return None if denied is None else not denied
+    for verb, judge in (("near ", _near), ("at ", _at), ("holding ", _holding)):
+        if fact.startswith(verb):
+            return any(judge(view, entry) for entry in view.named(fact.removeprefix(verb)))
+    found = _IS.fullmatch(fact)
+    if found and found["state"] in STATES:
+        judge_state = STATES[found["state"]]
+        return any(judge_state(view, entry) for entry in view.named(found["what"]))
+    found = _IN.fullmatch(fact)
+    if found:
+        places = {entry["objectId"] for entry in view.named(found["where"])}
+        return any(places & set(entry["parentReceptacles"] or ()) for entry in view.named(found["what"]))
+    return None
+
+
+def _near(view: View, entry: Object) -> bool:
+    """Close enough to be acted on, and in sight."""
+    return bool(entry["visible"])
+
+
+def _at(view: View, entry: Object) -> bool:
+    """Close by, even behind a door."""
+    return bool(entry["distance"] <= SIGHT)
+
+
+def _holding(view: View, entry: Object) -> bool:
+    return bool(entry["objectId"] == view.hands.held)
+
+
+STATES: Mapping[str, Callable[[View, Object], bool]] = {
+    "open": lambda view, entry: bool(entry["isOpen"]),
+    "closed": lambda view, entry: bool(entry["openable"] and not entry["isOpen"]),
+    "on": lambda view, entry: bool(entry["isToggled"]),
+    "off": lambda view, entry: bool(entry["toggleable"] and not entry["isToggled"]),
+    "sliced": lambda view, entry: is_slice(entry),
+    "visible": _near,
+    "clean": lambda view, entry: entry["objectId"] in view.hands.tracked.clean,
+    "hot": lambda view, entry: entry["objectId"] in view.hands.tracked.hot,
+    "cold": lambda view, entry: entry["objectId"] in view.hands.tracked.cold,
+}

@@ -1,0 +1,118 @@
+"""The parent's end of the adapter process: every call has a deadline, and a lost process is an answer, not a hang."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import weakref
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.envs.thor.adapter import DONE, FAILED, GONE, READY
+from bt_runtime.envs.thor.library import FETCH, Build
+from bt_runtime.envs.thor.stage import Gone
+
+GRACE = 2.0  # beyond the library's own deadline, so that its better message comes first
+_TRY = "run the player by hand and look at what it says; without the option `build` our own player is used"
+PATIENCE = 3.0  # for a process that was asked to end
+
+
+class Link:
+    """A running adapter with its player. `start` may take as long as the build's start_timeout."""
+
+    def __init__(self, build: Build, view: str) -> None:
+        self.build = build
+        self.folder = Path(tempfile.mkdtemp(prefix="btr thor "))  # the space is on purpose: paths may have them
+        ours, theirs = socket.socketpair()
+        self.connection = Connection(ours.detach())
+        log = (self.folder / "adapter.log").open("wb")
+        with theirs, log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "bt_runtime.envs.thor.adapter", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                env=_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=sys.stderr if build.path == FETCH else log,
+                stderr=None if build.path == FETCH else log,
+                start_new_session=True,  # one group: adapter and player end together
+            )
+        self.player_pid: int | None = None
+        self.kill = weakref.finalize(self, _end, self.process, self.connection, self.folder)  # also when forgotten
+        try:
+            self.connection.send((build, str(self.folder), view))
+            self.player_pid = self._receive(READY, build.start_timeout + GRACE)
+        except Gone as gone:
+            raise BtError(
+                f"the simulator did not start: {gone}", "look at the player by hand, or leave `build` out"
+            ) from gone
+        except BaseException:
+            self.kill()
+            raise
+
+    def call(self, method: str, *arguments: Any, timeout: float | None = None) -> Any:
+        """What the adapter's episode answers; raises Gone when there is none, and BtError where a person can help."""
+        deadline = (self.build.step_timeout if timeout is None else timeout) + GRACE
+        try:
+            self.connection.send((method, arguments))
+        except OSError as broken:
+            self.kill()
+            raise Gone(f"the simulator's process has ended ({broken})") from broken
+        return self._receive(DONE, deadline)
+
+    def _receive(self, wanted: str, timeout: float) -> Any:
+        try:
+            if not self.connection.poll(timeout):
+                self.kill()
+                raise Gone(f"the simulator did not answer within {timeout:g} s")
+            kind, body = self.connection.recv()
+        except (EOFError, OSError) as broken:
+            words = self._last_words()
+            self.kill()
+            raise Gone(f"the simulator's process has ended{words}") from broken
+        if kind == wanted:
+            return body
+        if kind == GONE:
+            self.kill()
+            raise Gone(body)
+        if kind == FAILED:
+            if wanted == READY:
+                self.kill()
+            raise BtError(*body)
+        raise Gone(f"the simulator's process answered out of turn: {kind}")
+
+    def _last_words(self) -> str:
+        with suppress(OSError):
+            lines = (self.folder / "adapter.log").read_text(errors="replace").strip().splitlines()
+            if lines:
+                return f": {lines[-1].strip()}"
+        return ""
+
+    def close(self) -> None:
+        """Let the library stop its player; kill what does not."""
+        with suppress(Gone, BtError, OSError):
+            self.call("close", timeout=PATIENCE)
+        self.kill()
+
+
+def _end(process: subprocess.Popen[bytes], connection: Connection, folder: Path) -> None:
+    """Nothing is left running, and no file."""
+    connection.close()
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _environment() -> dict[str, str]:
+    """Ours, with the package importable whatever the working directory is."""
+    home = str(Path(__file__).parents[3])
+    known = os.environ.get("PYTHONPATH")
+    return {**os.environ, "PYTHONPATH": f"{home}{os.pathsep}{known}" if known else home}

@@ -1,0 +1,79 @@
+"""Where actions are played: one small protocol for the library and for a scene in this very process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+from bt_runtime.envs.thor.actions import act
+from bt_runtime.envs.thor.frame import draw
+from bt_runtime.envs.thor.room import from_json
+from bt_runtime.envs.thor.scene import Refusal, Scene
+from bt_runtime.types import Json
+
+SIDE = 300  # pixels of a frame
+Metadata = Mapping[str, Any]
+
+
+class Outcome(NamedTuple):
+    metadata: Metadata
+    ok: bool
+    error: str
+    answer: Any
+
+
+class Gone(Exception):
+    """The simulator has died or does not answer; nothing more can be asked of this stage."""
+
+
+class Frame(NamedTuple):
+    width: int
+    height: int
+    rgb: bytes  # rows from the top
+
+
+class Stage(Protocol):
+    physical: bool  # a simulator with physics: a failed action is worth another try from another place
+
+    def load(self, setup: Mapping[str, Json]) -> Outcome:
+        """Put a scene up: `room` is a whole symbolic room, `scene` what ALFRED says about a floor plan.
+        The answer is the reachable positions, or None where they have to be asked for."""
+
+    def step(self, action: str, **arguments: Any) -> Outcome: ...
+    def frame(self) -> Frame | None:
+        """What the robot's camera, or a view from above, shows now; None when frames were not asked for."""
+
+    def close(self) -> None: ...
+
+
+class SceneStage:
+    """No library and no pipes: what tests, planning and a thousand rooms side by side need."""
+
+    physical = False
+
+    def __init__(self) -> None:
+        self.scene: Scene | None = None
+
+    def load(self, setup: Mapping[str, Json]) -> Outcome:
+        self.scene = Scene(from_json(setup["room"]))
+        return self.step("GetReachablePositions")
+
+    def step(self, action: str, **arguments: Any) -> Outcome:
+        if self.scene is None:
+            raise RuntimeError("load comes before step")
+        error, answer = "", None
+        try:
+            answer = act(self.scene, {"action": action, **arguments})
+        except Refusal as refusal:
+            error = str(refusal)
+        return Outcome(self.scene.metadata(), not error, error, answer)
+
+    def frame(self) -> Frame | None:
+        if self.scene is None:
+            return None
+        rgb = draw(self.scene, SIDE, SIDE)
+        rows = [rgb[3 * SIDE * i : 3 * SIDE * (i + 1)] for i in range(SIDE)]
+        return Frame(SIDE, SIDE, b"".join(reversed(rows)))
+
+    def close(self) -> None:
+        self.scene = None

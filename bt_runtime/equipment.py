@@ -1,0 +1,128 @@
+"""What a run is equipped with: a world, models, memories. Given as objects, or as what a person would name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from bt_runtime.types import Model, Observation, Task, Verdict
+
+if TYPE_CHECKING:
+    from bt_runtime.agents.budget import Budget
+    from bt_runtime.memory.working import WorkingMemory
+    from bt_runtime.tree.context import Context
+
+Models = str | Path | Model | Mapping[str, Any]
+
+
+class Equipment:
+    """Opens what was only named, and closes just that."""
+
+    def __init__(
+        self, *, world: Any = None, task: Task | None = None, model: Models | None = None, memory: Any = None,
+        namespace: str = "default", seed: int = 0, budget: Budget | None = None, recall: bool = True, name: str = "",
+    ) -> None:  # fmt: skip
+        self.world, self.task, self.seed, self.budget = world, task, seed, budget
+        self.recall, self.name, self.namespace = recall, name, namespace
+        self.opened: list[Any] = []
+        self.models = self._models(model)
+        self.memory = self._memory(memory)
+        self.notebook: Any = None
+
+    def _models(self, model: Models | None) -> dict[str, Any]:
+        if model is None:
+            return {}
+        if isinstance(model, Mapping):
+            return {str(name): self._model(m) for name, m in model.items()}
+        return {"default": self._model(model)}
+
+    def _model(self, model: Any) -> Any:
+        if not isinstance(model, str | Path):
+            return model
+        from bt_runtime.llm import open_model
+
+        self.opened.append(open_model(str(model)))
+        return self.opened[-1]
+
+    def _memory(self, memory: Any) -> Any:
+        if memory is None or not isinstance(memory, str | Path):
+            return memory
+        from bt_runtime.memory.episodes import Episodes
+
+        first = next(iter(self.models.values()), None)
+        count = first.count if first is not None else lambda text: len(text.split())
+        self.opened.append(Episodes.open(memory, count=count))
+        return self.opened[-1]
+
+    def attach(self, context: Context, run: str) -> None:
+        """Puts everything where the nodes look for it."""
+        services = context.services
+        found = {
+            "world": self.world, "models": self.models or None, "model": self.models.get("default"),
+            "episodes": self.memory, "budget": self.budget, "seed": self.seed,
+        }  # fmt: skip
+        services.update({name: value for name, value in found.items() if value is not None})
+        for model in self.models.values():
+            if hasattr(model, "wake"):
+                model.wake = context.wake
+        if self.world is not None and self.recall:
+            self._working_memory(context)
+        if self.task is not None:
+            services.update(task=self.task.id, task_kind=self.task.kind)
+        if self.memory is not None:
+            from bt_runtime.memory.notebook import Notebook
+
+            task, kind = (self.task.id, self.task.kind) if self.task is not None else ("", "")
+            self.notebook = Notebook(self.memory, run=run, task=task, kind=kind, namespace=self.namespace)
+            services["notebook"] = self.notebook
+
+    def _working_memory(self, context: Context) -> None:
+        from bt_runtime.memory.working import WorkingMemory
+
+        board = cast(Any, _Board(context))
+        working = WorkingMemory(board)
+        context.services.update(working_memory=working, memory=Recaller(working))
+
+    def verdict(self) -> Verdict | None:
+        """How the world says the task stands; None without a world or a task."""
+        judge = getattr(self.world, "verdict", None)
+        found = judge() if judge is not None else None
+        return found if found is not None and found.total else None
+
+    def finish(self) -> None:
+        """The root has ended: what its agents lived through is written, with the world's verdict."""
+        notebook, self.notebook = self.notebook, None
+        if notebook is not None:
+            notebook.close(self.verdict())
+
+    def close(self) -> None:
+        for thing in reversed(self.opened):
+            thing.close()
+        self.opened.clear()
+
+
+class _Board:
+    """The run's blackboard, as working memory wants it."""
+
+    def __init__(self, context: Context) -> None:
+        self.scope = context.blackboard.root
+
+    def get(self, key: str) -> Any:
+        return self.scope.get(key)
+
+    def set(self, key: str, value: Any) -> None:
+        self.scope[key] = value
+
+
+class Recaller:
+    """Working memory as something to act on: what `impl: memory` in a manifest means."""
+
+    instant = True
+
+    def __init__(self, working: WorkingMemory) -> None:
+        self.working = working
+
+    def act(self, sentence: str) -> Observation:
+        said = self.working.answer(sentence)
+        return Observation(said) if said is not None else Observation("Nothing is remembered.", False, "no recall")

@@ -1,0 +1,127 @@
+"""The index in memory: made from the store, kept abreast of what any process commits, thrown away when in doubt."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.memory.gate import Gate
+from bt_runtime.memory.index import Hit, Index, Plain
+from bt_runtime.memory.store import Kept, Store, kept, mixed
+
+# Goals from which on cells are searched instead of all vectors. Measured in docs/memory.md: exact search takes as long
+# as a decision may notice (10 ms) at about this size.
+CELLS_FROM = 250_000
+PAGE = 20_000
+
+
+class Cache:
+    def __init__(self, store: Store, fingerprint: str, dim: int, cells_from: int = CELLS_FROM) -> None:
+        self._store, self._fingerprint, self._dim, self._cells_from = store, fingerprint, dim, cells_from
+        self._forget()
+
+    def _forget(self) -> None:
+        self._gate = Gate()
+        self._index: Index | None = None
+        self._last = 0  # the newest vector row that is in the index
+        self._goal = 0  # the newest goal that is in the index
+        self._versions: dict[int, tuple[int, int]] = {}
+        self._embedder = 0
+        self._process = os.getpid()
+
+    def __len__(self) -> int:
+        return len(self._index) if self._index is not None else 0
+
+    def search(
+        self, db: sqlite3.Connection, query: bytes, count: int, within: Sequence[int] | None = None
+    ) -> list[Hit]:
+        """As of `db`'s view or later; a goal that is too new simply has no experience in that view."""
+        index = self._abreast(db)
+        if index is None:
+            return []
+        with self._gate.shared():
+            return index.search(query, count, within)
+
+    def _abreast(self, db: sqlite3.Connection) -> Index | None:
+        if self._process != os.getpid():
+            self._forget()  # a fork may have caught it half grown
+        version = (*db.execute("PRAGMA data_version").fetchone(), self._store.commits)
+        if self._versions.get(id(db)) != version:
+            with self._gate.alone():
+                self._refresh(db)
+            self._versions[id(db)] = version
+        return self._index
+
+    def _refresh(self, db: sqlite3.Connection) -> None:
+        owner = kept(db)
+        if owner is None:
+            return
+        if owner.fingerprint != self._fingerprint:
+            raise mixed(self._store.path, owner.fingerprint, self._fingerprint)
+        if owner.dim != self._dim:
+            raise BtError(
+                f"{self._store.path} holds vectors of {owner.dim} numbers, {owner.fingerprint} gives {self._dim}"
+            )
+        if owner.id != self._embedder:
+            self._index, self._embedder = None, owner.id
+        if self._index is not None and self._grow(db, owner):
+            return
+        self._load(db, owner)
+
+    def _grow(self, db: sqlite3.Connection, owner: Kept) -> bool:
+        """Adds what is new; False when the index must be made anew."""
+        assert self._index is not None
+        sql = "SELECT id, goal, vector FROM vectors WHERE id > ? AND embedder = ? ORDER BY goal LIMIT ?"
+        (top,) = db.execute("SELECT coalesce(max(id), 0) FROM vectors").fetchone()
+        if top <= self._last:
+            return True
+        rows = db.execute(sql, (self._last, owner.id, PAGE)).fetchall()
+        outgrown = isinstance(self._index, _flat()) and len(self._index) + len(rows) > 2 * self._cells_from
+        if len(rows) == PAGE or outgrown or (rows and rows[0][1] <= self._goal):
+            return False
+        if rows:
+            self._fill(self._index, [goal for _, goal, _ in rows], [blob for _, _, blob in rows])
+        self._last = top
+        return True
+
+    def _load(self, db: sqlite3.Connection, owner: Kept) -> None:
+        (size,) = db.execute("SELECT count(*) FROM vectors WHERE embedder = ?", (owner.id,)).fetchone()
+        (self._last,) = db.execute("SELECT coalesce(max(id), 0) FROM vectors").fetchone()
+        self._goal = 0
+        if size >= self._cells_from and _flat() is not Plain:
+            from bt_runtime.memory.survey import load_cells
+
+            self._index = load_cells(self._store, db, owner, size)
+            (self._goal,) = db.execute("SELECT max(goal) FROM vectors").fetchone()
+            return
+        kind = _flat()
+        index = kind() if kind is Plain else kind(self._dim)
+        cursor = db.execute("SELECT goal, vector FROM vectors WHERE embedder = ? ORDER BY goal", (owner.id,))
+        while page := cursor.fetchmany(PAGE):
+            self._fill(index, [goal for goal, _ in page], [blob for _, blob in page])
+        self._index = index
+
+    def _fill(self, index: Index, goals: Sequence[int], blobs: Sequence[bytes]) -> None:
+        wrong = next((goal for goal, blob in zip(goals, blobs, strict=True) if len(blob) != 4 * self._dim), None)
+        if wrong is not None:
+            raise BtError(
+                f"{self._store.path} is damaged: the vector of goal {wrong} has another length",
+                f"make the vectors anew: btr memory reembed --store {self._store.path}",
+            )
+        index.add(goals, blobs)
+        self._goal = goals[-1]
+
+
+def _flat() -> Any:
+    """The exact index that this installation can run."""
+    try:
+        import faiss  # noqa: F401
+        import numpy  # noqa: F401
+    except ImportError:
+        return Plain
+    from bt_runtime.memory.flat import Flat
+
+    return Flat

@@ -1,0 +1,217 @@
+"""One SQLite file: how it is made, opened and borrowed, and its errors as words a person can act on."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from bt_runtime.diagnose import BtError
+
+APPLICATION = 0x62745F6D  # "bt_m", in the file's header: no other SQLite file is taken for a memory
+VERSION = 1
+PATIENCE_S = 60.0  # how long a writer waits for its turn; one append takes milliseconds
+
+SCHEMA = """
+PRAGMA page_size = 8192;
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE goals (id INTEGER PRIMARY KEY AUTOINCREMENT, goal TEXT NOT NULL UNIQUE);
+CREATE TABLE embedders (id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, dim INTEGER NOT NULL);
+CREATE TABLE vectors (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, goal INTEGER NOT NULL REFERENCES goals ON DELETE CASCADE,
+  embedder INTEGER NOT NULL REFERENCES embedders, vector BLOB NOT NULL, UNIQUE (goal, embedder));
+CREATE TABLE cells (goal INTEGER PRIMARY KEY REFERENCES goals ON DELETE CASCADE, cell INTEGER NOT NULL);
+CREATE TABLE experiences (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, uid TEXT NOT NULL UNIQUE, goal INTEGER NOT NULL REFERENCES goals,
+  namespace TEXT NOT NULL, task TEXT NOT NULL, kind TEXT NOT NULL, run TEXT NOT NULL, place TEXT NOT NULL,
+  end TEXT NOT NULL, verdict INTEGER, tokens INTEGER NOT NULL, at REAL NOT NULL,
+  said TEXT NOT NULL, text TEXT NOT NULL);
+CREATE INDEX by_goal ON experiences (goal, namespace, verdict, task, end, uid);
+CREATE INDEX by_task ON experiences (namespace, task, run, place);
+"""
+
+
+@contextmanager
+def in_words(path: Path) -> Iterator[None]:
+    """SQLite's errors, said so that a person knows what happened and what to do."""
+    try:
+        yield
+    except sqlite3.Error as failure:
+        raise _told(path, failure) from failure
+
+
+def _told(path: Path, failure: sqlite3.Error) -> BtError:
+    code = (getattr(failure, "sqlite_errorcode", 0) or 0) & 0xFF
+    salvage = f"the file was left as it is; `btr memory export --salvage --store {path}` writes out what can be read"
+    known = {
+        sqlite3.SQLITE_BUSY: (
+            f"another process has been writing to {path} for {PATIENCE_S:.0f} s",
+            "wait for it or end it, then try again; nothing was written",
+        ),
+        sqlite3.SQLITE_FULL: (f"no room left to write to {path}", "free some space; all that was acknowledged is safe"),
+        sqlite3.SQLITE_IOERR: (
+            f"the disk failed under {path}: {failure}",
+            "check space and hardware; all that was acknowledged is safe",
+        ),
+        sqlite3.SQLITE_READONLY: (f"{path} may only be read", "give write permission, or name another --store"),
+        sqlite3.SQLITE_CANTOPEN: (f"cannot open {path}", "does its folder exist, and may you read it?"),
+        sqlite3.SQLITE_CORRUPT: (f"{path} is damaged: {failure}", salvage),
+        sqlite3.SQLITE_NOTADB: (f"{path} is not a memory, or is damaged: {failure}", salvage),
+    }
+    return BtError(*known.get(code, (f"{path}: {failure}", "")))
+
+
+def create(path: Path) -> None:
+    """A new store appears whole or not at all: made beside its place, then linked in; the first one wins."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as failure:
+        raise BtError(f"cannot make the folder {path.parent}: {failure.strerror}") from failure
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
+    try:
+        with in_words(draft), closing(sqlite3.connect(draft, isolation_level=None)) as made:
+            made.executescript(SCHEMA)
+            made.execute(f"PRAGMA application_id = {APPLICATION}")
+            made.execute(f"PRAGMA user_version = {VERSION}")
+            made.execute("PRAGMA journal_mode = WAL")
+        with suppress(FileExistsError):
+            os.link(draft, path)
+    except OSError as failure:
+        raise BtError(f"cannot make {path}: {failure.strerror}") from failure
+    finally:
+        for rest in ("", "-wal", "-shm", "-journal"):
+            Path(f"{draft}{rest}").unlink(missing_ok=True)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def connect(path: Path, readonly: bool = False) -> sqlite3.Connection:
+    """An opened, checked connection. Transactions are explicit; writers wait for their turn."""
+    try:
+        size = path.stat().st_size
+    except OSError as failure:
+        raise BtError(f"cannot open {path}: {failure.strerror}") from failure
+    if size == 0:
+        hint = "a store is never empty: it was cut off; restore it, or remove it to begin anew"
+        raise BtError(f"{path} is empty", hint)
+    with in_words(path):
+        made = _dial(path, readonly)
+        try:
+            _check(path, made, size)
+            made.execute("PRAGMA synchronous = FULL")
+            made.execute("PRAGMA foreign_keys = ON")
+            made.execute("PRAGMA fullfsync = ON")
+        except BaseException:
+            made.close()
+            raise
+    return made
+
+
+def _dial(path: Path, readonly: bool) -> sqlite3.Connection:
+    def dial(mode: str) -> sqlite3.Connection:
+        made = sqlite3.connect(
+            f"{path.resolve().as_uri()}?{mode}",
+            uri=True,
+            timeout=PATIENCE_S,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=64,
+        )
+        try:
+            made.execute("SELECT 1 FROM sqlite_master").fetchone()
+        except sqlite3.Error:
+            made.close()
+            raise
+        return made
+
+    if not readonly:
+        return dial("mode=rw")
+    try:
+        return dial("mode=ro")
+    except sqlite3.OperationalError:
+        if Path(f"{path}-wal").exists():  # unread commits lie there: without them the answer would be an old one
+            raise
+        return dial("mode=ro&immutable=1")  # a read-only folder, where WAL cannot keep its own files
+
+
+def _check(path: Path, made: sqlite3.Connection, size: int) -> None:
+    (application,) = made.execute("PRAGMA application_id").fetchone()
+    (version,) = made.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION:
+        raise BtError(f"{path} is an SQLite file, but not a memory", "name another --store")
+    if version > VERSION:
+        raise BtError(f"{path} was written by a newer bt_runtime (layout {version})", "update bt_runtime")
+    _check_length(path, size)
+
+
+def _check_length(path: Path, size: int) -> None:
+    """A file shorter than its own header says was cut off, unless its missing pages still lie in the log."""
+    wal = Path(f"{path}-wal")
+    if wal.exists() and wal.stat().st_size:
+        return
+    with path.open("rb") as file:
+        header = file.read(100)
+    page = int.from_bytes(header[16:18], "big")
+    page = 65536 if page == 1 else page
+    current = header[24:28] == header[92:96]  # else an old SQLite wrote last, and the count means nothing
+    told = int.from_bytes(header[28:32], "big") * page
+    if current and size < told:
+        raise BtError(
+            f"{path} is cut off: {size} bytes of {told}",
+            f"restore it from a copy; `btr memory export --salvage --store {path}` writes out what can be read",
+        )
+
+
+class Pool:
+    """Connections for readers, borrowed by any thread; a forked child never touches its parent's."""
+
+    def __init__(self, path: Path, readonly: bool) -> None:
+        self.path, self.readonly = path, readonly
+        self._idle: list[sqlite3.Connection] = []
+        self._owner = os.getpid()
+        self._lock = threading.Lock()
+        self.closed = False
+
+    @contextmanager
+    def borrow(self) -> Iterator[sqlite3.Connection]:
+        if self.closed:
+            raise BtError(f"{self.path} was closed", "open it again")
+        made = self._take() or connect(self.path, self.readonly)
+        try:
+            with in_words(self.path):
+                yield made
+        finally:
+            if made.in_transaction:
+                with suppress(sqlite3.Error):
+                    made.rollback()
+            self._give(made)
+
+    def _take(self) -> sqlite3.Connection | None:
+        if self._owner != os.getpid():
+            self._abandoned, self._idle, self._owner = self._idle, [], os.getpid()
+            self._lock = threading.Lock()
+        with self._lock:
+            return self._idle.pop() if self._idle else None
+
+    def _give(self, made: sqlite3.Connection) -> None:
+        with self._lock:
+            if not self.closed:
+                self._idle.append(made)
+                return
+        made.close()
+
+    def close(self) -> None:
+        self.closed = True
+        with self._lock:
+            while self._idle:
+                self._idle.pop().close()

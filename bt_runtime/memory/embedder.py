@@ -1,0 +1,65 @@
+"""Which embedder a name means. A heavy one lives in its own process; see `worker`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from bt_runtime.diagnose import BtError, nearest
+from bt_runtime.memory.vector import pack
+from bt_runtime.types import Embedder
+
+NAMES = ("hashing", "minilm", "sentence-transformers:MODEL")
+BATCH = 256
+
+
+class Closing(Embedder, Protocol):
+    """An embedder that holds something: a process, a model."""
+
+    def close(self) -> None: ...
+
+
+def open_embedder(name: str = "hashing") -> Embedder:
+    """By name. A GGUF model is not opened here: give `Modelled(model, name)` to the memory instead."""
+    kind, _, model = name.partition(":")
+    if kind == "hashing":
+        from bt_runtime.memory.hashing import Hashing
+
+        return Hashing()
+    if kind in ("minilm", "sentence-transformers"):
+        from bt_runtime.memory.sentences import Sentences
+
+        return Sentences(model or "all-MiniLM-L6-v2")
+    if kind == "gguf":
+        hint = "give the memory its model in a run, or: btr memory reembed --embedder minilm"
+        raise BtError(f"`{name}` is a GGUF model, which is not opened by name", hint)
+    near = nearest(kind, ("hashing", "minilm", "sentence-transformers"))
+    hint = f"did you mean `{near}`?" if near else f"one of: {', '.join(NAMES)}"
+    raise BtError(f"no embedder is called `{name}`", hint)
+
+
+def name_of(fingerprint: str) -> str:
+    """The name that opens the embedder of a store again."""
+    kind, _, rest = fingerprint.partition(":")
+    return f"{kind}:{rest.rpartition(':')[0]}" if kind == "sentence-transformers" else kind
+
+
+def embed_packed(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
+    """Vectors of these texts as they are stored. Whatever the embedder answers is checked first."""
+    packed: list[bytes] = []
+    for at in range(0, len(texts), BATCH):
+        part = list(texts[at : at + BATCH])
+        vectors = embedder.embed(part)
+        if len(vectors) != len(part):
+            raise BtError(f"{embedder.fingerprint} gave {len(vectors)} vectors for {len(part)} texts")
+        for vector in vectors:
+            if len(vector) != embedder.dim:
+                raise BtError(f"{embedder.fingerprint} gave {len(vector)} numbers where it promised {embedder.dim}")
+            packed.append(pack(vector))
+    return packed
+
+
+def close(embedder: Embedder) -> None:
+    closing = getattr(embedder, "close", None)
+    if closing is not None:
+        closing()

@@ -1,0 +1,211 @@
+"""Episodic memory: experiences go in whole runs at a time, and come back by the nearness of their goals."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Literal
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.memory import embedder as embedders
+from bt_runtime.memory.answer import Answer
+from bt_runtime.memory.cache import CELLS_FROM, Cache
+from bt_runtime.memory.draw import Tie, order
+from bt_runtime.memory.experience import Experience, from_json, normalise
+from bt_runtime.memory.index import Hit
+from bt_runtime.memory.retrieval import Fit, Offer, Retrieval, fill
+from bt_runtime.memory.rows import Filter, Row, allowed, by_id, eligible, roots, whole_task
+from bt_runtime.memory.store import Added, Store, Vanished
+from bt_runtime.types import Embedder
+
+Level = Literal["agent", "task"]
+FIRST = 8  # goals fetched beyond k at first: enough when the filter leaves most in
+WIDER = 8  # times as many, when it does not
+REMEMBERED = 4096  # query vectors and token counts kept at hand
+
+
+class Episodes:
+    """One store, one embedder, one way to count tokens. Safe to use from many threads; open it once per process."""
+
+    def __init__(
+        self, store: Store, embedder: Embedder, count: Callable[[str], int], *, cells_from: int = CELLS_FROM
+    ) -> None:
+        self.store, self.embedder, self._count = store, embedder, count
+        self._cells_from = cells_from
+        self._cache: Cache | None = None
+        self._vectors: dict[str, bytes] = {}
+        self._tokens: dict[str, int] = {}
+        self._workers = ThreadPoolExecutor(2, thread_name_prefix="memory")
+
+    @classmethod
+    def open(
+        cls,
+        path: Path | str,
+        embedder: Embedder | str = "hashing",
+        count: Callable[[str], int] = lambda text: len(text.split()),
+        *,
+        readonly: bool = False,
+        cells_from: int = CELLS_FROM,
+    ) -> Episodes:
+        """Opens the store, and makes its index before the first question needs it."""
+        store = Store(path, readonly=readonly)
+        try:
+            chosen = embedders.open_embedder(embedder) if isinstance(embedder, str) else embedder
+            made = cls(store, chosen, count, cells_from=cells_from)
+            with store.reading() as db:
+                if db.execute("SELECT 1 FROM vectors LIMIT 1").fetchone():
+                    made._index().search(db, bytes(4 * chosen.dim), 1)
+        except BaseException:
+            store.close()
+            raise
+        return made
+
+    def close(self) -> None:
+        self._workers.shutdown(wait=True, cancel_futures=True)
+        self.store.close()
+        embedders.close(self.embedder)
+
+    def __enter__(self) -> Episodes:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Writing -------------------------------------------------------------------------------------
+
+    def add(self, experiences: Iterable[Experience]) -> Added:
+        """All in one transaction, on disk when this returns. What the store knows already is not written twice."""
+        found = [self._complete(e) for e in experiences]
+        if not found:
+            return Added(0, 0)
+        while True:
+            lacking = self.store.missing((e.key for e in found), self.embedder.fingerprint)
+            vectors = dict(zip(lacking, embedders.embed_packed(self.embedder, lacking), strict=True))
+            try:
+                return self.store.add(found, vectors, self.embedder.fingerprint, self.embedder.dim)
+            except Vanished:
+                continue
+
+    def _complete(self, experience: Experience) -> Experience:
+        checked = from_json(experience.to_json())
+        return replace(
+            checked, tokens=checked.tokens or self._count(checked.text), when=checked.when or round(time.time(), 3)
+        )
+
+    # Reading -------------------------------------------------------------------------------------
+
+    def retrieve(
+        self,
+        goal: str,
+        budget: int | None = None,
+        k: int = 5,
+        *,
+        level: Level = "agent",
+        fit: Fit = "prefix",
+        tie: Tie = "uniform",
+        seed: int = 0,
+        exclude_task: str | None = None,
+        namespace: str | None = "default",
+        failed: bool = False,
+    ) -> Retrieval:
+        """The experiences nearest to the goal that fit the budget, whole. `failed` admits tasks not known to be met.
+
+        The same question to the same store gives the same answer, in any process.
+        """
+        _check(goal, level, fit, tie)
+        key = normalise(goal)
+        wanted = Filter(namespace, None if failed else True, exclude_task)
+        with self.store.reading() as db:
+            offers = self._offers(db, key, k, wanted, level, tie, seed)
+            return fill(goal, offers, self._counted, budget, k, fit)
+
+    def ask(self, goal: str, budget: int | None = None, k: int = 5, **how: Any) -> Answer[Retrieval]:
+        """`retrieve` as a job, for whoever must not wait."""
+        return Answer(self._workers.submit(self.retrieve, goal, budget, k, **how))
+
+    def _offers(
+        self, db: sqlite3.Connection, key: str, k: int, wanted: Filter, level: Level, tie: Tie, seed: int
+    ) -> Iterator[Offer]:
+        path = self.store.path
+        for score, rows in self._ties(db, key, k, wanted, level):
+            for row in order(rows, tie, seed, key):
+                first = by_id(db, row.id, path)
+                yield Offer(score, (first,) if level == "agent" else tuple(whole_task(db, first, path)))
+
+    def _ties(
+        self, db: sqlite3.Connection, key: str, k: int, wanted: Filter, level: Level
+    ) -> Iterator[tuple[float, list[Row]]]:
+        """Eligible experiences by falling score; those of one score together."""
+        seen: set[int] = set()
+        for hits in self._nearer(db, key, k, wanted):
+            fresh = [hit for hit in hits if hit.goal not in seen]
+            seen.update(hit.goal for hit in fresh)
+            rows: dict[int, list[Row]] = {}
+            for row in (eligible if level == "agent" else roots)(db, [hit.goal for hit in fresh], wanted):
+                rows.setdefault(row.goal, []).append(row)
+            for score, tied in groupby(fresh, key=lambda hit: hit.score):
+                together = [row for hit in tied for row in rows.get(hit.goal, ())]
+                if together:
+                    yield score, together
+
+    def _nearer(self, db: sqlite3.Connection, key: str, k: int, wanted: Filter) -> Iterator[list[Hit]]:
+        """Ever more of the nearest goals. When the filter leaves few in, only those it leaves in are searched."""
+        index = self._index()
+        if not db.execute("SELECT 1 FROM vectors LIMIT 1").fetchone():
+            return
+        query = self._vector(db, key)
+        size = max(k, 0) + FIRST
+        for count in (size, size * WIDER):
+            hits = index.search(db, query, count)
+            yield hits
+            if len(hits) == len(index):
+                return
+        within = allowed(db, wanted)
+        count = size * WIDER**2
+        while True:
+            hits = index.search(db, query, count, within)
+            yield hits
+            if len(hits) >= len(within) or count > len(within):
+                return
+            count *= WIDER
+
+    def _index(self) -> Cache:
+        if self._cache is None:
+            self._cache = Cache(self.store, self.embedder.fingerprint, self.embedder.dim, self._cells_from)
+        return self._cache
+
+    def _vector(self, db: sqlite3.Connection, key: str) -> bytes:
+        """A goal that the store knows has its vector there: the same one in every process, and no model is asked."""
+        sql = (
+            "SELECT v.vector FROM goals g JOIN vectors v ON v.goal = g.id JOIN embedders m ON m.id = v.embedder"
+            " WHERE g.goal = ? AND m.fingerprint = ?"
+        )
+        row = db.execute(sql, (key, self.embedder.fingerprint)).fetchone()
+        if row:
+            return bytes(row[0])
+        if key not in self._vectors:
+            if len(self._vectors) >= REMEMBERED:
+                self._vectors.clear()
+            self._vectors[key] = embedders.embed_packed(self.embedder, [key])[0]
+        return self._vectors[key]
+
+    def _counted(self, text: str) -> int:
+        if text not in self._tokens:
+            if len(self._tokens) >= REMEMBERED:
+                self._tokens.clear()
+            self._tokens[text] = self._count(text)
+        return self._tokens[text]
+
+
+def _check(goal: str, level: str, fit: str, tie: str) -> None:
+    if not goal.strip():
+        raise BtError("nothing can be retrieved for an empty goal")
+    choices = (("level", level, ("agent", "task")), ("fit", fit, ("prefix", "skip")))
+    for name, value, known in (*choices, ("tie", tie, ("uniform", "round_robin"))):
+        if value not in known:
+            raise BtError(f"`{name}` must be {' or '.join(known)}, not `{value}`")

@@ -1,0 +1,37 @@
+"""Embeds with a model that the runtime already has: a GGUF embedding model behind llama.cpp."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.types import Model
+
+PATIENCE_S = 60.0
+STEP_S = 0.0005
+
+
+class Modelled:
+    """`name` must change with the model file: its name and checksum, for instance."""
+
+    def __init__(self, model: Model, name: str, patience_s: float = PATIENCE_S) -> None:
+        self._model, self._patience = model, patience_s
+        self.fingerprint = f"gguf:{name}"
+        self._dim = 0
+
+    @property
+    def dim(self) -> int:
+        if not self._dim:
+            self._dim = len(self.embed(["a"])[0])
+        return self._dim
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        job = self._model.embed(texts)
+        end = time.monotonic() + self._patience
+        while (vectors := job.poll()) is None:
+            if time.monotonic() > end:
+                job.cancel("the memory waited too long")
+                raise BtError(f"{self.fingerprint} did not answer within {self._patience:g} s", "is the model loaded?")
+            time.sleep(STEP_S)  # a job has no other way to say that it is done; this is never the tick's thread
+        return vectors

@@ -1,0 +1,60 @@
+"""The experiences of one run, gathered while it goes on and written at its end, with the world's verdict."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Protocol
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.memory.experience import Experience
+from bt_runtime.memory.store import Added
+from bt_runtime.types import End, Verdict
+
+
+class Shelf(Protocol):
+    def add(self, experiences: Iterable[Experience]) -> Added: ...
+
+
+class Notebook:
+    """What an agent says of itself is its `end`; whether the task was met is for the world to say, once, at the end."""
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        *,
+        run: str,
+        task: str = "",
+        kind: str = "",
+        namespace: str = "default",
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._shelf, self._now = shelf, now
+        self._blank = Experience("", "", "success", namespace, task, kind, run)
+        self._pages: dict[str, tuple[str, str, End, float]] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def note(self, place: str, goal: str, text: str, end: End) -> None:
+        """An agent node has ended. One that is run again at the same place leaves both of its trajectories."""
+        with self._lock:
+            if self._closed:
+                raise BtError(f"the run {self._blank.run} was written already", "a run ends once")
+            turn, page = 1, place
+            while page in self._pages:
+                turn, page = turn + 1, f"{place}#{turn + 1}"
+            self._pages[page] = (goal, text, end, round(self._now(), 3))
+
+    def close(self, verdict: Verdict | bool | None) -> Added:
+        """All or nothing, durable when it returns. After a failed write it may be called again."""
+        met = verdict.met == verdict.total if isinstance(verdict, Verdict) else verdict
+        with self._lock:
+            pages = [
+                replace(self._blank, goal=goal, text=text, end=end, place=place, verdict=met, when=when)
+                for place, (goal, text, end, when) in self._pages.items()
+            ]
+            added = self._shelf.add(pages)
+            self._closed = True
+            return added

@@ -1,0 +1,63 @@
+"""What can be noticed about a world. An env may say it outright; `observation` reads it out of sentences."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from bt_runtime.types import Json
+
+
+class Thing(NamedTuple):
+    kind: str
+    number: int
+
+
+class Here(NamedTuple):
+    """Where the agent is."""
+
+    room: str = ""
+    near: str = ""
+
+
+class Seen(NamedTuple):
+    thing: Thing
+    room: str = ""
+    near: str = ""  # empty: somewhere in the room
+
+
+class Placed(NamedTuple):
+    thing: Thing
+    room: str = ""
+    near: str = ""
+
+
+class Held(NamedTuple):
+    thing: Thing
+
+
+class Holding(NamedTuple):
+    """Everything that is in the hands, and nothing else is."""
+
+    things: frozenset[Thing]
+
+
+class Looked(NamedTuple):
+    """Everything that is at a place was visible, and this was it."""
+
+    near: str
+    there: frozenset[Thing]
+
+
+class Fact(NamedTuple):
+    """Anything else: a lamp is on, a door is locked, an inventory holds three sticks."""
+
+    subject: str
+    attribute: str
+    value: Json
+
+
+Notice = Seen | Placed | Held | Holding | Looked | Fact
+
+
+def name_of(thing: Thing) -> str:
+    return f"{thing.kind} {thing.number}"

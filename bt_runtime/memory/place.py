@@ -1,0 +1,20 @@
+"""Where a memory lies when nobody says."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from bt_runtime.project import find_root
+
+
+def default_store(root: Path | None = None) -> Path:
+    """`BTR_MEMORY`, else in the project, else in the user's own data folder."""
+    named = os.environ.get("BTR_MEMORY")
+    if named:
+        return Path(named).expanduser()
+    project = root or find_root()
+    if project:
+        return project / ".btr" / "memory.sqlite"
+    data = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(data) / "bt_runtime" / "memory.sqlite"

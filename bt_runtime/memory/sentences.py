@@ -1,0 +1,125 @@
+"""A sentence-transformers model in a process of its own: neither its import nor its crash reaches the tick."""
+
+from __future__ import annotations
+
+import atexit
+import base64
+import json
+import os
+import select
+import subprocess
+import sys
+import threading
+from array import array
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from typing import IO
+
+from bt_runtime.diagnose import BtError, MissingExtra
+from bt_runtime.types import Json
+
+PATIENCE_S = 180.0  # loading torch on a slow disk takes most of it
+
+
+class Sentences:
+    """Started at the first need, restarted when it died, one question at a time."""
+
+    def __init__(self, model: str = "all-MiniLM-L6-v2", patience_s: float = PATIENCE_S) -> None:
+        if find_spec("sentence_transformers") is None:
+            raise MissingExtra("a sentence embedder", "embed")
+        self._model, self._patience = model, patience_s
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._about: dict[str, Json] = {}
+        atexit.register(self.close)
+
+    @property
+    def fingerprint(self) -> str:
+        return str(self._described()["fingerprint"])
+
+    @property
+    def dim(self) -> int:
+        return int(self._described()["dim"])
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        with self._lock:
+            answer = self._ask({"texts": list(texts)})
+        numbers = array("f")
+        numbers.frombytes(base64.b64decode(answer["vectors"]))
+        if sys.byteorder == "big":
+            numbers.byteswap()
+        dim = int(answer["dim"])
+        return [numbers[at : at + dim] for at in range(0, len(numbers), dim)]
+
+    def close(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+        try:
+            process.wait(timeout=2)  # its input has ended, so it ends
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def _described(self) -> dict[str, Json]:
+        with self._lock:
+            if not self._about:
+                self._start()
+            return self._about
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "bt_runtime.memory.worker", self._model]
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "TOKENIZERS_PARALLELISM": "false", "TQDM_DISABLE": "1"},
+        )
+        about = self._answer(self._process)
+        if self._about and self._about != about:
+            raise BtError(f"the embedder {self._model} changed while it was used", "open the memory again")
+        self._about = about
+        return self._process
+
+    def _ask(self, question: dict[str, Json]) -> dict[str, Json]:
+        process = self._process
+        if process is None or process.poll() is not None:
+            self.close()
+            process = self._start()
+        assert process.stdin is not None
+        try:
+            process.stdin.write(json.dumps(question).encode() + b"\n")
+            process.stdin.flush()
+        except OSError as failure:
+            raise self._died() from failure
+        return self._answer(process)
+
+    def _answer(self, process: subprocess.Popen[bytes]) -> dict[str, Json]:
+        assert process.stdout is not None
+        line = _line(process.stdout, self._patience)
+        if line is None:
+            self.close()
+            raise BtError(f"the embedder {self._model} did not answer within {self._patience:g} s")
+        if not line.endswith(b"\n"):
+            raise self._died()
+        answer: dict[str, Json] = json.loads(line)
+        if "error" in answer:
+            raise BtError(f"the embedder {self._model}: {answer['error']}", str(answer.get("hint", "")))
+        return answer
+
+    def _died(self) -> BtError:
+        self.close()
+        return BtError(
+            f"the process of the embedder {self._model} ended", "its last words are above; it starts again when asked"
+        )
+
+
+def _line(pipe: IO[bytes], patience_s: float) -> bytes | None:
+    """One answer; None when there was none in time. The worker writes an answer in one go."""
+    ready, _, _ = select.select([pipe], [], [], patience_s)
+    return pipe.readline() if ready else None

@@ -1,0 +1,45 @@
+"""Experiences that come in files: JSON Lines, shipped or a person's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from os import fsync
+from pathlib import Path
+
+from bt_runtime.diagnose import BtError, nearest
+from bt_runtime.memory.experience import Experience, lines, read_jsonl
+from bt_runtime.project import find, names
+
+
+def shipped() -> list[str]:
+    """The names of the starter files: the project's own first."""
+    return list(names("memory", ".jsonl"))
+
+
+def read_named(name: str) -> list[Experience]:
+    """A path, or the name of a starter file."""
+    path = Path(name)
+    found = path if path.is_file() else find("memory", name, ".jsonl")
+    if found is None:
+        near = nearest(name, shipped())
+        raise BtError(
+            f"no file and no starter is called {name}",
+            f"did you mean `{near}`?" if near else f"starters: {', '.join(shipped()) or 'none'}",
+        )
+    return read_jsonl(found)
+
+
+def write(path: Path, experiences: Sequence[Experience]) -> None:
+    """The whole file or none of it: a reader never sees half, and an old export is not lost to a full disk."""
+    draft = path.with_name(f".{path.name}.part")
+    try:
+        with draft.open("w", encoding="utf-8") as file:
+            file.writelines(lines(experiences))
+            file.flush()
+            fsync(file.fileno())
+        draft.replace(path)
+    except OSError as failure:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise BtError(f"cannot write {path}: {failure.strerror}") from failure

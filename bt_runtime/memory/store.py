@@ -1,0 +1,215 @@
+"""The truth: experiences, their goals and the goals' vectors in one SQLite file. Nothing here ranks or embeds."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.memory.database import PATIENCE_S, Pool, create
+from bt_runtime.memory.experience import Experience
+from bt_runtime.memory.rows import COLUMNS, Filter, told
+
+
+class Kept(NamedTuple):
+    """The embedder whose vectors this store holds."""
+
+    id: int
+    fingerprint: str
+    dim: int
+
+
+class Added(NamedTuple):
+    new: int
+    known: int
+
+
+class Store:
+    def __init__(self, path: Path | str, *, readonly: bool = False) -> None:
+        self.path, self.readonly = Path(path), readonly
+        if not readonly and not self.path.exists():
+            create(self.path)
+        self.pool = Pool(self.path, readonly)
+        self._turn = threading.Lock()
+        self.commits = 0  # a connection does not notice its own by `data_version`
+        with self.pool.borrow() as db:  # a damaged file is told at once, not at the first question
+            db.execute("SELECT max(id) FROM experiences").fetchone()
+
+    def close(self) -> None:
+        self.pool.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """One unchanging view of the store."""
+        with self.pool.borrow() as db:
+            db.execute("BEGIN")
+            yield db
+            db.execute("COMMIT")
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """All of it, durable when this returns, or nothing. One writer at a time, in this process and any other."""
+        if self.readonly:
+            raise BtError(f"{self.path} was opened for reading only", "open it without readonly")
+        with self._turn, self.pool.borrow() as db:
+            _begin(db)
+            try:
+                yield db
+                db.execute("COMMIT")
+                self.commits += 1
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+
+    # Writing -------------------------------------------------------------------------------------
+
+    def missing(self, keys: Iterable[str], fingerprint: str) -> list[str]:
+        """The goals that have no vector by this embedder yet."""
+        known = (
+            "SELECT 1 FROM goals g JOIN vectors v ON v.goal = g.id JOIN embedders m ON m.id = v.embedder"
+            " WHERE g.goal = ? AND m.fingerprint = ?"
+        )
+        with self.reading() as db:
+            return [key for key in dict.fromkeys(keys) if not db.execute(known, (key, fingerprint)).fetchone()]
+
+    def add(self, found: Sequence[Experience], vectors: Mapping[str, bytes], fingerprint: str, dim: int) -> Added:
+        """One transaction. `vectors` covers what `missing` named; the goals of others are in the store."""
+        with self.writing() as db:
+            kept = settle(db, self.path, fingerprint, dim)
+            new = 0
+            for experience in found:
+                if db.execute("SELECT 1 FROM experiences WHERE uid = ?", (experience.uid,)).fetchone():
+                    continue
+                goal = _goal(db, experience.key, vectors, kept)
+                db.execute(f"INSERT INTO experiences VALUES (NULL{', ?' * 13})", _values(experience, goal))
+                new += 1
+            return Added(new, len(found) - new)
+
+    def remove(self, uids: Iterable[str]) -> int:
+        """Forgets experiences, and the goals that no other experience has."""
+        gone = 0
+        with self.writing() as db:
+            db.execute("PRAGMA secure_delete = ON")  # forgotten means overwritten
+            for uid in uids:
+                for (goal,) in db.execute("DELETE FROM experiences WHERE uid = ? RETURNING goal", (uid,)).fetchall():
+                    gone += 1
+                    used = "SELECT 1 FROM experiences WHERE goal = ?"
+                    db.execute(f"DELETE FROM goals WHERE id = ? AND NOT EXISTS ({used})", (goal, goal))
+        return gone
+
+    # Reading -------------------------------------------------------------------------------------
+
+    def each(self, filter: Filter | None = None, limit: int = -1) -> Iterator[Experience]:
+        """In the order they were written; a page at a time, so that no reader holds the store."""
+        words, values = (filter or Filter()).where()
+        last = 0
+        while limit:
+            with self.pool.borrow() as db:
+                page = db.execute(
+                    f"SELECT e.id, {COLUMNS} FROM experiences e WHERE e.id > ? AND {words} ORDER BY e.id LIMIT ?",
+                    (last, *values, min(500, limit) if limit > 0 else 500),
+                ).fetchall()
+            if not page:
+                return
+            last = page[-1][0]
+            limit -= len(page) if limit > 0 else 0
+            for row in page:
+                yield told(row[1:], self.path)
+
+    def like(self, start: str) -> list[Experience]:
+        """Experiences by their id, or by the beginning of it."""
+        with self.pool.borrow() as db:
+            found = db.execute(
+                f"SELECT {COLUMNS} FROM experiences e WHERE e.uid >= ? AND e.uid < ? LIMIT 20", (start, start + "g")
+            ).fetchall()
+        return [told(row, self.path) for row in found]
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """How many there are, by end, verdict, namespace and kind."""
+        with self.reading() as db:
+            return {
+                name: {str(key): n for key, n in db.execute(f"SELECT {sql}, count(*) FROM experiences GROUP BY 1")}
+                for name, sql in (
+                    ("end", "end"),
+                    ("verdict", "CASE verdict WHEN 1 THEN 'success' WHEN 0 THEN 'failure' ELSE 'unknown' END"),
+                    ("namespace", "namespace"),
+                    ("kind", "kind"),
+                )
+            }
+
+    def kept(self) -> Kept | None:
+        with self.pool.borrow() as db:
+            return kept(db)
+
+
+def _begin(db: sqlite3.Connection) -> None:
+    """SQLite's own waiting sleeps ever longer and may starve; take turns until the patience of `in_words` is over."""
+    end = time.monotonic() + PATIENCE_S
+    db.execute("PRAGMA busy_timeout = 100")
+    try:
+        while True:
+            try:
+                db.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as failure:
+                if failure.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                    raise
+    finally:
+        db.execute(f"PRAGMA busy_timeout = {int(PATIENCE_S * 1000)}")
+
+
+def kept(db: sqlite3.Connection) -> Kept | None:
+    row = db.execute(
+        "SELECT m.id, m.fingerprint, m.dim FROM meta JOIN embedders m ON m.id = meta.value WHERE meta.key = 'embedder'"
+    ).fetchone()
+    return Kept(*row) if row else None
+
+
+def settle(db: sqlite3.Connection, path: Path, fingerprint: str, dim: int) -> Kept:
+    """The store's embedder is this one: it becomes so while no other has written, and is refused after."""
+    found = kept(db)
+    if found and found.fingerprint == fingerprint:
+        return found
+    if found and db.execute("SELECT 1 FROM vectors LIMIT 1").fetchone():
+        raise mixed(path, found.fingerprint, fingerprint)
+    db.execute("INSERT OR IGNORE INTO embedders (fingerprint, dim) VALUES (?, ?)", (fingerprint, dim))
+    (number,) = db.execute("SELECT id FROM embedders WHERE fingerprint = ?", (fingerprint,)).fetchone()
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('embedder', ?)", (number,))
+    return Kept(number, fingerprint, dim)
+
+
+def mixed(path: Path, theirs: str, ours: str) -> BtError:
+    name = ours.partition(":")[0]
+    return BtError(
+        f"{path} was embedded by {theirs}, this is {ours}: their distances mean nothing to each other",
+        f"use the same embedder, or change the store: btr memory reembed --store {path} --embedder {name}",
+    )
+
+
+def _goal(db: sqlite3.Connection, key: str, vectors: Mapping[str, bytes], kept: Kept) -> int:
+    found = db.execute("SELECT id FROM goals WHERE goal = ?", (key,)).fetchone()
+    goal = int(
+        found[0] if found else db.execute("INSERT INTO goals (goal) VALUES (?) RETURNING id", (key,)).fetchone()[0]
+    )
+    if not db.execute("SELECT 1 FROM vectors WHERE goal = ? AND embedder = ?", (goal, kept.id)).fetchone():
+        if key not in vectors:
+            raise Vanished(key)
+        db.execute("INSERT INTO vectors (goal, embedder, vector) VALUES (?, ?, ?)", (goal, kept.id, vectors[key]))
+    return goal
+
+
+class Vanished(Exception):
+    """Another process forgot this goal after its vector was found and before it was used: embed it, and again."""
+
+
+def _values(e: Experience, goal: int) -> tuple[Any, ...]:
+    return (
+        e.uid, goal, e.namespace, e.task, e.kind, e.run, e.place,
+        e.end, e.verdict, e.tokens, e.when, e.goal, e.text,
+    )  # fmt: skip

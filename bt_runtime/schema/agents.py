@@ -1,0 +1,113 @@
+"""The kinds that decide with a model: agent, plan, reflect, verify; and rollback, for worlds that can be put back."""
+
+from __future__ import annotations
+
+from bt_runtime.schema.kind import Field, Kind
+
+_IMPL = "bt_runtime.agents"
+_GOAL = Field("goal", "string", "What to achieve, as a person would say it.", required=True)
+_MODEL = Field("model", "text", "Which of the run's models decides: `planner`, `executor`, …", default="")
+_LEAF = Field(
+    "leaf", "text", "The tree that every subgoal of an expansion becomes; it has an input `goal`.", default=""
+)
+_WITH = Field("with", "inputs", "More inputs of the leaf, computed when it expands.", default={})
+_EXAMPLES = (
+    Field("examples", "integer", "How many retrieved experiences to show at most.", default=5, minimum=0),
+    Field("example_tokens", "integer", "Tokens that they may take together.", default=2000, minimum=0),
+    Field("level", "word", "Experiences of agents, or of whole tasks.", default="agent", choices=("agent", "task")),
+    Field("select", "word", "How examples are found: by similarity, by kind of task, or at random.", default="semantic",
+          choices=("semantic", "task", "random")),
+)  # fmt: skip
+_BUDGETS = (
+    Field("max_steps", "integer", "Actions in the world.", default=200, minimum=1),
+    Field("max_decisions", "integer", "Choices and texts asked of the model.", default=400, minimum=1),
+    Field("max_tokens", "integer", "Tokens written by the model.", default=20000, minimum=1),
+    Field("seconds", "number", "Time, by the run's clock; 0 means no bound.", default=0, minimum=0),
+)
+_GROWTH = (
+    Field("max_depth", "integer", "Agents above one another.", default=20, minimum=1),
+    Field("max_width", "integer", "Parts of one expansion.", default=12, minimum=1),
+    Field("max_levels", "integer", "Control nodes within one expansion.", default=4, minimum=1),
+    Field("max_invalid", "integer", "Answers in a row that cannot be used.", default=3, minimum=1),
+)
+_NOTES = Field("notes", "list", "Lines from earlier attempts, shown before the first observation.", default=[])
+_TEMPERATURE = Field(
+    "temperature", "number", "Of thoughts and plans; 0 takes the likeliest.", default=0, minimum=0, maximum=2
+)
+_PROMPT = Field("prompt", "text", "The prompt file in trees/prompts/.", default="")
+
+AGENT = Kind(
+    "agent", "agent", "Reaches a goal step by step: thinks, acts, and may expand into a subtree.",
+    (
+        _GOAL,
+        Field("moves", "list", "What it may do: `think`, `act`, `expand`, `ask`.", default=["think", "act"]),
+        _LEAF, _WITH, _MODEL,
+        Field("resume", "boolean", "After an expansion go on, with its result as the observation.", default=False),
+        Field("recall", "boolean", "May ask working memory where things were seen.", default=True),
+        Field("inform", "word", "What is told at the start besides the world's look.",
+              default="none", choices=("none", "last_action")),
+        Field("choose", "word", "How a sentence is chosen: exact, greedy, or by scoring all.", default="exact",
+              choices=("exact", "greedy", "scores")),
+        Field("show", "word", "Which observations are shown.", default="all", choices=("all", "failures", "none")),
+        Field("think_tokens", "integer", "Tokens of one thought.", default=200, minimum=1),
+        Field("patience", "integer", "How often a cycle of actions may repeat.", default=3, minimum=2),
+        _NOTES, _TEMPERATURE, _PROMPT, *_EXAMPLES, *_BUDGETS, *_GROWTH,
+    ),
+    (
+        "Each step chooses a move; `act` chooses one of the sentences executable now, `done` or `failure`.",
+        "`done` is SUCCESS; `failure`, a spent budget, a loop or too many invalid answers is FAILURE.",
+        "`expand` grafts a subtree below the agent; its result is the agent's, or with `resume` the next observation.",
+        "The model, the world and memory work elsewhere; a tick only polls, and halting the agent cancels them.",
+    ),
+    "agent:\n  goal: bring a cup to the sink\n  moves: [think, act]\n",
+    bare="goal", impl=f"{_IMPL}.agent:Agent", waits=True,
+)  # fmt: skip
+PLAN = Kind(
+    "plan", "agent", "Breaks a goal into parts, and becomes the subtree of them.",
+    (
+        _GOAL, Field("leaf", "text", _LEAF.about, required=True), _WITH, _MODEL,
+        Field("form", "word", "What it writes: our dialect, ReAcTree's lists, or ADaPT's steps.", default="dialect",
+              choices=("dialect", "lists", "steps")),
+        _NOTES, _TEMPERATURE, _PROMPT, *_EXAMPLES, *_BUDGETS[1:], *_GROWTH,
+    ),
+    (
+        "The plan is asked for once; one that cannot be used is asked for again with the reason, then it is FAILURE.",
+        "The plan's result is the node's result.",
+    ),
+    "plan:\n  goal: bring a cup to the sink\n  leaf: react\n", impl=f"{_IMPL}.plan:Plan", waits=True,
+)  # fmt: skip
+REFLECT = Kind(
+    "reflect", "agent", "After a failure, writes down what to do differently.",
+    (
+        _GOAL, Field("into", "key", "The entry with the list of reflections.", required=True, writes=True),
+        Field("keep", "integer", "How many of the latest are kept.", default=3, minimum=1),
+        _MODEL, _TEMPERATURE, _PROMPT,
+        Field("max_tokens", "integer", "Tokens of one reflection.", default=200, minimum=1),
+    ),
+    ("It reads how the latest attempt at this goal went, and adds one line to the list; it succeeds.",),
+    "reflect:\n  goal: bring a cup to the sink\n  into: lessons\n", impl=f"{_IMPL}.reflect:Reflect", waits=True,
+)  # fmt: skip
+VERIFY = Kind(
+    "verify", "agent", "Asks whether a goal is met.",
+    (
+        _GOAL, _MODEL, _PROMPT,
+        Field("ask_model", "boolean", "Ask the model when the world cannot tell.", default=True),
+    ),
+    (
+        "The world is asked first, then the postcondition of a skill that the goal names, then working memory; "
+        "the model comes last.",
+        "SUCCESS when the goal is met, else FAILURE; FAILURE as well when nobody can tell.",
+    ),
+    "verify: the cup is in the sink\n", bare="goal", impl=f"{_IMPL}.verify:Verify", waits=True,
+)  # fmt: skip
+ROLLBACK = Kind(
+    "rollback", "decorator", "Puts the world back as it was when its child fails.",
+    (Field("child", "node", "What may be undone.", required=True),),
+    (
+        "The world is remembered when the child starts, and restored when it fails; success and halting leave it.",
+        "A world that cannot be put back is left as it is.",
+    ),
+    "rollback:\n  check: battery > 0.2\n", bare="child", impl=f"{_IMPL}.rollback:Rollback",
+)  # fmt: skip
+
+AGENTS = (AGENT, PLAN, REFLECT, VERIFY, ROLLBACK)

@@ -1,0 +1,62 @@
+"""Worlds with a task at hand, and runs of the shipped strategies in them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.envs.registry import open_suite
+from bt_runtime.runtime import Run
+from bt_runtime.tree.clock import Manual
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture
+def data() -> Path:
+    """The data sets that are not part of the project."""
+    folder = Path(os.environ.get("BTR_DATA") or Path(__file__).parents[2] / "../shared/data")
+    if not folder.is_dir():
+        pytest.skip("the data sets are not here: set BTR_DATA to their folder")
+    return folder
+
+
+@pytest.fixture
+def start():
+    """`start("react", script, world=…, goal=…)`: a run with a scripted model and a clock that jumps."""
+    runs: list[Run] = []
+
+    def begin(tree: str, script: Any, *, world: Any = None, polls: int = 0, services: Any = None, **inputs: Any) -> Run:
+        model = ScriptedModel(script, polls)
+        clock = Manual() if getattr(world, "instant", True) else None  # a world in a thread takes real time
+        run = Run(
+            tree, inputs=inputs, world=world, services={"model": model, **(services or {})}, clock=clock, recall=False
+        )
+        run.model = model  # type: ignore[attr-defined]
+        run.told = []  # type: ignore[attr-defined]
+        run.context.events = lambda name, what: run.told.append((name, what))  # type: ignore[attr-defined]
+        runs.append(run)
+        return run
+
+    yield begin
+    for run in runs:
+        run.close()
+
+
+@pytest.fixture(params=["textcraft", "house", "thor"])
+def errand(request: pytest.FixtureRequest):
+    """A suite, one of its tasks, and its world set up for it."""
+    if request.param == "thor":
+        pytest.importorskip("ai2thor")
+        pytest.importorskip("msgpack")
+    suite = open_suite(request.param)
+    task = suite.tasks(7, 1)[0]
+    world = suite.open()
+    world.reset(task)
+    yield suite, task, world
+    world.close()

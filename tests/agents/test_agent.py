@@ -1,0 +1,220 @@
+"""The agent node: its steps, its expansions, its jobs, its record."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from test_guards import Room, ending
+
+from bt_runtime.agents.prompt import Prompt, agent_prompt, chat
+from bt_runtime.agents.scripted import Answered, Misplayed, RecordingModel, ScriptedModel
+from bt_runtime.agents.story import Family, Step
+from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
+from bt_runtime.types import Choice
+
+
+def test_done_is_success_and_failure_is_failure(start):
+    assert start("react", ["Act: done"], goal="x", world=Room()).spin() is SUCCESS
+    assert start("react", ["Act: failure"], goal="x", world=Room()).spin() is FAILURE
+
+
+def test_a_prompt_only_ever_grows_at_its_end_so_that_what_is_cached_serves_on(start):
+    run = start("react", ["Think: hm", "Act: jump", "Act: go left", "Act: done"], goal="get out", world=Room())
+    assert run.spin() is SUCCESS
+    prompts = [a["prompt"] for a in run.model.asked if a["kind"] == "choose"]
+    assert all(later.startswith(earlier) for earlier, later in pairwise(prompts))
+    assert prompts[-1].endswith("Think: hm\nOK.\nAct: jump\nNothing new.\nAct: go left\nNothing new.\n")
+
+
+def test_only_what_can_be_done_now_is_offered_and_a_step_is_one_question(start):
+    run = start("react", ["Act: jump", "Act: done"], goal="get out", world=Room())
+    run.spin()
+    first = run.model.asked[0]
+    assert first["options"] == ("Think: ", "Act: ")
+    assert first["then"] == {"Act: ": ["go left", "go right", "jump", "done", "failure"]}
+    assert len(run.model.asked) == 2
+
+
+BATTERY = """
+version: 1
+tree: t
+blackboard: {battery: number}
+root:
+  reactive_fallback:
+    - check: battery < 0.2
+    - agent: {goal: get out}
+"""
+
+
+def test_a_battery_check_interrupts_an_agent_within_two_ticks_in_the_middle_of_a_thought(start):
+    run = start(BATTERY, ["Think: a long thought"], polls=10_000, world=Room())
+    run.blackboard["battery"] = 0.9
+    for _ in range(100):
+        assert run.tick().status is RUNNING
+    job = run.model.jobs[-1]
+    run.blackboard["battery"] = 0.1
+    assert SUCCESS in (run.tick().status, run.tick().status)
+    assert "earlier child" in job.cancelled
+    agent = next(n for n in run.nodes() if n.spec.kind.name == "agent")
+    assert agent.ending.why == "cancelled" and "/t" in agent.ending.detail
+
+
+def test_a_late_answer_is_dropped(start):
+    run = start(BATTERY, ["Act: jump"], polls=5, world=Room())
+    run.blackboard["battery"] = 0.9
+    run.tick()
+    job = run.model.jobs[-1]
+    run.blackboard["battery"] = 0.1
+    run.tick()
+    job.polls = 0
+    run.tick()
+    assert run.context.services["world"].acts == []
+
+
+def test_with_resume_an_expansions_result_is_the_next_observation(start):
+    text = (
+        "version: 1\ntree: t\nroot:\n  agent: {goal: get out, moves: [think, act, expand], leaf: react, resume: true}\n"
+    )
+    script = ["Expand:\nsequence: [go there, come back]", "Act: done", "Act: failure", "Act: jump", "Act: done"]
+    run = start(text, script, world=Room())
+    assert run.spin(ticks=100) is SUCCESS
+    agent = run.root
+    assert [s.observation for s in agent.steps] == ["The plan failed.", "Nothing new."]
+    assert agent.children == []
+
+
+def test_an_agent_that_is_started_again_has_shed_its_earlier_expansion(start):
+    agent = "agent: {goal: get out, moves: [act, expand], leaf: react}"
+    text = f"version: 1\ntree: t\nroot:\n  retry:\n    times: 2\n    child: {{{agent}}}\n"
+    script = ["Expand:\nsequence: [go there, come back]", "Act: failure", "Act: done"]
+    run = start(text, script, world=Room())
+    before = run.engine.nodes
+    assert run.spin(ticks=100) is SUCCESS
+    assert run.engine.nodes == before
+
+
+def test_siblings_and_the_goal_above_are_told_to_a_child(start):
+    script = ["Expand:\nfallback: [look left, look right]", "Act: failure", "Act: done"]
+    run = start("reactree", script, goal="find the exit", world=Room())
+    assert run.spin(ticks=100) is SUCCESS
+    told = run.model.asked[-1]["prompt"]
+    assert "Your primary goal is to: find the exit" in told
+    assert "using a fallback strategy. At this level, your sibling tasks are: look left, and look right." in told
+    assert told.index("sibling tasks") < told.index("Your task is to: look right")
+
+
+def test_act_parts_of_a_plan_become_skill_nodes_of_the_trees_manifest(start):
+    text = "version: 1\ntree: t\nskills: [house]\nroot:\n  agent: {goal: get out, moves: [expand], leaf: react}\n"
+    run = start(text, ["Expand:\nsequence: [{act: go to fridge 1}, look around]", "Act: done"], world=Room())
+    assert run.spin(ticks=100) is SUCCESS
+    assert run.context.services["world"].acts == ["go to fridge 1"]
+
+
+def test_what_an_agent_lived_through_is_noted_with_how_it_ended(start):
+    noted = []
+
+    class Notebook:
+        def note(self, *page):
+            noted.append(page)
+
+    script = ["Expand:\nsequence: [go left, jump]", "Act: go left", "Act: done", "Act: failure"]
+    run = start("reactree", script, goal="get out", world=Room(), services={"notebook": Notebook()})
+    assert run.spin(ticks=100) is FAILURE
+    assert [(goal, end) for _, goal, _, end in noted] == [
+        ("go left", "success"),
+        ("jump", "failure"),
+        ("get out", "expand"),
+    ]
+    assert noted[0][2].endswith("Act: go left\nNothing new.\nAct: done\n")
+    assert "Expand:\nsequence: [go left, jump]" in noted[2][2]
+
+
+def test_different_models_decide_for_planner_and_executor(start):
+    planner = ScriptedModel(
+        lambda ask: " easy.\nStep 1: first half\nStep 2: second half\nExecution Order: (Step 1 AND Step 2)"
+    )
+    executor = ScriptedModel(["Act: failure", "Act: done", "Act: done"])
+    run = start(
+        "adapt", [], goal="get out", world=Room(), services={"models": {"planner": planner, "executor": executor}}
+    )
+    assert run.spin(ticks=100) is SUCCESS
+    assert len(planner.asked) == 1 and len(executor.asked) == 3
+
+
+def test_examples_come_most_similar_first_and_a_memory_that_fails_costs_no_run(start):
+    class Episodes:
+        def ask(self, goal, budget, k, **how):
+            found = type(
+                "Found",
+                (),
+                {"taken": [type("E", (), {"text": "Your task is to: like this"})()], "why": lambda self: ""},
+            )
+            return Answered(found())
+
+    run = start("react", ["Act: done"], goal="get out", world=Room(), services={"episodes": Episodes()})
+    assert run.spin() is SUCCESS
+    prompt = run.model.asked[0]["prompt"]
+    assert prompt.index("Example 1\nYour task is to: like this") < prompt.index("Your task is to: get out")
+
+    class Broken:
+        def ask(self, *_, **__):
+            from bt_runtime.diagnose import BtError
+
+            raise BtError("the store is gone")
+
+    run = start("react", ["Act: done"], goal="get out", world=Room(), services={"episodes": Broken()})
+    assert run.spin() is SUCCESS
+    assert "retrieval failed" in [e for e, _ in run.told]
+
+
+def test_a_person_who_is_there_is_asked_and_answers(start):
+    class Person:
+        def ask(self, question):
+            return Answered(f"answer to {question}")
+
+    text = "version: 1\ntree: t\nroot:\n  agent: {goal: get out, moves: [act, ask]}\n"
+    run = start(text, ["Ask: which way?", "Act: done"], world=Room(), services={"person": Person()})
+    assert run.spin() is SUCCESS
+    assert run.root.steps == [Step("ask", "which way?", "answer to which way?")]
+
+
+def test_a_model_that_breaks_ends_the_agent_with_its_message(start):
+    run = start("react", ["Act: fly"], goal="get out", world=Room())
+    assert run.spin(ticks=20) is FAILURE
+    assert ending(run).startswith("error: Misplayed: the script says 'fly'")
+
+
+def test_prompts_of_chat_models_use_the_models_own_template_and_base_models_none():
+    prompt = agent_prompt(
+        "Be brief.", "get out", "A room.", [Step("think", "hm")], family=Family("x", ("a", "b"), "parallel")
+    )
+    assert prompt.text().startswith("Be brief.\n\nYour primary goal is to: x\n")
+    template = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</>{% endfor %}"
+    template += "{% if add_generation_prompt %}<assistant>{% endif %}"
+    pytest.importorskip("jinja2")
+    shown = prompt.text(template)
+    assert shown.startswith("<system>Be brief.</><user>Your primary goal") and shown.endswith(
+        "<assistant>Think: hm\nOK.\n"
+    )
+
+
+def test_a_chat_template_without_a_system_role_gets_it_in_the_users_words_and_a_hostile_one_no_python():
+    pytest.importorskip("jinja2")
+    refusing = "{% if m.role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
+    strict = "{% for m in messages %}" + refusing + "[{{ m.content }}]{% endfor %}"
+    assert Prompt("S", "", "T", "").text(strict) == "[S\n\nT]"
+    from bt_runtime.diagnose import BtError
+
+    with pytest.raises(BtError, match="template"):
+        chat("{{ ''.__class__.__mro__[1].__subclasses__() }}", [{"role": "user", "content": "x"}])
+
+
+def test_a_recording_plays_back_what_was_recorded_and_a_miss_is_an_error(tmp_path):
+    file = tmp_path / "talk.jsonl"
+    first = RecordingModel(file, ScriptedModel(["b"]))
+    assert first.choose("p", ["a", "b"]).poll() == Choice("b", 1, 0.0, 1.0)
+    again = RecordingModel(file)
+    assert again.choose("p", ["a", "b"]).poll() == Choice("b", 1, 0.0, 1.0)
+    with pytest.raises(Misplayed, match="no answer"):
+        again.choose("another", ["a", "b"])

@@ -1,0 +1,73 @@
+"""A run's world, models and memories: given or named, written at the end, closed only when the run opened them."""
+
+from __future__ import annotations
+
+import pytest
+from oracles import growing
+
+from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.envs.registry import open_suite
+from bt_runtime.runtime import Run
+from bt_runtime.testing import SUCCESS
+
+pytest.importorskip("numpy")
+
+
+@pytest.fixture
+def house():
+    suite = open_suite("house")
+    task = suite.tasks(11, 1)[0]
+    world = suite.open()
+    world.reset(task)
+    return suite, task, world
+
+
+def test_a_runs_experiences_are_written_at_its_end_with_the_worlds_verdict_and_shown_to_the_next_run(house, tmp_path):
+    from bt_runtime.memory.episodes import Episodes
+
+    suite, task, world = house
+    script = growing(suite._expert(world, "reactree", "seen", False, 0).run(), recall=False)
+    with Run("reactree", inputs={"goal": task.goal}, world=world, task=task, model=ScriptedModel(script),
+             memory=tmp_path / "memory.db", recall=False) as run:  # fmt: skip
+        assert run.spin(ticks=5000) is SUCCESS
+    with Episodes.open(tmp_path / "memory.db") as episodes:
+        found = episodes.retrieve(task.goal, k=3)
+        assert found.taken and all(e.verdict is True and e.task == task.id for e in found.taken)
+        assert found.taken[0].goal == task.goal and found.taken[0].end == "expand"
+        model = ScriptedModel(["Act: done"])
+        with Run("react", inputs={"goal": task.goal}, world=world, model=model, memory=episodes) as run:
+            run.spin()
+        assert "Example 1\n" in model.asked[0]["prompt"]
+        assert episodes.retrieve(task.goal, k=1).taken  # the run did not close what it was given
+
+
+def test_a_run_that_fails_by_the_worlds_account_is_kept_but_not_shown(house, tmp_path):
+    from bt_runtime.memory.episodes import Episodes
+
+    _, task, world = house
+    with Run("react", inputs={"goal": task.goal}, world=world, task=task, model=ScriptedModel(["Act: done"]),
+             memory=tmp_path / "memory.db") as run:  # fmt: skip
+        assert run.spin() is SUCCESS  # its own word
+    with Episodes.open(tmp_path / "memory.db") as episodes:
+        assert not episodes.retrieve(task.goal, k=3).taken
+        assert episodes.retrieve(task.goal, k=3, failed=True).taken[0].verdict is False
+
+
+def test_working_memory_answers_where_a_thing_was_seen_by_another_agent_of_the_run(house):
+    _, task, world = house
+    room = next(s for s in world.skills() if s.startswith("go to "))
+    script = [f"Act: {room}", "Act: done"]
+    with Run("react", inputs={"goal": task.goal}, world=world, model=ScriptedModel(script)) as run:
+        assert run.spin() is SUCCESS
+        known = run.context.services["working_memory"].snapshot()
+        assert run.blackboard["working_memory"] == known
+        offered = run.equipment.models["default"].asked[-1]["then"]["Act: "]
+        assert (not known.things) or any(s.startswith("recall location of ") for s in offered)
+
+
+def test_a_skill_of_a_manifest_can_recall(house):
+    _, _, world = house
+    text = "version: 1\ntree: t\nskills: [house]\nroot:\n  recall_location: {thing: unicorn}\n"
+    with Run(text, world=world) as run:
+        assert run.spin() is SUCCESS
+        assert run.root.feedback_message == "You have not seen unicorn before."

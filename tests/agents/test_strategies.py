@@ -1,0 +1,144 @@
+"""Each strategy is a short tree, and reaches the goal in every world when its model says what an oracle would."""
+
+from __future__ import annotations
+
+import pytest
+from oracles import acting, growing, planning
+
+from bt_runtime import project, source
+from bt_runtime.envs.registry import open_suite
+from bt_runtime.source import Listing, Mapping
+from bt_runtime.testing import FAILURE, SUCCESS
+
+STRATEGIES = ("react", "reactree", "adapt", "plan_and_execute", "try_again", "reflexion", "lota")
+
+
+def nodes_of(tree: str) -> int:
+    """How many lines a strategy's nodes take."""
+    path = project.find("trees", tree)
+    assert path is not None
+    text = path.read_text()
+    return len(text[text.index("\nroot:") :].strip().splitlines()) - 1
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_a_strategy_is_a_file_of_at_most_25_lines_of_nodes_and_no_python_of_its_own(name):
+    assert nodes_of(name) <= 25
+    path = project.find("trees", name)
+    assert path is not None
+    todo, kinds = [source.read(path).root], set()
+    while todo:
+        node = todo.pop()
+        if isinstance(node, Mapping):
+            kinds |= set(node.keys())
+            todo += [v for _, v in node]
+        elif isinstance(node, Listing):
+            todo += node.items
+    assert "py" not in kinds
+
+
+@pytest.mark.parametrize("name", ["react", "try_again", "reflexion", "lota"])
+def test_strategies_without_a_plan_reach_the_goal(name, errand, start):
+    suite, task, world = errand
+    oracle = suite.oracle(world, task)
+    script = acting(oracle)
+    if name == "lota":
+        script(None)  # it does not think
+    if name in ("try_again", "reflexion"):
+        world.reset(task)
+    run = start(name, script, world=world, goal=task.goal)
+    raise_budget(run)
+    assert run.spin(ticks=5000) is SUCCESS
+    verdict = world.verdict()
+    assert verdict.met == verdict.total > 0
+
+
+def raise_budget(run):
+    """The oracle searches for longer than the paper's budget lets an agent: what is shown here is the mechanics."""
+    for node in run.nodes():
+        if node.spec.kind.name == "agent":
+            node.spec.values["max_steps"] = 1000
+            node.spec.values["max_decisions"] = 2000
+
+
+@pytest.mark.parametrize("name", ["plan_and_execute", "adapt"])
+def test_strategies_that_plan_graft_the_parts_and_reach_the_goal(name, errand, start):
+    suite, task, world = errand
+    script = planning(suite.oracle(world, task), task.goal, fails=name == "adapt")
+    run = start(name, script, world=world, goal=task.goal)
+    status = run.spin(ticks=5000)
+    grafts = [what for event, what in run.told if event == "expand"]
+    assert len(grafts) == 1 and "sequence" in grafts[0]["grafted"]
+    ended = [what["why"] for event, what in run.told if event == "end"]
+    verdict = world.verdict()
+    if "budget" not in ended:  # a long task may need more steps than a part has
+        assert status is SUCCESS and verdict.met == verdict.total > 0
+    assert ended.count("failure") == (1 if name == "adapt" else 0)
+
+
+@pytest.mark.parametrize("remembers", [False, True])
+def test_reactree_grows_the_oracles_tree_in_the_house_and_reaches_the_goal(remembers, start):
+    suite = open_suite("house")
+    for task in suite.tasks(11, 4):
+        world = suite.open()
+        world.reset(task)
+        expert = suite._expert(world, "reactree", "seen", remembers, 0)
+        run = start("reactree", growing(expert.run(), remembers), world=world, goal=task.goal)
+        if remembers:
+            run.equipment._working_memory(run.context)
+            world.things = lambda wanted=world.goal: sorted({c.thing for c in wanted} | {"apple"})
+        assert run.spin(ticks=5000) is SUCCESS
+        verdict = world.verdict()
+        assert verdict.met == verdict.total > 0
+        assert any(event == "expand" for event, _ in run.told)
+
+
+def test_adapt_stops_planning_at_its_depth_limit(start):
+    def give_up(ask):
+        if ask["kind"] == "write":
+            number = ask["prompt"].count("x") % 7
+            part = f"{number}{len(run.told)}"
+            return f" split.\nStep 1: first half of part {part}\nStep 2: second half of part {part}"
+        return "Act: failure"
+
+    run = start("adapt", give_up, goal="do the impossible", max_depth=3)
+    assert run.spin(ticks=2000) is FAILURE
+    ends = [what for event, what in run.told if event == "end"]
+    assert [e["why"] for e in ends].count("failure") == 3  # the root, its first part, that part's first part
+    assert len([1 for event, _ in run.told if event == "expand"]) == 2
+
+
+def test_reflexion_shows_the_lessons_of_earlier_trials_and_puts_the_world_back(start):
+    suite = open_suite("textcraft")
+    task = suite.tasks(3, 1)[0]
+    world = suite.open()
+    world.reset(task)
+    first = next(s for s in world.skills() if s.startswith("get "))
+    prompts = []
+
+    def script(ask):
+        prompts.append(ask["prompt"])
+        if ask["kind"] == "write":
+            return f"fetch the parts first, lesson {len(prompts)}"
+        return "Act: failure" if world.last_fetch else "Act: " + first
+
+    world.last_fetch = False
+    act = world.act
+
+    def watched(sentence):
+        world.last_fetch = True
+        return act(sentence)
+
+    restore = world.restore
+
+    def put_back(snapshot):
+        world.last_fetch = False
+        restore(snapshot)
+
+    world.act, world.restore = watched, put_back
+    run = start("reflexion", script, world=world, goal=task.goal, trials=3)
+    assert run.spin(ticks=500) is FAILURE
+    assert len(run.blackboard["lessons"]) == 3
+    last = [p for p in prompts if "From earlier attempts" in p][-1]
+    assert last.count("fetch the parts first") >= 2
+    assert world.act("inventory").text.count(first.split()[-1]) == 0

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bt_runtime import init
+from tests.cli.conftest import Btr
+
+
+@pytest.mark.parametrize("example", init.names())
+def test_every_example_validates_strictly_and_runs(
+    btr: Btr, here: Path, monkeypatch: pytest.MonkeyPatch, example: str
+) -> None:
+    assert btr("init", "mine", "--example", example).code == 0
+    monkeypatch.chdir(here / "mine")
+    assert btr("validate", "--strict").code == 0
+    assert btr("run", "main", "--seconds", 20).code == 0
+    assert btr("schema", "--check").code == 0
+
+
+def test_the_schema_of_a_new_project_knows_its_skills(btr: Btr, here: Path) -> None:
+    btr("init", "mine")
+    schema = json.loads((here / "mine" / "schemas" / "tree.schema.json").read_text())
+    assert "kind_say" in schema["definitions"]
+
+
+def test_what_is_there_is_never_written_over(btr: Btr, here: Path) -> None:
+    (here / "README.md").write_text("mine")
+    said = btr("init")
+    assert said.code == 2
+    assert "already there: README.md" in said.err
+    assert [p.name for p in here.iterdir()] == ["README.md"]
+    assert (here / "README.md").read_text() == "mine"
+
+
+def test_an_unknown_example_is_guessed(btr: Btr, here: Path) -> None:
+    assert "did you mean `patrol`?" in btr("init", "--example", "patroll").err
+    assert set(json.loads(btr("init", "--list", "--json").out)) == set(init.names())
+    assert list(here.iterdir()) == []

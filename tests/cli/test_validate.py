@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Btr, tree
+
+GOOD = tree("log: hi")
+BAD = tree("sequense:", "  - log: hi")
+WARNED = tree("log: hi", head="inputs:\n  unread: {type: string}")
+
+
+def test_a_sound_file_says_so_on_stderr_and_nothing_on_stdout(btr: Btr, here: Path) -> None:
+    (here / "a.yaml").write_text(GOOD)
+    assert btr("validate", "a.yaml") == (0, "", "1 file checked, no faults\n")
+
+
+def test_all_faults_of_all_files_are_shown_and_exit_1(btr: Btr, here: Path) -> None:
+    (here / "a.yaml").write_text(BAD)
+    (here / "b.yaml").write_text(tree("log: {texd: hi}"))
+    said = btr("validate", "a.yaml", "b.yaml")
+    assert said.code == 1
+    assert "error[BT012]" in said.out and "a.yaml:4:3" in said.out
+    assert "error[BT013]" in said.out and "b.yaml:4:9" in said.out
+    assert said.err == "2 files checked: 2 errors\n"
+
+
+@pytest.mark.parametrize(
+    ("form", "begins"),
+    [("full", "error[BT012]: "), ("concise", "a.yaml:4:3: error[BT012]: "), ("github", "::error file=a.yaml,")],
+)
+def test_output_formats(btr: Btr, here: Path, form: str, begins: str) -> None:
+    (here / "a.yaml").write_text(BAD)
+    assert btr("validate", "a.yaml", "--output-format", form).out.startswith(begins)
+
+
+def test_json_is_one_list_of_all_files_even_when_empty(btr: Btr, here: Path) -> None:
+    (here / "a.yaml").write_text(BAD)
+    (row,) = json.loads(btr("validate", "--json", "a.yaml").out)
+    assert (row["code"], row["span"]["line"]) == ("BT012", 4)
+    (here / "a.yaml").write_text(GOOD)
+    assert json.loads(btr("validate", "--json", "a.yaml").out) == []
+
+
+def test_warnings_count_only_when_strict(btr: Btr, here: Path) -> None:
+    (here / "a.yaml").write_text(WARNED)
+    assert btr("validate", "a.yaml").code == 0
+    assert btr("validate", "a.yaml", "--strict").code == 1
+
+
+def test_standard_input_is_a_file_called_stdin(btr: Btr) -> None:
+    said = btr("validate", "-", stdin=BAD.encode())
+    assert said.code == 1
+    assert "--> stdin:4:3" in said.out
+    assert btr("validate", "-", stdin=b"\xff\xfe\x00").code == 1
+
+
+def test_nothing_selected_is_exit_5(btr: Btr, here: Path) -> None:
+    (here / "notes.yaml").write_text("shopping: [milk]\n")
+    said = btr("validate", ".")
+    assert said.code == 5
+    assert "no tree and no manifest" in said.err
+
+
+def test_a_folder_selects_trees_manifests_and_the_project_file(btr: Btr, here: Path) -> None:
+    for name, text in {
+        "btr.yaml": "hz: fast\n", "trees/a.yaml": BAD, "trees/deep/b.yaml": GOOD, "skills/s.yaml": "version: 1\n",
+        "envs/e.yaml": "a: b\n", ".hidden/c.yaml": BAD, "memory/m.yaml": "a: b\n",
+    }.items():  # fmt: skip
+        (here / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / name).write_text(text)
+    rows = json.loads(btr("validate", "--json").out)
+    assert {Path(r["file"]).name for r in rows} == {"btr.yaml", "a.yaml", "s.yaml"}
+
+
+def test_a_fault_in_a_shared_subtree_is_shown_once(btr: Btr, here: Path) -> None:
+    (here / "trees").mkdir()
+    (here / "trees" / "inner.yaml").write_text(BAD)
+    for name in ("a", "b"):
+        (here / "trees" / f"{name}.yaml").write_text(tree("tree: inner.yaml"))
+    assert len(json.loads(btr("validate", "trees", "--json").out)) == 1
+
+
+def test_a_missing_file_is_a_usage_error_with_a_near_name(btr: Btr, here: Path) -> None:
+    (here / "patrol.yaml").write_text(GOOD)
+    said = btr("validate", "patrl.yaml")
+    assert said.code == 2
+    assert said.err == "error: there is no file patrl.yaml\n  help: did you mean patrol.yaml?\n"
+
+
+def test_colours_are_as_asked(btr: Btr, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "a.yaml").write_text(BAD)
+    assert "\x1b[" not in btr("validate", "a.yaml").out
+    assert "\x1b[" in btr("validate", "a.yaml", "--color", "always").out
+    monkeypatch.setenv("BTR_COLOR", "always")
+    assert "\x1b[" in btr("validate", "a.yaml").out
+    assert "\x1b[" not in btr("validate", "a.yaml", "--color", "never").out
+
+
+def test_the_format_comes_from_flag_environment_project_in_this_order(
+    btr: Btr, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "a.yaml").write_text(BAD)
+    (here / "btr.yaml").write_text("output_format: concise\n")
+    assert btr("validate", "a.yaml").out.startswith("a.yaml:4:3")
+    monkeypatch.setenv("BTR_OUTPUT_FORMAT", "github")
+    assert btr("validate", "a.yaml").out.startswith("::error")
+    assert btr("validate", "a.yaml", "--output-format", "full").out.startswith("error[")

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.envs.registry import open_suite, open_world, suite_names
+
+
+def test_our_worlds_are_known_by_name() -> None:
+    """Every world of ours is listed, and opens by its name."""
+    assert {"textcraft", "house"} <= set(suite_names())
+    for name in ("textcraft", "house"):
+        assert open_suite(name).name == name
+        open_world(name).close()
+
+
+def test_a_world_that_is_not_there_is_an_error_with_a_way_out() -> None:
+    """A misspelt name names the right one."""
+    with pytest.raises(BtError) as caught:
+        open_world("huose")
+    assert "house" in caught.value.hint
+
+
+def test_a_world_of_someone_else_is_on_the_same_footing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An entry point is found by name, listed, and may stand in for one of ours."""
+    from importlib.metadata import EntryPoint
+
+    from bt_runtime.envs import registry
+
+    theirs = [
+        EntryPoint(name, "bt_runtime.envs.textcraft.suite:SUITE", registry.GROUP) for name in ("greenhouse", "house")
+    ]
+    monkeypatch.setattr(
+        registry, "entry_points", lambda group, name=None: [e for e in theirs if name in (None, e.name)]
+    )
+    assert "greenhouse" in registry.suite_names()
+    assert registry.open_suite("greenhouse").name == registry.open_suite("house").name == "textcraft"
+
+
+@pytest.mark.parametrize("name", ["textcraft", "house"])
+def test_an_unknown_option_or_kind_is_an_error(name: str) -> None:
+    """Options and kinds of task are never silently ignored."""
+    suite = open_suite(name)
+    with pytest.raises(BtError, match="no option `colour`"):
+        suite.open(colour="red")
+    with pytest.raises(BtError, match="no option `colour`"):
+        suite.tasks(0, 1, colour="red")
+    with pytest.raises(BtError, match="no kind of task"):
+        suite.tasks(0, 1, kinds=["dance"])
+
+
+@pytest.mark.parametrize("name", ["textcraft", "house"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"house": 5, "recipes": 5},
+        {"house": "flat", "things": [["apple"]], "recipes": [5]},
+        {"house": "flat", "things": [["apple", "sofa 1", "under"]], "commands": [None]},
+        {"house": "flat", "goal": [{}], "commands": 1},
+    ],
+)
+def test_a_task_or_snapshot_of_something_else_is_an_error(name: str, data: dict[str, object]) -> None:
+    """Broken data is told in one line, and the world goes on with the task it had."""
+    suite = open_suite(name)
+    world = suite.open()
+    task = suite.tasks(0, 1)[0]
+    world.reset(task)
+    before = world.snapshot()
+    with pytest.raises(BtError):
+        world.reset(task._replace(data=data))
+    for junk in (b"", b"\x00\xff", b"[]", b'{"task": {}}'):
+        with pytest.raises(BtError, match="no snapshot"):
+            world.restore(junk)
+    assert world.snapshot() == before
+
+
+@pytest.mark.parametrize("name", ["textcraft", "house"])
+def test_tasks_and_oracle_are_the_same_in_every_process(name: str) -> None:
+    """Nothing hangs on the order of a set: two hash seeds give the same tasks, options and scripts."""
+    code = (
+        "import sys, hashlib\n"
+        "from bt_runtime.envs.registry import open_suite\n"
+        f"suite = open_suite({name!r}); world = suite.open(); told = []\n"
+        "for task in suite.tasks(5, 12) + suite.tasks(5, 12, 'eval'):\n"
+        "    told.append(repr(task)); told.append(world.reset(task).text)\n"
+        "    for said in suite.oracle(world, task):\n"
+        "        told.append(said); told.append(world.act(said).text); told.append(repr(world.skills()))\n"
+        "print(hashlib.sha256('\\n'.join(told).encode()).hexdigest())\n"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={"PYTHONHASHSEED": seed, "PATH": ""},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(digests) == 1

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CONTENT = ("trees", "skills", "envs", "memory", "schemas")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout, built without a network."""
+    pytest.importorskip("build")
+    pytest.importorskip("hatchling")
+    out = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True)
+    return next(out.glob("*.whl"))
+
+
+def test_the_wheel_installs_one_import_name_and_carries_all_content(wheel: Path) -> None:
+    """No generic top-level module is ever installed, and each file of the content folders is inside."""
+    names = zipfile.ZipFile(wheel).namelist()
+    tops = {name.split("/")[0] for name in names}
+    assert {t for t in tops if not t.endswith(".dist-info")} == {"bt_runtime"}
+    tracked = [p for f in CONTENT for p in (ROOT / f).rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+    assert not [p for p in tracked if f"bt_runtime/_content/{p.relative_to(ROOT).as_posix()}" not in names]
+    assert "bt_runtime/py.typed" in names
+    assert "bt_runtime/init/examples/start/trees/main.yaml" in names
+    assert "bt_runtime/explain/BT001.md" in names
+
+
+def test_the_unpacked_wheel_finds_its_content_and_runs_a_shipped_tree(wheel: Path, tmp_path: Path) -> None:
+    """Away from the checkout, with nothing of it on the path."""
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    env = {k: v for k, v in os.environ.items() if not k.startswith("BTR_")} | {"PYTHONPATH": str(tmp_path / "site")}
+
+    def btr(*words: str) -> str:
+        command = [sys.executable, "-P", "-m", "bt_runtime.cli", *words]
+        done = subprocess.run(command, cwd=elsewhere, env=env, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    where = "from bt_runtime.project import packaged; print(packaged('trees'))"
+    found = subprocess.run([sys.executable, "-P", "-c", where], cwd=elsewhere, env=env, capture_output=True, text=True)
+    assert found.stdout.strip() == str(tmp_path / "site" / "bt_runtime" / "_content" / "trees")
+    assert btr("run", "greet", "--set", "times=1") == "SUCCESS\ngreeted: 1\n"
+    btr("validate", str(tmp_path / "site" / "bt_runtime" / "_content" / "trees"), "--strict")
+
+
+def test_importing_the_package_loads_no_extra() -> None:
+    """`import bt_runtime` is light: nothing that an extra installs, not even py_trees."""
+    heavy = ("llama_cpp", "llguidance", "numpy", "faiss", "torch", "sentence_transformers", "ai2thor", "msgpack",
+             "starlette", "uvicorn", "matplotlib", "ray", "mcap", "mujoco", "py_trees", "yaml")  # fmt: skip
+    code = f"import sys, bt_runtime; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
