@@ -18,9 +18,20 @@ from bt_runtime.skills import manifest
 
 
 def project_schema(root: Path | None = None) -> Schema:
-    """The schema of a project's tree files: the built-in kinds, and the skills of every manifest it can see."""
-    names, kinds = _skills(project.folders("skills", root))
-    return tree_schema((*BUILT_IN, *(k for k in kinds if k.name not in BUILT_IN)), names)
+    """The schema of a project's tree files: the built-in kinds, and the skills of every manifest it can see.
+
+    Skills of the project's own manifests come before shipped ones of the same name.
+    """
+    own, shipped = (_skills(folder) for folder in (_own(root), project.packaged("skills")))
+    known = {kind.name for kinds in own.values() for kind in kinds} | BUILT_IN.kinds.keys()
+    fitting = [k for kinds in own.values() for k in kinds if k.name not in BUILT_IN]
+    fitting += [k for name, kinds in shipped.items() if name not in own for k in kinds if k.name not in known]
+    return tree_schema((*BUILT_IN, *fitting), {*own, *shipped})
+
+
+def _own(root: Path | None) -> Path:
+    home = root or project.find_root()
+    return home / "skills" if home else project.packaged("skills")
 
 
 def schemas(root: Path | None = None) -> dict[str, Schema]:
@@ -47,19 +58,15 @@ def as_text(schema: Schema) -> str:
 
 
 def _shipped_schema() -> Schema:
-    names, kinds = _skills([project.packaged("skills")])
-    return tree_schema((*BUILT_IN, *(k for k in kinds if k.name not in BUILT_IN)), names)
+    shipped = _skills(project.packaged("skills"))
+    kinds = [k for kinds in shipped.values() for k in kinds if k.name not in BUILT_IN]
+    return tree_schema((*BUILT_IN, *kinds), shipped)
 
 
-def _skills(folders: list[Path]) -> tuple[list[str], list[Kind]]:
-    """The manifests' names and their skills; one that is at fault gives what could be read of it."""
-    found: dict[str, list[Kind]] = {}
-    for folder in folders:
-        for path in sorted(folder.rglob("*.yaml")) if folder.is_dir() else ():
-            name = str(path.relative_to(folder).with_suffix(""))
-            if name not in found:
-                found[name] = manifest.read(path).kinds
-    return list(found), [kind for kinds in found.values() for kind in kinds]
+def _skills(folder: Path) -> dict[str, list[Kind]]:
+    """The skills of each manifest by its name; one that is at fault gives what could be read of it."""
+    paths = sorted(folder.rglob("*.yaml")) if folder.is_dir() else []
+    return {str(path.relative_to(folder).with_suffix("")): manifest.read(path).kinds for path in paths}
 
 
 def main() -> int:

@@ -6,7 +6,7 @@ from bt_runtime.schema.kind import Field, Kind
 
 _IMPL = "bt_runtime.agents"
 _GOAL = Field("goal", "string", "What to achieve, as a person would say it.", required=True)
-_MODEL = Field("model", "text", "Which of the run's models decides: `planner`, `executor`, …", default="")
+_MODEL = Field("model", "text", "Which of the run's models decides, by its role, such as `planner`.", default="")
 _LEAF = Field(
     "leaf", "text", "The tree that every subgoal of an expansion becomes; it has an input `goal`.", default=""
 )

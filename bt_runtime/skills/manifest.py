@@ -155,7 +155,8 @@ class _Reader:
             return cast(FieldType, name)
         if node is not None:
             label = f"did you mean `{close}`?" if (close := nearest(name, DATA_TYPES)) else ""
-            self.fault(f"unknown type `{name}`", node.span, f"types: {', '.join(sorted(DATA_TYPES))}", label)
+            message = f"unknown type `{name}`" if name else "`type` takes the name of a type"
+            self.fault(message, node.span, f"types: {', '.join(sorted(DATA_TYPES))}", label)
         return "any"
 
     def default(self, node: Node | None, type: FieldType) -> Json:

@@ -15,10 +15,12 @@ from bt_runtime.source.pause import PausedCollection
 from bt_runtime.tree import meaning
 from bt_runtime.tree.findings import Findings, did_you_mean
 from bt_runtime.tree.header import Header, empty
-from bt_runtime.tree.meaning import Step
 from bt_runtime.tree.reader import NodeReader
+from bt_runtime.tree.recursion import Step, check_recursion
 from bt_runtime.tree.spec import NodeSpec, TreeSpec
 from bt_runtime.types import Span
+
+MOST_FILES = 100  # one inside another; loading goes down with them on Python's stack
 
 
 class Caps(NamedTuple):
@@ -138,7 +140,7 @@ class Loader:
         found = next(beside, None) or project.find("trees", name, root=self.project)
         if found is None:
             return "missing"
-        return found if self.allowed(found, folder) else "outside"
+        return found.resolve() if self.allowed(found, folder) else "outside"
 
     def allowed(self, path: Path, folder: Path) -> bool:
         """Does a file that a tree of this folder names lie where it may: in the project, or among what is shipped?"""
@@ -243,7 +245,15 @@ class Loader:
             first = next((i for i, step in enumerate(here) if step.path == found), None)
             if first is not None:
                 node.values["recursive"] = found
-                meaning.check_recursion(here[first:], self.findings)
+                check_recursion(here[first:], self.findings)
+            elif len(here) > MOST_FILES:
+                self.findings.error(
+                    "BT028",
+                    f"trees stand inside each other more than {MOST_FILES} files deep",
+                    node.file,
+                    node.span,
+                    help="include fewer trees one inside another",
+                )
             else:
                 node.subtree = self.load(found, here)
 

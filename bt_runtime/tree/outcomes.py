@@ -6,6 +6,8 @@ from bt_runtime.tree.spec import NodeSpec
 
 S, F = "success", "failure"
 ANY = frozenset({S, F})
+# The nodes that go on from child to child, and after which result.
+IN_ORDER = {"sequence": S, "sequence_with_memory": S, "reactive_sequence": S, "fallback": F, "reactive_fallback": F}
 _FIXED = {"succeed": frozenset({S}), "set": frozenset({S}), "log": frozenset({S}), "fail": frozenset({F})}
 
 

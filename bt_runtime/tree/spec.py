@@ -62,7 +62,8 @@ class NodeSpec:
         while todo:
             node = todo.pop()
             yield node
-            todo.extend(reversed(node.children))
+            if node.children:
+                todo.extend(reversed(node.children))
 
     def at(self, place: str) -> NodeSpec | None:
         return next((c for c, p in zip(self.children, self.places, strict=True) if p == place), None)

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / ".cache/npm/node_modules/yaml-language-server/bin/yaml-language-server"
 MANIFEST = """\
 version: 1
-skills: house
+skills: depot
 kinds:
   go_to:
     sentence: go to {place}
@@ -52,7 +52,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     program = installed()
     folder = tmp_path_factory.mktemp("project")
     (folder / "skills").mkdir()
-    (folder / "skills" / "house.yaml").write_text(MANIFEST)
+    (folder / "skills" / "depot.yaml").write_text(MANIFEST)
     generated.write({folder / name: generated.as_text(schema) for name, schema in generated.schemas(folder).items()})
     running = Server(program, folder)
     yield running

@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 
+from bt_runtime import generated
 from bt_runtime.schema.kind import COMMON
-from bt_runtime.schema.registry import BUILT_IN
 from tests.editor.lsp import Server
 
 pytestmark = pytest.mark.editor
 MODELINE = "# yaml-language-server: $schema=tree.schema.json\n"
-HEAD = f"{MODELINE}version: 1\ntree: t\nskills: [house]\nroot:\n"
-KINDS = {*(kind.name for kind in BUILT_IN), "go_to", "look"}
+HEAD = f"{MODELINE}version: 1\ntree: t\nskills: [depot]\nroot:\n"
+SHIPPED = generated.schemas()["tree.schema.json"]  # a project sees the shipped skills besides its own
+KINDS = {*SHIPPED["definitions"]["node"]["then"]["properties"], "go_to", "look"}
+MANIFESTS = {*SHIPPED["properties"]["skills"]["items"].get("enum", ()), "depot"}
 ANY = {field.name for field in COMMON}
 _numbers = count()
 
@@ -65,7 +67,7 @@ def test_below_a_bare_decorator_both_a_child_and_fields_are_offered(server: Serv
         (f"{HEAD}  parallel:\n    order: |\n", {"together", "in_turn"}),
         (f"{HEAD}  force:\n    status: |\n    child: {{log: a}}\n", {"success", "failure"}),
         (f"{HEAD}  look:\n    side: |\n", {"left", "right"}),
-        (f"{MODELINE}version: 1\ntree: t\nskills:\n  - |\nroot: {{log: a}}\n", {"house"}),
+        (f"{MODELINE}version: 1\ntree: t\nskills:\n  - |\nroot: {{log: a}}\n", MANIFESTS),
         (
             f"{MODELINE}version: 1\ntree: t\ninputs:\n  a:\n    type: |\nroot: {{log: a}}\n",
             {"any", "string", "integer", "number", "boolean", "list", "object"},

@@ -12,7 +12,7 @@ from tests.editor.lsp import Server
 from tests.schema.samples import tree_text
 
 pytestmark = pytest.mark.editor
-HEAD = "# yaml-language-server: $schema=tree.schema.json\nversion: 1\ntree: t\nskills: [house]\nroot:\n"
+HEAD = "# yaml-language-server: $schema=tree.schema.json\nversion: 1\ntree: t\nskills: [depot]\nroot:\n"
 FIRST = HEAD.count("\n") + 1  # the line after it
 _numbers = count()
 
@@ -71,7 +71,7 @@ HEADS = {
     "version": ("version: 2\ntree: t\nroot: {log: a}\n", 2, 10, "Valid values: 1"),
     "name": ("version: 1\ntree: a tree\nroot: {log: a}\n", 3, 7, "letters, digits and _"),
     "unknown key": ("version: 1\ntree: t\nrot: 1\nroot: {log: a}\n", 4, 1, "rot is not allowed"),
-    "no such manifest": ("version: 1\ntree: t\nskills: [garage]\nroot: {log: a}\n", 4, 10, '"house"'),
+    "no such manifest": ("version: 1\ntree: t\nskills: [garage]\nroot: {log: a}\n", 4, 10, '"depot"'),
     "type": ("version: 1\ntree: t\ninputs: {a: strin}\nroot: {log: a}\n", 4, 13, '"string"'),
     "field": ("version: 1\ntree: t\ninputs: {a: {typ: any}}\nroot: {log: a}\n", 4, 14, "typ is not allowed"),
     "default": ("version: 1\ntree: t\ninputs: {a: {type: list, default: b}}\nroot: {fail: }\n", 4, 35, '"array"'),
