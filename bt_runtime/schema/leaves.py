@@ -34,7 +34,7 @@ LEAVES = (
     Kind(
         "log", "leaf", "Writes a line to the run's log.",
         (
-            Field("text", "string", "The line; templates are filled in.", required=True),
+            Field("text", "any", "The line; templates are filled in.", required=True),
             Field("level", "word", "How loud.", default="info", choices=("debug", "info", "warning", "error")),
         ),
         ("It always succeeds.",),

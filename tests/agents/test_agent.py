@@ -13,7 +13,10 @@ from bt_runtime.agents.story import Family, Step
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from bt_runtime.types import Choice
 
+rule = pytest.mark.rule
 
+
+@rule("agent", 2)
 def test_done_is_success_and_failure_is_failure(start):
     assert start("react", ["Act: done"], goal="x", world=Room()).spin() is SUCCESS
     assert start("react", ["Act: failure"], goal="x", world=Room()).spin() is FAILURE
@@ -27,6 +30,7 @@ def test_a_prompt_only_ever_grows_at_its_end_so_that_what_is_cached_serves_on(st
     assert prompts[-1].endswith("Think: hm\nOK.\nAct: jump\nNothing new.\nAct: go left\nNothing new.\n")
 
 
+@rule("agent", 1)
 def test_only_what_can_be_done_now_is_offered_and_a_step_is_one_question(start):
     run = start("react", ["Act: jump", "Act: done"], goal="get out", world=Room())
     run.spin()
@@ -47,6 +51,7 @@ root:
 """
 
 
+@rule("agent", 4)
 def test_a_battery_check_interrupts_an_agent_within_two_ticks_in_the_middle_of_a_thought(start):
     run = start(BATTERY, ["Think: a long thought"], polls=10_000, world=Room())
     run.blackboard["battery"] = 0.9
@@ -72,6 +77,7 @@ def test_a_late_answer_is_dropped(start):
     assert run.context.services["world"].acts == []
 
 
+@rule("agent", 3)
 def test_with_resume_an_expansions_result_is_the_next_observation(start):
     text = (
         "version: 1\ntree: t\nroot:\n  agent: {goal: get out, moves: [think, act, expand], leaf: react, resume: true}\n"
@@ -218,3 +224,63 @@ def test_a_recording_plays_back_what_was_recorded_and_a_miss_is_an_error(tmp_pat
     assert again.choose("p", ["a", "b"]).poll() == Choice("b", 1, 0.0, 1.0)
     with pytest.raises(Misplayed, match="no answer"):
         again.choose("another", ["a", "b"])
+
+
+PLAN = "version: 1\ntree: t\nroot:\n  plan: {goal: get out, leaf: react}\n"
+
+
+@rule("plan", 1)
+def test_a_plan_that_cannot_be_used_is_asked_for_again_with_the_reason_and_then_fails(start):
+    run = start(PLAN, ["bogus: [a]", "sequence: [go left, jump]", "Act: done", "Act: done"], world=Room())
+    assert run.spin(ticks=50) is SUCCESS
+    assert "This plan cannot be used: a plan has no `bogus`" in run.model.asked[1]["prompt"]
+    run = start(PLAN, ["bogus: [a]"] * 3, world=Room())
+    assert run.spin(ticks=50) is FAILURE
+    assert ending(run).startswith("invalid: This plan cannot be used")
+
+
+@rule("plan", 2)
+@pytest.mark.parametrize(("word", "status"), [("done", SUCCESS), ("failure", FAILURE)])
+def test_a_plans_result_is_that_of_its_parts(word, status, start):
+    run = start(PLAN, ["sequence: [go left, jump]", "Act: done", f"Act: {word}"], world=Room())
+    assert run.spin(ticks=50) is status
+
+
+@rule("rollback", 1)
+@pytest.mark.parametrize(("leaf", "restored"), [("fail", True), ("succeed", False)])
+def test_rollback_restores_the_world_only_after_a_failure(leaf, restored, start):
+    world = Room()
+    world.snapshot, put_back = lambda: b"before", []
+    world.restore = put_back.append
+    run = start(f"version: 1\ntree: t\nroot:\n  rollback:\n    {leaf}:\n", [], world=world)
+    run.spin(ticks=5)
+    assert put_back == ([b"before"] if restored else [])
+
+
+@rule("rollback", 2)
+def test_a_world_that_cannot_be_put_back_is_left_as_it_is(start):
+    run = start("version: 1\ntree: t\nroot:\n  rollback:\n    fail:\n", [], world=Room())
+    assert run.spin(ticks=5) is FAILURE
+    assert not run.context.crashes
+
+
+@rule("reflect", 1)
+def test_reflect_reads_how_the_latest_attempt_went_and_keeps_the_latest_lessons(start):
+    text = """
+version: 1
+tree: t
+root:
+  sequence:
+    - force:
+        status: success
+        child:
+          agent: {goal: get out}
+    - reflect: {goal: get out, into: lessons, keep: 2}
+    - check: len(lessons) == 2
+"""
+    run = start(text, ["Act: jump", "Act: failure", "look before you jump"], world=Room())
+    run.blackboard["lessons"] = ["one", "two"]
+    assert run.spin(ticks=50) is SUCCESS
+    assert run.blackboard["lessons"] == ["two", "look before you jump"]
+    told = run.model.asked[-1]["prompt"]
+    assert "Act: jump\nNothing new.\nAct: failure" in told and told.endswith("This attempt ended: failure.\nNext time:")

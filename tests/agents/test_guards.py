@@ -13,6 +13,8 @@ from bt_runtime.types import Observation, Verdict
 
 AT = Situation("tidy the kitchen", ("tidy the kitchen", "tidy the house"), 2, 0, Budget())
 
+rule = pytest.mark.rule
+
 
 def codes(text: str, at: Situation = AT) -> list[str]:
     return [o.code for o in objections(read_plan(text), at)]
@@ -173,6 +175,7 @@ def test_invalid_expansions_come_back_as_observations_and_end_the_agent_after_th
     assert len(observed) == 3 and "no `bogus`" in observed[0]
 
 
+@rule("verify", 1, 2)
 def test_termination_reasoning_verify_asks_the_world_before_the_model(start):
     world = Room()
     world.holds = lambda fact: {"the door is open": True, "the lamp is on": False}.get(fact)

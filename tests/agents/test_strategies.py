@@ -12,6 +12,8 @@ from bt_runtime.testing import FAILURE, SUCCESS
 
 STRATEGIES = ("react", "reactree", "adapt", "plan_and_execute", "try_again", "reflexion", "lota")
 
+rule = pytest.mark.rule
+
 
 def nodes_of(tree: str) -> int:
     """How many lines a strategy's nodes take."""

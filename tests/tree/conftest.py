@@ -9,12 +9,6 @@ import pytest
 from bt_runtime.testing import Trial
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line(
-        "markers", "rule(kind, *numbers): shows these rules of the kind's registry entry, counted from 1"
-    )
-
-
 @pytest.fixture
 def make():
     """A trial before its first tick of a tree `t` with this root; keyword arguments are skills and their scripts."""
