@@ -42,7 +42,7 @@ ONE_FAULT = {
     "no list, by field": ("  sequence:\n    children: {log: a}\n", 1, 15, "array"),
     "number wanted": ("  wait: soon\n", 0, 9, "a number, or a template"),
     "integer wanted": ("  retry: {times: 1.5, child: {log: a}}\n", 0, 18, "an integer, or a template"),
-    "text wanted": ("  log: 3\n", 0, 8, "put in quotes"),
+    "text wanted": ("  agent: {goal: 3}\n", 0, 17, "put in quotes"),
     "expression wanted": ("  check: [a]\n", 0, 10, "an expression"),
     "below the least": ("  retry:\n    times: 0\n    child: {log: a}\n", 1, 12, "below the minimum of 1"),
     "no such word": ("  force:\n    status: sucess\n    child: {log: a}\n", 1, 13, '"success", "failure"'),
