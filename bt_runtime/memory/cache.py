@@ -11,6 +11,7 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.memory.gate import Gate
 from bt_runtime.memory.index import Hit, Index, Plain
 from bt_runtime.memory.store import Kept, Store, kept, mixed
+from bt_runtime.memory.vector import check_seals, damaged
 
 # Goals from which on cells are searched instead of all vectors. Measured in docs/memory.md: exact search takes as long
 # as a decision may notice (10 ms) at about this size.
@@ -58,6 +59,8 @@ class Cache:
     def _refresh(self, db: sqlite3.Connection) -> None:
         owner = kept(db)
         if owner is None:
+            if db.execute("SELECT 1 FROM vectors LIMIT 1").fetchone():
+                raise damaged(self._store.path, "it does not say which embedder made its vectors")
             return
         if owner.fingerprint != self._fingerprint:
             raise mixed(self._store.path, owner.fingerprint, self._fingerprint)
@@ -74,16 +77,16 @@ class Cache:
     def _grow(self, db: sqlite3.Connection, owner: Kept) -> bool:
         """Adds what is new; False when the index must be made anew."""
         assert self._index is not None
-        sql = "SELECT id, goal, vector FROM vectors WHERE id > ? AND embedder = ? ORDER BY goal LIMIT ?"
+        sql = "SELECT goal, vector, seal FROM vectors WHERE id > ? AND embedder = ? ORDER BY goal LIMIT ?"
         (top,) = db.execute("SELECT coalesce(max(id), 0) FROM vectors").fetchone()
         if top <= self._last:
             return True
         rows = db.execute(sql, (self._last, owner.id, PAGE)).fetchall()
         outgrown = isinstance(self._index, _flat()) and len(self._index) + len(rows) > 2 * self._cells_from
-        if len(rows) == PAGE or outgrown or (rows and rows[0][1] <= self._goal):
+        if len(rows) == PAGE or outgrown or (rows and rows[0][0] <= self._goal):
             return False
         if rows:
-            self._fill(self._index, [goal for _, goal, _ in rows], [blob for _, _, blob in rows])
+            self._fill(self._index, rows)
         self._last = top
         return True
 
@@ -99,20 +102,15 @@ class Cache:
             return
         kind = _flat()
         index = kind() if kind is Plain else kind(self._dim)
-        cursor = db.execute("SELECT goal, vector FROM vectors WHERE embedder = ? ORDER BY goal", (owner.id,))
+        cursor = db.execute("SELECT goal, vector, seal FROM vectors WHERE embedder = ? ORDER BY goal", (owner.id,))
         while page := cursor.fetchmany(PAGE):
-            self._fill(index, [goal for goal, _ in page], [blob for _, blob in page])
+            self._fill(index, page)
         self._index = index
 
-    def _fill(self, index: Index, goals: Sequence[int], blobs: Sequence[bytes]) -> None:
-        wrong = next((goal for goal, blob in zip(goals, blobs, strict=True) if len(blob) != 4 * self._dim), None)
-        if wrong is not None:
-            raise BtError(
-                f"{self._store.path} is damaged: the vector of goal {wrong} has another length",
-                f"make the vectors anew: btr memory reembed --store {self._store.path}",
-            )
-        index.add(goals, blobs)
-        self._goal = goals[-1]
+    def _fill(self, index: Index, rows: Sequence[tuple[int, bytes, int]]) -> None:
+        check_seals(self._store.path, rows, self._dim)
+        index.add([goal for goal, _, _ in rows], [blob for _, blob, _ in rows])
+        self._goal = rows[-1][0]
 
 
 def _flat() -> Any:

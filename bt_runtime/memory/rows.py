@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.diagnose import BtError
+from bt_runtime.memory.database import broken
 from bt_runtime.memory.experience import Experience
 from bt_runtime.types import End
 
@@ -47,8 +48,10 @@ class Row(NamedTuple):
     end: End
 
 
-def told(row: Sequence[Any], path: Path) -> Experience:
+def told(row: Sequence[Any] | None, path: Path) -> Experience:
     """A row as an experience; its content must still give its id."""
+    if row is None:
+        raise broken(path, "an experience that is listed is not there")
     *values, uid = row
     said, text, end, namespace, task, kind, run, place, verdict, tokens, at = values
     judged = None if verdict is None else bool(verdict)

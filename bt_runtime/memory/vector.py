@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from zlib import crc32
 
 from bt_runtime.diagnose import BtError
 
@@ -23,9 +25,25 @@ def pack(vector: Sequence[float]) -> bytes:
     return packed.tobytes()
 
 
+def seal(goal: int, blob: bytes) -> int:
+    """Kept beside a vector: a changed bit, or a vector under another goal's number, is noticed when it is read."""
+    return crc32(blob, goal & 0xFFFFFFFF)
+
+
 def unpack(blob: bytes) -> array[float]:
     found = array("f")
     found.frombytes(blob)
     if sys.byteorder == "big":
         found.byteswap()
     return found
+
+
+def check_seals(path: Path, rows: Iterable[tuple[int, bytes, int]], dim: int) -> None:
+    wrong = next((goal for goal, blob, kept in rows if len(blob) != 4 * dim or seal(goal, blob) != kept), None)
+    if wrong is not None:
+        raise damaged(path, f"the vector of goal {wrong} is not the one that was written")
+
+
+def damaged(path: Path, how: str) -> BtError:
+    mend = f"btr memory reembed --store {path} --embedder NAME"
+    return BtError(f"{path} is damaged: {how}", f"the experiences may well be whole; make the vectors anew: {mend}")
