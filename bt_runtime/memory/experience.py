@@ -22,8 +22,9 @@ _UNPAIRED = re.compile("[\ud800-\udfff]")
 
 def normalise(goal: str) -> str:
     """Goals that a person would call the same become the same text; only these are embedded and indexed."""
-    flat = _SPACE.sub(" ", unicodedata.normalize("NFKC", goal)).strip()
-    return flat.rstrip(".!").rstrip().casefold() or flat.casefold()
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", goal).casefold())
+    flat = _SPACE.sub(" ", folded).strip()
+    return flat.rstrip(" .!") or flat
 
 
 @dataclass(frozen=True)
