@@ -40,13 +40,14 @@ class Cache:
         self, db: sqlite3.Connection, query: bytes, count: int, within: Sequence[int] | None = None
     ) -> list[Hit]:
         """As of `db`'s view or later; a goal that is too new simply has no experience in that view."""
-        index = self._abreast(db)
+        index = self.abreast(db)
         if index is None:
             return []
         with self._gate.shared():
             return index.search(query, count, within)
 
-    def _abreast(self, db: sqlite3.Connection) -> Index | None:
+    def abreast(self, db: sqlite3.Connection) -> Index | None:
+        """The index, with all that `db` can see; None while the store has no goal."""
         if self._process != os.getpid():
             self._forget()  # a fork may have caught it half grown
         version = (*db.execute("PRAGMA data_version").fetchone(), self._store.commits)

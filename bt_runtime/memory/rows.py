@@ -90,9 +90,14 @@ def allowed(db: sqlite3.Connection, filter: Filter) -> list[int]:
     return [goal for (goal,) in db.execute(f"SELECT DISTINCT e.goal FROM experiences e WHERE {words}", values)]
 
 
-def by_id(db: sqlite3.Connection, number: int, path: Path) -> Experience:
-    row = db.execute(f"SELECT {COLUMNS} FROM experiences e WHERE e.id = ?", (number,)).fetchone()
-    return told(row, path)
+def by_ids(db: sqlite3.Connection, numbers: Sequence[int], path: Path) -> list[Experience]:
+    """In the order of the numbers."""
+    marks = ",".join("?" * len(numbers))
+    found = {
+        row[0]: row[1:]
+        for row in db.execute(f"SELECT e.id, {COLUMNS} FROM experiences e WHERE e.id IN ({marks})", numbers)
+    }
+    return [told(found.get(number), path) for number in numbers]
 
 
 def whole_task(db: sqlite3.Connection, root: Experience, path: Path) -> list[Experience]:

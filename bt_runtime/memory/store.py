@@ -203,16 +203,17 @@ def mixed(path: Path, theirs: str, ours: str) -> BtError:
 
 
 def _goal(db: sqlite3.Connection, key: str, vectors: Mapping[str, bytes], kept: Kept) -> int:
+    """The goal's number; a goal that is new to this embedder brings its vector."""
     found = db.execute("SELECT id FROM goals WHERE goal = ?", (key,)).fetchone()
-    goal = int(
-        found[0] if found else db.execute("INSERT INTO goals (goal) VALUES (?) RETURNING id", (key,)).fetchone()[0]
-    )
-    if not db.execute("SELECT 1 FROM vectors WHERE goal = ? AND embedder = ?", (goal, kept.id)).fetchone():
-        if key not in vectors:
-            raise Vanished(key)
-        row = (goal, kept.id, vectors[key], seal(goal, vectors[key]))
-        db.execute("INSERT INTO vectors (goal, embedder, vector, seal) VALUES (?, ?, ?, ?)", row)
-    return goal
+    if found and db.execute("SELECT 1 FROM vectors WHERE goal = ? AND embedder = ?", (found[0], kept.id)).fetchone():
+        return int(found[0])
+    if key not in vectors:
+        raise Vanished(key)
+    if not found:
+        found = db.execute("INSERT INTO goals (goal) VALUES (?) RETURNING id", (key,)).fetchone()
+    row = (found[0], kept.id, vectors[key], seal(found[0], vectors[key]))
+    db.execute("INSERT INTO vectors (goal, embedder, vector, seal) VALUES (?, ?, ?, ?)", row)
+    return int(found[0])
 
 
 class Vanished(Exception):

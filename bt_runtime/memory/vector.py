@@ -6,20 +6,23 @@ import math
 import sys
 from array import array
 from collections.abc import Iterable, Sequence
+from operator import mul
 from pathlib import Path
 from zlib import crc32
 
 from bt_runtime.diagnose import BtError
 
-DIGITS = 6  # scores equal to this many digits are a tie
+STEPS = 10**6  # scores are whole numbers of such steps; in the same step is a tie
 
 
 def pack(vector: Sequence[float]) -> bytes:
     """Made a unit vector; what has no direction is refused."""
-    length = math.sqrt(math.fsum(float(x) * float(x) for x in vector))
-    if not math.isfinite(length) or length == 0.0:
+    packed = array("f", vector)
+    length = math.sqrt(sum(map(mul, packed, packed)))
+    if not math.isfinite(length) or length < 1e-12:
         raise BtError("the embedder gave a vector without a direction (zero, infinite or not a number)")
-    packed = array("f", (float(x) / length for x in vector))
+    if abs(length - 1.0) > 1e-6:
+        packed = array("f", [x / length for x in packed])
     if sys.byteorder == "big":
         packed.byteswap()
     return packed.tobytes()
