@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 from collections.abc import Sequence
@@ -17,6 +18,8 @@ from bt_runtime.memory.vector import check_seals, damaged
 # as a decision may notice (10 ms) at about this size.
 CELLS_FROM = 250_000
 PAGE = 20_000
+MANY = 5_000  # goals that take a tenth of a second without FAISS
+_log = logging.getLogger("bt_runtime.memory")
 
 
 class Cache:
@@ -102,6 +105,8 @@ class Cache:
             (self._goal,) = db.execute("SELECT max(goal) FROM vectors").fetchone()
             return
         kind = _flat()
+        if kind is Plain and size > MANY:
+            _log.warning("%d goals are searched without FAISS; faster: pip install 'bt_runtime[memory]'", size)
         index = kind() if kind is Plain else kind(self._dim)
         cursor = db.execute("SELECT goal, vector, seal FROM vectors WHERE embedder = ? ORDER BY goal", (owner.id,))
         while page := cursor.fetchmany(PAGE):

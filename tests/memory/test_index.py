@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bt_runtime.memory.gate import Gate
-from bt_runtime.memory.index import Hit, Plain, ordered, whole_ties
+from bt_runtime.memory.index import Hit, Plain
 from bt_runtime.memory.vector import pack, unpack
 
 DIM = 24
@@ -29,7 +29,8 @@ def crowd(seed: int, size: int, spread: float) -> list[bytes]:
 def product(rows: dict[int, bytes], query: bytes, count: int) -> list[Hit]:
     asked = unpack(query)
     scores = ((goal, sum(a * b for a, b in zip(asked, unpack(row), strict=True))) for goal, row in rows.items())
-    return whole_ties(ordered(scores), count)
+    hits = sorted((Hit(goal, round(score * 1e6) / 1e6) for goal, score in scores), key=lambda h: (-h.score, h.goal))
+    return [hit for hit in hits if hit.score >= hits[min(count, len(hits)) - 1].score]
 
 
 @pytest.mark.parametrize("kind", ["plain", "flat"])

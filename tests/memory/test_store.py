@@ -141,6 +141,24 @@ def _saved(path: Path) -> list[Experience]:
         return []
 
 
+def test_a_changed_vector_is_noticed(remember: Make, lived: Make, tmp_path: Path) -> None:
+    """One bit of a vector, or the vectors of two goals exchanged, is an error and not another ranking."""
+    path = tmp_path / "m.sqlite"
+    settled(remember, path, lived("find apple"), lived("wash cup"))
+    good = path.read_bytes()
+    for change in (
+        "UPDATE vectors SET vector = (SELECT vector FROM vectors WHERE goal = 3 - vectors.goal)",
+        "UPDATE vectors SET vector = cast(x'00' || substr(vector, 2) AS BLOB) WHERE goal = 1",
+    ):
+        path.write_bytes(good)
+        with sqlite3.connect(path) as db:
+            db.execute(change)
+        db.close()
+        with pytest.raises(BtError, match="the vector of goal") as told:
+            remember(path=path, readonly=True).retrieve("find apple")
+        assert "reembed" in told.value.hint
+
+
 def test_a_store_opened_for_reading_stays_as_it_is(remember: Make, lived: Make, tmp_path: Path) -> None:
     """Reading needs no right to write, not even on the folder; writing is refused in words."""
     folder = tmp_path / "locked"

@@ -208,9 +208,8 @@ def test_hostile_text_is_read_in_time(piece: str) -> None:
     """Twenty times the text takes nothing like four hundred times as long."""
 
     def seconds(times: int) -> float:
-        start = time.perf_counter()
+        start = time.process_time()
         read("put down a 1", piece * times, Here("kitchen 1", "a 1"), {})
-        return time.perf_counter() - start
+        return time.process_time() - start
 
-    seconds(10)
-    assert seconds(2000) < 250 * max(seconds(100), 1e-4)
+    assert min(seconds(2000) for _ in range(3)) < 200 * max(min(seconds(100) for _ in range(5)), 1e-4)
