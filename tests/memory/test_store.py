@@ -147,7 +147,7 @@ def test_a_changed_vector_is_noticed(remember: Make, lived: Make, tmp_path: Path
     settled(remember, path, lived("find apple"), lived("wash cup"))
     good = path.read_bytes()
     for change in (
-        "UPDATE vectors SET vector = (SELECT vector FROM vectors WHERE goal = 3 - vectors.goal)",
+        "UPDATE vectors SET vector = (SELECT w.vector FROM vectors w WHERE w.goal = 3 - vectors.goal)",
         "UPDATE vectors SET vector = cast(x'00' || substr(vector, 2) AS BLOB) WHERE goal = 1",
     ):
         path.write_bytes(good)
