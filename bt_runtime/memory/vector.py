@@ -42,9 +42,10 @@ def unpack(blob: bytes) -> array[float]:
 
 
 def check_seals(path: Path, rows: Iterable[tuple[int, bytes, int]], dim: int) -> None:
-    wrong = next((goal for goal, blob, kept in rows if len(blob) != 4 * dim or seal(goal, blob) != kept), None)
-    if wrong is not None:
-        raise damaged(path, f"the vector of goal {wrong} is not the one that was written")
+    size = 4 * dim
+    for goal, blob, kept in rows:  # `seal` written out: this is a third of the time of opening a large store
+        if crc32(blob, goal & 0xFFFFFFFF) != kept or len(blob) != size:
+            raise damaged(path, f"the vector of goal {goal} is not the one that was written")
 
 
 def damaged(path: Path, how: str) -> BtError:
