@@ -89,6 +89,8 @@ def _why(args: argparse.Namespace) -> int:
 
 def _stats(args: argparse.Namespace) -> int:
     with _opened(args) as store:
+        if args.check:
+            store.check()
         kept, counts = store.kept(), store.counts()
         told: dict[str, Json] = {
             "store": str(store.path),
@@ -289,5 +291,5 @@ ACTIONS: dict[str, tuple[str, Command, Callable[[argparse.ArgumentParser], None]
     "reembed": ("make the vectors anew, by another embedder", _reembed, arguments.reembedding),
     "why": ("what a goal would retrieve, and why no more", _why, arguments.explaining),
     "path": ("where the memory lies", _path, arguments.no_arguments),
-    "stats": ("how much of what there is", _stats, arguments.no_arguments),
+    "stats": ("how much of what there is", _stats, arguments.counting),
 }

@@ -85,3 +85,7 @@ def exporting(parser: argparse.ArgumentParser) -> None:
 
 def reembedding(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--embedder", required=True, help="hashing, minilm, sentence-transformers:MODEL")
+
+
+def counting(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--check", action="store_true", help="read every page and say whether it is whole")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 from collections.abc import Sequence
@@ -11,11 +12,14 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.memory.gate import Gate
 from bt_runtime.memory.index import Hit, Index, Plain
 from bt_runtime.memory.store import Kept, Store, kept, mixed
+from bt_runtime.memory.vector import check_seals, damaged
 
 # Goals from which on cells are searched instead of all vectors. Measured in docs/memory.md: exact search takes as long
 # as a decision may notice (10 ms) at about this size.
 CELLS_FROM = 250_000
 PAGE = 20_000
+MANY = 5_000  # goals that take a tenth of a second without FAISS
+_log = logging.getLogger("bt_runtime.memory")
 
 
 class Cache:
@@ -39,13 +43,14 @@ class Cache:
         self, db: sqlite3.Connection, query: bytes, count: int, within: Sequence[int] | None = None
     ) -> list[Hit]:
         """As of `db`'s view or later; a goal that is too new simply has no experience in that view."""
-        index = self._abreast(db)
+        index = self.abreast(db)
         if index is None:
             return []
         with self._gate.shared():
             return index.search(query, count, within)
 
-    def _abreast(self, db: sqlite3.Connection) -> Index | None:
+    def abreast(self, db: sqlite3.Connection) -> Index | None:
+        """The index, with all that `db` can see; None while the store has no goal."""
         if self._process != os.getpid():
             self._forget()  # a fork may have caught it half grown
         version = (*db.execute("PRAGMA data_version").fetchone(), self._store.commits)
@@ -58,6 +63,8 @@ class Cache:
     def _refresh(self, db: sqlite3.Connection) -> None:
         owner = kept(db)
         if owner is None:
+            if db.execute("SELECT 1 FROM vectors LIMIT 1").fetchone():
+                raise damaged(self._store.path, "it does not say which embedder made its vectors")
             return
         if owner.fingerprint != self._fingerprint:
             raise mixed(self._store.path, owner.fingerprint, self._fingerprint)
@@ -74,16 +81,16 @@ class Cache:
     def _grow(self, db: sqlite3.Connection, owner: Kept) -> bool:
         """Adds what is new; False when the index must be made anew."""
         assert self._index is not None
-        sql = "SELECT id, goal, vector FROM vectors WHERE id > ? AND embedder = ? ORDER BY goal LIMIT ?"
+        sql = "SELECT goal, vector, seal FROM vectors WHERE id > ? AND embedder = ? ORDER BY goal LIMIT ?"
         (top,) = db.execute("SELECT coalesce(max(id), 0) FROM vectors").fetchone()
         if top <= self._last:
             return True
         rows = db.execute(sql, (self._last, owner.id, PAGE)).fetchall()
         outgrown = isinstance(self._index, _flat()) and len(self._index) + len(rows) > 2 * self._cells_from
-        if len(rows) == PAGE or outgrown or (rows and rows[0][1] <= self._goal):
+        if len(rows) == PAGE or outgrown or (rows and rows[0][0] <= self._goal):
             return False
         if rows:
-            self._fill(self._index, [goal for _, goal, _ in rows], [blob for _, _, blob in rows])
+            self._fill(self._index, rows)
         self._last = top
         return True
 
@@ -98,21 +105,18 @@ class Cache:
             (self._goal,) = db.execute("SELECT max(goal) FROM vectors").fetchone()
             return
         kind = _flat()
+        if kind is Plain and size > MANY:
+            _log.warning("%d goals are searched without FAISS; faster: pip install 'bt_runtime[memory]'", size)
         index = kind() if kind is Plain else kind(self._dim)
-        cursor = db.execute("SELECT goal, vector FROM vectors WHERE embedder = ? ORDER BY goal", (owner.id,))
+        cursor = db.execute("SELECT goal, vector, seal FROM vectors WHERE embedder = ? ORDER BY goal", (owner.id,))
         while page := cursor.fetchmany(PAGE):
-            self._fill(index, [goal for goal, _ in page], [blob for _, blob in page])
+            self._fill(index, page)
         self._index = index
 
-    def _fill(self, index: Index, goals: Sequence[int], blobs: Sequence[bytes]) -> None:
-        wrong = next((goal for goal, blob in zip(goals, blobs, strict=True) if len(blob) != 4 * self._dim), None)
-        if wrong is not None:
-            raise BtError(
-                f"{self._store.path} is damaged: the vector of goal {wrong} has another length",
-                f"make the vectors anew: btr memory reembed --store {self._store.path}",
-            )
-        index.add(goals, blobs)
-        self._goal = goals[-1]
+    def _fill(self, index: Index, rows: Sequence[tuple[int, bytes, int]]) -> None:
+        check_seals(self._store.path, rows, self._dim)
+        index.add([goal for goal, _, _ in rows], [blob for _, blob, _ in rows])
+        self._goal = rows[-1][0]
 
 
 def _flat() -> Any:

@@ -22,7 +22,8 @@ CREATE TABLE goals (id INTEGER PRIMARY KEY AUTOINCREMENT, goal TEXT NOT NULL UNI
 CREATE TABLE embedders (id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, dim INTEGER NOT NULL);
 CREATE TABLE vectors (
   id INTEGER PRIMARY KEY AUTOINCREMENT, goal INTEGER NOT NULL REFERENCES goals ON DELETE CASCADE,
-  embedder INTEGER NOT NULL REFERENCES embedders, vector BLOB NOT NULL, UNIQUE (goal, embedder));
+  embedder INTEGER NOT NULL REFERENCES embedders, vector BLOB NOT NULL, seal INTEGER NOT NULL,
+  UNIQUE (goal, embedder));
 CREATE TABLE cells (goal INTEGER PRIMARY KEY REFERENCES goals ON DELETE CASCADE, cell INTEGER NOT NULL);
 CREATE TABLE experiences (
   id INTEGER PRIMARY KEY AUTOINCREMENT, uid TEXT NOT NULL UNIQUE, goal INTEGER NOT NULL REFERENCES goals,
@@ -43,9 +44,13 @@ def in_words(path: Path) -> Iterator[None]:
         raise _told(path, failure) from failure
 
 
+def broken(path: Path, how: object) -> BtError:
+    salvage = f"the file was left as it is; `btr memory export --salvage --store {path}` writes out what can be read"
+    return BtError(f"{path} is damaged: {how}", salvage)
+
+
 def _told(path: Path, failure: sqlite3.Error) -> BtError:
     code = (getattr(failure, "sqlite_errorcode", 0) or 0) & 0xFF
-    salvage = f"the file was left as it is; `btr memory export --salvage --store {path}` writes out what can be read"
     known = {
         sqlite3.SQLITE_BUSY: (
             f"another process has been writing to {path} for {PATIENCE_S:.0f} s",
@@ -58,9 +63,9 @@ def _told(path: Path, failure: sqlite3.Error) -> BtError:
         ),
         sqlite3.SQLITE_READONLY: (f"{path} may only be read", "give write permission, or name another --store"),
         sqlite3.SQLITE_CANTOPEN: (f"cannot open {path}", "does its folder exist, and may you read it?"),
-        sqlite3.SQLITE_CORRUPT: (f"{path} is damaged: {failure}", salvage),
-        sqlite3.SQLITE_NOTADB: (f"{path} is not a memory, or is damaged: {failure}", salvage),
     }
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return broken(path, failure)
     return BtError(*known.get(code, (f"{path}: {failure}", "")))
 
 
@@ -97,19 +102,13 @@ def _sync_folder(folder: Path) -> None:
 
 def connect(path: Path, readonly: bool = False) -> sqlite3.Connection:
     """An opened, checked connection. Transactions are explicit; writers wait for their turn."""
-    try:
-        size = path.stat().st_size
-    except OSError as failure:
-        raise BtError(f"cannot open {path}: {failure.strerror}") from failure
-    if size == 0:
-        hint = "a store is never empty: it was cut off; restore it, or remove it to begin anew"
-        raise BtError(f"{path} is empty", hint)
+    _check_header(path)
     with in_words(path):
         made = _dial(path, readonly)
         try:
-            _check(path, made, size)
             made.execute("PRAGMA synchronous = FULL")
             made.execute("PRAGMA foreign_keys = ON")
+            made.execute("PRAGMA cache_size = -65536")  # 64 MB: ids are random, and 2 MB would thrash at 1e5
             made.execute("PRAGMA fullfsync = ON")
         except BaseException:
             made.close()
@@ -144,23 +143,32 @@ def _dial(path: Path, readonly: bool) -> sqlite3.Connection:
         return dial("mode=ro&immutable=1")  # a read-only folder, where WAL cannot keep its own files
 
 
-def _check(path: Path, made: sqlite3.Connection, size: int) -> None:
-    (application,) = made.execute("PRAGMA application_id").fetchone()
-    (version,) = made.execute("PRAGMA user_version").fetchone()
-    if application != APPLICATION:
+def _check_header(path: Path) -> None:
+    """What the first hundred bytes tell: SQLite itself would call it all damage, or make an empty file a store."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            header = file.read(100)
+    except OSError as failure:
+        raise BtError(f"cannot open {path}: {failure.strerror}", "does it exist, and may you read it?") from failure
+    if size == 0:
+        hint = "a store is never empty: it was cut off; restore it, or remove it to begin anew"
+        raise BtError(f"{path} is empty", hint)
+    if not header.startswith(b"SQLite format 3\0"):
+        raise BtError(f"{path} is not a memory, or its beginning is damaged", "name another --store, or restore it")
+    if int.from_bytes(header[68:72], "big") != APPLICATION:
         raise BtError(f"{path} is an SQLite file, but not a memory", "name another --store")
+    version = int.from_bytes(header[60:64], "big")
     if version > VERSION:
         raise BtError(f"{path} was written by a newer bt_runtime (layout {version})", "update bt_runtime")
-    _check_length(path, size)
+    _check_length(path, size, header)
 
 
-def _check_length(path: Path, size: int) -> None:
+def _check_length(path: Path, size: int, header: bytes) -> None:
     """A file shorter than its own header says was cut off, unless its missing pages still lie in the log."""
     wal = Path(f"{path}-wal")
     if wal.exists() and wal.stat().st_size:
         return
-    with path.open("rb") as file:
-        header = file.read(100)
     page = int.from_bytes(header[16:18], "big")
     page = 65536 if page == 1 else page
     current = header[24:28] == header[92:96]  # else an old SQLite wrote last, and the count means nothing

@@ -16,11 +16,12 @@ Tie = Literal["uniform", "round_robin"]
 
 def order(rows: Sequence[Row], tie: Tie, seed: int, query: str) -> Iterator[Row]:
     """Every row once. States are written in the order of `ENDS`, experiences by id, so that nothing else decides."""
-    pools = {end: sorted((r for r in rows if r.end == end), key=lambda r: r.uid) for end in ENDS}
-    left = {end: pool for end, pool in pools.items() if pool}
     if len(rows) == 1:
         yield rows[0]
-    elif tie == "round_robin":
+        return
+    pools = {end: sorted((r for r in rows if r.end == end), key=lambda r: r.uid) for end in ENDS}
+    left = {end: pool for end, pool in pools.items() if pool}
+    if tie == "round_robin":
         yield from _in_turn(left)
     else:
         yield from _drawn(left, Draw(seed, query, sorted(r.uid for r in rows)))

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from bt_runtime.memory.draw import Tie, order
 from bt_runtime.memory.experience import Experience, from_json, normalise
 from bt_runtime.memory.index import Hit
 from bt_runtime.memory.retrieval import Fit, Offer, Retrieval, fill
-from bt_runtime.memory.rows import Filter, Row, allowed, by_id, eligible, roots, whole_task
+from bt_runtime.memory.rows import Filter, Row, allowed, by_ids, eligible, roots, whole_task
 from bt_runtime.memory.store import Added, Store, Vanished
 from bt_runtime.types import Embedder
 
@@ -59,7 +59,7 @@ class Episodes:
             made = cls(store, chosen, count, cells_from=cells_from)
             with store.reading() as db:
                 if db.execute("SELECT 1 FROM vectors LIMIT 1").fetchone():
-                    made._index().search(db, bytes(4 * chosen.dim), 1)
+                    made._index().abreast(db)
         except BaseException:
             store.close()
             raise
@@ -132,9 +132,12 @@ class Episodes:
         self, db: sqlite3.Connection, key: str, k: int, wanted: Filter, level: Level, tie: Tie, seed: int
     ) -> Iterator[Offer]:
         path = self.store.path
-        for score, rows in self._ties(db, key, k, wanted, level):
-            for row in order(rows, tie, seed, key):
-                first = by_id(db, row.id, path)
+        ranked = (
+            (score, row) for score, rows in self._ties(db, key, k, wanted, level) for row in order(rows, tie, seed, key)
+        )
+        while page := list(islice(ranked, max(1, k))):
+            firsts = by_ids(db, [row.id for _, row in page], path)
+            for (score, _), first in zip(page, firsts, strict=True):
                 yield Offer(score, (first,) if level == "agent" else tuple(whole_task(db, first, path)))
 
     def _ties(

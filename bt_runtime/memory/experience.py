@@ -16,14 +16,16 @@ from bt_runtime.diagnose import BtError, Diagnostic, Faults, nearest
 from bt_runtime.types import End, Json, Span
 
 ENDS: tuple[End, ...] = get_args(End)
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _SPACE = re.compile(r"\s+")
 _UNPAIRED = re.compile("[\ud800-\udfff]")
 
 
 def normalise(goal: str) -> str:
     """Goals that a person would call the same become the same text; only these are embedded and indexed."""
-    flat = _SPACE.sub(" ", unicodedata.normalize("NFKC", goal)).strip()
-    return flat.rstrip(".!").rstrip().casefold() or flat.casefold()
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", goal).casefold())
+    flat = _SPACE.sub(" ", folded).strip()
+    return flat.rstrip(" .!") or flat
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,7 @@ class Experience:
     def uid(self) -> str:
         """Content id: the same experience written twice is one experience."""
         told = (self.namespace, self.task, self.kind, self.run, self.place, self.goal, self.text, self.end)
-        words = json.dumps([*told, self.verdict], ensure_ascii=False, separators=(",", ":"))
-        return blake2b(words.encode(), digest_size=16).hexdigest()
+        return blake2b(_compact([*told, self.verdict]).encode(), digest_size=16).hexdigest()
 
     @property
     def key(self) -> str:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bt_runtime.memory.index import Hit, ordered, whole_ties
+from bt_runtime.memory.index import Hit, whole_ties
+from bt_runtime.memory.vector import STEPS
 
 SLACK = 6e-4
 TIE = 2e-6  # two rounded steps: a tie is never cut
@@ -49,11 +50,11 @@ class Flat:
         asked = np.frombuffer(query, dtype="<f4")
         if within is not None:
             return whole_ties(self._scored(asked, self._places(within)), count)
-        fetch = 2 * count + 16
+        fetch = count + 16
         while fetch < self._used:
             rough, at = self._codes.search(asked[None, :], fetch)
             sure = float(rough[0, -1]) + SLACK + TIE
-            kept = [hit for hit in self._scored(asked, at[0]) if hit.score >= sure]
+            kept = self._scored(asked, at[0], sure)
             if len(kept) >= count:
                 return whole_ties(kept, count)
             fetch *= 4
@@ -67,15 +68,16 @@ class Flat:
         inside = at < self._used
         return at[inside][known[at[inside]] == wanted[inside]]
 
-    def _scored(self, asked: Any, at: Any) -> list[Hit]:
+    def _scored(self, asked: Any, at: Any, sure: float = -2.0) -> list[Hit]:
         """In double precision and row by row, so that a score never depends on what it was computed with."""
         np = self._np
         wide = asked.astype(np.float64)
-        scores: list[float] = []
-        for start in range(0, len(at), 4096):
-            rows = self._rows[at[start : start + 4096]]
-            scores += (rows * wide).sum(axis=1).tolist()
-        return ordered(zip(self._goals[at].tolist(), scores, strict=True))
+        parts = [(self._rows[at[i : i + 4096]] * wide).sum(axis=1) for i in range(0, len(at), 4096)]
+        scores = np.rint(np.concatenate(parts) * STEPS) / STEPS + 0.0 if parts else np.empty(0)
+        chosen = np.flatnonzero(scores >= sure)
+        goals, scores = self._goals[at[chosen]], scores[chosen]
+        ranks = np.lexsort((goals, -scores))
+        return list(map(Hit, goals[ranks].tolist(), scores[ranks].tolist()))
 
 
 def _grown(np: Any, array: Any, room: int) -> Any:

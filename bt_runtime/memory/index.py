@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from operator import mul
 from typing import NamedTuple, Protocol
 
-from bt_runtime.memory.vector import DIGITS, unpack
+from bt_runtime.memory.vector import STEPS, unpack
 
 
 class Hit(NamedTuple):
@@ -25,7 +25,7 @@ class Index(Protocol):
 
 def ordered(hits: Iterable[tuple[int, float]]) -> list[Hit]:
     """Nearest first; an older goal first where equal."""
-    return sorted((Hit(goal, round(score, DIGITS) + 0.0) for goal, score in hits), key=lambda h: (-h.score, h.goal))
+    return sorted((Hit(goal, round(score * STEPS) / STEPS) for goal, score in hits), key=lambda h: (-h.score, h.goal))
 
 
 def whole_ties(hits: list[Hit], count: int) -> list[Hit]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from bt_runtime.memory.notice import Held, Here, Holding, Looked, Notice, Placed, Seen, Thing, name_of
 
-_NAME = r"[A-Za-z][\w' -]*?"
+_NAME = r"[A-Za-z][\w' -]{0,60}?"  # bounded, or a hostile text takes the square of its length
 _ITEM = re.compile(rf"({_NAME}) \((\d+(?:, ?\d+)*)\)")
 _LIST = rf"{_NAME} \(\d+(?:, ?\d+)*\)(?:, {_NAME} \(\d+(?:, ?\d+)*\))*"
 _AROUND = re.compile(rf"[Ll]ooking quickly around the room, you see ({_LIST})")
@@ -16,17 +16,19 @@ _ARRIVED = re.compile(rf"You (?:already )?arrive at(?: the)? ({_NAME}) \((\d+)\)
 _SEE = re.compile(rf"You see ({_LIST})")
 _NOTHING = re.compile(r"You see nothing")
 _HOLD = re.compile(rf"(?:You hold|I am holding|You are holding) ({_LIST})")
-_CLOSED = re.compile(rf"({_NAME}) \((\d+)\) is closed")
+_CLOSED = re.compile(rf"(?:The )?({_NAME}) \((\d+)\) is closed")
 _THING = rf"(?:the )?({_NAME})(?: \((\d+)\))?"
 _TAKEN = re.compile(rf"You pick up {_THING}\.")
 _PUT = re.compile(rf"You put (?:down )?{_THING} (?:in|on|to|into|onto) {_THING}(?:\.|$|\n)")
 _DROPPED = re.compile(rf"You dropped {_THING} due to")
 _ENDING_NUMBER = re.compile(r"(.*\S) \(?(\d+)\)?")
 _SHUTS = ("close ",)
+LONGEST = 20_000  # characters of an observation; a crowded room has one or two thousand
 
 
 def read(action: str, text: str, here: Here, known: Mapping[Thing, object]) -> tuple[list[Notice], Here]:
     """What the text tells, and where the agent is after it. Text of another form tells nothing."""
+    text = text[:LONGEST]
     here = _moved(text, here, known)
     notices: list[Notice] = []
     for found in _AROUND.finditer(text):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from bt_runtime.memory.embedder import BATCH, embed_packed
 from bt_runtime.memory.store import Kept, Store, kept
+from bt_runtime.memory.vector import seal
 from bt_runtime.types import Embedder
 
 _LACKING = (
@@ -60,9 +61,9 @@ def _catch_up(store: Store, embedder: Embedder, new: Kept, tell: Callable[[int],
         with store.writing() as db:
             for (goal, _), vector in zip(batch, vectors, strict=True):
                 db.execute(
-                    "INSERT OR IGNORE INTO vectors (goal, embedder, vector)"
-                    " SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM goals WHERE id = ?)",
-                    (goal, new.id, vector, goal),
+                    "INSERT OR IGNORE INTO vectors (goal, embedder, vector, seal)"
+                    " SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM goals WHERE id = ?)",
+                    (goal, new.id, vector, seal(goal, vector), goal),
                 )
         last, done = batch[-1][0], done + len(batch)
         tell(before + done)

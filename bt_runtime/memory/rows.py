@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.diagnose import BtError
+from bt_runtime.memory.database import broken
 from bt_runtime.memory.experience import Experience
 from bt_runtime.types import End
 
@@ -47,8 +48,10 @@ class Row(NamedTuple):
     end: End
 
 
-def told(row: Sequence[Any], path: Path) -> Experience:
+def told(row: Sequence[Any] | None, path: Path) -> Experience:
     """A row as an experience; its content must still give its id."""
+    if row is None:
+        raise broken(path, "an experience that is listed is not there")
     *values, uid = row
     said, text, end, namespace, task, kind, run, place, verdict, tokens, at = values
     judged = None if verdict is None else bool(verdict)
@@ -87,9 +90,14 @@ def allowed(db: sqlite3.Connection, filter: Filter) -> list[int]:
     return [goal for (goal,) in db.execute(f"SELECT DISTINCT e.goal FROM experiences e WHERE {words}", values)]
 
 
-def by_id(db: sqlite3.Connection, number: int, path: Path) -> Experience:
-    row = db.execute(f"SELECT {COLUMNS} FROM experiences e WHERE e.id = ?", (number,)).fetchone()
-    return told(row, path)
+def by_ids(db: sqlite3.Connection, numbers: Sequence[int], path: Path) -> list[Experience]:
+    """In the order of the numbers."""
+    marks = ",".join("?" * len(numbers))
+    found = {
+        row[0]: row[1:]
+        for row in db.execute(f"SELECT e.id, {COLUMNS} FROM experiences e WHERE e.id IN ({marks})", numbers)
+    }
+    return [told(found.get(number), path) for number in numbers]
 
 
 def whole_task(db: sqlite3.Connection, root: Experience, path: Path) -> list[Experience]:

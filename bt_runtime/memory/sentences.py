@@ -25,6 +25,8 @@ PATIENCE_S = 180.0  # loading torch on a slow disk takes most of it
 class Sentences:
     """Started at the first need, restarted when it died, one question at a time."""
 
+    command: Sequence[str] = (sys.executable, "-m", "bt_runtime.memory.worker")
+
     def __init__(self, model: str = "all-MiniLM-L6-v2", patience_s: float = PATIENCE_S) -> None:
         if find_spec("sentence_transformers") is None:
             raise MissingExtra("a sentence embedder", "embed")
@@ -73,7 +75,7 @@ class Sentences:
             return self._about
 
     def _start(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "bt_runtime.memory.worker", self._model]
+        command = [*self.command, self._model]
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -103,6 +105,7 @@ class Sentences:
         assert process.stdout is not None
         line = _line(process.stdout, self._patience)
         if line is None:
+            process.kill()  # it may never look at its input again
             self.close()
             raise BtError(f"the embedder {self._model} did not answer within {self._patience:g} s")
         if not line.endswith(b"\n"):

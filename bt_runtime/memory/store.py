@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.memory.database import PATIENCE_S, Pool, create
+from bt_runtime.memory.database import PATIENCE_S, Pool, broken, create
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.rows import COLUMNS, Filter, told
+from bt_runtime.memory.vector import seal
+
+CHECKED_WHOLE = 32 << 20  # bytes, about a tenth of a second; for larger ones there is `btr memory stats --check`
 
 
 class Kept(NamedTuple):
@@ -37,8 +40,15 @@ class Store:
         self.pool = Pool(self.path, readonly)
         self._turn = threading.Lock()
         self.commits = 0  # a connection does not notice its own by `data_version`
-        with self.pool.borrow() as db:  # a damaged file is told at once, not at the first question
-            db.execute("SELECT max(id) FROM experiences").fetchone()
+        if self.path.stat().st_size <= CHECKED_WHOLE:
+            self.check()
+
+    def check(self) -> None:
+        """Reads every page: damage is told at once, not at some question, or by an answer that lacks something."""
+        with self.pool.borrow() as db:
+            found = db.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        if found != "ok":
+            raise broken(self.path, found)
 
     def close(self) -> None:
         self.pool.close()
@@ -193,15 +203,17 @@ def mixed(path: Path, theirs: str, ours: str) -> BtError:
 
 
 def _goal(db: sqlite3.Connection, key: str, vectors: Mapping[str, bytes], kept: Kept) -> int:
+    """The goal's number; a goal that is new to this embedder brings its vector."""
     found = db.execute("SELECT id FROM goals WHERE goal = ?", (key,)).fetchone()
-    goal = int(
-        found[0] if found else db.execute("INSERT INTO goals (goal) VALUES (?) RETURNING id", (key,)).fetchone()[0]
-    )
-    if not db.execute("SELECT 1 FROM vectors WHERE goal = ? AND embedder = ?", (goal, kept.id)).fetchone():
-        if key not in vectors:
-            raise Vanished(key)
-        db.execute("INSERT INTO vectors (goal, embedder, vector) VALUES (?, ?, ?)", (goal, kept.id, vectors[key]))
-    return goal
+    if found and db.execute("SELECT 1 FROM vectors WHERE goal = ? AND embedder = ?", (found[0], kept.id)).fetchone():
+        return int(found[0])
+    if key not in vectors:
+        raise Vanished(key)
+    if not found:
+        found = db.execute("INSERT INTO goals (goal) VALUES (?) RETURNING id", (key,)).fetchone()
+    row = (found[0], kept.id, vectors[key], seal(found[0], vectors[key]))
+    db.execute("INSERT INTO vectors (goal, embedder, vector, seal) VALUES (?, ?, ?, ?)", row)
+    return int(found[0])
 
 
 class Vanished(Exception):

@@ -10,6 +10,7 @@ from typing import Any
 from bt_runtime.diagnose import BtError
 from bt_runtime.memory.cells import SAMPLE, Cells, cell_count, draw_cells, nearest_cells
 from bt_runtime.memory.store import Kept, Store
+from bt_runtime.memory.vector import check_seals
 
 PAGE = 20_000
 OUTGROWN = 4  # times as many goals as the cells were drawn from: draw anew
@@ -23,11 +24,12 @@ def load_cells(store: Store, db: sqlite3.Connection, owner: Kept, size: int) -> 
     index = Cells(centres, _fetcher(store, owner))
     homes: list[tuple[int, int]] = []
     cursor = db.execute(
-        "SELECT v.goal, v.vector, c.cell FROM vectors v LEFT JOIN cells c ON c.goal = v.goal"
+        "SELECT v.goal, v.vector, v.seal, c.cell FROM vectors v LEFT JOIN cells c ON c.goal = v.goal"
         " WHERE v.embedder = ? ORDER BY v.goal",
         (owner.id,),
     )
     while page := cursor.fetchmany(PAGE):
+        check_seals(store.path, ((goal, blob, kept) for goal, blob, kept, _ in page), owner.dim)
         homes += _add_page(index, page, owner.dim, fresh)
     if not store.readonly and len(homes) >= PAGE:
         with suppress(BtError):  # a read-only or full disk: the next process draws its own
@@ -35,18 +37,20 @@ def load_cells(store: Store, db: sqlite3.Connection, owner: Kept, size: int) -> 
     return index
 
 
-def _add_page(index: Cells, page: list[tuple[int, bytes, int | None]], dim: int, fresh: bool) -> list[tuple[int, int]]:
+def _add_page(
+    index: Cells, page: list[tuple[int, bytes, int, int | None]], dim: int, fresh: bool
+) -> list[tuple[int, int]]:
     """Adds the page; answers the cells that the store did not know."""
     import numpy as np
 
-    blobs = [blob for _, blob, _ in page]
-    cells = np.array([-1 if fresh or cell is None else cell for _, _, cell in page], dtype=np.int64)
+    blobs = [blob for _, blob, *_ in page]
+    cells = np.array([-1 if fresh or cell is None else cell for *_, cell in page], dtype=np.int64)
     cells[cells >= len(index.centres)] = -1
     unknown = np.flatnonzero(cells < 0)
     if len(unknown):
         rows = np.frombuffer(b"".join(blobs[i] for i in unknown), dtype="<f4").reshape(len(unknown), dim)
         cells[unknown] = nearest_cells(rows, index.centres)
-    index.add([goal for goal, _, _ in page], blobs, cells)
+    index.add([goal for goal, *_ in page], blobs, cells)
     return [(page[i][0], int(cells[i])) for i in unknown]
 
 

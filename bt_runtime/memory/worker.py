@@ -43,7 +43,9 @@ def _say(out: Any, answer: dict[str, Any]) -> None:
 
 
 def load(name: str) -> tuple[Any, dict[str, Any]]:
-    folder = packaged() if name in (MINILM, "minilm") else None
+    if Path(name).is_absolute() and not Path(name).is_dir():
+        raise BtError(f"cannot load {name}: there is no such folder", "a folder with a model in it, or a model's name")
+    folder = packaged() if name == MINILM else None
     place = str(folder) if folder else name
     if folder or Path(name).is_dir():
         os.environ["HF_HUB_OFFLINE"] = "1"

@@ -9,9 +9,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import Phase, settings
 
 from bt_runtime.memory.episodes import Episodes
 from bt_runtime.memory.experience import Experience
+
+if os.environ.get("BTR_MUTANTS"):  # there it matters that a test fails, not for which smallest input
+    settings.register_profile("mutants", phases=[Phase.explicit, Phase.generate])
+    settings.load_profile("mutants")
 
 
 class Axes:

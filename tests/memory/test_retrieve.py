@@ -168,6 +168,21 @@ def test_no_state_is_favoured(remember: Make, lived: Make) -> None:
     assert len({e.uid for e in firsts}) == 23
 
 
+def test_a_filter_comes_before_the_ranking(remember: Make, lived: Make) -> None:
+    """What alone passes the filter is found, however many others are nearer."""
+    crowd = [lived("find apple " * n, namespace="crowd") for n in range(1, 400)]
+    memory = remember(*crowd, lived("wash cup", namespace="alone"), lived("sink", namespace="alone"))
+    found = memory.retrieve("find apple", k=5, namespace="alone")
+    assert {e.goal for e in found.taken} == {"wash cup", "sink"}
+
+
+def test_the_second_child_comes_before_the_tenth(remember: Make, lived: Make) -> None:
+    """The agents of a task come in the order of the tree, not of the alphabet."""
+    places = ["/", "/1", "/1/2", "/1/10", "/2", "/10"]
+    memory = remember(*(lived(f"find apple {place}", run="r", place=place) for place in reversed(places)))
+    assert [e.place for e in memory.retrieve("find apple", level="task").taken] == places
+
+
 def test_only_the_seed_moves_a_tie(remember: Make, lived: Make) -> None:
     """The same seed gives the same order, another seed another one, and tokens are those of the given counter."""
     memory = remember(*(lived(text=f"t {i}") for i in range(12)), count=len)

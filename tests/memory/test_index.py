@@ -1,0 +1,115 @@
+"""Every index against a plain product of all vectors."""
+
+from __future__ import annotations
+
+import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bt_runtime.memory.gate import Gate
+from bt_runtime.memory.index import Hit, Plain
+from bt_runtime.memory.vector import pack, unpack
+
+DIM = 24
+
+
+def crowd(seed: int, size: int, spread: float) -> list[bytes]:
+    """Vectors around a few centres; a small spread makes scores that differ in the last digits, and repeats tie."""
+    chance = random.Random(seed)
+    centres = [[chance.gauss(0, 1) for _ in range(DIM)] for _ in range(3)]
+    rows = [pack([x + spread * chance.gauss(0, 1) for x in chance.choice(centres)]) for _ in range(size)]
+    return [rows[chance.randrange(i + 1)] if chance.random() < 0.2 else row for i, row in enumerate(rows)]
+
+
+def product(rows: dict[int, bytes], query: bytes, count: int) -> list[Hit]:
+    asked = unpack(query)
+    scores = ((goal, sum(a * b for a, b in zip(asked, unpack(row), strict=True))) for goal, row in rows.items())
+    hits = sorted((Hit(goal, round(score * 1e6) / 1e6) for goal, score in scores), key=lambda h: (-h.score, h.goal))
+    return [hit for hit in hits if hit.score >= hits[min(count, len(hits)) - 1].score]
+
+
+@pytest.mark.parametrize("kind", ["plain", "flat"])
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    size=st.integers(1, 700),
+    spread=st.sampled_from([0.0, 1e-5, 1e-3, 0.5]),
+    count=st.integers(1, 40),
+    part=st.booleans(),
+)
+def test_exact_search_is_exact(kind: str, seed: int, size: int, spread: float, count: int, part: bool) -> None:
+    """Half-precision codes change no answer: the same goals and scores as a full product, ties whole."""
+    if kind == "flat":
+        pytest.importorskip("faiss")
+        from bt_runtime.memory.flat import Flat
+
+        index: Any = Flat(DIM)
+    else:
+        index = Plain()
+    rows = dict(zip(range(5, 5 + 3 * size, 3), crowd(seed, size, spread), strict=True))
+    goals, blobs = list(rows), list(rows.values())
+    cut = size // 3
+    for some in (slice(0, cut), slice(cut, None)):
+        if goals[some]:
+            index.add(goals[some], blobs[some])
+    query = random.Random(seed).choice([*blobs, *crowd(seed + 1, 3, 1.0)])
+    within = [*goals[::2], 1, 10**9] if part else None
+    known = {g: b for g, b in rows.items() if within is None or g in within}
+    assert len(index) == size
+    assert index.search(query, count, within) == product(known, query, count)
+
+
+def test_cells_find_nearly_all() -> None:
+    """Looking into a part of the cells finds at least 97 of the 100 nearest; a choice of goals is searched in full."""
+    pytest.importorskip("faiss")
+    np = pytest.importorskip("numpy")
+    from bt_runtime.memory.cells import Cells, cell_count, draw_cells
+
+    rng = np.random.default_rng(3)
+    centres = rng.standard_normal((200, DIM))
+    rows = (centres[rng.integers(0, 200, 12_000)] + 0.4 * rng.standard_normal((12_000, DIM))).astype("<f4")
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    blobs = {goal: row.tobytes() for goal, row in enumerate(rows, 1)}
+    index = Cells(draw_cells(rows, cell_count(len(rows))), lambda goals: [(g, blobs[g]) for g in goals])
+    index.add(list(blobs)[:7000], list(blobs.values())[:7000])
+    index.add(list(blobs)[7000:], list(blobs.values())[7000:])
+    assert len(index) == 12_000
+    shared = 0
+    for query in rows[::1200]:
+        exact = 1 + np.argsort(-(rows @ query))[:10]
+        shared += len({hit.goal for hit in index.search(query.tobytes(), 10)[:10]} & set(exact.tolist()))
+    assert shared >= 97
+    chosen = list(range(1, 12_000, 17))
+    nearest = product({g: blobs[g] for g in chosen}, rows[0].tobytes(), 5)
+    assert index.search(rows[0].tobytes(), 5, chosen) == nearest
+
+
+def test_the_gate_keeps_growing_alone() -> None:
+    """While one grows the index nobody searches it, and one that waits to grow is not kept out by searchers."""
+    gate, inside, grown = Gate(), [0], [0]
+    lock = threading.Lock()
+
+    def search() -> None:
+        while grown[0] < 50:
+            with gate.shared():
+                with lock:
+                    inside[0] += 1
+                with lock:
+                    inside[0] -= 1
+
+    def grow() -> None:
+        for _ in range(50):
+            with gate.alone():
+                assert inside[0] == 0
+                grown[0] += 1
+
+    with ThreadPoolExecutor(4) as threads:
+        work = [threads.submit(search) for _ in range(3)] + [threads.submit(grow)]
+        for one in work:
+            one.result(timeout=60)
+    assert grown[0] == 50
