@@ -35,7 +35,6 @@ class Choice(NamedTuple):
     logprob: float  # of the whole option, terminator included, given the prompt
     margin: float  # ahead of the best other option that was scored; inf when there was none
     scores: tuple[float, ...] | None = None  # one per option when all were asked for
-    opening: str = ""  # with `then`: the option that was chosen first
 
 
 class Writing(NamedTuple):
@@ -54,13 +53,20 @@ class Model(Protocol):
         *,
         mode: Literal["exact", "greedy", "scores"] = "exact",
         normalise: bool = False,
-        terminator: str | None = None,
-        then: Mapping[str, Sequence[str]] | None = None,
     ) -> Job[Choice]:
-        """The likeliest option after the prompt. `terminator` ends every option (the model's own when None).
+        """The likeliest option after the prompt; each is ended by the model's terminator, a line break by default."""
 
-        With `then`, an option that is one of its keys is only an opening: the choice goes on among what follows it, in
-        the same job, and `text` is what was chosen there.
+    def decide(
+        self,
+        prompt: str,
+        moves: Mapping[str, Sequence[str]],
+        *,
+        mode: Literal["exact", "greedy"] = "exact",
+        normalise: bool = False,
+    ) -> Job[Choice]:
+        """First one of the moves, then one of its options, in one job: `{"Think:": (), "Act:": (" go to sink", …)}`.
+
+        The text is that of both; the index counts all options in order, a move without options as one.
         """
 
     def write(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import Any, Literal
 
 from py_trees.common import Status
 
@@ -20,7 +20,7 @@ from bt_runtime.types import Observation
 
 Turn = Generator[Any, Any, Ending | None]
 _AS_END = {"done": "success", "expanded": "expand"}
-_LAST_LINE = {"success": f"{ACT}{DONE}\n", "failure": f"{ACT}{FAILURE}\n"}
+_LAST_LINE = {"success": f"{ACT} {DONE}\n", "failure": f"{ACT} {FAILURE}\n"}
 
 
 class Agent(Growing):
@@ -56,21 +56,27 @@ class Agent(Growing):
 
     def turn(self) -> Turn:
         """One move, chosen and made. Gives an Ending when it was the last one."""
-        openings = [o for o, move in OPENINGS.items() if move in self.moves or o == ACT]
         sentences = self.around.sentences() if "act" in self.moves else [DONE, FAILURE]
-        how = self.spec.values["choose"]
-        choice = yield from self.asked(
-            self.model().choose(self.text(), openings, mode=how, terminator="", then={ACT: sentences})
-        )
-        self.tell("decision", move=choice.opening, sentence=choice.text, logprob=choice.logprob, margin=choice.margin)
-        move = OPENINGS[choice.opening]
+        said = [f" {sentence}" for sentence in sentences]
+        moves = {o: said if o == ACT else () for o, move in OPENINGS.items() if move in self.moves or o == ACT}
+        how, model, prompt = self.spec.values["choose"], self.model(), self.text()
+        if len(moves) == 1:
+            choice = yield from self.asked(model.choose(prompt + ACT, said, mode=how))
+            opening, sentence = ACT, choice.text.strip()
+        else:
+            mode: Literal["exact", "greedy"] = "greedy" if how == "greedy" else "exact"
+            choice = yield from self.asked(model.decide(prompt, moves, mode=mode))
+            opening = next(o for o in moves if choice.text.startswith(o))
+            sentence = choice.text[len(opening) :].strip()
+        self.tell("decision", move=opening, sentence=sentence, logprob=choice.logprob, margin=choice.margin)
+        move = OPENINGS[opening]
         if move == "act":
-            return (yield from self.act(choice.text))
+            return (yield from self.act(sentence))
         if move == "think":
-            return (yield from self.think(choice.opening))
+            return (yield from self.think(opening))
         if move == "expand":
-            return (yield from self.expand(choice.opening))
-        return (yield from self.ask(choice.opening))
+            return (yield from self.expand(opening))
+        return (yield from self.ask(opening))
 
     def think(self, opening: str) -> Turn:
         thought = yield from self.line(opening)
@@ -109,7 +115,7 @@ class Agent(Growing):
 
     def expand(self, opening: str) -> Turn:
         """A subtree, grafted below; what speaks against it is the next observation."""
-        plan, refused = yield from self.plan(self.text() + opening, self.grammar())
+        plan, refused = yield from self.plan(f"{self.text()}{opening}\n", self.grammar())
         self.add(Step("expand", plan, refused))
         self.invalid = self.invalid + 1 if refused else 0
         return None

@@ -8,10 +8,11 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal
 
+from bt_runtime.agents.story import ACT
 from bt_runtime.diagnose import BtError
 from bt_runtime.types import Choice, Grammar, Job, Json, Model, Writing
 
-Ask = Mapping[str, Any]  # what was asked: kind, prompt, options, then, stop
+Ask = Mapping[str, Any]  # what was asked: kind, prompt, and options, moves or stop
 Script = Callable[[Ask], str]
 
 
@@ -72,27 +73,43 @@ class ScriptedModel:
         return self.jobs[-1]
 
     def choose(
-        self, prompt: str, options: Sequence[str], *, mode: Literal["exact", "greedy", "scores"] = "exact",
-        normalise: bool = False, terminator: str | None = None, then: Mapping[str, Sequence[str]] | None = None,
-    ) -> Any:  # fmt: skip
-        said = self.answer({"kind": "choose", "prompt": prompt, "options": tuple(options), "then": then or {}})
-        if said in options and said not in (then or {}):
-            return self.job(Choice(said, list(options).index(said), 0.0, 1.0))
-        opening = next((o for o in options if said.startswith(o.rstrip())), None)
-        if opening is None:
-            raise Misplayed(
-                f"the script says {said[:80]!r}, which is no option", f"options: {', '.join(options)[:400]}"
-            )
-        rest = said[len(opening.rstrip()) :].lstrip(" ").removeprefix("\n")
-        following = (then or {}).get(opening)
-        if following is None:
-            self.rest = rest
-            return self.job(Choice("", list(options).index(opening), 0.0, 1.0, None, opening))
-        if rest not in following:
-            raise Misplayed(
-                f"the script says {rest!r}, which cannot be done now", f"can be done: {', '.join(following)[:400]}"
-            )
-        return self.job(Choice(rest, list(following).index(rest), 0.0, 1.0, None, opening))
+        self,
+        prompt: str,
+        options: Sequence[str],
+        *,
+        mode: Literal["exact", "greedy", "scores"] = "exact",
+        normalise: bool = False,
+    ) -> Any:
+        said = self.answer({"kind": "choose", "prompt": prompt, "options": tuple(options)})
+        line = said.removeprefix(ACT).strip() if prompt.endswith(ACT) else said.strip()
+        chosen = next((o for o in options if o.strip() == line), None)
+        if chosen is None:
+            raise Misplayed(f"the script says {line[:80]!r}, which cannot be chosen", _some(options))
+        return self.job(Choice(chosen, list(options).index(chosen), 0.0, 1.0))
+
+    def decide(
+        self,
+        prompt: str,
+        moves: Mapping[str, Sequence[str]],
+        *,
+        mode: Literal["exact", "greedy"] = "exact",
+        normalise: bool = False,
+    ) -> Any:
+        said = self.answer({"kind": "decide", "prompt": prompt, "moves": {m: tuple(o) for m, o in moves.items()}})
+        move = next((m for m in moves if said.startswith(m)), None)
+        if move is None:
+            raise Misplayed(f"the script says {said[:80]!r}, which is no move", _some(list(moves)))
+        before = sum(
+            len(options) or 1 for m, options in moves.items() if list(moves).index(m) < list(moves).index(move)
+        )
+        rest = said[len(move) :]
+        if not moves[move]:
+            self.rest = rest.strip(" ").removeprefix("\n")
+            return self.job(Choice(move, before, 0.0, 1.0))
+        chosen = next((o for o in moves[move] if o.strip() == rest.strip()), None)
+        if chosen is None:
+            raise Misplayed(f"the script says {rest.strip()[:80]!r}, which cannot be done now", _some(moves[move]))
+        return self.job(Choice(move + chosen, before + list(moves[move]).index(chosen), 0.0, 1.0))
 
     def write(
         self, prompt: str, *, grammar: Grammar | None = None, stop: Sequence[str] = (), max_tokens: int = 256,
@@ -135,6 +152,10 @@ class RecordingModel:
     def choose(self, prompt: str, options: Sequence[str], **how: Any) -> Any:
         asked = {"kind": "choose", "prompt": prompt, "options": list(options), **_plain(how)}
         return self._job(asked, lambda m: m.choose(prompt, options, **how), lambda a: Choice(*a))
+
+    def decide(self, prompt: str, moves: Mapping[str, Sequence[str]], **how: Any) -> Any:
+        asked = {"kind": "decide", "prompt": prompt, "moves": {m: list(o) for m, o in moves.items()}, **_plain(how)}
+        return self._job(asked, lambda m: m.decide(prompt, moves, **how), lambda a: Choice(*a))
 
     def write(self, prompt: str, **how: Any) -> Any:
         asked = {"kind": "write", "prompt": prompt, **_plain(how)}
@@ -183,6 +204,10 @@ class _Recorded:
 
     def cancel(self, reason: str) -> None:
         self.job.cancel(reason)
+
+
+def _some(options: Sequence[str]) -> str:
+    return f"can be chosen: {', '.join(o.strip() for o in options)[:400]}"
 
 
 def _plain(how: Mapping[str, Any]) -> dict[str, Json]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 Move = Literal["think", "act", "expand", "ask"]
-THINK, ACT, EXPAND, ASK = "Think: ", "Act: ", "Expand:\n", "Ask: "  # how a step begins
+THINK, ACT, EXPAND, ASK = "Think:", "Act:", "Expand:", "Ask:"  # how a step begins
 OPENINGS: dict[str, Move] = {THINK: "think", ACT: "act", EXPAND: "expand", ASK: "ask"}
 HEARD = "OK."  # what a thought is answered with
 
@@ -21,11 +21,11 @@ class Step(NamedTuple):
 
     def written(self) -> str:
         if self.move == "think":
-            return f"{THINK}{self.text}\n{HEARD}"
+            return f"{THINK} {self.text}\n{HEARD}"
         if self.move == "expand":
-            return f"{EXPAND}{self.text.rstrip()}" + (f"\n{self.observation}" if self.observation else "")
+            return f"{EXPAND}\n{self.text.rstrip()}" + (f"\n{self.observation}" if self.observation else "")
         opening = ACT if self.move == "act" else ASK
-        return f"{opening}{self.text}" + (f"\n{self.observation}" if self.observation else "")
+        return f"{opening} {self.text}" + (f"\n{self.observation}" if self.observation else "")
 
 
 class Family(NamedTuple):

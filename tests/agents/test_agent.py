@@ -25,7 +25,7 @@ def test_done_is_success_and_failure_is_failure(start):
 def test_a_prompt_only_ever_grows_at_its_end_so_that_what_is_cached_serves_on(start):
     run = start("react", ["Think: hm", "Act: jump", "Act: go left", "Act: done"], goal="get out", world=Room())
     assert run.spin() is SUCCESS
-    prompts = [a["prompt"] for a in run.model.asked if a["kind"] == "choose"]
+    prompts = [a["prompt"] for a in run.model.asked if a["kind"] == "decide"]
     assert all(later.startswith(earlier) for earlier, later in pairwise(prompts))
     assert prompts[-1].endswith("Think: hm\nOK.\nAct: jump\nNothing new.\nAct: go left\nNothing new.\n")
 
@@ -35,8 +35,8 @@ def test_only_what_can_be_done_now_is_offered_and_a_step_is_one_question(start):
     run = start("react", ["Act: jump", "Act: done"], goal="get out", world=Room())
     run.spin()
     first = run.model.asked[0]
-    assert first["options"] == ("Think: ", "Act: ")
-    assert first["then"] == {"Act: ": ["go left", "go right", "jump", "done", "failure"]}
+    offered = (" go left", " go right", " jump", " done", " failure")
+    assert first["moves"] == {"Think:": (), "Act:": offered}
     assert len(run.model.asked) == 2
 
 

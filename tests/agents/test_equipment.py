@@ -61,8 +61,8 @@ def test_working_memory_answers_where_a_thing_was_seen_by_another_agent_of_the_r
         assert run.spin() is SUCCESS
         known = run.context.services["working_memory"].snapshot()
         assert run.blackboard["working_memory"] == known
-        offered = run.equipment.models["default"].asked[-1]["then"]["Act: "]
-        assert (not known.things) or any(s.startswith("recall location of ") for s in offered)
+        offered = run.equipment.models["default"].asked[-1]["moves"]["Act:"]
+        assert (not known.things) or any(s.startswith(" recall location of ") for s in offered)
 
 
 def test_a_skill_of_a_manifest_can_recall(house):

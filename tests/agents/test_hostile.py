@@ -135,7 +135,7 @@ def test_a_goal_with_braces_is_told_as_it_was_written_and_computes_nothing(start
 def test_an_agent_takes_any_answer_and_ends_of_itself(text, start):
     run = start(
         "reactree",
-        lambda ask: "Expand:\n" + text if ask["kind"] == "choose" and len(run.told) < 40 else "Act: failure",
+        lambda ask: "Expand:\n" + text if ask["kind"] == "decide" and len(run.told) < 40 else "Act: failure",
         goal="x",
     )
     run.spin(ticks=2000)
