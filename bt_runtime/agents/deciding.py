@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
     from bt_runtime.tree.spec import NodeSpec
-    from bt_runtime.types import Grammar, Model
+    from bt_runtime.types import Model
 
 Life = Generator[Any, Any, Ending]
 PAUSE = object()  # yielded instead of a job: go on at the next tick
@@ -156,11 +156,6 @@ class Deciding(Parent):
     def tell(self, event: str, **what: Any) -> None:
         """What the journal should know."""
         self.context.events(event, {"path": self.path, **what})
-
-    def grammar(self) -> Grammar | None:
-        """What a plan of this node may look like, for constrained decoding; None when the run has no such thing."""
-        made = self.context.service("grammar")
-        return made(self) if made is not None else None
 
     def agents_above(self) -> list[Deciding]:
         found: list[Deciding] = []

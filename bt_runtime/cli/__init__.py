@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "play": ("Play a task of a world in the terminal.", "bt_runtime.cli.play"),
     "tasks": ("Print tasks of a world.", "bt_runtime.cli.tasks"),
     "memory": ("Look at, add to and mend what was learned from earlier runs.", "bt_runtime.cli.memory"),
+    "prompt": ("Show what an agent would ask its model.", "bt_runtime.cli.prompt"),
     "render": ("Draw a tree: text, dot, svg or mermaid.", "bt_runtime.cli.render"),
     "schema": ("Write the editor's schemas of this project, with its skills.", "bt_runtime.cli.schema"),
     "explain": ("Tell what the code of a fault means, with a right example.", "bt_runtime.cli.explain"),

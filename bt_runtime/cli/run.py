@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 import traceback
 from contextlib import ExitStack
 
+from bt_runtime.agents.budget import Budget
 from bt_runtime.cli import Exit
 from bt_runtime.cli.color import add_color, painted
 from bt_runtime.cli.failure import say
 from bt_runtime.cli.given import given
+from bt_runtime.cli.models import decides, open_models
 from bt_runtime.cli.named import STDIN, found
 from bt_runtime.cli.result import CutShort, result, show
 from bt_runtime.cli.told import LEVELS
@@ -23,7 +26,7 @@ from bt_runtime.diagnose_format import render
 from bt_runtime.runtime import Run, Tree, load
 from bt_runtime.tree.node import NodeError
 
-FLAGS = ("hz", "seconds", "ticks", "strict", "log", "env", "color")
+FLAGS = ("hz", "seconds", "ticks", "strict", "log", "env", "color", "model", "memory")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,6 +35,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--env", metavar="WORLD", help="the world to act in [BTR_ENV]")
     parser.add_argument("--task", metavar="TASK", help="of the world: a number from 1, an id, or a kind; default: 1")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the world's tasks; default: 0")
+    parser.add_argument("--model", metavar="FILE", help="a GGUF file or an address, for agents [BTR_MODEL]")
+    parser.add_argument("--memory", metavar="FILE", help="experiences to learn from and add to [BTR_MEMORY]")
+    parser.add_argument("--steps", type=int, metavar="N", help="the most actions that all agents may take together")
+    parser.add_argument("--decisions", type=int, metavar="N", help="the most that all agents may ask of models")
+    parser.add_argument("--no-recall", action="store_true", help="without a working memory")
     parser.add_argument("--hz", type=float, help="ticks a second; default: as fast as there is work [BTR_HZ]")
     parser.add_argument("--seconds", type=float, metavar="S", help="stop after so long, exit 4 [BTR_SECONDS]")
     parser.add_argument("--ticks", type=int, metavar="N", help="stop after so many ticks, exit 4 [BTR_TICKS]")
@@ -59,7 +67,19 @@ def run(args: argparse.Namespace) -> int:
             if "goal" in tree.spec.inputs:
                 inputs.setdefault("goal", task.task.goal)
         made = stack.enter_context(
-            Run(tree, inputs=inputs, world=task and task.world, strict=settings["strict"], hz=settings["hz"])
+            Run(
+                tree,
+                inputs=inputs,
+                world=task and task.world,
+                task=task and task.task,
+                model=open_models(settings, stack) if decides(tree.spec) else None,
+                memory=settings["memory"],
+                seed=args.seed,
+                budget=budget(args),
+                recall=not args.no_recall,
+                strict=settings["strict"],
+                hz=settings["hz"],
+            )
         )
         return spin(made, settings, args, task)
 
@@ -69,6 +89,13 @@ def opened(name: str) -> Tree:
     if name != STDIN:
         return load(found(name))
     return load(sys.stdin.buffer.read().decode("utf-8", "replace") + "\n")
+
+
+def budget(args: argparse.Namespace) -> Budget | None:
+    """What all agents of the run may spend together."""
+    if args.steps is None and args.decisions is None:
+        return None
+    return Budget(steps=args.steps or math.inf, decisions=args.decisions or math.inf)
 
 
 def task_of(args: argparse.Namespace, settings: Settings) -> Opened | None:

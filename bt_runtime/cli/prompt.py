@@ -1,0 +1,70 @@
+"""`btr prompt`: what the first node that decides would ask its model, without asking one."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from contextlib import ExitStack
+from typing import Any
+
+from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.cli import Exit
+from bt_runtime.cli.given import given
+from bt_runtime.cli.run import opened, task_of
+from bt_runtime.config import Settings
+from bt_runtime.diagnose import BtError
+from bt_runtime.runtime import Run
+
+TICKS = 200
+
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("tree", metavar="TREE", help="a file, or the name of a tree")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an input, or an entry")
+    parser.add_argument("--env", metavar="WORLD", help="the world to act in [BTR_ENV]")
+    parser.add_argument("--task", metavar="TASK", help="of the world: a number from 1, an id, or a kind; default: 1")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the world's tasks; default: 0")
+    parser.add_argument("--memory", metavar="FILE", help="experiences to learn from [BTR_MEMORY]")
+    parser.add_argument("--json", action="store_true", help="the question for programs")
+
+
+def run(args: argparse.Namespace) -> int:
+    settings = Settings({"env": args.env, "memory": args.memory})
+    tree = opened(args.tree)
+    inputs = given(args.set, tree.spec)
+    heard: list[Mapping[str, Any]] = []
+
+    def listen(ask: Mapping[str, Any]) -> str:
+        heard.append(ask)
+        raise BtError("heard")
+
+    with ExitStack() as stack:
+        task = task_of(args, settings)
+        if task is not None:
+            stack.callback(task.world.close)
+            if "goal" in tree.spec.inputs:
+                inputs.setdefault("goal", task.task.goal)
+        made = stack.enter_context(
+            Run(tree, inputs=inputs, world=task and task.world, model=ScriptedModel(listen), memory=settings["memory"])
+        )
+        made.equipment.notebook = None  # nothing is to be remembered of this
+        while not heard and made.tick().running and made.engine.count < TICKS:
+            pass
+    if not heard:
+        raise BtError("no node of this tree asked a model", "is there an agent, and does the tree reach it?")
+    show(heard[0], args.json)
+    return Exit.SUCCESS
+
+
+def show(ask: Mapping[str, Any], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(ask, indent=2, ensure_ascii=False))
+        return
+    print(ask["prompt"], end="")
+    offered = ask.get("moves") or {"": ask.get("options", ())}
+    for move, options in offered.items():
+        said = "".join(f"\n    {option.strip()}" for option in options)
+        print(f"\n  {move or 'one of'}{said}", end="")
+    print()
