@@ -99,7 +99,7 @@ class _Reader:
         start = -(-self.file.tell() // 32) * 32
         if tensors and start + end > self.size:
             raise BtError(
-                f"{self.path} is cut off: {self.size:,} bytes, but its tensors need {start + end:,}", "download it again"
+                f"{self.path} is cut off: {self.size:,} bytes of at least {start + end:,}", "download it again"
             )
         return header
 

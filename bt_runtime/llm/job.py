@@ -20,6 +20,15 @@ class Spent(NamedTuple):
     seconds: float = 0.0  # from the first token to the last
     waited: float = 0.0  # before that, for room or for another's prefix
 
+    def plus(self, other: Spent) -> Spent:
+        return Spent(
+            self.prompt + other.prompt,
+            self.reused + other.reused,
+            self.computed + other.computed,
+            self.seconds + other.seconds,
+            self.waited + other.waited,
+        )
+
 
 class Cancelled(BtError):
     """Asked of a job that was cancelled; carries who stopped it and why."""

@@ -288,9 +288,11 @@ class _Layout:
     """The arrays of a llama_batch, kept and refilled."""
 
     def __init__(self, size: int) -> None:
-        self.token, self.pos = np.zeros(size, np.int32), np.zeros(size, np.int32)
-        self.count, self.out = np.zeros(size, np.int32), np.zeros(size, np.int8)
-        self.pointers = np.zeros(size, np.uintp)
+        self.token: Any = np.zeros(size, np.int32)
+        self.pos: Any = np.zeros(size, np.int32)
+        self.count: Any = np.zeros(size, np.int32)
+        self.out: Any = np.zeros(size, np.int8)
+        self.pointers: Any = np.zeros(size, np.uintp)
         self.kept: list[Any] = []  # the sequence arrays that the pointers name
 
     def fill(self, feeds: Sequence[Feed]) -> tuple[Any, list[range]]:

@@ -1,13 +1,19 @@
 """What is in the key-value cache, as a radix tree over tokens: so that a shared beginning is never computed twice.
 
-Entries are sequences of the cache. Cells that several entries share are counted once; the least recently used goes first.
+Entries are sequences of the cache. Cells that several of them share count once; the one used longest ago goes first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from typing import NamedTuple
+
+
+class Match(NamedTuple):
+    length: int  # tokens that are there
+    seqs: tuple[int, ...]  # sequences that hold them, the one used last first
 
 
 @dataclass(slots=True, eq=False)
@@ -15,15 +21,13 @@ class _Node:
     edge: tuple[int, ...]  # the tokens between the parent and here
     parent: _Node | None = None
     children: dict[int, _Node] = field(default_factory=dict)
-    seq: int | None = None  # the sequence that ends here
-    used: int = 0
+    seqs: set[int] = field(default_factory=set)  # the sequences that end here
 
-    def entries(self) -> Iterator[_Node]:
+    def below(self) -> Iterator[int]:
         waiting = [self]
         while waiting:
             node = waiting.pop()
-            if node.seq is not None:
-                yield node
+            yield from node.seqs
             waiting += node.children.values()
 
 
@@ -31,64 +35,61 @@ class PrefixTree:
     def __init__(self) -> None:
         self._root = _Node(())
         self._at: dict[int, _Node] = {}  # sequence → its node
+        self._used: dict[int, int] = {}
         self._clock = count(1)
         self.cells = 0
 
     def __len__(self) -> int:
         return len(self._at)
 
-    def match(self, tokens: Sequence[int]) -> tuple[int, int | None]:
-        """How many of these tokens are there, and a sequence that holds them. Counts as a use of that sequence."""
+    def match(self, tokens: Sequence[int]) -> Match:
         node, shared, _ = self._walk(tokens)
         if not shared:
-            return 0, None
-        entry = max(node.entries(), key=lambda n: n.used)
-        entry.used = next(self._clock)
-        return shared, entry.seq
+            return Match(0, ())
+        return Match(shared, tuple(sorted(node.below(), key=lambda s: -self._used[s])))
 
-    def insert(self, tokens: Sequence[int], seq: int) -> list[int]:
-        """Keep this sequence. Answers those that are not needed any more, this one too if its tokens were there."""
+    def touch(self, seq: int) -> None:
+        self._used[seq] = next(self._clock)
+
+    def insert(self, tokens: Sequence[int], seq: int) -> None:
         node, shared, inside = self._walk(tokens)
-        if not tokens or (shared == len(tokens) and any(node.entries())):
-            for entry in node.entries():
-                entry.used = next(self._clock)
-                break
-            return [seq]
         if inside:
             node = self._split(node, inside)
-        leaf = _Node(tuple(tokens[shared:]), node, used=next(self._clock), seq=seq)
-        node.children[leaf.edge[0]] = leaf
-        self._at[seq] = leaf
-        self.cells += len(leaf.edge)
-        return self._shorter(leaf)
+        if shared < len(tokens):
+            leaf = _Node(tuple(tokens[shared:]), node)
+            node.children[leaf.edge[0]] = leaf
+            self.cells += len(leaf.edge)
+            node = leaf
+        node.seqs.add(seq)
+        self._at[seq] = node
+        self.touch(seq)
 
-    def _shorter(self, leaf: _Node) -> list[int]:
-        """Entries on the way to this one: their tokens are all in it."""
-        gone, node = [], leaf.parent
+    def contained(self, seq: int) -> list[int]:
+        """Other sequences whose tokens are all at the beginning of this one."""
+        found: list[int] = []
+        node: _Node | None = self._at[seq]
         while node is not None:
-            if node.seq is not None:
-                gone.append(node.seq)
-                del self._at[node.seq]
-                node.seq = None
+            found += node.seqs - {seq}
             node = node.parent
-        return gone
+        return found
 
     def remove(self, seq: int) -> None:
         node = self._at.pop(seq)
-        node.seq = None
-        while node.parent is not None and node.seq is None and not node.children:
+        del self._used[seq]
+        node.seqs.discard(seq)
+        while node.parent is not None and not node.seqs and not node.children:
             del node.parent.children[node.edge[0]]
             self.cells -= len(node.edge)
             node = node.parent
-        if node.parent is not None and node.seq is None and len(node.children) == 1:
+        if node.parent is not None and not node.seqs and len(node.children) == 1:
             (child,) = node.children.values()
             child.edge = node.edge + child.edge
             child.parent = node.parent
             node.parent.children[child.edge[0]] = child
 
-    def oldest(self) -> int | None:
-        """The sequence that was not used for longest."""
-        return min(self._at, key=lambda s: self._at[s].used, default=None)
+    def oldest(self, but: Collection[int] = ()) -> int | None:
+        """The sequence used longest ago, of those that may go."""
+        return min((s for s in self._at if s not in but), key=self._used.__getitem__, default=None)
 
     def tokens(self, seq: int) -> tuple[int, ...]:
         node: _Node | None = self._at[seq]
@@ -118,7 +119,7 @@ class PrefixTree:
     def _split(self, node: _Node, at: int) -> _Node:
         """A new node in the middle of an edge."""
         assert node.parent is not None
-        upper = _Node(node.edge[:at], node.parent, used=node.used)
+        upper = _Node(node.edge[:at], node.parent)
         node.parent.children[upper.edge[0]] = upper
         upper.children[node.edge[at]] = node
         node.edge, node.parent = node.edge[at:], upper

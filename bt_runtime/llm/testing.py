@@ -5,18 +5,19 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
 from bt_runtime.diagnose import MissingExtra
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_LEXICON = (
-    "the a an to of in on at and is are was then go find pick up put down open close turn off slice clean heat cool "
-    "apple bread bowl cabinet carton chair counter cup desk drawer dresser egg fridge garbage kitchen knife lamp "
-    "lettuce living microwave mug pan plate pot room shelf sink sofa spoon stove table tomato toilet towel think act "
-    "sequence fallback parallel agent goal you see nothing done failed success robot dock battery bedroom bathroom"
-).split()
+_LEXICON = """
+    the a an to of in on at and is are was then go find pick up put down open close turn off slice clean heat cool
+    apple bread bowl cabinet carton chair counter cup desk drawer dresser egg fridge garbage kitchen knife lamp
+    lettuce living microwave mug pan plate pot room shelf sink sofa spoon stove table tomato toilet towel think act
+    sequence fallback parallel agent goal you see nothing done failed success robot dock battery bedroom bathroom
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ def _speak(writer: Any, shape: Shape, gguf: Any) -> None:
 
 
 def _words(seed: int) -> Iterator[str]:
-    yield from _LEXICON
+    yield from _LEXICON.split()
     rng = random.Random(seed)
     while True:
         yield "".join(rng.choices(_LETTERS, k=rng.randint(3, 9)))
@@ -159,7 +160,7 @@ def _bpe(size: int, words: Iterator[str], kind: Any) -> tuple[list[str], list[in
 
 def _join(pieces: list[str], ranks: dict[tuple[str, str], int]) -> list[str]:
     while True:
-        found = [(ranks[pair], i) for i, pair in enumerate(zip(pieces, pieces[1:], strict=False)) if pair in ranks]
+        found = [(ranks[pair], i) for i, pair in enumerate(pairwise(pieces)) if pair in ranks]
         if not found:
             return pieces
         _, i = min(found)

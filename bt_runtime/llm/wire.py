@@ -1,4 +1,4 @@
-"""Messages between the tick process and its worker: a length, then a pickle. Both ends are ours, over a private socket."""
+"""Messages between the tick process and its worker: a length, then a pickle. Both ends of the socket are ours."""
 
 from __future__ import annotations
 

@@ -1,0 +1,84 @@
+"""What a model needs on this machine, worked out before anything is loaded: context, room for prompts, memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.llm.header import Header
+from bt_runtime.llm.settings import Settings
+
+_USUAL = 8192  # tokens of context when nobody says; longer ones cost memory that few agents use
+_PROMPTS = 4  # how many whole contexts are held at once when nobody says
+_SHARE = 0.5  # of the free memory may go to the cache when nobody says
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    context: int
+    room: int
+    chunk: int
+    cache_bytes: int
+    logits_bytes: int
+
+
+def fit(header: Header, settings: Settings, available: int) -> Fit:
+    """The sizes to use; a BtError names the number that would work."""
+    trained = header.trained_context or _USUAL
+    context = settings.context or min(trained, _USUAL)
+    if context > trained:
+        raise BtError(
+            f"a context of {context} tokens is longer than {header.path.name} was trained for ({trained})",
+            f"use a context of at most {trained}",
+        )
+    each = max(1, header.bytes_per_token())
+    most = _whole(int(available * 0.9) // each)
+    room = max(settings.room or min(_PROMPTS * context, int(available * _SHARE) // each), context)
+    if room > most:
+        what = f"a context of {context} tokens" if context > most else f"room for {room} tokens"
+        raise BtError(
+            f"{what} takes {size(room * each)}, and {size(available)} are free",
+            f"{'a context' if context > most else 'a room'} of at most {most} tokens would work",
+        )
+    return Fit(context, _whole(room + 255), settings.chunk or _chunk(header), room * each, header.vocab * 4 * 512)
+
+
+def _whole(cells: int) -> int:
+    return cells // 256 * 256  # llama.cpp counts cells in blocks of 256
+
+
+def _chunk(header: Header) -> int:
+    """Smaller for large models: a batch is to end in bounded time on a slow machine."""
+    gigabytes = header.size / 1e9
+    return 512 if gigabytes < 3 else 256 if gigabytes < 12 else 64
+
+
+def size(number: float) -> str:
+    """Bytes for people."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if number < 1000:
+            return f"{number:.0f} {unit}" if unit in ("B", "kB") else f"{number:.1f} {unit}"
+        number /= 1000
+    return f"{number:.1f} TB"
+
+
+def free_memory() -> int:
+    """Bytes that can be had without swapping; a guess of 4 GB where the system does not say."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return min(int(line.split()[1]) * 1024, _group_limit())
+    except (OSError, ValueError, IndexError):
+        pass
+    return 4 << 30
+
+
+def _group_limit() -> int:
+    """A container may own less than the machine."""
+    group = Path("/sys/fs/cgroup")
+    try:
+        limit, used = (group / "memory.max").read_text().strip(), (group / "memory.current").read_text().strip()
+        return int(limit) - int(used)
+    except (OSError, ValueError):
+        return 1 << 62

@@ -1,0 +1,263 @@
+"""The process that owns a model. One thread computes, one listens; when the other end of the socket is gone, so is it.
+
+Started by `line.py` as `python -m bt_runtime.llm.worker DESCRIPTOR`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import queue
+import socket
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.llm import offload, wire
+from bt_runtime.llm.batch import Batch, Task
+from bt_runtime.llm.branches import choose
+from bt_runtime.llm.choice import Trie, check_options
+from bt_runtime.llm.fit import Fit, fit, free_memory
+from bt_runtime.llm.header import Header, read_header
+from bt_runtime.llm.job import Spent
+from bt_runtime.llm.llama import Context, Device, Weights, begin, devices
+from bt_runtime.llm.seam import Tailor
+from bt_runtime.llm.settings import Settings, default_threads
+from bt_runtime.llm.style import Style
+from bt_runtime.llm.write import Guide, Pen, write
+from bt_runtime.types import Grammar
+
+_BEAT = 0.5  # seconds between signs of life
+_MOST_EXTRA = 4096  # cells that the branches of one choice may take
+_EMBEDDED = 512  # tokens of a text that count for its embedding
+
+
+class Worker:
+    def __init__(self, sock: socket.socket, settings: Settings) -> None:
+        self.sock, self.settings = sock, settings
+        self.sending = threading.Lock()
+        self.inbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
+        self.embeds: deque[tuple[int, list[str], list[list[float]]]] = deque()
+        self.beaten = 0.0
+        self.notes: list[str] = []
+        self._guide: Guide | None = None
+        self._embedder: Context | None = None
+
+    def send(self, *message: Any) -> None:
+        data = wire.frame(message)
+        with self.sending:
+            self.sock.sendall(data)
+
+    def beat(self) -> None:
+        now = time.monotonic()
+        if now - self.beaten > _BEAT:
+            self.beaten = now
+            self.send("beat")
+
+    # opening
+
+    def open(self) -> None:
+        """Load the model and say what came of it."""
+        begin()
+        header = read_header(self.settings.model)
+        sizes = fit(header, self.settings, free_memory())
+        self.threads = self.settings.threads or default_threads()
+        found = [d for d in devices() if d.gpu]
+        began = time.monotonic()
+        (self.weights, self.context), layers = offload.load(
+            self._layers(header, sizes, found), lambda n: self._load(n, sizes), self.notes.append
+        )
+        self.batch = Batch(self.context, sizes.room, self._done, sizes.chunk, self.settings.repeatable)
+        self.tailor = Tailor(self.weights.tokens, self.weights.piece)
+        self.limit = sizes.context
+        self.facts = {
+            "model": self.settings.model,
+            "about": self.weights.describe(),
+            "context": sizes.context,
+            "room": sizes.room,
+            "chunk": sizes.chunk,
+            "vocabulary": self.weights.size,
+            "threads": self.threads,
+            "gpu_layers": layers,
+            "layers": header.layers,
+            "devices": [d.name for d in found] if layers else ["CPU"],
+            "notes": self.notes,
+            "load_seconds": round(time.monotonic() - began, 3),
+        }
+
+    def _layers(self, header: Header, sizes: Fit, gpus: Sequence[Device]) -> int:
+        if self.settings.gpu_layers != "auto":
+            return self.settings.gpu_layers
+        need = offload.Need(header.layers, header.weights, sizes.cache_bytes, sizes.logits_bytes)
+        return offload.layers_that_fit(need, [d.free for d in gpus])
+
+    def _load(self, layers: int, sizes: Fit) -> tuple[Weights, Context]:
+        weights = Weights(self.settings.model, layers, self.beat)
+        if weights.forgets or not weights.writes:
+            raise BtError(
+                f"{self.settings.model} ({weights.describe()}) keeps no cache entry per token, which choices need",
+                "take a transformer that writes text; encoders can only embed, see docs/memory.md",
+            )
+        try:
+            return weights, Context(weights, sizes.room, sizes.chunk, self.threads)
+        except BtError:
+            weights.close()
+            raise
+
+    # the listening thread
+
+    def listen(self) -> None:
+        try:
+            for message in wire.messages(self.sock):
+                if message[0] == "count":
+                    self.send("counted", message[1], len(self.weights.tokens(message[2])))
+                else:
+                    self.inbox.put(message)
+                    if message[0] in ("cancel", "close"):
+                        self.context.stop()  # a batch that is not its own just runs again
+        finally:
+            os._exit(0)  # the tick process is gone: nothing to clean that the system does not clean
+
+    # the computing thread
+
+    def run(self) -> None:
+        while True:
+            self.context.go_on()
+            self._read_inbox()
+            self.beat()
+            if self.batch.busy:
+                self.batch.step()
+            if self.embeds:
+                self._embed()
+
+    def _read_inbox(self) -> None:
+        while not (self.inbox.empty() and (self.batch.busy or self.embeds)):
+            kind, *rest = self.inbox.get()
+            if kind == "ask":
+                self._ask(*rest)
+            elif kind == "cancel":
+                self.batch.cancel(rest[0])
+                self.embeds = deque(e for e in self.embeds if e[0] != rest[0])
+            elif kind == "close":
+                os._exit(0)
+
+    def _ask(self, id: int, kind: str, wanted: dict[str, Any]) -> None:
+        try:
+            if kind == "embed":
+                self.embeds.append((id, list(wanted["texts"]), []))
+                return
+            task = self._choice(id, **wanted) if kind == "choose" else self._writing(id, **wanted)
+            self._check_length(task)
+            self.batch.ask(task)
+        except (BtError, ValueError, RuntimeError) as fault:
+            self._done(id, None, fault, Spent())
+
+    def _check_length(self, task: Task) -> None:
+        longest = self.limit - 1
+        if len(task.prompt) > longest:
+            raise BtError(
+                f"the prompt has {len(task.prompt)} tokens, the context of {Path(self.settings.model).name} {self.limit}",
+                f"shorten the prompt to {longest} tokens, or open the model with a longer context",
+            )
+
+    def _choice(self, id: int, prompt: str, options: Sequence[str], mode: Any, normalise: bool) -> Task:
+        check_options(options, self.settings.terminator)
+        tokens = self.weights.tokens(prompt, begin=True)
+        seam = self.tailor.join(tokens or self._nothing(), [o + self.settings.terminator for o in options])
+        trie = Trie(seam.options)
+        longest = trie.longest[0]
+        if len(seam.prompt) + longest > self.limit:
+            raise BtError(
+                f"the prompt has {len(tokens)} tokens and the longest option {longest}, the context {self.limit}",
+                f"shorten the prompt to {self.limit - longest} tokens",
+            )
+        extra = max(longest, min(len(trie) + 64, _MOST_EXTRA, self.batch.room - len(seam.prompt)))
+        width = self.settings.width
+        return Task(
+            id, seam.prompt, extra, lambda task: choose(task, self.batch, trie, options, mode, width, normalise)
+        )
+
+    def _writing(
+        self, id: int, prompt: str, grammar: Grammar | None, stop: Sequence[str], max_tokens: int, style: Style
+    ) -> Task:
+        if max_tokens < 1:
+            raise BtError(f"max_tokens is {max_tokens}", "ask for at least one")
+        if grammar is not None and self._guide is None:
+            self._guide = Guide(self.weights)
+        matcher = self._guide.start(grammar) if grammar is not None and self._guide is not None else None
+        tokens = self.weights.tokens(prompt, begin=True) or self._nothing()
+        extra = max(1, min(max_tokens, self.limit - len(tokens)))
+        pen = Pen(self.weights, stop, extra)
+        # forced tokens come in bunches: the last may go beyond the limit, never beyond the room
+        return Task(id, tokens, extra + 64, lambda task: write(task, pen, style, matcher))
+
+    def _nothing(self) -> list[int]:
+        """An empty prompt on a model without a first token still needs one."""
+        raise BtError("the prompt is empty", "give it some text")
+
+    def _embed(self) -> None:
+        """One text, then back to the batch."""
+        id, texts, vectors = self.embeds[0]
+        try:
+            if self._embedder is None:
+                size = min(_EMBEDDED, self.weights.trained)
+                self._embedder = Context(self.weights, size, size, self.threads, embed=True)
+            if len(vectors) < len(texts):
+                tokens = self.weights.tokens(texts[len(vectors)], begin=True)[: self._embedder.batch]
+                vectors.append(self._embedder.vector(tokens))
+            if len(vectors) < len(texts):
+                return
+            self.embeds.popleft()
+            self._done(id, vectors, None, Spent())
+        except (BtError, ValueError, RuntimeError) as fault:
+            self.embeds.popleft()
+            self._done(id, None, fault, Spent())
+
+    def _done(self, id: int, value: Any, error: BaseException | None, spent: Spent) -> None:
+        if error is None:
+            self.send("answer", id, value, spent)
+        else:
+            message, hint = (error.message, error.hint) if isinstance(error, BtError) else (str(error), "")
+            self.send("error", id, message, hint, spent)
+
+
+def _stand_back(settings: Settings) -> None:
+    """The tick goes first; and when memory runs out, the worker is the one to go."""
+    with contextlib.suppress(OSError):
+        os.nice(settings.niceness)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("500")
+
+
+def main(descriptor: int) -> int:
+    faulthandler.enable()
+    sys.setswitchinterval(0.0005)  # the listening thread is to be heard beside the computing one
+    sock = socket.socket(fileno=descriptor)
+    inbox = wire.Inbox()
+    settings: Settings | None = None
+    while settings is None:
+        data = sock.recv(1 << 16)
+        if not data:
+            return 0
+        settings = next(iter(inbox.add(data)), None)
+    _stand_back(settings)
+    worker = Worker(sock, settings)
+    try:
+        worker.open()
+    except BtError as fault:
+        worker.send("failed", fault.message, fault.hint)
+        return 1
+    threading.Thread(target=worker.listen, name="listen", daemon=True).start()
+    worker.send("ready", worker.facts)
+    worker.run()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(int(sys.argv[1])))
