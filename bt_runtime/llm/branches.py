@@ -47,6 +47,7 @@ class Branches:
         self.length = len(task.prompt)
         self.held: dict[int, int] = {}  # node → a sequence that has it and all above it
         self.tip: dict[int, int] = {}  # sequence → its last node
+        self.placed: list[tuple[int, int, int]] = []  # (last node, sequence, node above the first): not run yet
         self.filled = 0
         self._below = [[trie.token[c] for c in children] for children in trie.children]
         self._top: list[float] = []
@@ -61,22 +62,30 @@ class Branches:
         for chain in self._chains(nodes):
             work = self._place(chain, found)
             if work is None:
-                if works:
-                    yield works
+                yield works
                 works = []
                 self.forget()
                 work = self._place(chain, found)
                 assert work is not None, "a job always has one sequence to work with"
             works.append(work)
-        if works:
-            yield works
+        yield works
+        self._settle()
         return [found[node] for node in nodes]
+
+    def _settle(self) -> None:
+        """What was placed has been run: from now on others may build on it."""
+        for node, seq, above in self.placed:
+            while node != above:
+                self.held[node] = seq
+                node = self.trie.parent[node]
+        self.placed.clear()
 
     def forget(self) -> None:
         for seq in self.tip:
             self.batch.give(self.task, seq)
         self.held.clear()
         self.tip.clear()
+        self.placed.clear()
         self.filled = 0
 
     def keep(self, leaf: int) -> None:
@@ -124,16 +133,11 @@ class Branches:
                 return None
             self.batch.cache.copy(source, seq, self.length + self.trie.depth[above])
         assert seq is not None
-        self._hold(seq, chain[-1], above)
+        self.tip[seq] = chain[-1]
+        self.placed.append((chain[-1], seq, above))
         self.filled += len(tokens)
 
         def read(k: int, row: Any) -> None:
             found[chain[k]] = logprobs(row, self._below[chain[k]])
 
         return Work(tokens, self.length + self.trie.depth[above], (seq,), len(chain), read)
-
-    def _hold(self, seq: int, node: int, above: int) -> None:
-        self.tip[seq] = node
-        while node != above:
-            self.held[node] = seq
-            node = self.trie.parent[node]

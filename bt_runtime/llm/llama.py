@@ -176,13 +176,22 @@ class Weights:
 class Context:
     """A key-value cache shared by up to 256 sequences, and the one way to run tokens through it."""
 
-    def __init__(self, weights: Weights, cells: int, batch: int, threads: int, embed: bool = False) -> None:
+    def __init__(
+        self,
+        weights: Weights,
+        cells: int,
+        batch: int,
+        threads: int,
+        embed: bool = False,
+        flash: bool | None = None,
+    ) -> None:
         params = C.llama_context_default_params()
         params.n_ctx, params.n_batch, params.n_ubatch = cells, batch, batch
         params.n_seq_max = 1 if embed else SEQUENCES
         params.n_threads = params.n_threads_batch = threads
         params.kv_unified = True
         params.no_perf = True
+        params.flash_attn_type = -1 if flash is None else int(flash)
         params.embeddings = embed
         self._stop = (ctypes.c_char * 2)()
         if not embed:

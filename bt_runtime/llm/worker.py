@@ -105,7 +105,7 @@ class Worker:
                 "take a transformer that writes text; encoders can only embed, see docs/memory.md",
             )
         try:
-            return weights, Context(weights, sizes.room, sizes.chunk, self.threads)
+            return weights, Context(weights, sizes.room, sizes.chunk, self.threads, flash=self.settings.flash)
         except BtError:
             weights.close()
             raise
@@ -162,7 +162,7 @@ class Worker:
         longest = self.limit - 1
         if len(task.prompt) > longest:
             raise BtError(
-                f"the prompt has {len(task.prompt)} tokens, the context of {Path(self.settings.model).name} {self.limit}",
+                f"a prompt of {len(task.prompt)} tokens; {Path(self.settings.model).name} is open for {self.limit}",
                 f"shorten the prompt to {longest} tokens, or open the model with a longer context",
             )
 
