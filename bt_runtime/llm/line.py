@@ -55,22 +55,26 @@ class Process:
         self.sock.setblocking(False)
         self.out = bytearray(wire.frame(settings))
         self.inbox = wire.Inbox()
+        self.words = ""  # the end of its log, once it is gone
         self.ready = False
         self.heard = time.monotonic()
 
-    def last_words(self, lines: int = 8) -> str:
+    def _tail(self, lines: int = 8) -> str:
         size = self.log.seek(0, os.SEEK_END)
         self.log.seek(max(0, size - 4000))
         return "\n".join(self.log.read().decode("utf-8", "replace").strip().splitlines()[-lines:])
 
     def end(self) -> str:
-        """Make sure that it is gone; how it went."""
+        """Make sure that it is gone; how it went. May be called again."""
         try:
             code = self.popen.wait(timeout=0.2)
         except subprocess.TimeoutExpired:
             self.popen.kill()
             code = self.popen.wait()
         self.sock.close()
+        if not self.log.closed:
+            self.words = self._tail()
+            self.log.close()
         return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit {code}"
 
     def kill(self) -> None:
@@ -104,6 +108,8 @@ class Line:
 
     def post(self, ask: Ask) -> None:
         self._post("ask", ask)
+        if self.failed:
+            self._refuse()  # the thread may have looked for the last time already
 
     def cancel(self, id: int) -> None:
         self._post("cancel", id)
@@ -230,10 +236,7 @@ class Line:
                         self._process.out += wire.frame(("cancel", what))
                 continue
             self.figures["asked"] += 1
-            if self.failed:
-                self.figures["failed"] += 1
-                what.job.finish(error=self.failed)
-            elif not what.job.done:
+            if not what.job.done:
                 self._jobs[what.id] = what
             else:
                 self.figures["cancelled"] += 1
@@ -257,8 +260,7 @@ class Line:
         if self._closing or self.failed:
             return
         process, was_ready = self._process, self._process.ready
-        how, words = process.end(), process.last_words()
-        process.log.close()
+        how, words = process.end(), process.words
         fault = BtError(
             f"the worker of {self.settings.model} {why} ({how})" + (f"; its last words:\n{words}" if words else ""),
             "the model file may be damaged, or memory short: `btr doctor` checks both",
@@ -280,8 +282,18 @@ class Line:
     def _give_up(self, fault: BtError) -> None:
         """No worker will answer any more: every job learns why, now and from now on."""
         self.failed = self.failed or fault
-        self._take_posted()
         for id in list(self._jobs):
             self._finish(id, Spent(), error=fault)
+        self._refuse()
         self.opened.set()
         self._closing = True
+
+    def _refuse(self) -> None:
+        """Whatever was posted too late. Any thread."""
+        with contextlib.suppress(IndexError):
+            while True:
+                kind, what = self._posted.popleft()
+                if kind == "ask":
+                    self.figures["asked"] += 1
+                    self.figures["failed"] += 1
+                    what.job.finish(error=self.failed)

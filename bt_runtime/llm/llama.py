@@ -186,6 +186,7 @@ class Context:
         flash: bool | None = None,
     ) -> None:
         params = C.llama_context_default_params()
+        batch = batch if embed else max(batch, SEQUENCES)  # llama.cpp aborts when a batch cannot hold every sequence
         params.n_ctx, params.n_batch, params.n_ubatch = cells, batch, batch
         params.n_seq_max = 1 if embed else SEQUENCES
         params.n_threads = params.n_threads_batch = threads

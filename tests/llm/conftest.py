@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,12 @@ pytest.importorskip("gguf", reason="test models are made with gguf (the dev extr
 
 from bt_runtime.llm.settings import Settings
 from bt_runtime.llm.testing import MICRO, make_gguf
+
+
+def need_llama() -> None:
+    """Only the worker imports llama.cpp; here it is enough that it could."""
+    if find_spec("llama_cpp") is None:
+        pytest.skip("needs the llm extra")
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +35,7 @@ def micro_spm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def model(micro: Path) -> Iterator[Any]:
     """One worker for every test that does not harm it."""
-    pytest.importorskip("llama_cpp", reason="needs the llm extra")
+    need_llama()
     from bt_runtime.llm.model import LocalModel
 
     with LocalModel(Settings(str(micro), threads=1)) as opened:
@@ -38,7 +45,7 @@ def model(micro: Path) -> Iterator[Any]:
 @pytest.fixture
 def open_model(micro: Path) -> Iterator[Callable[..., Any]]:
     """Workers of a test's own, closed after it."""
-    pytest.importorskip("llama_cpp", reason="needs the llm extra")
+    need_llama()
     from bt_runtime.llm.model import LocalModel
 
     opened: list[Any] = []

@@ -35,9 +35,7 @@ def run(options: Sequence[Sequence[int]], below, mode: Mode, width: int = 4, nor
         nodes = next(quest)
         while True:
             looked += len(nodes)
-            nodes = quest.send(
-                [[below(path_to(trie, n))[trie.token[c]] for c in trie.children[n]] for n in nodes]
-            )
+            nodes = quest.send([[below(path_to(trie, n))[trie.token[c]] for c in trie.children[n]] for n in nodes])
     except StopIteration as end:
         return end.value, looked, trie
 
@@ -112,13 +110,13 @@ def test_normalising_can_turn_the_choice_to_a_longer_option():
     """Per-token scores do not punish length."""
 
     def below(path):
-        row = [math.log(0.01)] * 8
-        row[{(): 1, (2,): 2, (2, 2): 2, (2, 2, 2): END, (1,): END}.get(path, 3)] = math.log(0.5)
-        if path == ():
-            row[2] = math.log(0.45)
+        likely = {(): (1, 0.5), (1,): (END, 0.5), (2,): (2, 0.9), (2, 2): (2, 0.9), (2, 2, 2): (END, 0.9)}
+        token, chance = likely.get(path, (3, 0.5))
+        row = [math.log(0.3)] * 8
+        row[token] = math.log(chance)
         return row
 
-    short, long = (1,), (2, 2, 2)
+    short, long = (1,), (2, 2, 2)  # 0.25 against 0.22 in all, 0.5 against 0.69 per token
     assert run([short, long], below, "exact")[0].index == 0
     assert run([short, long], below, "exact", normalise=True)[0].index == 1
 
