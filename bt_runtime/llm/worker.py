@@ -20,10 +20,11 @@ from typing import Any
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.llm import offload, wire
-from bt_runtime.llm.batch import Batch, Task
+from bt_runtime.llm.batch import Batch, Run, Task
 from bt_runtime.llm.branches import choose
 from bt_runtime.llm.choice import Trie, check_options
 from bt_runtime.llm.fit import Fit, fit, free_memory
+from bt_runtime.llm.grammar import accepts
 from bt_runtime.llm.header import Header, read_header
 from bt_runtime.llm.job import Spent
 from bt_runtime.llm.llama import Context, Device, Weights, begin, devices
@@ -31,7 +32,7 @@ from bt_runtime.llm.seam import Tailor
 from bt_runtime.llm.settings import Settings, default_threads
 from bt_runtime.llm.style import Style
 from bt_runtime.llm.write import Guide, Pen, write
-from bt_runtime.types import Grammar
+from bt_runtime.types import Grammar, Writing
 
 _BEAT = 0.5  # seconds between signs of life
 _MOST_EXTRA = 4096  # cells that the branches of one choice may take
@@ -195,7 +196,16 @@ class Worker:
         extra = max(1, min(max_tokens, self.limit - len(tokens)))
         pen = Pen(self.weights, stop, extra)
         # forced tokens come in bunches: the last may go beyond the limit, never beyond the room
-        return Task(id, tokens, extra + 64, lambda task: write(task, pen, style, matcher))
+        return Task(id, tokens, extra + 64, lambda task: self._checked(write(task, pen, style, matcher), grammar))
+
+    def _checked(self, run: Run, grammar: Grammar | None) -> Run:
+        """An answer is not believed because its tokens were masked: it is read again as a text."""
+        written: Writing = yield from run
+        if grammar is not None and written.ended == "grammar" and not accepts(grammar, written.text):
+            raise BtError(
+                "the model's answer is not in the language of its grammar", "ask again, or report this grammar"
+            )
+        return written
 
     def _nothing(self) -> list[int]:
         """An empty prompt on a model without a first token still needs one."""

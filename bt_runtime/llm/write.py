@@ -9,9 +9,12 @@ import numpy as np
 
 from bt_runtime.diagnose import BtError, MissingExtra
 from bt_runtime.llm.batch import Run, Task, Work
+from bt_runtime.llm.grammar import compile_for
 from bt_runtime.llm.llama import Weights
 from bt_runtime.llm.style import Style
 from bt_runtime.types import Grammar, Writing
+
+_KEPT = 64  # compiled grammars
 
 
 def sample(row: Any, allowed: Any, style: Style, dice: np.random.Generator) -> int:
@@ -31,45 +34,24 @@ def sample(row: Any, allowed: Any, style: Style, dice: np.random.Generator) -> i
 
 
 class Guide:
-    """llguidance for one vocabulary: compiles grammars, answers what may come next."""
+    """llguidance for one vocabulary: compiled grammars are kept."""
 
     def __init__(self, weights: Weights) -> None:
         try:
-            from llguidance import LLMatcher
             from llguidance.llamacpp import lltokenizer_from_vocab
         except ImportError as absent:
             raise MissingExtra("a grammar", "llm") from absent
-        self._matcher = LLMatcher
-        self._tokens = lltokenizer_from_vocab(weights.vocab)
+        self._tokenizer = lltokenizer_from_vocab(weights.vocab)
         self._compiled: dict[Grammar, Any] = {}
 
     def start(self, grammar: Grammar) -> Any:
-        """A fresh matcher; a BtError when the grammar cannot be compiled: never free text instead."""
+        """A fresh matcher."""
         known = self._compiled.get(grammar)
         if known is None:
-            known = self._matcher(self._tokens, _source(self._matcher, grammar), log_level=0)
-            if known.is_error():
-                raise BtError(f"the grammar cannot be compiled: {known.get_error().strip().splitlines()[0]}")
-            if len(self._compiled) >= 64:
+            if len(self._compiled) >= _KEPT:
                 self._compiled.pop(next(iter(self._compiled)))
-            self._compiled[grammar] = known
+            known = self._compiled[grammar] = compile_for(self._tokenizer, grammar)
         return known.deep_copy()
-
-
-def _source(matcher: Any, grammar: Grammar) -> str:
-    if not grammar.text.strip():
-        raise BtError("an empty grammar allows nothing")
-    make = {
-        "lark": matcher.grammar_from_lark,
-        "json_schema": matcher.grammar_from_json_schema,
-        "regex": matcher.grammar_from_regex,
-    }.get(grammar.kind)
-    if make is None:
-        raise BtError(f"no grammar of kind {grammar.kind!r}", "lark, json_schema or regex")
-    try:
-        return str(make(grammar.text))
-    except ValueError as fault:
-        raise BtError(f"the grammar cannot be read: {fault}") from fault
 
 
 class Pen:
