@@ -143,6 +143,12 @@ def _best(finished: dict[int, float]) -> tuple[int, float]:
     return index, finished[index]
 
 
+def combine(move: Choice, choice: Choice, before: int) -> Choice:
+    """A choice that was made in two parts, as one; `before` counts the options of the moves named earlier."""
+    margin = min(move.margin, choice.margin)
+    return Choice(move.text + choice.text, before + choice.index, move.logprob + choice.logprob, margin)
+
+
 def _verdict(trie: Trie, options: Sequence[str], finished: dict[int, float], everything: bool) -> Choice:
     index, score = _best(finished)
     margin = min((score - other for i, other in finished.items() if i != index), default=math.inf)

@@ -73,6 +73,11 @@ def expansion(
     return Grammar("lark", writer.grammar())
 
 
+def check(grammar: Grammar) -> None:
+    """Raises a BtError when it cannot be compiled."""
+    _compiled(grammar)
+
+
 def accepts(grammar: Grammar, text: str) -> bool:
     """Is this text, whole, in the language? Asked again of every answer, whoever gave it."""
     matcher = _compiled(grammar).deep_copy()

@@ -55,6 +55,24 @@ class LocalModel:
         wanted = {"prompt": prompt, "options": tuple(options), "mode": mode, "normalise": normalise}
         return self._ask("choose", wanted)
 
+    def decide(
+        self,
+        prompt: str,
+        moves: Mapping[str, Sequence[str]],
+        *,
+        mode: Literal["exact", "greedy"] = "exact",
+        normalise: bool = False,
+    ) -> Answer[Choice]:
+        """First one of the moves, then one of its options, in one job: `{"Think:": (), "Act:": (" go to sink", …)}`.
+
+        The index counts all options in order, a move without options as one.
+        """
+        check_options([*moves], self.settings.terminator)
+        for options in filter(None, moves.values()):
+            check_options(options, self.settings.terminator)
+        wanted = {"prompt": prompt, "moves": {m: tuple(o) for m, o in moves.items()}}
+        return self._ask("decide", {**wanted, "mode": mode, "normalise": normalise})
+
     def write(
         self,
         prompt: str,

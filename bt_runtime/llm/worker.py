@@ -14,7 +14,8 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.llm import offload, wire
 from bt_runtime.llm.batch import Batch, Run, Task
 from bt_runtime.llm.branches import choose
-from bt_runtime.llm.choice import Trie, check_options
+from bt_runtime.llm.choice import Mode, Trie, check_options, combine
 from bt_runtime.llm.fit import Fit, fit, free_memory
 from bt_runtime.llm.grammar import accepts
 from bt_runtime.llm.header import Header, read_header
@@ -32,7 +33,7 @@ from bt_runtime.llm.seam import Tailor
 from bt_runtime.llm.settings import Settings, default_threads
 from bt_runtime.llm.style import Style
 from bt_runtime.llm.write import Guide, Pen, write
-from bt_runtime.types import Grammar, Writing
+from bt_runtime.types import Choice, Grammar, Writing
 
 _BEAT = 0.5  # seconds between signs of life
 _MOST_EXTRA = 4096  # cells that the branches of one choice may take
@@ -45,6 +46,8 @@ class Worker:
         self.sending = threading.Lock()
         self.inbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
         self.embeds: deque[tuple[int, list[str], list[list[float]]]] = deque()
+        self.following: dict[int, Callable[[Choice], Choice | Task]] = {}  # what comes after a job's first part
+        self.before: dict[int, Spent] = {}  # what that part took
         self.beaten = 0.0
         self.notes: list[str] = []
         self._guide: Guide | None = None
@@ -144,7 +147,10 @@ class Worker:
                 self._ask(*rest)
             elif kind == "cancel":
                 self.batch.cancel(rest[0])
+                self.following.pop(rest[0], None)
+                self.before.pop(rest[0], None)
                 self.embeds = deque(e for e in self.embeds if e[0] != rest[0])
+                self.send("gone", rest[0])
             elif kind == "close":
                 os._exit(0)
 
@@ -153,7 +159,12 @@ class Worker:
             if kind == "embed":
                 self.embeds.append((id, list(wanted["texts"]), []))
                 return
-            task = self._choice(id, **wanted) if kind == "choose" else self._writing(id, **wanted)
+            make: dict[str, Callable[..., Task]] = {
+                "choose": self._choice,
+                "decide": self._decision,
+                "write": self._writing,
+            }
+            task = make[kind](id, **wanted)
             self._check_length(task)
             self.batch.ask(task)
         except (BtError, ValueError, RuntimeError) as fault:
@@ -167,10 +178,13 @@ class Worker:
                 f"shorten the prompt to {longest} tokens, or open the model with a longer context",
             )
 
-    def _choice(self, id: int, prompt: str, options: Sequence[str], mode: Any, normalise: bool) -> Task:
+    def _choice(
+        self, id: int, prompt: str, options: Sequence[str], mode: Mode, normalise: bool, end: str | None = None
+    ) -> Task:
+        end = self.settings.terminator if end is None else end
         check_options(options, self.settings.terminator)
-        tokens = self.weights.tokens(prompt, begin=True)
-        seam = self.tailor.join(tokens or self._nothing(), [o + self.settings.terminator for o in options])
+        tokens = self.weights.tokens(prompt, begin=True) or self._nothing()
+        seam = self.tailor.join(tokens, [option + end for option in options])
         trie = Trie(seam.options)
         longest = trie.longest[0]
         if len(seam.prompt) + longest > self.limit:
@@ -183,6 +197,20 @@ class Worker:
         return Task(
             id, seam.prompt, extra, lambda task: choose(task, self.batch, trie, options, mode, width, normalise)
         )
+
+    def _decision(self, id: int, prompt: str, moves: Mapping[str, Sequence[str]], mode: Mode, normalise: bool) -> Task:
+        """A move, and what it is about, without going back to the tick process in between."""
+
+        def follow(move: Choice) -> Choice | Task:
+            before = sum(len(options) or 1 for options in list(moves.values())[: move.index])
+            options = moves[move.text]
+            if not options:
+                return replace(move, index=before)
+            self.following[id] = lambda choice: combine(move, choice, before)
+            return self._choice(id, prompt + move.text, options, mode, normalise)
+
+        self.following[id] = follow
+        return self._choice(id, prompt, list(moves), mode, normalise, end="")
 
     def _writing(
         self, id: int, prompt: str, grammar: Grammar | None, stop: Sequence[str], max_tokens: int, style: Style
@@ -230,7 +258,17 @@ class Worker:
             self._done(id, None, fault, Spent())
 
     def _done(self, id: int, value: Any, error: BaseException | None, spent: Spent) -> None:
-        if error is None:
+        spent = spent.plus(self.before.pop(id, Spent()))
+        follow = self.following.pop(id, None)
+        if follow is not None and error is None:
+            try:
+                value = follow(value)
+            except (BtError, ValueError, RuntimeError) as fault:
+                error = fault
+        if isinstance(value, Task) and error is None:
+            self.before[id] = spent
+            self.batch.ask(value)
+        elif error is None:
             self.send("answer", id, value, spent)
         else:
             message, hint = (error.message, error.hint) if isinstance(error, BtError) else (str(error), "")

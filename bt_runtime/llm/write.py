@@ -33,6 +33,15 @@ def sample(row: Any, allowed: Any, style: Style, dice: np.random.Generator) -> i
     return at if allowed is None else int(allowed[at])
 
 
+def allowed_tokens(matcher: Any, size: int) -> Any:
+    """What may come next, as token numbers."""
+    bits = np.frombuffer(matcher.compute_bitmask(), np.uint8)
+    allowed = np.flatnonzero(np.unpackbits(bits, count=min(size, 8 * len(bits)), bitorder="little"))
+    if not len(allowed):
+        raise BtError(f"the grammar allows nothing here: {matcher.get_error() or matcher.stop_reason()}")
+    return allowed
+
+
 class Guide:
     """llguidance for one vocabulary: compiled grammars are kept."""
 
@@ -85,12 +94,7 @@ def write(task: Task, pen: Pen, style: Style, matcher: Any = None) -> Run:
     held: list[int] = []  # the token decided on when the row was there
 
     def decide(_k: int, row: Any) -> None:
-        allowed = None
-        if matcher is not None:
-            bits = np.frombuffer(matcher.compute_bitmask(), np.uint8)
-            allowed = np.flatnonzero(np.unpackbits(bits, count=len(row), bitorder="little"))
-            if not len(allowed):
-                raise BtError(f"the grammar allows nothing here: {matcher.get_error() or matcher.stop_reason()}")
+        allowed = None if matcher is None else allowed_tokens(matcher, len(row))
         held.append(sample(row, allowed, style, dice))
 
     forced = _forced(matcher)

@@ -132,6 +132,22 @@ def test_greedy_follows_the_likeliest_branch(model):
     assert model.choose(prompt(10), [" apple"], mode="greedy").wait(WAIT).logprob == 0.0
 
 
+def test_a_move_and_what_it_is_about_are_decided_in_one_job(model):
+    """The move is the best of the moves, the rest the best after that move; the prompt is computed once."""
+    text = prompt(30, words=200)
+    moves = {"Think:": (), "Act:": tuple(" " + s for s in SKILLS), "Expand:": (" one", " two")}
+    flat = [(m, o) for m, options in moves.items() for o in options or ("",)]
+    job = model.decide(text, moves)
+    decided = job.wait(WAIT)
+    assert decided.text == "".join(flat[decided.index])
+    assert job.spent.computed < 200 + 3 * 400
+    move = flat[decided.index][0]
+    if moves[move]:
+        assert decided.text == move + model.choose(text + move, moves[move]).wait(WAIT).text
+    assert model.decide(text, {"Act:": (" go",)}).wait(WAIT).text == "Act: go"
+    assert model.decide(text, {"Think:": ()}).wait(WAIT).text == "Think:"
+
+
 def test_alone_or_beside_others_scores_differ_by_rounding_and_clear_choices_not_at_all(model):
     """What floating point allows: the shape of the batch moves a score by a little, never a choice with a margin."""
     alone = [model.choose(prompt(12 + n), SKILLS[:12], mode="scores").wait(WAIT) for n in range(6)]

@@ -1,0 +1,375 @@
+"""Models: the table of the llm layer, on a random 54M-parameter f16 GGUF made on the spot. One thread for everyone."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rows import Row
+
+from bt_runtime.llm.grammar import Budget, Field, Kind, expansion, sentences
+from bt_runtime.llm.model import LocalModel
+from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.testing import BENCH, MICRO, make_gguf
+
+ROOT = Path(__file__).parents[2]
+PEER = Path(os.environ.get("BTR_PEERS", ROOT / ".cache" / "peer"))  # pip install --target .cache/peer guidance
+VERBS = "find,pick up,put down,open,close,turn on,turn off,slice,clean,heat,cool,go to".split(",")
+THINGS = (
+    "apple,bread,bowl,cabinet,carton,chair,counter,cup,desk,drawer,dresser,egg,egg carton,fridge,garbage can,knife,"
+    "lamp,lettuce,microwave,mug,pan,plate,pot,shelf,sink,sofa,spoon,stove,table,tomato"
+).split(",")
+SKILLS = [f" {verb} the {thing}" for verb in VERBS for thing in THINGS][:350]
+PROMPT = 1_500  # tokens
+LONG = 600.0
+
+
+def words(seed: int, count: int) -> str:
+    return " ".join(random.Random(seed).choices(THINGS, k=count))
+
+
+def prompt(model: LocalModel, seed: int, tokens: int = PROMPT, start: str = "") -> str:
+    """A text of about that many tokens."""
+    text = start + words(seed, tokens)
+    while model.count(text + "\nAct:") > tokens:
+        text = text[: int(len(text) * max(0.5, tokens / model.count(text + "\nAct:")))]
+        tokens += 1
+    return text + "\nAct:"
+
+
+@contextmanager
+def opened(path: Path, **settings: Any) -> Iterator[LocalModel]:
+    with LocalModel(Settings(str(path), threads=1, **settings)) as model:
+        model.choose("warm", ["a", "b"]).wait(LONG)
+        yield model
+
+
+def rows() -> Iterable[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = make_gguf(Path(folder) / "bench.gguf", BENCH)
+        micro = make_gguf(Path(folder) / "micro.gguf", MICRO)
+        for work in (exact, lambda p: parity(micro), greedy, shared, guided, together, cancel, lateness):
+            yield from work(path)
+
+
+# choosing
+
+
+def exact(path: Path) -> Iterable[Row]:
+    """Cold prompts; naive scoring runs the prompt anew for every skill, as SayCan's own code does."""
+    ours, naive = [], []
+    with opened(path) as model, InProcess(path) as plain:
+        for seed in range(3):
+            text = prompt(model, seed)
+            ours.append(timed(lambda text=text: model.choose(text, SKILLS).wait(LONG)))
+            naive += [timed(lambda s=s, text=text: plain.score(text, s + "\n")) for s in SKILLS[seed::150]]
+    each, mine = statistics.median(naive), statistics.median(ours)
+    figures = f"ours {mine:.2f} s, naive {each * len(SKILLS):.0f} s (350 × the median of {len(naive)} skills run)"
+    yield Row("exact choice of 350, cold prompt", figures, each * len(SKILLS) / mine, "≥ 150 ×")
+
+
+def parity(path: Path) -> Iterable[Row]:
+    """Two hundred prompts on a micro model: best-first against every option scored on its own sequence."""
+    same = 0
+    with opened(path) as model, InProcess(path) as plain:
+        for seed in range(200):
+            text = words(seed, 20) + "\nAct:"
+            scores = plain.all_scores(text, [s + "\n" for s in SKILLS])
+            same += model.choose(text, SKILLS).wait(LONG).index == max(range(len(scores)), key=scores.__getitem__)
+    yield Row("arg max of brute force, 200 prompts of 350", f"{same} of 200 the same", same, "= 200")
+
+
+def greedy(path: Path) -> Iterable[Row]:
+    """Prompt cached; the peers in a process of their own, asked in turn with ours."""
+    with opened(path) as model, tempfile.TemporaryDirectory() as folder:
+        text = prompt(model, 7)
+        (Path(folder) / "ask.json").write_text(json.dumps({"model": str(path), "prompt": text, "options": SKILLS}))
+        model.choose(text, SKILLS, mode="greedy").wait(LONG)
+        for peer, target in (("guidance", "≥ 5 ×"), ("gbnf", "≥ 3 ×")):
+            name = {"guidance": "guidance's select", "gbnf": "GBNF in the high-level API"}[peer]
+            work = f"greedy choice of 350, cached prompt, against {name}"
+            with Peer(peer, folder) as other:
+                if other.absent:
+                    yield Row(work, f"not run: {other.absent}", None, target)
+                    continue
+                pairs = [
+                    (timed(lambda: model.choose(text, SKILLS, mode="greedy").wait(LONG)), other.time())
+                    for _ in range(9)
+                ]
+            mine, theirs = (statistics.median(times) for times in zip(*pairs, strict=True))
+            figures = f"ours {mine * 1e3:.1f} ms, theirs {theirs * 1e3:.1f} ms"
+            yield Row(work, figures, theirs / mine, target)
+
+
+# sharing, batching
+
+
+def shared(path: Path) -> Iterable[Row]:
+    """Two agents over one system text of 1,200 tokens; 300 tokens of its own history each."""
+    with_sharing, without, extra = [], [], 0
+    with opened(path) as model:
+        for seed in range(4):
+            common = prompt(model, 100 + seed, 1_200)
+            first, second = (model.choose(common + words(n, 210) + "\nAct:", SKILLS, mode="greedy") for n in (1, 2))
+            first.wait(LONG)
+            second.wait(LONG)
+            without.append(first.spent.seconds)
+            with_sharing.append(second.spent.seconds)
+            new = second.spent.prompt - model.count(common)
+            extra = max(extra, second.spent.prompt - second.spent.reused - new)
+    alone, after = statistics.median(without), statistics.median(with_sharing)
+    yield Row(
+        "step after another agent's, 1,200 shared tokens",
+        f"alone {alone:.2f} s, after another {after:.2f} s",
+        alone / after,
+        "≥ 3 ×",
+    )
+    yield Row("shared tokens computed again (the seam)", f"{extra} of 1,200", extra, "≤ 2")
+
+
+def together(path: Path) -> Iterable[Row]:
+    """Sixteen agents with one system text, 32 tokens each."""
+    with opened(path) as model:
+        common = prompt(model, 200, 600)
+        asks = [(common + words(n, 8), {"max_tokens": 32, "temperature": 0.8, "seed": n}) for n in range(16)]
+        for text, _ in asks:
+            model.write(text, max_tokens=1).wait(LONG)
+        one, all_ = [], []
+        for _ in range(3):
+            one.append(timed(lambda: [model.write(t, **how).wait(LONG) for t, how in asks]))
+            all_.append(timed(lambda: [job.wait(LONG) for job in [model.write(t, **how) for t, how in asks]]))
+    tokens = 16 * 32
+    slow, fast = tokens / statistics.median(one), tokens / statistics.median(all_)
+    yield Row(
+        "16 agents in one batch against one after another",
+        f"{fast:.0f} tokens/s against {slow:.0f}",
+        fast / slow,
+        "≥ 3 ×",
+    )
+
+
+def guided(path: Path) -> Iterable[Row]:
+    """What llguidance takes for a token, against the decode of one token behind the 1,500-token prompt."""
+    kinds = [
+        Kind("sequence", "children"),
+        Kind("fallback", "children"),
+        Kind("retry", "child", (Field("times", "integer"),)),
+        Kind("act", "sentence"),
+    ]
+    with InProcess(path) as plain:
+        for name, grammar in (
+            ("a skill of 350", sentences([s.strip() for s in SKILLS])),
+            ("a plan, depth 3, width 5", expansion(kinds, Budget(), [s.strip() for s in SKILLS])),
+        ):
+            guide, decode = plain.guided(words(1, 1_000), grammar)
+            figures = f"{guide * 1e6:.0f} µs a token, decode {decode * 1e3:.1f} ms"
+            yield Row(f"grammar per token, {name}: % of decode", figures, 100 * guide / decode, "≤ 2 %")
+
+
+# not disturbing
+
+
+def cancel(path: Path) -> Iterable[Row]:
+    """From `cancel` to the worker's word that the job is gone, in mid-prefill and in mid-decode."""
+    for where, target in (("prefill", "≤ 20 ms"), ("decode", "≤ 20 ms")):
+        with opened(path) as model:
+            gone: list[float] = []
+            hear = model._line._hear
+
+            def listen(kind: str, *rest: Any, hear: Callable[..., None] = hear, gone: list[float] = gone) -> None:
+                if kind == "gone":
+                    gone.append(time.perf_counter())
+                hear(kind, *rest)
+
+            model._line._hear = listen  # type: ignore[method-assign]
+            text, took, rng = words(3, 900), [], random.Random(0)
+            model.write(text, max_tokens=1).wait(LONG)
+            for n in range(100):
+                ask = f"{n} {words(n, 600)}" if where == "prefill" else text
+                job = model.write(ask, max_tokens=400, temperature=1.0)
+                time.sleep(0.05 + 0.1 * rng.random())  # anywhere in the middle
+                seen, start = len(gone), time.perf_counter()
+                job.cancel("bench")
+                while len(gone) == seen:
+                    time.sleep(0.0002)
+                took.append(gone[-1] - start)
+        took.sort()
+        figures = f"median {took[50] * 1e3:.1f} ms, p99 {took[98] * 1e3:.1f} ms of 100"
+        yield Row(f"cancel in mid-{where}, p99 in ms", figures, took[98] * 1e3, target)
+
+
+def lateness(path: Path) -> Iterable[Row]:
+    """The same loop beside an idle and a busy worker, in turn; p99 over all rounds."""
+    import py_trees
+
+    leaves = [py_trees.behaviours.Success(name=str(n)) for n in range(48)]
+    tree = py_trees.composites.Sequence("root", memory=False, children=leaves)
+    late: dict[str, list[float]] = {"idle": [], "busy": []}
+    polls: list[float] = []
+    with opened(path) as model:
+        for turn in range(10):
+            kind = "busy" if turn % 2 else "idle"
+            job = model.write(f"{turn} {words(turn, 900)}", max_tokens=4_000, temperature=1.0) if turn % 2 else None
+            late[kind] += ticks(tree, job, polls, seconds=2.0)
+            if job is not None:
+                job.cancel("next turn")
+                model.write("settle", max_tokens=1).wait(LONG)
+    idle, busy = (sorted(late[k])[int(len(late[k]) * 0.99)] for k in ("idle", "busy"))
+    poll = sorted(polls)[int(len(polls) * 0.99)]
+    yield Row(
+        "100 Hz tick of 50 nodes beside a busy worker, lateness p99",
+        f"idle {idle * 1e3:.2f} ms, busy {busy * 1e3:.2f} ms",
+        busy / idle,
+        "≤ 1.5 ×",
+    )
+    yield Row("poll of a job, p99 in ms", f"{poll * 1e6:.1f} µs", poll * 1e3, "≤ 0.1 ms")
+
+
+def ticks(tree: Any, job: Any, polls: list[float], seconds: float) -> list[float]:
+    late, due = [], time.perf_counter() + 0.01
+    for _ in range(int(seconds * 100)):
+        time.sleep(max(0.0, due - time.perf_counter()))
+        late.append(time.perf_counter() - due)
+        tree.tick_once()
+        if job is not None:
+            start = time.perf_counter()
+            job.poll()
+            polls.append(time.perf_counter() - start)
+        due += 0.01
+    return late
+
+
+def timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+class InProcess:
+    """llama.cpp in this process, for what is compared with."""
+
+    def __init__(self, path: Path) -> None:
+        from bt_runtime.llm import llama
+
+        llama.begin()
+        self.llama = llama
+        self.weights = llama.Weights(str(path))
+        self.context = llama.Context(self.weights, 4096, 512, 1)
+
+    def __enter__(self) -> InProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.context.close()
+        self.weights.close()
+
+    def run(self, tokens: list[int], start: int, want: int, seq: int = 0) -> list[Any]:
+        rows: list[Any] = []
+        for at in range(0, len(tokens), 512):
+            part = tokens[at : at + 512]
+            wanted = max(0, min(len(part), at + len(part) - (len(tokens) - want)))
+            feed = self.llama.Feed(part, start + at, (seq,), wanted)
+            rows += [row.copy() for row in self.context.decode([feed])[0]]
+        return rows
+
+    def score(self, text: str, option: str) -> float:
+        """The whole prompt, anew, for one option."""
+        from bt_runtime.llm.branches import logprobs
+
+        before, whole = (self.weights.tokens(t, begin=True) for t in (text, text + option))
+        self.context.clear()
+        rows = self.run(whole[:-1], 0, len(whole) - len(before))
+        return sum(logprobs(row, [token])[0] for row, token in zip(rows, whole[len(before) :], strict=True))
+
+    def all_scores(self, text: str, options: list[str]) -> list[float]:
+        """Every option on a sequence of its own, behind one prompt."""
+        from bt_runtime.llm.branches import logprobs
+
+        before = self.weights.tokens(text, begin=True)
+        self.context.clear()
+        (after,) = self.run(before, 0, 1)
+        scores = []
+        for option in options:
+            tokens = self.weights.tokens(text + option, begin=True)[len(before) :]
+            self.context.copy(0, 1, len(before))
+            rows = [after, *self.run(tokens[:-1], len(before), len(tokens) - 1, seq=1)]
+            scores.append(sum(logprobs(row, [token])[0] for row, token in zip(rows, tokens, strict=True)))
+            self.context.cut(1)
+        return scores
+
+    def guided(self, text: str, grammar: Any) -> tuple[float, float]:
+        """Median seconds per token: the grammar's part, and the decode."""
+        import numpy as np
+
+        from bt_runtime.llm.style import Style
+        from bt_runtime.llm.write import Guide, allowed_tokens, sample
+
+        guide = Guide(self.weights)
+        dice, style = np.random.Generator(np.random.PCG64(0)), Style(1.0)
+        tokens = self.weights.tokens(text, begin=True)[:PROMPT]
+        self.context.clear()
+        (row,) = self.run(tokens, 0, 1)
+        guides, decodes, at = [], [], len(tokens)
+        for _ in range(8):
+            matcher = guide.start(grammar)
+            for _ in range(60):
+                start = time.perf_counter()
+                allowed = allowed_tokens(matcher, len(row))
+                masked = time.perf_counter()
+                token = sample(row, allowed, style, dice)
+                consumed = time.perf_counter()
+                matcher.consume_token(token)
+                forced = [] if matcher.is_stopped() else matcher.compute_ff_tokens()
+                guides.append(masked - start + time.perf_counter() - consumed)
+                if forced:
+                    matcher.consume_tokens(forced)
+                decodes.append(timed(lambda token=token, at=at: self.run([token], at, 1)))
+                at += 1
+                if matcher.is_stopped():
+                    break
+        return statistics.mean(guides), statistics.median(decodes)
+
+
+class Peer:
+    """Another library in a process of its own: answers every line with the seconds that a choice took."""
+
+    def __init__(self, name: str, folder: str) -> None:
+        path = [str(PEER)] if name == "guidance" else []
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join([*path, str(ROOT)])}
+        self.process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).parent / "peers.py"), name, str(Path(folder) / "ask.json")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=env,
+        )
+        word = self._line()
+        self.absent = "" if word == "ready" else word or "it ended without a word"
+
+    def _line(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+    def time(self) -> float:
+        assert self.process.stdin is not None
+        self.process.stdin.write("go\n")
+        self.process.stdin.flush()
+        return float(self._line())
+
+    def __enter__(self) -> Peer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.communicate()
