@@ -6,6 +6,7 @@ Short work (the next token of an answer) goes before long work (a prompt), so th
 from __future__ import annotations
 
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
@@ -18,6 +19,7 @@ from bt_runtime.llm.prefix import PrefixTree
 _JOBS = 48  # at once; the others wait
 _SHORT = 32  # tokens of work that goes first
 _ROWS = 512  # rows of logits in one batch: they take four bytes for every token of the vocabulary
+_ROWS_KEPT = 16  # rows of logits after whole prompts
 _SPARE = 2  # sequences of its own that every job starts with: its prompt, and one to branch
 
 
@@ -65,6 +67,7 @@ class Task:
     ready: int = 0  # tokens of the prompt that are in the cache
     computed: int = 0
     fault: BaseException | None = None
+    row: Any = None  # the logits after the prompt, when they are known from an earlier job
 
     def spent(self) -> Spent:
         now = time.monotonic()
@@ -95,6 +98,7 @@ class Batch:
         self.chunk, self.repeatable = min(chunk, cache.batch), repeatable
         self.tree = PrefixTree()
         self.free = list(range(SEQUENCES - 1, -1, -1))
+        self.after: OrderedDict[tuple[int, ...], Any] = OrderedDict()  # prompt → the logits after it
         self.waiting: list[Task] = []
         self.active: dict[int, Task] = {}  # by sequence of the prompt, in order of admission
 
@@ -169,6 +173,12 @@ class Batch:
                 last, error=BtError("the model's cache is full", "give it more `room`, or run fewer jobs at once")
             )
 
+    def remember(self, task: Task, row: Any) -> None:
+        """The logits after this prompt: the same prompt is often asked about twice, with other options."""
+        self.after[tuple(task.prompt)] = row.copy()
+        if len(self.after) > _ROWS_KEPT:
+            self.after.popitem(last=False)
+
     # sequences, for jobs that branch
 
     def take(self, task: Task) -> int | None:
@@ -217,7 +227,9 @@ class Batch:
         if self.repeatable:
             self.cache.clear()
         if source is not None:
-            task.reused = task.ready = min(length, len(task.prompt) - 1)  # the last token is run for its logits
+            task.row = self.after.get(tuple(task.prompt)) if length == len(task.prompt) else None
+            # without its logits, the last token is run once more
+            task.reused = task.ready = min(length, len(task.prompt) - (task.row is None))
             self.cache.copy(source, task.seq, task.reused)
             self.tree.touch(source)
         task.begun = time.monotonic()
@@ -232,8 +244,10 @@ class Batch:
         match = self.tree.match(prompt)
         for seq in match.seqs:
             held = self.active.get(seq)
-            if held is None or held.ready >= min(match.length, len(prompt) - 1):
+            if held is None or held.ready >= match.length:
                 return match.length, seq
+            if held.ready >= len(prompt) - 1:
+                return held.ready, seq
         return (None, None) if match.seqs else (0, None)
 
     def _make_room(self, cells: int, source: int | None) -> bool:

@@ -20,7 +20,10 @@ def choose(
     quest = search(trie, options, mode, width, normalise)
     try:
         nodes = next(quest)
-        yield [Work(task.prompt[task.reused :], task.reused, (task.seq,), 1, branches.first)]
+        if task.row is None:
+            yield [Work(task.prompt[task.reused :], task.reused, (task.seq,), 1, branches.first)]
+        else:
+            branches.start(task.row)
         while True:
             found = yield from branches.look(nodes)
             nodes = quest.send(found)
@@ -53,6 +56,10 @@ class Branches:
         self._top: list[float] = []
 
     def first(self, _k: int, row: Any) -> None:
+        self.batch.remember(self.task, row)
+        self.start(row)
+
+    def start(self, row: Any) -> None:
         """The logits after the prompt."""
         self._top = logprobs(row, self._below[ROOT])
 

@@ -10,7 +10,8 @@ from bt_runtime.llm.header import Header
 from bt_runtime.llm.settings import Settings
 
 _USUAL = 8192  # tokens of context when nobody says; longer ones cost memory that few agents use
-_PROMPTS = 4  # how many whole contexts are held at once when nobody says
+_PROMPTS = 4  # how many whole contexts a GPU holds at once when nobody says
+_FEW = 8192  # tokens that a processor holds; beyond that every token costs more, or flash attention has to be used
 _SHARE = 0.5  # of the free memory may go to the cache when nobody says
 
 
@@ -23,7 +24,7 @@ class Fit:
     logits_bytes: int
 
 
-def fit(header: Header, settings: Settings, available: int) -> Fit:
+def fit(header: Header, settings: Settings, available: int, gpu: bool = False) -> Fit:
     """The sizes to use; a BtError names the number that would work."""
     trained = header.trained_context or _USUAL
     context = settings.context or min(trained, _USUAL)
@@ -34,7 +35,8 @@ def fit(header: Header, settings: Settings, available: int) -> Fit:
         )
     each = max(1, header.bytes_per_token())
     most = _whole(int(available * 0.9) // each)
-    room = max(settings.room or min(_PROMPTS * context, int(available * _SHARE) // each), context)
+    usual = _PROMPTS * context if gpu else max(context, _FEW)
+    room = max(settings.room or min(usual, int(available * _SHARE) // each), context)
     if room > most:
         what = f"a context of {context} tokens" if context > most else f"room for {room} tokens"
         raise BtError(
@@ -44,6 +46,11 @@ def fit(header: Header, settings: Settings, available: int) -> Fit:
     return Fit(context, _whole(room + 255), settings.chunk or _chunk(header), room * each, header.vocab * 4 * 512)
 
 
+def flash(room: int, gpu: bool) -> bool | None:
+    """Flash attention skips the cells of others, but is slower on a processor as long as these are few."""
+    return None if gpu or room > _FEW else False
+
+
 def _whole(cells: int) -> int:
     return cells // 256 * 256  # llama.cpp counts cells in blocks of 256
 
@@ -51,7 +58,7 @@ def _whole(cells: int) -> int:
 def _chunk(header: Header) -> int:
     """Smaller for large models: a batch is to end in bounded time on a slow machine."""
     gigabytes = header.size / 1e9
-    return 512 if gigabytes < 3 else 256 if gigabytes < 12 else 64
+    return 256 if gigabytes < 3 else 128 if gigabytes < 12 else 64
 
 
 def size(number: float) -> str:

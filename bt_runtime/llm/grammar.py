@@ -18,8 +18,10 @@ from bt_runtime.diagnose import BtError, MissingExtra
 from bt_runtime.types import Grammar
 
 Type = Literal["integer", "number", "boolean", "string", "sentence"]
-# Text that stands bare in block YAML and reads back as itself: two words or more, so never `null`, `yes` or a date.
-_PLAIN = r"[A-Za-z][A-Za-z0-9_'\-]*( [A-Za-z0-9(][A-Za-z0-9_'.,()\-]*)+"
+_FIRST = 16  # letters of a subgoal's first word
+_LETTER = r"[A-Za-z0-9_'.,()\- ]"
+# Sets of tokens whose place inside a text llguidance works out once, not at every token.
+SLICES = (_LETTER + "{1,10}", _LETTER + "{1,30}", r'[^"\\\x00-\x1F\x7F]{1,10}', r'[^"\\\x00-\x1F\x7F]{1,30}')
 _VALUES = {
     "integer": r"/0|-?[1-9][0-9]{0,5}/",
     "number": r"/-?(0|[1-9][0-9]{0,5})(\.[0-9]{1,4})?/",
@@ -125,6 +127,15 @@ def _library() -> Any:
     return llguidance
 
 
+def _plain(longest: int) -> str:
+    """Text that stands bare in block YAML and reads back as itself: two words, so never `null`, `yes` or a date."""
+    ways = (
+        rf"[A-Za-z][A-Za-z0-9_'\-]{{{first}}} [A-Za-z0-9]{_LETTER}{{0,{longest - first - 3}}}"
+        for first in range(min(_FIRST, longest - 3))
+    )
+    return "|".join(ways)
+
+
 def _literal(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
@@ -196,7 +207,7 @@ class _Yaml(_Unrolled):
 
     def grammar(self) -> str:
         top = [self.kind(k, self.budget.depth, 0) for k in self.usable(self.budget.depth) if k in self.control]
-        plain = f"PLAIN: /{_PLAIN}/ & /.{{3,{self.budget.string}}}/"
+        plain = f"PLAIN: /{_plain(self.budget.string)}/"
         terminals = self.terminals()
         return self.text(" | ".join(top), [terminals, plain] if self.subgoals else [terminals])
 

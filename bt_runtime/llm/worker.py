@@ -24,7 +24,7 @@ from bt_runtime.llm import offload, wire
 from bt_runtime.llm.batch import Batch, Run, Task
 from bt_runtime.llm.branches import choose
 from bt_runtime.llm.choice import Mode, Trie, check_options, combine
-from bt_runtime.llm.fit import Fit, fit, free_memory
+from bt_runtime.llm.fit import Fit, fit, flash, free_memory
 from bt_runtime.llm.grammar import accepts
 from bt_runtime.llm.header import Header, read_header
 from bt_runtime.llm.job import Spent
@@ -70,9 +70,9 @@ class Worker:
         """Load the model and say what came of it."""
         begin()
         header = read_header(self.settings.model)
-        sizes = fit(header, self.settings, free_memory())
-        self.threads = self.settings.threads or default_threads()
         found = [d for d in devices() if d.gpu]
+        sizes = fit(header, self.settings, free_memory(), gpu=bool(found))
+        self.threads = self.settings.threads or default_threads()
         began = time.monotonic()
         (self.weights, self.context), layers = offload.load(
             self._layers(header, sizes, found), lambda n: self._load(n, sizes), self.notes.append
@@ -109,7 +109,8 @@ class Worker:
                 "take a transformer that writes text; encoders can only embed, see docs/memory.md",
             )
         try:
-            return weights, Context(weights, sizes.room, sizes.chunk, self.threads, flash=self.settings.flash)
+            how = flash(sizes.room, gpu=layers > 0) if self.settings.flash is None else self.settings.flash
+            return weights, Context(weights, sizes.room, sizes.chunk, self.threads, flash=how)
         except BtError:
             weights.close()
             raise

@@ -9,7 +9,7 @@ import numpy as np
 
 from bt_runtime.diagnose import BtError, MissingExtra
 from bt_runtime.llm.batch import Run, Task, Work
-from bt_runtime.llm.grammar import compile_for
+from bt_runtime.llm.grammar import SLICES, compile_for
 from bt_runtime.llm.llama import Weights
 from bt_runtime.llm.style import Style
 from bt_runtime.types import Grammar, Writing
@@ -22,13 +22,13 @@ def sample(row: Any, allowed: Any, style: Style, dice: np.random.Generator) -> i
     logits = row if allowed is None else row[allowed]
     at = int(np.argmax(logits))
     if style.temperature > 0:
-        weights = np.exp((logits - logits[at]).astype(np.float64) / style.temperature)
+        weights = np.exp((logits - logits[at]) / np.float32(style.temperature))
         weights[weights < style.min_p] = 0.0  # relative to the likeliest, whose weight is 1
         if style.top_p < 1.0:
             order = np.argsort(-weights, kind="stable")
             before = np.cumsum(weights[order]) - weights[order]
             weights[order[before >= style.top_p * weights.sum()]] = 0.0
-        edges = np.cumsum(weights)
+        edges = np.cumsum(weights, dtype=np.float64)
         at = min(int(np.searchsorted(edges, dice.random() * edges[-1], side="right")), len(edges) - 1)
     return at if allowed is None else int(allowed[at])
 
@@ -36,7 +36,7 @@ def sample(row: Any, allowed: Any, style: Style, dice: np.random.Generator) -> i
 def allowed_tokens(matcher: Any, size: int) -> Any:
     """What may come next, as token numbers."""
     bits = np.frombuffer(matcher.compute_bitmask(), np.uint8)
-    allowed = np.flatnonzero(np.unpackbits(bits, count=min(size, 8 * len(bits)), bitorder="little"))
+    allowed = np.flatnonzero(np.unpackbits(bits, count=min(size, 8 * len(bits)), bitorder="little").view(np.bool_))
     if not len(allowed):
         raise BtError(f"the grammar allows nothing here: {matcher.get_error() or matcher.stop_reason()}")
     return allowed
@@ -50,7 +50,7 @@ class Guide:
             from llguidance.llamacpp import lltokenizer_from_vocab
         except ImportError as absent:
             raise MissingExtra("a grammar", "llm") from absent
-        self._tokenizer = lltokenizer_from_vocab(weights.vocab)
+        self._tokenizer = lltokenizer_from_vocab(weights.vocab, slices=[*SLICES])
         self._compiled: dict[Grammar, Any] = {}
 
     def start(self, grammar: Grammar) -> Any:
@@ -107,7 +107,10 @@ def write(task: Task, pen: Pen, style: Style, matcher: Any = None) -> Run:
         ended = _ended(pen, matcher)
         if ended:
             return pen.written(ended)
-        yield [Work(tokens, start, (task.seq,), 1, decide)]
+        if tokens:
+            yield [Work(tokens, start, (task.seq,), 1, decide)]
+        else:
+            decide(0, task.row)  # the whole prompt is in the cache, and what comes after it is known
         start += len(tokens)
         token = held.pop()
         if pen.weights.ends(token):

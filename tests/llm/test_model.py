@@ -107,11 +107,15 @@ def test_a_beginning_that_is_just_being_computed_is_waited_for(model):
     assert sum(job.spent.computed for job in jobs) < longest + 16 * 16
 
 
-def test_a_prompt_asked_again_computes_one_token(model):
+def test_a_prompt_asked_again_is_not_computed_again(model):
+    """What comes after it is remembered too: the first decision costs nothing."""
     model.choose(prompt(8), SKILLS[:5]).wait(WAIT)
-    again = model.choose(prompt(8), SKILLS[:5], mode="greedy")
+    again = model.choose(prompt(8), [" apple", " bowl"], mode="greedy")
     again.wait(WAIT)
-    assert again.spent.reused == again.spent.prompt - 1
+    assert again.spent.reused == again.spent.prompt
+    assert again.spent.computed == 0
+    first, second = (model.write(prompt(8), max_tokens=9, temperature=0.5).wait(WAIT) for _ in range(2))
+    assert first == second
 
 
 def test_the_way_to_the_winner_stays_in_the_cache(model):
