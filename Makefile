@@ -5,7 +5,13 @@ BIN := $(VENV)/bin
 EXTRAS ?= dev
 STAMP := $(VENV)/.ready
 
-.PHONY: demo test bench lint types schemas check wheel clean setup
+# llama.cpp is compiled once, without the parts that are not used; the wheel is kept, for other checkouts too if you like.
+WHEELS ?= .cache/wheels
+LLAMA := llama-cpp-python==0.3.36
+LLAMA_CMAKE ?=
+LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
+
+.PHONY: demo test bench lint types schemas check wheel clean setup llama soak
 .DEFAULT_GOAL := help
 
 help:
@@ -16,11 +22,25 @@ help:
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml $(if $(findstring llm,$(EXTRAS)),$(LLAMA_BUILT))
 	@$(PYTHON) -c 'import sys; sys.exit(0 if (3,11) <= sys.version_info[:2] <= (3,13) else "bt_runtime needs CPython 3.11 to 3.13, this is " + sys.version.split()[0] + "; name another: make PYTHON=python3.12")'
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(EXTRAS)]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --find-links $(WHEELS) -e '.[$(EXTRAS)]'
 	@touch $@
+
+llama: $(LLAMA_BUILT)
+
+$(LLAMA_BUILT):
+	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	@mkdir -p $(WHEELS)
+	@test -n "$(LLAMA_CMAKE)" || ! ls $(WHEELS)/llama_cpp_python-0.3.36-*.whl >/dev/null 2>&1 || touch $@
+	@test -f $@ || echo "compiling llama.cpp: 2 to 5 minutes, this once"
+	@test -f $@ || CMAKE_ARGS="-DLLAVA_BUILD=OFF -DCMAKE_PROJECT_llama_cpp_INCLUDE=$(CURDIR)/.ci/llama.cmake $(LLAMA_CMAKE)" \
+		$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-cache-dir $(LLAMA) -w $(WHEELS)
+	@touch $@
+
+soak: setup
+	BTR_SOAK=1 $(BIN)/python -m pytest tests/llm/test_worker.py -k soak
 
 demo: setup
 	$(BIN)/btr doctor
