@@ -25,7 +25,7 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml $(if $(findstring llm,$(EXTRAS)),$(LLAMA_BUILT))
 	@$(PYTHON) -c 'import sys; sys.exit(0 if (3,11) <= sys.version_info[:2] <= (3,13) else "bt_runtime needs CPython 3.11 to 3.13, this is " + sys.version.split()[0] + "; name another: make PYTHON=python3.12")'
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --find-links $(WHEELS) -e '.[$(EXTRAS)]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(wildcard $(WHEELS)),--find-links $(WHEELS)) -e '.[$(EXTRAS)]'
 	@touch $@
 
 llama: $(LLAMA_BUILT)
