@@ -225,15 +225,19 @@ class Worker:
         extra = max(1, min(max_tokens, self.limit - len(tokens)))
         pen = Pen(self.weights, stop, extra)
         # forced tokens come in bunches: the last may go beyond the limit, never beyond the room
-        return Task(id, tokens, extra + 64, lambda task: self._checked(write(task, pen, style, matcher), grammar))
+        return Task(
+            id, tokens, extra + 64, lambda task: self._checked(write(task, pen, style, matcher), grammar, matcher)
+        )
 
-    def _checked(self, run: Run, grammar: Grammar | None) -> Run:
+    def _checked(self, run: Run, grammar: Grammar | None, matcher: Any) -> Run:
         """An answer is not believed because its tokens were masked: it is read again as a text."""
         written: Writing = yield from run
-        if grammar is not None and written.ended == "grammar" and not accepts(grammar, written.text):
-            raise BtError(
-                "the model's answer is not in the language of its grammar", "ask again, or report this grammar"
-            )
+        if grammar is not None and self._guide is not None:
+            self._guide.done(grammar, matcher)
+            if written.ended == "grammar" and not accepts(grammar, written.text):
+                raise BtError(
+                    "the model's answer is not in the language of its grammar", "ask again, or report this grammar"
+                )
         return written
 
     def _nothing(self) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,8 @@ from bt_runtime.llm.llama import Weights
 from bt_runtime.llm.style import Style
 from bt_runtime.types import Grammar, Writing
 
-_KEPT = 64  # compiled grammars
+_KEPT = 64  # grammars that stay compiled
+_SPARE = 32  # idle matchers of each
 
 
 def sample(row: Any, allowed: Any, style: Style, dice: np.random.Generator) -> int:
@@ -33,6 +35,17 @@ def sample(row: Any, allowed: Any, style: Style, dice: np.random.Generator) -> i
     return at if allowed is None else int(allowed[at])
 
 
+def pick(row: Any, matcher: Any, style: Style, dice: np.random.Generator) -> int:
+    """The next token. Where the likeliest is taken and the grammar allows it, no mask has to be made."""
+    if matcher is None:
+        return sample(row, None, style, dice)
+    if style.temperature <= 0:
+        likeliest = int(np.argmax(row))
+        if matcher.validate_tokens([likeliest]) == 1:
+            return likeliest
+    return sample(row, allowed_tokens(matcher, len(row)), style, dice)
+
+
 def allowed_tokens(matcher: Any, size: int) -> Any:
     """What may come next, as token numbers."""
     bits = np.frombuffer(matcher.compute_bitmask(), np.uint8)
@@ -43,7 +56,7 @@ def allowed_tokens(matcher: Any, size: int) -> Any:
 
 
 class Guide:
-    """llguidance for one vocabulary: compiled grammars are kept."""
+    """llguidance for one vocabulary. Matchers are used again: what they worked out of a grammar stays."""
 
     def __init__(self, weights: Weights) -> None:
         try:
@@ -51,16 +64,20 @@ class Guide:
         except ImportError as absent:
             raise MissingExtra("a grammar", "llm") from absent
         self._tokenizer = lltokenizer_from_vocab(weights.vocab, slices=[*SLICES])
-        self._compiled: dict[Grammar, Any] = {}
+        self._idle: OrderedDict[Grammar, list[Any]] = OrderedDict()
 
     def start(self, grammar: Grammar) -> Any:
-        """A fresh matcher."""
-        known = self._compiled.get(grammar)
-        if known is None:
-            if len(self._compiled) >= _KEPT:
-                self._compiled.pop(next(iter(self._compiled)))
-            known = self._compiled[grammar] = compile_for(self._tokenizer, grammar)
-        return known.deep_copy()
+        """A matcher at its beginning."""
+        idle = self._idle.setdefault(grammar, [])
+        self._idle.move_to_end(grammar)
+        if len(self._idle) > _KEPT:
+            self._idle.popitem(last=False)
+        return idle.pop() if idle else compile_for(self._tokenizer, grammar)
+
+    def done(self, grammar: Grammar, matcher: Any) -> None:
+        idle = self._idle.get(grammar)
+        if idle is not None and len(idle) < _SPARE and not matcher.is_error() and matcher.reset():
+            idle.append(matcher)
 
 
 class Pen:
@@ -94,8 +111,7 @@ def write(task: Task, pen: Pen, style: Style, matcher: Any = None) -> Run:
     held: list[int] = []  # the token decided on when the row was there
 
     def decide(_k: int, row: Any) -> None:
-        allowed = None if matcher is None else allowed_tokens(matcher, len(row))
-        held.append(sample(row, allowed, style, dice))
+        held.append(pick(row, matcher, style, dice))
 
     forced = _forced(matcher)
     for token in forced:
