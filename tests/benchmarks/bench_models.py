@@ -1,7 +1,7 @@
 """Models: the table of the llm layer, on a random 54M-parameter f16 GGUF made on the spot.
 
-One thread for everyone. The machine may be shared: processor time is compared where both sides only compute, otherwise the
-least disturbed of several runs in turn.
+One thread for everyone. The machine may be shared: processor time is compared where both sides only compute, otherwise
+the least disturbed of several runs in turn.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
