@@ -52,7 +52,6 @@ class Branches:
         self.tip: dict[int, int] = {}  # sequence → its last node
         self.placed: list[tuple[int, int, int]] = []  # (last node, sequence, node above the first): not run yet
         self.filled = 0
-        self._below = [[trie.token[c] for c in children] for children in trie.children]
         self._top: list[float] = []
 
     def first(self, _k: int, row: Any) -> None:
@@ -61,7 +60,7 @@ class Branches:
 
     def start(self, row: Any) -> None:
         """The logits after the prompt."""
-        self._top = logprobs(row, self._below[ROOT])
+        self._top = logprobs(row, self.trie.below[ROOT])
 
     def look(self, nodes: Sequence[int]) -> Generator[list[Work], None, list[Sequence[float]]]:
         found: dict[int, Sequence[float]] = {ROOT: self._top}
@@ -145,6 +144,6 @@ class Branches:
         self.filled += len(tokens)
 
         def read(k: int, row: Any) -> None:
-            found[chain[k]] = logprobs(row, self._below[chain[k]])
+            found[chain[k]] = logprobs(row, self.trie.below[chain[k]])
 
         return Work(tokens, self.length + self.trie.depth[above], (seq,), len(chain), read)

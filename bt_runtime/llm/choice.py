@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Generator, Sequence
+from functools import cached_property
 from typing import Literal
 
 from bt_runtime.diagnose import BtError
@@ -59,6 +60,11 @@ class Trie:
 
     def __len__(self) -> int:
         return len(self.token)
+
+    @cached_property
+    def below(self) -> list[list[int]]:
+        """The tokens of every node's children."""
+        return [[self.token[child] for child in children] for children in self.children]
 
     def forced(self, node: int) -> list[int]:
         """The node and those after it up to the next real decision; leaves excluded, nothing is below them."""

@@ -204,7 +204,7 @@ class Endpoint:
         tailor = Tailor(lambda text: self._tokenise(line, text), self._pieces.__getitem__)
         before = self._tokenise(line, prompt, begin=True)
         seam = tailor.join(before, [option + end for option in options])
-        trie = Trie(seam.options)
+        trie = seam.trie
         quest = search(trie, options, mode, 1 if mode == "exact" else 32, normalise)
         try:
             nodes = next(quest)

@@ -22,6 +22,7 @@ from bt_runtime.llm import wire
 from bt_runtime.llm.job import Answer, Spent
 from bt_runtime.llm.settings import Settings
 
+_STARTING = 60.0  # seconds that a worker may take to its first sign of life, on however busy a machine
 _STARTS = 2  # a worker that dies before it is ready twice in a row is given up
 
 
@@ -174,7 +175,8 @@ class Line:
         if self._process.ready and not any(ask.sent for ask in self._jobs.values()):
             self._process.heard = time.monotonic()
             return None
-        return max(0.0, self._process.heard + self.settings.patience - time.monotonic())
+        patience = self.settings.patience if self._process.ready else max(self.settings.patience, _STARTING)
+        return max(0.0, self._process.heard + patience - time.monotonic())
 
     def _exchange(self, mask: int) -> bool:
         """Move bytes both ways. False when the other end is gone."""

@@ -13,7 +13,7 @@ import socket
 import sys
 import threading
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.llm import offload, wire
 from bt_runtime.llm.batch import Batch, Run, Task
 from bt_runtime.llm.branches import choose
-from bt_runtime.llm.choice import Mode, Trie, check_options, combine
+from bt_runtime.llm.choice import Mode, check_options, combine
 from bt_runtime.llm.fit import Fit, fit, flash, free_memory
 from bt_runtime.llm.grammar import accepts
 from bt_runtime.llm.header import Header, read_header
@@ -37,6 +37,7 @@ from bt_runtime.types import Choice, Grammar, Writing
 
 _BEAT = 0.5  # seconds between signs of life
 _MOST_EXTRA = 4096  # cells that the branches of one choice may take
+_PROMPTS = 32  # whose tokens are remembered
 _EMBEDDED = 512  # tokens of a text that count for its embedding
 
 
@@ -48,6 +49,7 @@ class Worker:
         self.embeds: deque[tuple[int, list[str], list[list[float]]]] = deque()
         self.following: dict[int, Callable[[Choice], Choice | Task]] = {}  # what comes after a job's first part
         self.before: dict[int, Spent] = {}  # what that part took
+        self.prompts: OrderedDict[str, list[int]] = OrderedDict()
         self.beaten = 0.0
         self.notes: list[str] = []
         self._guide: Guide | None = None
@@ -184,10 +186,9 @@ class Worker:
     ) -> Task:
         end = self.settings.terminator if end is None else end
         check_options(options, self.settings.terminator)
-        tokens = self.weights.tokens(prompt, begin=True) or self._nothing()
+        tokens = self._tokens(prompt)
         seam = self.tailor.join(tokens, [option + end for option in options])
-        trie = Trie(seam.options)
-        longest = trie.longest[0]
+        trie, longest = seam.trie, seam.trie.longest[0]
         if len(seam.prompt) + longest > self.limit:
             raise BtError(
                 f"the prompt has {len(tokens)} tokens and the longest option {longest}, the context {self.limit}",
@@ -221,7 +222,7 @@ class Worker:
         if grammar is not None and self._guide is None:
             self._guide = Guide(self.weights)
         matcher = self._guide.start(grammar) if grammar is not None and self._guide is not None else None
-        tokens = self.weights.tokens(prompt, begin=True) or self._nothing()
+        tokens = self._tokens(prompt)
         extra = max(1, min(max_tokens, self.limit - len(tokens)))
         pen = Pen(self.weights, stop, extra)
         # forced tokens come in bunches: the last may go beyond the limit, never beyond the room
@@ -240,9 +241,16 @@ class Worker:
                 )
         return written
 
-    def _nothing(self) -> list[int]:
-        """An empty prompt on a model without a first token still needs one."""
-        raise BtError("the prompt is empty", "give it some text")
+    def _tokens(self, prompt: str) -> list[int]:
+        """Of a whole prompt; the last ones are remembered, since a step asks about the same prompt more than once."""
+        known = self.prompts.get(prompt)
+        if known is None:
+            known = self.prompts[prompt] = self.weights.tokens(prompt, begin=True)
+            if len(self.prompts) > _PROMPTS:
+                self.prompts.popitem(last=False)
+        if not known:
+            raise BtError("the prompt is empty", "give it some text")
+        return known
 
     def _embed(self) -> None:
         """One text, then back to the batch."""
