@@ -7,33 +7,20 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from bt_runtime.diagnose import BtError
+from bt_runtime.llm.context import SEQUENCES, Aborted, Feed, NoRoom
 from bt_runtime.llm.job import Spent
-from bt_runtime.llm.llama import SEQUENCES, Aborted, Feed, NoRoom
 from bt_runtime.llm.prefix import PrefixTree
+from bt_runtime.llm.task import Task, Work
 
 _JOBS = 48  # at once; the others wait
 _SHORT = 32  # tokens of work that goes first
 _ROWS = 512  # rows of logits in one batch: they take four bytes for every token of the vocabulary
 _ROWS_KEPT = 16  # rows of logits after whole prompts
 _SPARE = 2  # sequences of its own that every job starts with: its prompt, and one to branch
-
-
-@dataclass(slots=True)
-class Work:
-    tokens: Sequence[int]
-    start: int
-    seqs: tuple[int, ...]
-    want: int  # logits of that many last tokens
-    read: Callable[[int, Any], None]  # called with the number of the row and the row, which is gone afterwards
-    done: int = 0
-
-
-Run = Generator[list[Work], None, Any]
 
 
 class Cache(Protocol):
@@ -46,32 +33,6 @@ class Cache(Protocol):
     def copy(self, source: int, target: int, length: int) -> None: ...
     def cut(self, seq: int, length: int = 0) -> None: ...
     def clear(self) -> None: ...
-
-
-@dataclass(slots=True, eq=False)
-class Task:
-    """A job under way. `seq` holds its prompt, and in the end whatever of it is worth keeping."""
-
-    id: int
-    prompt: list[int]
-    extra: int  # cells that it may use beyond its prompt
-    start: Callable[[Task], Run]
-    asked: float = 0.0
-    begun: float = 0.0
-    seq: int = -1
-    spare: list[int] = field(default_factory=list)  # sequences of its own, not in use
-    run: Run | None = None
-    works: list[Work] = field(default_factory=list)
-    kept: list[int] = field(default_factory=list)  # tokens in `seq` after the prompt
-    reused: int = 0
-    ready: int = 0  # tokens of the prompt that are in the cache
-    computed: int = 0
-    fault: BaseException | None = None
-    row: Any = None  # the logits after the prompt, when they are known from an earlier job
-
-    def spent(self) -> Spent:
-        now = time.monotonic()
-        return Spent(len(self.prompt), self.reused, self.computed, now - self.begun, self.begun - self.asked)
 
 
 class Part(NamedTuple):

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bt_runtime.llm.batch import Batch, Run, Task, Work
+from bt_runtime.llm.batch import Batch
 from bt_runtime.llm.choice import ROOT, Mode, Trie, search
+from bt_runtime.llm.task import Run, Task, Work
 from bt_runtime.types import Choice
 
 

@@ -21,17 +21,19 @@ from typing import Any
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.llm import offload, wire
-from bt_runtime.llm.batch import Batch, Run, Task
+from bt_runtime.llm.batch import Batch
 from bt_runtime.llm.branches import choose
 from bt_runtime.llm.choice import Mode, check_options, combine
+from bt_runtime.llm.context import Context
 from bt_runtime.llm.fit import Fit, fit, flash, free_memory
 from bt_runtime.llm.grammar import accepts
 from bt_runtime.llm.header import Header, read_header
 from bt_runtime.llm.job import Spent
-from bt_runtime.llm.llama import Context, Device, Weights, begin, devices
+from bt_runtime.llm.llama import Device, Weights, begin, devices
 from bt_runtime.llm.seam import Tailor
 from bt_runtime.llm.settings import Settings, default_threads
 from bt_runtime.llm.style import Style
+from bt_runtime.llm.task import Run, Task
 from bt_runtime.llm.write import Guide, Pen, write
 from bt_runtime.types import Choice, Grammar, Writing
 

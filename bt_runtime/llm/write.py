@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from bt_runtime.diagnose import BtError, MissingExtra
-from bt_runtime.llm.batch import Run, Task, Work
 from bt_runtime.llm.grammar import SLICES, compile_for
 from bt_runtime.llm.llama import Weights
 from bt_runtime.llm.style import Style
+from bt_runtime.llm.task import Run, Task, Work
 from bt_runtime.types import Grammar, Writing
 
 _KEPT = 64  # grammars that stay compiled

@@ -21,8 +21,9 @@ from typing import Any
 
 from rows import Row
 
-from bt_runtime.llm.grammar import Budget, Field, Kind, expansion, sentences
+from bt_runtime.llm.grammar import sentences
 from bt_runtime.llm.model import LocalModel
+from bt_runtime.llm.plans import Budget, Field, Kind, expansion
 from bt_runtime.llm.settings import Settings
 from bt_runtime.llm.testing import BENCH, MICRO, make_gguf
 
@@ -292,12 +293,13 @@ class InProcess:
     """llama.cpp in this process, for what is compared with."""
 
     def __init__(self, path: Path) -> None:
-        from bt_runtime.llm import llama
+        from bt_runtime.llm.context import Context, Feed
+        from bt_runtime.llm.llama import Weights, begin
 
-        llama.begin()
-        self.llama = llama
-        self.weights = llama.Weights(str(path))
-        self.context = llama.Context(self.weights, 4096, 512, 1)
+        begin()
+        self.feed = Feed
+        self.weights = Weights(str(path))
+        self.context = Context(self.weights, 4096, 512, 1, flash=False)
 
     def __enter__(self) -> InProcess:
         return self
@@ -311,7 +313,7 @@ class InProcess:
         for at in range(0, len(tokens), 512):
             part = tokens[at : at + 512]
             wanted = max(0, min(len(part), at + len(part) - (len(tokens) - want)))
-            feed = self.llama.Feed(part, start + at, (seq,), wanted)
+            feed = self.feed(part, start + at, (seq,), wanted)
             rows += [row.copy() for row in self.context.decode([feed])[0]]
         return rows
 
