@@ -71,6 +71,10 @@ class Batch:
         task.asked = time.monotonic()
         self.waiting.append(task)
 
+    def runs(self, id: int) -> bool:
+        """Is this job under way? May be asked by another thread."""
+        return any(task.id == id for task in list(self.active.values()))
+
     def cancel(self, id: int) -> None:
         """What was computed of its prompt stays."""
         self.waiting = [t for t in self.waiting if t.id != id]

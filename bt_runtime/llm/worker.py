@@ -13,33 +13,24 @@ import socket
 import sys
 import threading
 import time
-from collections import OrderedDict, deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.llm import offload, wire
 from bt_runtime.llm.batch import Batch
-from bt_runtime.llm.branches import choose
-from bt_runtime.llm.choice import Mode, check_options, combine
 from bt_runtime.llm.context import Context
 from bt_runtime.llm.fit import Fit, fit, flash, free_memory
-from bt_runtime.llm.grammar import accepts
 from bt_runtime.llm.header import Header, read_header
 from bt_runtime.llm.job import Spent
 from bt_runtime.llm.llama import Device, Weights, begin, devices
-from bt_runtime.llm.seam import Tailor
+from bt_runtime.llm.orders import Orders
 from bt_runtime.llm.settings import Settings, default_threads
-from bt_runtime.llm.style import Style
-from bt_runtime.llm.task import Run, Task
-from bt_runtime.llm.write import Guide, Pen, write
-from bt_runtime.types import Choice, Grammar, Writing
+from bt_runtime.llm.task import Task
 
 _BEAT = 0.5  # seconds between signs of life
-_MOST_EXTRA = 4096  # cells that the branches of one choice may take
-_PROMPTS = 32  # whose tokens are remembered
 _EMBEDDED = 512  # tokens of a text that count for its embedding
 
 
@@ -49,12 +40,9 @@ class Worker:
         self.sending = threading.Lock()
         self.inbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
         self.embeds: deque[tuple[int, list[str], list[list[float]]]] = deque()
-        self.following: dict[int, Callable[[Choice], Choice | Task]] = {}  # what comes after a job's first part
-        self.before: dict[int, Spent] = {}  # what that part took
-        self.prompts: OrderedDict[str, list[int]] = OrderedDict()
+        self.before: dict[int, Spent] = {}  # what the first part of a job took
         self.beaten = 0.0
         self.notes: list[str] = []
-        self._guide: Guide | None = None
         self._embedder: Context | None = None
 
     def send(self, *message: Any) -> None:
@@ -82,8 +70,7 @@ class Worker:
             self._layers(header, sizes, found), lambda n: self._load(n, sizes), self.notes.append
         )
         self.batch = Batch(self.context, sizes.room, self._done, sizes.chunk, self.settings.repeatable)
-        self.tailor = Tailor(self.weights.tokens, self.weights.piece)
-        self.limit = sizes.context
+        self.orders = Orders(self.weights, self.batch, self.settings, sizes.context)
         self.facts = {
             "model": self.settings.model,
             "about": self.weights.describe(),
@@ -128,8 +115,8 @@ class Worker:
                     self.send("counted", message[1], len(self.weights.tokens(message[2])))
                 else:
                     self.inbox.put(message)
-                    if message[0] in ("cancel", "close"):
-                        self.context.stop()  # a batch that is not its own just runs again
+                    if message[0] == "close" or (message[0] == "cancel" and self.batch.runs(message[1])):
+                        self.context.stop()
         finally:
             os._exit(0)  # the tick process is gone: nothing to clean that the system does not clean
 
@@ -152,7 +139,7 @@ class Worker:
                 self._ask(*rest)
             elif kind == "cancel":
                 self.batch.cancel(rest[0])
-                self.following.pop(rest[0], None)
+                self.orders.forget(rest[0])
                 self.before.pop(rest[0], None)
                 self.embeds = deque(e for e in self.embeds if e[0] != rest[0])
                 self.send("gone", rest[0])
@@ -164,95 +151,9 @@ class Worker:
             if kind == "embed":
                 self.embeds.append((id, list(wanted["texts"]), []))
                 return
-            make: dict[str, Callable[..., Task]] = {
-                "choose": self._choice,
-                "decide": self._decision,
-                "write": self._writing,
-            }
-            task = make[kind](id, **wanted)
-            self._check_length(task)
-            self.batch.ask(task)
+            self.batch.ask(self.orders.task(id, kind, wanted))
         except (BtError, ValueError, RuntimeError) as fault:
             self._done(id, None, fault, Spent())
-
-    def _check_length(self, task: Task) -> None:
-        longest = self.limit - 1
-        if len(task.prompt) > longest:
-            raise BtError(
-                f"a prompt of {len(task.prompt)} tokens; {Path(self.settings.model).name} is open for {self.limit}",
-                f"shorten the prompt to {longest} tokens, or open the model with a longer context",
-            )
-
-    def _choice(
-        self, id: int, prompt: str, options: Sequence[str], mode: Mode, normalise: bool, end: str | None = None
-    ) -> Task:
-        end = self.settings.terminator if end is None else end
-        check_options(options, self.settings.terminator)
-        tokens = self._tokens(prompt)
-        seam = self.tailor.join(tokens, [option + end for option in options])
-        trie, longest = seam.trie, seam.trie.longest[0]
-        if len(seam.prompt) + longest > self.limit:
-            raise BtError(
-                f"the prompt has {len(tokens)} tokens and the longest option {longest}, the context {self.limit}",
-                f"shorten the prompt to {self.limit - longest} tokens",
-            )
-        extra = max(longest, min(len(trie) + 64, _MOST_EXTRA, self.batch.room - len(seam.prompt)))
-        width = self.settings.width
-        return Task(
-            id, seam.prompt, extra, lambda task: choose(task, self.batch, trie, options, mode, width, normalise)
-        )
-
-    def _decision(self, id: int, prompt: str, moves: Mapping[str, Sequence[str]], mode: Mode, normalise: bool) -> Task:
-        """A move, and what it is about, without going back to the tick process in between."""
-
-        def follow(move: Choice) -> Choice | Task:
-            before = sum(len(options) or 1 for options in list(moves.values())[: move.index])
-            options = moves[move.text]
-            if not options:
-                return replace(move, index=before)
-            self.following[id] = lambda choice: combine(move, choice, before)
-            return self._choice(id, prompt + move.text, options, mode, normalise)
-
-        self.following[id] = follow
-        return self._choice(id, prompt, list(moves), mode, normalise, end="")
-
-    def _writing(
-        self, id: int, prompt: str, grammar: Grammar | None, stop: Sequence[str], max_tokens: int, style: Style
-    ) -> Task:
-        if max_tokens < 1:
-            raise BtError(f"max_tokens is {max_tokens}", "ask for at least one")
-        if grammar is not None and self._guide is None:
-            self._guide = Guide(self.weights)
-        matcher = self._guide.start(grammar) if grammar is not None and self._guide is not None else None
-        tokens = self._tokens(prompt)
-        extra = max(1, min(max_tokens, self.limit - len(tokens)))
-        pen = Pen(self.weights, stop, extra)
-        # forced tokens come in bunches: the last may go beyond the limit, never beyond the room
-        return Task(
-            id, tokens, extra + 64, lambda task: self._checked(write(task, pen, style, matcher), grammar, matcher)
-        )
-
-    def _checked(self, run: Run, grammar: Grammar | None, matcher: Any) -> Run:
-        """An answer is not believed because its tokens were masked: it is read again as a text."""
-        written: Writing = yield from run
-        if grammar is not None and self._guide is not None:
-            self._guide.done(grammar, matcher)
-            if written.ended == "grammar" and not accepts(grammar, written.text):
-                raise BtError(
-                    "the model's answer is not in the language of its grammar", "ask again, or report this grammar"
-                )
-        return written
-
-    def _tokens(self, prompt: str) -> list[int]:
-        """Of a whole prompt; the last ones are remembered, since a step asks about the same prompt more than once."""
-        known = self.prompts.get(prompt)
-        if known is None:
-            known = self.prompts[prompt] = self.weights.tokens(prompt, begin=True)
-            if len(self.prompts) > _PROMPTS:
-                self.prompts.popitem(last=False)
-        if not known:
-            raise BtError("the prompt is empty", "give it some text")
-        return known
 
     def _embed(self) -> None:
         """One text, then back to the batch."""
@@ -274,18 +175,17 @@ class Worker:
 
     def _done(self, id: int, value: Any, error: BaseException | None, spent: Spent) -> None:
         spent = spent.plus(self.before.pop(id, Spent()))
-        follow = self.following.pop(id, None)
-        if follow is not None and error is None:
-            try:
-                value = follow(value)
-            except (BtError, ValueError, RuntimeError) as fault:
-                error = fault
+        try:
+            value = value if error else self.orders.follow(id, value)
+        except (BtError, ValueError, RuntimeError) as fault:
+            error = fault
         if isinstance(value, Task) and error is None:
             self.before[id] = spent
             self.batch.ask(value)
         elif error is None:
             self.send("answer", id, value, spent)
         else:
+            self.orders.forget(id)
             message, hint = (error.message, error.hint) if isinstance(error, BtError) else (str(error), "")
             self.send("error", id, message, hint, spent)
 
