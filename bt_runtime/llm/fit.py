@@ -43,7 +43,7 @@ def fit(header: Header, settings: Settings, available: int, gpu: bool = False) -
             f"{what} takes {size(room * each)}, and {size(available)} are free",
             f"{'a context' if context > most else 'a room'} of at most {most} tokens would work",
         )
-    return Fit(context, _whole(room + 255), settings.chunk or _chunk(header), room * each, header.vocab * 4 * 512)
+    return Fit(context, _whole(room + 255), settings.chunk or _chunk(header, gpu), room * each, header.vocab * 4 * 512)
 
 
 def flash(room: int, gpu: bool) -> bool | None:
@@ -55,10 +55,12 @@ def _whole(cells: int) -> int:
     return cells // 256 * 256  # llama.cpp counts cells in blocks of 256
 
 
-def _chunk(header: Header) -> int:
-    """Smaller for large models: a batch is to end in bounded time on a slow machine."""
+def _chunk(header: Header, gpu: bool) -> int:
+    """Smaller for large models: a batch is to end, and a cancel to land, in bounded time on a slow machine."""
     gigabytes = header.size / 1e9
-    return 256 if gigabytes < 3 else 128 if gigabytes < 12 else 64
+    if gpu:
+        return 256
+    return 128 if gigabytes < 3 else 64 if gigabytes < 12 else 32
 
 
 def size(number: float) -> str:
