@@ -118,10 +118,12 @@ def _model(where: str, context: int, machine: Machine | None, test: bool) -> Ite
         "ok", f"{where}: {header.architecture}, {size(header.size)}, trained for {header.trained_context} tokens"
     )
     settings = Settings(where, context=context)
-    sizes = fit(header, settings, free_memory())
-    if header.size > free_memory():
+    gpus = machine.gpus if machine else ()
+    memory = max(free_memory(), sum(free for *_, free in gpus))
+    sizes = fit(header, settings, memory, gpu=bool(gpus))
+    if header.size > memory:
         hint = "take a smaller model or a smaller quantisation"
-        yield Finding("problem", f"the file is larger than the free memory ({size(free_memory())})", hint)
+        yield Finding("problem", f"the file is larger than the free memory ({size(memory)})", hint)
         return
     yield Finding("ok", f"context {sizes.context}, room for {sizes.room} tokens in {size(sizes.cache_bytes)}")
     if machine is None:

@@ -94,10 +94,10 @@ class Endpoint:
     def count(self, text: str) -> int:
         """Tokens of a text; an upper bound where the server does not tell in time."""
         if text not in self._tokens:
-            future = self._pool.submit(lambda: self._tokenise(Line(self.server), text))
             try:
+                future = self._pool.submit(lambda: self._tokenise(Line(self.server), text))
                 return len(future.result(_COUNT_WAIT))
-            except (BtError, Unanswered, TimeoutError):
+            except (BtError, Unanswered, TimeoutError, RuntimeError):  # the last: closed
                 return len(text.encode("utf-8", "surrogatepass")) + 1
         return len(self._tokens[text])
 
@@ -143,16 +143,15 @@ class Endpoint:
         line = Line(self.server)
 
         def cancelled(_: Answer[T]) -> None:
-            with self._lock:
-                self._figures["cancelled"] += 1
+            self._add("cancelled")
             line.cut()
 
         job: Answer[T] = Answer(cancelled, self.wake)
-        self._figures["asked"] += 1
+        self._add("asked")
         try:
             self._pool.submit(self._run, line, work, job)
-        except RuntimeError:
-            self._figures["failed"] += 1
+        except RuntimeError:  # the pool is shut down
+            self._add("failed")
             job.finish(error=BtError("the model was closed"))
         return job
 
@@ -170,9 +169,13 @@ class Endpoint:
             value, error = None, BtError(f"{self.server.address} gave an answer that cannot be read: {fault!r}")
         spent = line.spent._replace(seconds=time.monotonic() - start)
         if job.finish(value, error, spent):
+            self._add("failed" if error else "answered")
             with self._lock:
-                self._figures["failed" if error else "answered"] += 1
                 self._spent = self._spent.plus(spent)
+
+    def _add(self, figure: str) -> None:
+        with self._lock:
+            self._figures[figure] += 1
 
     def _probe(self, line: Line) -> None:
         if self._flavour:
@@ -256,7 +259,7 @@ class Endpoint:
             if found:
                 index = stripped.index(found[0])
                 return Choice(options[index], index, math.nan, math.nan)
-            self._figures["asked_again"] += 1
+            self._add("asked_again")
             ask = prompt + hint
         raise BtError(
             f"{self.server.address} chose none of the {len(options)} options in {_TRIES} tries; last: {text!r}"
@@ -285,7 +288,7 @@ class Endpoint:
                 return written
             if accepts(grammar, written.text):
                 return Writing(written.text, "grammar", written.tokens)
-            self._figures["asked_again"] += 1
+            self._add("asked_again")
         assert written is not None
         if written.ended == "length":
             return written

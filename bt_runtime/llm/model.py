@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.llm.choice import check_options
-from bt_runtime.llm.fit import fit, free_memory
+from bt_runtime.llm.fit import fit
 from bt_runtime.llm.header import read_header
 from bt_runtime.llm.job import Answer
 from bt_runtime.llm.line import Ask, Line
@@ -19,6 +19,7 @@ from bt_runtime.llm.settings import Settings
 from bt_runtime.llm.style import Style
 from bt_runtime.types import Choice, Grammar, Json, Wake, Writing
 
+_ENOUGH = 1 << 62  # bytes: the worker knows what memory there is, on the GPU too
 _COUNTED = 4096  # texts whose length is remembered
 _COUNT_WAIT = 0.05  # seconds that `count` may take before it answers with an upper bound
 
@@ -27,7 +28,7 @@ class LocalModel:
     """Opens in the background; `ready` waits for it. Every method may be called from any thread."""
 
     def __init__(self, settings: Settings, wake: Wake | None = None) -> None:
-        fit(read_header(settings.model), settings, free_memory())  # what can be told at once is told at once
+        fit(read_header(settings.model), settings, _ENOUGH)  # what the file itself forbids is told at once
         self.settings = settings
         self.wake = wake
         self._ids = itertools.count(1)

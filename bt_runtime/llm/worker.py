@@ -63,7 +63,8 @@ class Worker:
         begin()
         header = read_header(self.settings.model)
         found = [d for d in devices() if d.gpu]
-        sizes = fit(header, self.settings, free_memory(), gpu=bool(found))
+        memory = max(free_memory(), sum(d.free for d in found))
+        sizes = fit(header, self.settings, memory, gpu=bool(found))
         self.threads = self.settings.threads or default_threads()
         began = time.monotonic()
         (self.weights, self.context), layers = offload.load(

@@ -93,6 +93,13 @@ def test_a_file_with_a_sound_header_and_a_foreign_architecture_is_refused(open_m
         model.choose("x", ["a", "b"]).wait(WAIT)
 
 
+def test_more_room_than_there_is_memory_is_refused_with_the_number_that_works(open_model):
+    """Worked out before anything is allocated, by the worker, which knows the memory of the GPUs too."""
+    with pytest.raises(BtError, match="are free") as fault:
+        open_model(room=10**12)
+    assert "at most" in fault.value.hint
+
+
 def test_jobs_asked_before_the_model_is_loaded_are_answered(open_model):
     model = open_model(ready=False)
     assert model.write("the cup", max_tokens=2).wait(WAIT).tokens == 2
