@@ -137,9 +137,13 @@ def _placement(header: Header, cache: int, logits: int, machine: Machine) -> str
     need = Need(header.layers, header.weights, cache, logits)
     layers = layers_that_fit(need, [free for *_, free in machine.gpus])
     if layers == 0:
-        return f"it would run on the processor, with {default_threads()} threads"
+        return f"it would run on the processor, with {_threads(default_threads())}"
     whole = "all" if layers > header.layers else f"{layers} of {header.layers}"
     return f"{whole} layers would run on " + ", ".join(name for name, *_ in machine.gpus)
+
+
+def _threads(number: int) -> str:
+    return "1 thread" if number == 1 else f"{number} threads"
 
 
 def _trial(settings: Settings) -> Iterator[Finding]:
