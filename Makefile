@@ -6,7 +6,7 @@ PY := $(VENV)/bin/python
 
 # Extras by target. None of them may bring CUDA packages: who wants those installs them by hand (docs/cli.md).
 DEMO_EXTRAS ?=
-TEST_EXTRAS ?= dev,memory,thor
+TEST_EXTRAS ?= dev,llm,memory,thor
 
 # A checkout that was moved is set up anew: its venv points to where it was.
 HERE := $(shell pwd | cksum | cut -d' ' -f1)
@@ -15,7 +15,14 @@ stamp = $(VENV)/.ready-$(HERE)-$(subst $(comma),-,$(or $(1),base))
 DEMO_STAMP := $(call stamp,$(DEMO_EXTRAS))
 TEST_STAMP := $(call stamp,$(TEST_EXTRAS))
 
-.PHONY: help setup demo test bench fuzz lint types generated editor wheel check clean
+# llama.cpp is compiled once, without the parts that are not used; the wheel is kept, and WHEELS may be shared by checkouts.
+WHEELS ?= .cache/wheels
+LLAMA := llama-cpp-python==0.3.36
+LLAMA_CMAKE ?=
+LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
+llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
+
+.PHONY: help setup demo test bench fuzz lint types generated editor wheel check clean llama soak kill-memory mutants-memory
 .DEFAULT_GOAL := help
 
 help:
@@ -23,6 +30,9 @@ help:
 	@echo "make test       set up what it needs and run the whole suite"
 	@echo "make bench      print the table of figures (ratios, one run; ONLY=engine for a part)"
 	@echo "make fuzz       a guided search for a text that breaks the loader (SECONDS=60)"
+	@echo "make llama      compile llama.cpp once (LLAMA_CMAKE='-DGGML_CUDA=ON' for a GPU, see docs/models.md)"
+	@echo "make soak       10,000 mixed jobs for the model's worker, with kills and cancels"
+	@echo "make kill-memory, mutants-memory   the long tests of the memory"
 	@echo "make lint       ruff, and its formatter"
 	@echo "make types      mypy, strict"
 	@echo "make generated  write schemas/, docs/nodes/ and docs/faults.md again"
@@ -42,19 +52,29 @@ define install
 	@echo "installing bt_runtime$(if $(1),[$(1)]) into $(VENV)" >&2
 	@$(PY) -m pip --version >/dev/null 2>&1 || { rm -rf $(VENV); $(MAKE) --no-print-directory $(VENV)/bin/python; }
 	@$(PY) -m pip install --quiet --disable-pip-version-check 'hatchling>=1.26,<2' editables
-	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation -e '.$(if $(1),[$(1)])'
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation $(if $(wildcard $(WHEELS)),--find-links $(WHEELS)) -e '.$(if $(1),[$(1)])'
 	@touch $@
 endef
 
-$(DEMO_STAMP): pyproject.toml | $(VENV)/bin/python
+$(DEMO_STAMP): pyproject.toml $(call llama_of,$(DEMO_EXTRAS)) | $(VENV)/bin/python
 	$(call install,$(DEMO_EXTRAS))
 
 ifneq ($(TEST_STAMP),$(DEMO_STAMP))
-$(TEST_STAMP): pyproject.toml | $(VENV)/bin/python
+$(TEST_STAMP): pyproject.toml $(call llama_of,$(TEST_EXTRAS)) | $(VENV)/bin/python
 	$(call install,$(TEST_EXTRAS))
 endif
 
 setup: $(TEST_STAMP)
+
+llama: $(LLAMA_BUILT)
+
+$(LLAMA_BUILT): | $(VENV)/bin/python
+	@mkdir -p $(WHEELS)
+	@test -n "$(LLAMA_CMAKE)" || ! ls $(WHEELS)/llama_cpp_python-0.3.36-*.whl >/dev/null 2>&1 || touch $@
+	@test -f $@ || echo "compiling llama.cpp: 2 to 5 minutes, this once" >&2
+	@test -f $@ || CMAKE_ARGS="-DLLAVA_BUILD=OFF -DCMAKE_PROJECT_llama_cpp_INCLUDE=$(CURDIR)/.ci/llama.cmake $(LLAMA_CMAKE)" \
+		$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-cache-dir $(LLAMA) -w $(WHEELS)
+	@touch $@
 
 demo: $(DEMO_STAMP)
 	@$(PY) -m bt_runtime.cli demo
@@ -64,6 +84,16 @@ test: setup
 
 bench: setup
 	$(PY) tests/benchmarks $(ONLY)
+
+# longer than make test has time for
+soak: setup
+	BTR_SOAK=1 $(PY) -m pytest tests/llm/test_worker.py -k soak
+
+kill-memory: setup
+	$(PY) tests/memory/kill.py rounds build/kill 50 1
+
+mutants-memory: setup
+	$(PY) tests/memory/mutants.py
 
 # optional, not part of make test: pip install atheris first
 fuzz: setup

@@ -32,7 +32,9 @@ class Clock(Protocol):
 class Choice(NamedTuple):
     text: str
     index: int  # type: ignore[assignment]  # of the option; no dataclass, whose import takes longer than a whole check
-    logprob: float  # of the whole option, terminator included, given the prompt
+    # of the whole option, terminator included, given the prompt; greedy: of the tokens where there was something to
+    # decide; nan, and the margin too: the model does not tell
+    logprob: float
     margin: float  # ahead of the best other option that was scored; inf when there was none
     scores: tuple[float, ...] | None = None  # one per option when all were asked for
 

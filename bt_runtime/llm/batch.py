@@ -1,0 +1,299 @@
+"""One continuous batch for every job of a worker: jobs are generators that yield work and are resumed when it is done.
+
+Short work (the next token of an answer) goes before long work (a prompt), so that no one waits for another's prompt.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.llm.context import SEQUENCES, Aborted, Feed, NoRoom
+from bt_runtime.llm.job import Spent
+from bt_runtime.llm.prefix import PrefixTree
+from bt_runtime.llm.task import Task, Work
+
+_JOBS = 48  # at once; the others wait
+_SHORT = 32  # tokens of work that goes first
+_ROWS = 512  # rows of logits in one batch: they take four bytes for every token of the vocabulary
+_ROWS_KEPT = 16  # rows of logits after whole prompts
+_SPARE = 2  # sequences of its own that every job starts with: its prompt, and one to branch
+
+
+class Cache(Protocol):
+    """What the batch needs of a llama.cpp context."""
+
+    batch: int
+
+    def decode(self, feeds: Sequence[Feed]) -> list[list[Any]]: ...
+    def length(self, seq: int) -> int: ...
+    def copy(self, source: int, target: int, length: int) -> None: ...
+    def cut(self, seq: int, length: int = 0) -> None: ...
+    def clear(self) -> None: ...
+
+
+class Part(NamedTuple):
+    """A piece of work in a batch: up to which of its tokens, and how many rows come of it."""
+
+    task: Task
+    work: Work
+    end: int
+    want: int
+
+
+class Batch:
+    """`done(id, value, error, spent)` is called once for every job that was not cancelled."""
+
+    def __init__(
+        self,
+        cache: Cache,
+        room: int,
+        done: Callable[[int, Any, BaseException | None, Spent], None],
+        chunk: int = 512,
+        repeatable: bool = False,
+    ) -> None:
+        self.cache, self.room, self.done = cache, room, done
+        self.chunk, self.repeatable = min(chunk, cache.batch), repeatable
+        self.tree = PrefixTree()
+        self.free = list(range(SEQUENCES - 1, -1, -1))
+        self.after: OrderedDict[tuple[int, ...], Any] = OrderedDict()  # prompt → the logits after it
+        self.waiting: list[Task] = []
+        self.active: dict[int, Task] = {}  # by sequence of the prompt, in order of admission
+
+    @property
+    def busy(self) -> bool:
+        return bool(self.waiting or self.active)
+
+    def ask(self, task: Task) -> None:
+        task.asked = time.monotonic()
+        self.waiting.append(task)
+
+    def runs(self, id: int) -> bool:
+        """Is this job under way? May be asked by another thread."""
+        return any(task.id == id for task in list(self.active.values()))
+
+    def cancel(self, id: int) -> None:
+        """What was computed of its prompt stays."""
+        self.waiting = [t for t in self.waiting if t.id != id]
+        for task in [t for t in self.active.values() if t.id == id]:
+            self._leave(task)
+
+    def step(self) -> None:
+        """Admit who fits, run one batch, and hand the rows out."""
+        self._admit()
+        plan = self._plan()
+        if not plan:
+            return
+        feeds = [Feed(w.tokens[w.done : end], w.start + w.done, w.seqs, want) for _, w, end, want in plan]
+        try:
+            answers = self.cache.decode(feeds)
+        except Aborted:
+            self._take_back(feeds)
+            return
+        except NoRoom:
+            self._relieve(plan[-1].task)
+            return
+        for part, rows in zip(plan, answers, strict=True):
+            if part.task.fault is None:
+                self._hand_out(part, rows)
+        for task in {id(part.task): part.task for part in plan}.values():
+            task.works = [w for w in task.works if w.done < len(w.tokens)]
+            if task.fault is not None:
+                self._end(task, error=task.fault)
+            elif not task.works:
+                self._resume(task)
+
+    def _hand_out(self, part: Part, rows: Sequence[Any]) -> None:
+        task, work = part.task, part.work
+        task.computed += part.end - work.done
+        first = work.want - (len(work.tokens) - part.end) - part.want
+        try:
+            for k, row in enumerate(rows, first):
+                work.read(k, row)
+        except (BtError, ValueError, RuntimeError) as fault:
+            task.fault = fault
+        work.done = part.end
+        if work.seqs == (task.seq,):
+            task.ready = min(len(task.prompt), work.start + part.end)
+
+    def _take_back(self, feeds: Sequence[Feed]) -> None:
+        """After an abort: whatever of this batch was finished is undone, and asked for again."""
+        starts: dict[int, int] = {}
+        for feed in feeds:
+            for seq in feed.seqs:
+                starts[seq] = min(feed.start, starts.get(seq, feed.start))
+        for seq, start in starts.items():
+            self.cache.cut(seq, start)
+
+    def _relieve(self, last: Task) -> None:
+        """The cache was fuller than we counted: give up a kept prefix, else the youngest job."""
+        gone = self.tree.oldest(but=self.active)
+        if gone is not None:
+            self._forget(gone)
+        else:
+            self._end(
+                last, error=BtError("the model's cache is full", "give it more `room`, or run fewer jobs at once")
+            )
+
+    def remember(self, task: Task, row: Any) -> None:
+        """The logits after this prompt: the same prompt is often asked about twice, with other options."""
+        self.after[tuple(task.prompt)] = row.copy()
+        if len(self.after) > _ROWS_KEPT:
+            self.after.popitem(last=False)
+
+    # sequences, for jobs that branch
+
+    def take(self, task: Task) -> int | None:
+        if task.spare:
+            return task.spare.pop()
+        if len(self.free) > _SPARE:  # the last ones are for the next job
+            return self.free.pop()
+        return None
+
+    def give(self, task: Task, seq: int) -> None:
+        self.cache.cut(seq)
+        if len(task.spare) < _SPARE - 1:
+            task.spare.append(seq)
+        else:
+            self.free.append(seq)
+
+    def swap(self, task: Task, seq: int, kept: list[int]) -> None:
+        """From now on `seq` holds this job's prompt, and the tokens `kept` after it."""
+        self.tree.remove(task.seq)
+        del self.active[task.seq]
+        old, task.seq, task.kept = task.seq, seq, kept
+        self.active[seq] = task
+        self.tree.insert(task.prompt, seq)
+        self.give(task, old)
+
+    # admission
+
+    def _admit(self) -> None:
+        for task in list(self.waiting):
+            if len(self.active) >= (1 if self.repeatable else _JOBS):
+                return
+            outcome = self._enter(task)
+            if outcome == "no room":
+                return  # first come, first served: a small job does not overtake a large one for ever
+            if outcome == "in":
+                self.waiting.remove(task)
+                self._resume(task)
+
+    def _enter(self, task: Task) -> Literal["in", "no room", "being computed"]:
+        length, source = (0, None) if self.repeatable else self._beginning(task.prompt)
+        if length is None:
+            return "being computed"
+        if not self._make_room(len(task.prompt) - length + task.extra, source):
+            return "no room"
+        task.seq, *task.spare = (self.free.pop() for _ in range(_SPARE))
+        if self.repeatable:
+            self.cache.clear()
+        if source is not None:
+            task.row = self.after.get(tuple(task.prompt)) if length == len(task.prompt) else None
+            # without its logits, the last token is run once more
+            task.reused = task.ready = min(length, len(task.prompt) - (task.row is None))
+            self.cache.copy(source, task.seq, task.reused)
+            self.tree.touch(source)
+        task.begun = time.monotonic()
+        self.active[task.seq] = task
+        self.tree.insert(task.prompt, task.seq)
+        self._drop_contained(task.seq)
+        task.run = task.start(task)
+        return "in"
+
+    def _beginning(self, prompt: list[int]) -> tuple[int | None, int | None]:
+        """The longest part that is there, and in which sequence; None for the length: it is just being computed."""
+        match = self.tree.match(prompt)
+        for seq in match.seqs:
+            held = self.active.get(seq)
+            if held is None or held.ready >= match.length:
+                return match.length, seq
+            if held.ready >= len(prompt) - 1:
+                return held.ready, seq
+        return (None, None) if match.seqs else (0, None)
+
+    def _make_room(self, cells: int, source: int | None) -> bool:
+        keep = {*self.active} if source is None else {*self.active, source}
+        while len(self.free) < _SPARE or self._used() + cells > self.room:
+            gone = self.tree.oldest(but=keep)
+            if gone is not None:
+                self._forget(gone)
+            elif self.active:
+                return False
+            elif source is None:
+                return True  # alone in an empty cache: as much room as there can be
+            else:
+                self._forget(source)  # alone, and too little: the shared beginning has to go as well
+                return False
+        return True
+
+    def _used(self) -> int:
+        return self.tree.cells + sum(task.extra for task in self.active.values())
+
+    def _forget(self, seq: int) -> None:
+        self.tree.remove(seq)
+        self.cache.cut(seq)
+        self.free.append(seq)
+
+    def _drop_contained(self, seq: int) -> None:
+        for other in self.tree.contained(seq):
+            if other not in self.active:
+                self._forget(other)
+
+    # one batch
+
+    def _plan(self) -> list[Part]:
+        """What to run now."""
+        plan: list[Part] = []
+        tokens, rows = self.cache.batch, _ROWS
+        tasks = list(self.active.values())
+        tasks.sort(key=lambda t: sum(len(w.tokens) - w.done for w in t.works) > _SHORT)  # stable: then by admission
+        for task in tasks:
+            left = self.chunk
+            for work in task.works:
+                size = min(len(work.tokens) - work.done, left, tokens)
+                silent = len(work.tokens) - work.want - work.done  # tokens whose logits nobody asked for
+                size = min(size, max(0, silent) + rows)
+                if size <= 0:
+                    break
+                want = max(0, size - max(0, silent))
+                plan.append(Part(task, work, work.done + size, want))
+                tokens, left, rows = tokens - size, left - size, rows - want
+                if work.done + size < len(work.tokens):
+                    break  # what follows may build on it
+        return plan
+
+    def _resume(self, task: Task) -> None:
+        assert task.run is not None
+        try:
+            while not task.works:
+                task.works = next(task.run)
+        except StopIteration as end:
+            self._end(task, value=end.value)
+        except (BtError, ValueError, RuntimeError) as fault:
+            self._end(task, error=fault)
+
+    def _end(self, task: Task, value: Any = None, error: BaseException | None = None) -> None:
+        spent = task.spent()
+        self._leave(task)
+        self.done(task.id, value, error, spent)
+
+    def _leave(self, task: Task) -> None:
+        """Its sequence stays as a prefix for others, as far as it was computed."""
+        if task.run is not None:
+            task.run.close()
+        self.free += task.spare
+        task.spare = []
+        del self.active[task.seq]
+        self.tree.remove(task.seq)
+        held = [*task.prompt, *task.kept][: self.cache.length(task.seq)]
+        self.cache.cut(task.seq, len(held))
+        if not held or self.repeatable:
+            self.cache.cut(task.seq)
+            self.free.append(task.seq)
+            return
+        self.tree.insert(held, task.seq)
+        self._drop_contained(task.seq)

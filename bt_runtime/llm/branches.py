@@ -1,0 +1,150 @@
+"""Nodes of a choice's trie as sequences of the key-value cache: what is below a node is computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import numpy as np
+
+from bt_runtime.llm.batch import Batch
+from bt_runtime.llm.choice import ROOT, Mode, Trie, search
+from bt_runtime.llm.task import Run, Task, Work
+from bt_runtime.types import Choice
+
+
+def choose(
+    task: Task, batch: Batch, trie: Trie, options: Sequence[str], mode: Mode, width: int, normalise: bool
+) -> Run:
+    """The job: the prompt, then whatever the search wants to know. The way to the winner stays in the cache."""
+    branches = Branches(trie, task, batch)
+    quest = search(trie, options, mode, width, normalise)
+    try:
+        nodes = next(quest)
+        if task.row is None:
+            yield [Work(task.prompt[task.reused :], task.reused, (task.seq,), 1, branches.first)]
+        else:
+            branches.start(task.row)
+        while True:
+            found = yield from branches.look(nodes)
+            nodes = quest.send(found)
+    except StopIteration as end:
+        choice: Choice = end.value
+        branches.keep(trie.leaf_of[choice.index])
+        return choice
+    finally:
+        branches.forget()
+
+
+def logprobs(row: Any, tokens: Sequence[int]) -> list[float]:
+    """Log-probabilities of some tokens under a row of logits."""
+    top = row.max()
+    total = float(top) + float(np.log(np.exp(row - top).sum(dtype=np.float64)))
+    return [float(x) - total for x in row[list(tokens)]]
+
+
+class Branches:
+    """Holds no more than the job's extra cells; beyond that, paths are forgotten, and computed again when needed."""
+
+    def __init__(self, trie: Trie, task: Task, batch: Batch) -> None:
+        self.trie, self.task, self.batch = trie, task, batch
+        self.length = len(task.prompt)
+        self.held: dict[int, int] = {}  # node → a sequence that has it and all above it
+        self.tip: dict[int, int] = {}  # sequence → its last node
+        self.placed: list[tuple[int, int, int]] = []  # (last node, sequence, node above the first): not run yet
+        self.filled = 0
+        self._top: list[float] = []
+
+    def first(self, _k: int, row: Any) -> None:
+        self.batch.remember(self.task, row)
+        self.start(row)
+
+    def start(self, row: Any) -> None:
+        """The logits after the prompt."""
+        self._top = logprobs(row, self.trie.below[ROOT])
+
+    def look(self, nodes: Sequence[int]) -> Generator[list[Work], None, list[Sequence[float]]]:
+        found: dict[int, Sequence[float]] = {ROOT: self._top}
+        works: list[Work] = []
+        for chain in self._chains(nodes):
+            work = self._place(chain, found)
+            if work is None:
+                yield works
+                works = []
+                self.forget()
+                work = self._place(chain, found)
+                assert work is not None, "a job always has one sequence to work with"
+            works.append(work)
+        yield works
+        self._settle()
+        return [found[node] for node in nodes]
+
+    def _settle(self) -> None:
+        """What was placed has been run: from now on others may build on it."""
+        for node, seq, above in self.placed:
+            while node != above:
+                self.held[node] = seq
+                node = self.trie.parent[node]
+        self.placed.clear()
+
+    def forget(self) -> None:
+        for seq in self.tip:
+            self.batch.give(self.task, seq)
+        self.held.clear()
+        self.tip.clear()
+        self.placed.clear()
+        self.filled = 0
+
+    def keep(self, leaf: int) -> None:
+        """Of all the branches, the way to this leaf goes on being the job's own sequence."""
+        node = self.trie.parent[leaf]
+        while node != ROOT and node not in self.held:
+            node = self.trie.parent[node]
+        if node != ROOT:
+            seq = self.held[node]
+            del self.tip[seq]
+            self.batch.cache.cut(seq, self.length + self.trie.depth[node])
+            self.batch.swap(self.task, seq, self._path(node, ROOT))
+
+    def _chains(self, nodes: Sequence[int]) -> list[list[int]]:
+        chains: list[list[int]] = []
+        for node in nodes:
+            if node == ROOT:
+                continue
+            if chains and chains[-1][-1] == self.trie.parent[node]:
+                chains[-1].append(node)
+            else:
+                chains.append([node])
+        return chains
+
+    def _path(self, node: int, above: int) -> list[int]:
+        tokens = []
+        while node != above:
+            tokens.append(self.trie.token[node])
+            node = self.trie.parent[node]
+        return tokens[::-1]
+
+    def _place(self, chain: list[int], found: dict[int, Sequence[float]]) -> Work | None:
+        """The work that gives the logits of a chain; None when there is no sequence or no room left for it."""
+        above = self.trie.parent[chain[0]]
+        while above != ROOT and above not in self.held:
+            above = self.trie.parent[above]
+        tokens = self._path(chain[-1], above)
+        source = self.task.seq if above == ROOT else self.held[above]
+        if self.filled and self.filled + len(tokens) > self.task.extra:
+            return None
+        seq: int | None = source
+        if above == ROOT or self.tip[source] != above:
+            seq = self.batch.take(self.task)
+            if seq is None:
+                return None
+            self.batch.cache.copy(source, seq, self.length + self.trie.depth[above])
+        assert seq is not None
+        self.tip[seq] = chain[-1]
+        self.placed.append((chain[-1], seq, above))
+        self.filled += len(tokens)
+
+        def read(k: int, row: Any) -> None:
+            found[chain[k]] = logprobs(row, self.trie.below[chain[k]])
+
+        return Work(tokens, self.length + self.trie.depth[above], (seq,), len(chain), read)

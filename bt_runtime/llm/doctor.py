@@ -1,0 +1,190 @@
+"""What `btr doctor` says about models: what is installed, what is found, and what would run where."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.llm.fit import fit, free_memory, size
+from bt_runtime.llm.header import Header, read_header
+from bt_runtime.llm.offload import Need, layers_that_fit
+from bt_runtime.llm.settings import Settings, default_threads, find_model, is_address, usable_cores
+
+_DRIVERS = (  # what a driver leaves on the machine, and the flag that builds llama.cpp for it
+    ("NVIDIA", ("/dev/nvidia0", "/proc/driver/nvidia/version"), "-DGGML_CUDA=on"),
+    ("AMD", ("/dev/kfd",), "-DGGML_HIP=on"),
+    ("Vulkan", ("/dev/dri/renderD128",), "-DGGML_VULKAN=on"),
+)
+_PROBE = """
+import json
+from bt_runtime.llm import llama
+llama.begin()
+import llama_cpp
+print(json.dumps([bool(llama_cpp.llama_supports_gpu_offload()), [list(d) for d in llama.devices()]]))
+"""
+
+
+class Finding(NamedTuple):
+    state: Literal["ok", "note", "problem"]
+    what: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        mark = {"ok": "ok     ", "note": "note   ", "problem": "PROBLEM"}[self.state]
+        return f"{mark} {self.what}" + (f"\n        help: {self.hint}" if self.hint else "")
+
+
+class Machine(NamedTuple):
+    """What the installed llama.cpp can use here; asked of a process of its own."""
+
+    offloads: bool
+    gpus: tuple[tuple[str, str, int], ...]  # name, description, free bytes
+
+
+def model_report(where: str | None = None, context: int = 0, test: bool = True) -> list[Finding]:
+    """Everything a person needs to get a model running, most basic first. Never raises."""
+    found = list(_installed())
+    machine = _machine() if all(f.state != "problem" for f in found) else None
+    found += _hardware(machine)
+    try:
+        found += _model(find_model(where), context, machine, test)
+    except BtError as fault:
+        found.append(Finding("problem", fault.message, fault.hint))
+    return found
+
+
+def _installed() -> Iterator[Finding]:
+    for package, purpose in (("llama-cpp-python", "local models"), ("llguidance", "grammars")):
+        try:
+            yield Finding("ok", f"{package} {version(package)}: {purpose}")
+        except PackageNotFoundError:
+            hint = (
+                "pip install 'bt_runtime[llm]' (llama.cpp is compiled: 2 to 5 minutes, needs cmake and a C++ compiler)"
+            )
+            yield Finding("problem", f"{package} is not installed: no {purpose}", hint)
+
+
+def _machine() -> Machine | None:
+    """None when llama.cpp cannot even be loaded; a crash of it is not ours."""
+    try:
+        done = subprocess.run([sys.executable, "-c", _PROBE], capture_output=True, text=True, timeout=60, check=True)
+        offloads, devices = json.loads(done.stdout.strip().splitlines()[-1])
+    except (subprocess.SubprocessError, ValueError, IndexError, OSError):
+        return None
+    return Machine(offloads, tuple((name, about, free) for name, about, free, _, gpu in devices if gpu))
+
+
+def _hardware(machine: Machine | None) -> Iterator[Finding]:
+    cores = usable_cores()
+    yield Finding("ok", f"{cores} cores ({default_threads()} for a model), {size(free_memory())} of memory free")
+    if machine is None:
+        return
+    if machine.gpus:
+        for name, about, free in machine.gpus:
+            yield Finding("ok", f"GPU {name} ({about}), {size(free)} free")
+        return
+    present = [(name, flag) for name, places, flag in _DRIVERS if any(Path(p).exists() for p in places)]
+    if platform.system() == "Darwin":
+        yield Finding("note", "llama.cpp finds no GPU; builds on a Mac use Metal by themselves", "see docs/gpu.md")
+    elif present and not machine.offloads:
+        name, flag = present[0]
+        yield Finding(
+            "note",
+            f"there is a {name} device, but llama.cpp was built for the processor only",
+            f'CMAKE_ARGS="{flag}" pip install --force-reinstall --no-cache-dir llama-cpp-python (see docs/gpu.md)',
+        )
+    elif machine.offloads:
+        yield Finding(
+            "note", "llama.cpp was built for a GPU, but finds none", "is the driver loaded? (see docs/gpu.md)"
+        )
+    else:
+        yield Finding("note", "no GPU: models run on the processor", "small models (up to 3B) are quick enough there")
+
+
+def _model(where: str, context: int, machine: Machine | None, test: bool) -> Iterator[Finding]:
+    if is_address(where):
+        yield from _server(where)
+        return
+    header = read_header(where)
+    yield Finding(
+        "ok", f"{where}: {header.architecture}, {size(header.size)}, trained for {header.trained_context} tokens"
+    )
+    settings = Settings(where, context=context)
+    gpus = machine.gpus if machine else ()
+    memory = max(free_memory(), sum(free for *_, free in gpus))
+    sizes = fit(header, settings, memory, gpu=bool(gpus))
+    if header.size > memory:
+        hint = "take a smaller model or a smaller quantisation"
+        yield Finding("problem", f"the file is larger than the free memory ({size(memory)})", hint)
+        return
+    yield Finding("ok", f"context {sizes.context}, room for {sizes.room} tokens in {size(sizes.cache_bytes)}")
+    if machine is None:
+        return
+    yield Finding("ok", _placement(header, sizes.cache_bytes, sizes.logits_bytes, machine))
+    if test:
+        yield from _trial(settings)
+
+
+def _placement(header: Header, cache: int, logits: int, machine: Machine) -> str:
+    need = Need(header.layers, header.weights, cache, logits)
+    layers = layers_that_fit(need, [free for *_, free in machine.gpus])
+    if layers == 0:
+        return f"it would run on the processor, with {_threads(default_threads())}"
+    whole = "all" if layers > header.layers else f"{layers} of {header.layers}"
+    return f"{whole} layers would run on " + ", ".join(name for name, *_ in machine.gpus)
+
+
+def _threads(number: int) -> str:
+    return "1 thread" if number == 1 else f"{number} threads"
+
+
+def _trial(settings: Settings) -> Iterator[Finding]:
+    """Load it, and let it write a few words."""
+    from bt_runtime.llm.model import LocalModel
+
+    with LocalModel(settings) as model:
+        job = model.write("The robot", max_tokens=8)
+        job.wait(settings.patience)
+        facts = model.stats()
+        rate = (job.spent.computed - job.spent.prompt) / max(job.spent.seconds, 1e-6)
+        where = f"{facts['gpu_layers']} layers on the GPU" if facts["gpu_layers"] else "the processor"
+        yield Finding("ok", f"loaded in {facts['load_seconds']:.1f} s, writes {rate:.0f} tokens/s on {where}")
+        for note in facts["notes"]:
+            yield Finding("note", str(note))
+
+
+def _server(where: str) -> Iterator[Finding]:
+    from bt_runtime.llm.endpoint import Endpoint
+
+    with Endpoint(where, timeout=10.0) as endpoint:
+        facts = endpoint.stats()
+        yield Finding(
+            "ok", f"{where} answers: {facts['flavour']}, choices {', '.join(facts['capabilities']['choose'])}"
+        )
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", nargs="?", help="a .gguf file or an http address; else BTR_MODEL, else btr.yaml's")
+    parser.add_argument("--context", type=int, default=0, help="tokens of context that you want")
+    parser.add_argument("--no-test", action="store_true", help="do not load the model")
+
+
+def run(args: argparse.Namespace) -> int:
+    findings: Sequence[Finding] = model_report(args.model, args.context, not args.no_test)
+    for finding in findings:
+        print(finding)
+    return int(any(f.state == "problem" for f in findings))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m bt_runtime.llm.doctor", description=__doc__)
+    configure(parser)
+    raise SystemExit(run(parser.parse_args()))

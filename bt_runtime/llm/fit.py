@@ -1,0 +1,93 @@
+"""What a model needs on this machine, worked out before anything is loaded: context, room for prompts, memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.llm.header import Header
+from bt_runtime.llm.settings import Settings
+
+_USUAL = 8192  # tokens of context when nobody says; longer ones cost memory that few agents use
+_PROMPTS = 4  # how many whole contexts a GPU holds at once when nobody says
+_FEW = 8192  # tokens that a processor holds; beyond that every token costs more, or flash attention has to be used
+_SHARE = 0.5  # of the free memory may go to the cache when nobody says
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    context: int
+    room: int
+    chunk: int
+    cache_bytes: int
+    logits_bytes: int
+
+
+def fit(header: Header, settings: Settings, available: int, gpu: bool = False) -> Fit:
+    """The sizes to use; a BtError names the number that would work."""
+    trained = header.trained_context or _USUAL
+    context = settings.context or min(trained, _USUAL)
+    if context > trained:
+        raise BtError(
+            f"a context of {context} tokens is longer than {header.path.name} was trained for ({trained})",
+            f"use a context of at most {trained}",
+        )
+    each = max(1, header.bytes_per_token())
+    most = _whole(int(available * 0.9) // each)
+    usual = _PROMPTS * context if gpu else max(context, _FEW)
+    room = max(settings.room or min(usual, int(available * _SHARE) // each), context)
+    if room > most:
+        what = f"a context of {context} tokens" if context > most else f"room for {room} tokens"
+        raise BtError(
+            f"{what} takes {size(room * each)}, and {size(available)} are free",
+            f"{'a context' if context > most else 'a room'} of at most {most} tokens would work",
+        )
+    return Fit(context, _whole(room + 255), settings.chunk or _chunk(header, gpu), room * each, header.vocab * 4 * 512)
+
+
+def flash(room: int, gpu: bool) -> bool | None:
+    """Flash attention skips the cells of others, but is slower on a processor as long as these are few."""
+    return None if gpu or room > _FEW else False
+
+
+def _whole(cells: int) -> int:
+    return cells // 256 * 256  # llama.cpp counts cells in blocks of 256
+
+
+def _chunk(header: Header, gpu: bool) -> int:
+    """Smaller for large models: a batch is to end, and a cancel to land, in bounded time on a slow machine."""
+    gigabytes = header.size / 1e9
+    if gpu:
+        return 256
+    return 128 if gigabytes < 3 else 64 if gigabytes < 12 else 32
+
+
+def size(number: float) -> str:
+    """Bytes for people."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if number < 1000:
+            return f"{number:.0f} {unit}" if unit in ("B", "kB") else f"{number:.1f} {unit}"
+        number /= 1000
+    return f"{number:.1f} TB"
+
+
+def free_memory() -> int:
+    """Bytes that can be had without swapping; a guess of 4 GB where the system does not say."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return min(int(line.split()[1]) * 1024, _group_limit())
+    except (OSError, ValueError, IndexError):
+        pass
+    return 4 << 30
+
+
+def _group_limit() -> int:
+    """A container may own less than the machine."""
+    group = Path("/sys/fs/cgroup")
+    try:
+        limit, used = (group / "memory.max").read_text().strip(), (group / "memory.current").read_text().strip()
+        return int(limit) - int(used)
+    except (OSError, ValueError):
+        return 1 << 62

@@ -1,0 +1,90 @@
+"""Grammars for answers: sentences as literals, a thought to the end of its line; plans are in `plans.py`.
+
+Built from data, never from a person's or a model's text. What cannot be compiled is an error, never free text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from bt_runtime.diagnose import BtError, MissingExtra
+from bt_runtime.types import Grammar
+
+LETTER = r"[A-Za-z0-9_'.,()\- ]"
+# Sets of tokens whose place inside a text llguidance works out once, not at every token.
+SLICES = (LETTER + "{1,10}", LETTER + "{1,30}", r'[^"\\\x00-\x1F\x7F]{1,10}', r'[^"\\\x00-\x1F\x7F]{1,30}')
+
+
+def sentences(options: Sequence[str], end: str = "\n") -> Grammar:
+    """One of these, and the end of the line."""
+    if not options:
+        raise BtError("a grammar of no sentences allows nothing", "give at least one")
+    return Grammar("lark", f"start: SENTENCE {literal(end)}\nSENTENCE: {any_of(options)}\n")
+
+
+def line(limit: int = 300) -> Grammar:
+    """A thought: anything to the end of the line, but not nothing."""
+    return Grammar("regex", rf"[^\s][^\n\r]{{0,{max(0, limit - 1)}}}\n")
+
+
+def check(grammar: Grammar) -> None:
+    """Raises a BtError when it cannot be compiled."""
+    _compiled(grammar)
+
+
+def accepts(grammar: Grammar, text: str) -> bool:
+    """Is this text, whole, in the language? Asked again of every answer, whoever gave it."""
+    matcher = _compiled(grammar).deep_copy()
+    tokens = [*text.encode("utf-8", "surrogatepass")]
+    return bool(matcher.consume_tokens(tokens) and matcher.is_accepting()) if tokens else bool(matcher.is_accepting())
+
+
+@lru_cache(maxsize=64)
+def _compiled(grammar: Grammar) -> Any:
+    """A matcher over bytes: no model's vocabulary is needed to check a text."""
+    return compile_for(_bytes(), grammar)
+
+
+@lru_cache(maxsize=1)
+def _bytes() -> Any:
+    return _library().LLTokenizer("byte")
+
+
+def compile_for(tokenizer: Any, grammar: Grammar) -> Any:
+    """A matcher, or a BtError: what cannot be compiled is never answered with free text instead."""
+    maker = _library().LLMatcher
+    make = {
+        "lark": maker.grammar_from_lark,
+        "json_schema": maker.grammar_from_json_schema,
+        "regex": maker.grammar_from_regex,
+    }.get(grammar.kind)
+    if make is None:
+        raise BtError(f"no grammar of kind {grammar.kind!r}", "lark, json_schema or regex")
+    if not grammar.text.strip():
+        raise BtError("an empty grammar allows nothing")
+    try:
+        matcher = maker(tokenizer, make(grammar.text), log_level=0)
+    except ValueError as fault:
+        raise BtError(f"the grammar cannot be read: {fault}") from fault
+    if matcher.is_error():
+        raise BtError(f"the grammar cannot be compiled: {matcher.get_error().strip().splitlines()[0]}")
+    return matcher
+
+
+def _library() -> Any:
+    try:
+        import llguidance
+    except ImportError as absent:
+        raise MissingExtra("a grammar", "llm") from absent
+    return llguidance
+
+
+def literal(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def any_of(texts: Sequence[str]) -> str:
+    return " | ".join(literal(text) for text in dict.fromkeys(texts))

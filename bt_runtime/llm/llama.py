@@ -1,0 +1,152 @@
+"""llama.cpp's low-level interface behind checks: devices, model files, vocabularies. Only the worker imports this."""
+
+from __future__ import annotations
+
+import ctypes
+from collections import deque
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from bt_runtime.diagnose import BtError, MissingExtra
+
+try:
+    import llama_cpp as C
+except ImportError as absent:
+    raise MissingExtra("a local model", "llm") from absent
+
+
+_words: deque[str] = deque(maxlen=200)
+
+
+@C.llama_log_callback  # type: ignore[untyped-decorator]
+def _listen(level: int, text: bytes, _: Any) -> None:
+    if level >= 3 or _words:  # warnings and errors, and what continues them
+        _words.append(text.decode("utf-8", "replace"))
+
+
+def hush() -> None:
+    """Forget what llama.cpp said so far."""
+    _words.clear()
+
+
+def last_words(lines: int = 6) -> str:
+    """The end of what llama.cpp said."""
+    return "\n".join("".join(_words).strip().splitlines()[-lines:])
+
+
+class Device(NamedTuple):
+    name: str
+    about: str
+    free: int
+    total: int
+    gpu: bool
+
+
+def begin() -> None:
+    C.llama_log_set(_listen, ctypes.c_void_p(0))
+    C.llama_backend_init()
+
+
+def devices() -> list[Device]:
+    """What llama.cpp was built for and finds on this machine."""
+    from llama_cpp._ggml import libggml as lib
+
+    found = []
+    try:
+        lib.ggml_backend_dev_count.restype = ctypes.c_size_t
+        lib.ggml_backend_dev_get.restype = ctypes.c_void_p
+        lib.ggml_backend_dev_get.argtypes = [ctypes.c_size_t]
+        name, about = _texts(lib, "ggml_backend_dev_name"), _texts(lib, "ggml_backend_dev_description")
+        lib.ggml_backend_dev_type.argtypes = [ctypes.c_void_p]
+        for i in range(lib.ggml_backend_dev_count()):
+            device = lib.ggml_backend_dev_get(i)
+            free, total = ctypes.c_size_t(), ctypes.c_size_t()
+            lib.ggml_backend_dev_memory(ctypes.c_void_p(device), ctypes.byref(free), ctypes.byref(total))
+            gpu = lib.ggml_backend_dev_type(device) in (1, 2)  # discrete, integrated
+            found.append(Device(name(device), about(device), free.value, total.value, gpu))
+    except AttributeError:
+        return []  # a library without this part of the interface
+    return found
+
+
+def _texts(lib: Any, function: str) -> Callable[[Any], str]:
+    call = getattr(lib, function)
+    call.restype, call.argtypes = ctypes.c_char_p, [ctypes.c_void_p]
+    return lambda device: (call(device) or b"?").decode("utf-8", "replace")
+
+
+class Weights:
+    """A loaded model file with its vocabulary."""
+
+    def __init__(self, path: str, gpu_layers: int = 0, progress: Callable[[], None] | None = None) -> None:
+        params = C.llama_model_default_params()
+        params.n_gpu_layers = gpu_layers
+
+        @C.llama_progress_callback  # type: ignore[untyped-decorator]
+        def on_progress(_done: float, _: Any) -> bool:
+            if progress:
+                progress()
+            return True
+
+        params.progress_callback = on_progress
+        _words.clear()
+        self.handle = C.llama_model_load_from_file(path.encode(), params)
+        if not self.handle:
+            raise BtError(f"llama.cpp cannot load {path}: {last_words(2) or 'no reason given'}")
+        self.path = path
+        self.vocab = C.llama_model_get_vocab(self.handle)
+        self.size = int(C.llama_vocab_n_tokens(self.vocab))
+        self.trained = int(C.llama_model_n_ctx_train(self.handle))
+        self.bytes = int(C.llama_model_size(self.handle))
+        self.parameters = int(C.llama_model_n_params(self.handle))
+        self.width = int(C.llama_model_n_embd(self.handle))
+        self._pieces: dict[int, bytes] = {}
+
+    @property
+    def forgets(self) -> bool:
+        """No cache entry per token: a part of a sequence cannot be taken back."""
+        return bool(C.llama_model_is_recurrent(self.handle) or C.llama_model_is_hybrid(self.handle))
+
+    @property
+    def writes(self) -> bool:
+        return bool(C.llama_model_has_decoder(self.handle))
+
+    def describe(self) -> str:
+        buffer = ctypes.create_string_buffer(256)
+        C.llama_model_desc(self.handle, buffer, 256)
+        return buffer.value.decode("utf-8", "replace")
+
+    def tokens(self, text: str, begin: bool = False, special: bool = False) -> list[int]:
+        """`begin` adds what the model wants in front of a text; control tokens in `text` stay letters."""
+        data = text.encode("utf-8", "surrogatepass")
+        room = len(data) + 8
+        buffer = (C.llama_token * room)()
+        count = C.llama_tokenize(self.vocab, data, len(data), buffer, room, begin, special)
+        if count < 0:
+            room = -count
+            buffer = (C.llama_token * room)()
+            count = C.llama_tokenize(self.vocab, data, len(data), buffer, room, begin, special)
+        if count < 0:
+            raise BtError("the text cannot be turned into tokens")
+        return list(buffer[:count])
+
+    def piece(self, token: int) -> bytes:
+        """The bytes of a token; nothing for a control token."""
+        known = self._pieces.get(token)
+        if known is None:
+            room = 64
+            buffer = ctypes.create_string_buffer(room)
+            count = C.llama_token_to_piece(self.vocab, token, buffer, room, 0, False)
+            if count < 0:
+                buffer = ctypes.create_string_buffer(-count)
+                count = C.llama_token_to_piece(self.vocab, token, buffer, -count, 0, False)
+            known = self._pieces[token] = buffer.raw[: max(0, count)]
+        return known
+
+    def ends(self, token: int) -> bool:
+        return bool(C.llama_vocab_is_eog(self.vocab, token))
+
+    def close(self) -> None:
+        if self.handle:
+            C.llama_model_free(self.handle)
+            self.handle = None

@@ -1,0 +1,128 @@
+"""What is asked of a worker, as tasks for its batch: checked, tokenised, some with a second part to follow."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.llm.batch import Batch
+from bt_runtime.llm.branches import choose
+from bt_runtime.llm.choice import Mode, check_options, combine
+from bt_runtime.llm.grammar import accepts
+from bt_runtime.llm.llama import Weights
+from bt_runtime.llm.seam import Tailor
+from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.style import Style
+from bt_runtime.llm.task import Run, Task
+from bt_runtime.llm.write import Guide, Pen, write
+from bt_runtime.types import Choice, Grammar, Writing
+
+_MOST_EXTRA = 4096  # cells that the branches of one choice may take
+_PROMPTS = 32  # whose tokens are remembered
+
+
+class Orders:
+    def __init__(self, weights: Weights, batch: Batch, settings: Settings, limit: int) -> None:
+        self.weights, self.batch, self.settings, self.limit = weights, batch, settings, limit
+        self.tailor = Tailor(weights.tokens, weights.piece)
+        self.following: dict[int, Callable[[Choice], Choice | Task]] = {}  # what comes after a job's first part
+        self.prompts: OrderedDict[str, list[int]] = OrderedDict()
+        self._guide: Guide | None = None
+
+    def task(self, id: int, kind: str, wanted: dict[str, Any]) -> Task:
+        """Raises a BtError where the order cannot be carried out."""
+        make: dict[str, Callable[..., Task]] = {"choose": self.choice, "decide": self.decision, "write": self.writing}
+        task = make[kind](id, **wanted)
+        self._check_length(task)
+        return task
+
+    def forget(self, id: int) -> None:
+        self.following.pop(id, None)
+
+    def follow(self, id: int, value: Any) -> Any:
+        """The answer to a job's first part: the task of its second one, or the value as it is."""
+        then = self.following.pop(id, None)
+        return value if then is None else then(value)
+
+    def _check_length(self, task: Task) -> None:
+        longest = self.limit - 1
+        if len(task.prompt) > longest:
+            raise BtError(
+                f"a prompt of {len(task.prompt)} tokens; {Path(self.settings.model).name} is open for {self.limit}",
+                f"shorten the prompt to {longest} tokens, or open the model with a longer context",
+            )
+
+    def choice(
+        self, id: int, prompt: str, options: Sequence[str], mode: Mode, normalise: bool, end: str | None = None
+    ) -> Task:
+        end = self.settings.terminator if end is None else end
+        check_options(options, self.settings.terminator)
+        tokens = self._tokens(prompt)
+        seam = self.tailor.join(tokens, [option + end for option in options])
+        trie, longest = seam.trie, seam.trie.longest[0]
+        if len(seam.prompt) + longest > self.limit:
+            raise BtError(
+                f"the prompt has {len(tokens)} tokens and the longest option {longest}, the context {self.limit}",
+                f"shorten the prompt to {self.limit - longest} tokens",
+            )
+        extra = max(longest, min(len(trie) + 64, _MOST_EXTRA, self.batch.room - len(seam.prompt)))
+        width = self.settings.width
+        return Task(
+            id, seam.prompt, extra, lambda task: choose(task, self.batch, trie, options, mode, width, normalise)
+        )
+
+    def decision(self, id: int, prompt: str, moves: Mapping[str, Sequence[str]], mode: Mode, normalise: bool) -> Task:
+        """A move, and what it is about, without going back to the tick process in between."""
+
+        def follow(move: Choice) -> Choice | Task:
+            before = sum(len(options) or 1 for options in list(moves.values())[: move.index])
+            options = moves[move.text]
+            if not options:
+                return replace(move, index=before)
+            self.following[id] = lambda choice: combine(move, choice, before)
+            return self.choice(id, prompt + move.text, options, mode, normalise)
+
+        self.following[id] = follow
+        return self.choice(id, prompt, list(moves), mode, normalise, end="")
+
+    def writing(
+        self, id: int, prompt: str, grammar: Grammar | None, stop: Sequence[str], max_tokens: int, style: Style
+    ) -> Task:
+        if max_tokens < 1:
+            raise BtError(f"max_tokens is {max_tokens}", "ask for at least one")
+        if grammar is not None and self._guide is None:
+            self._guide = Guide(self.weights)
+        matcher = self._guide.start(grammar) if grammar is not None and self._guide is not None else None
+        tokens = self._tokens(prompt)
+        extra = max(1, min(max_tokens, self.limit - len(tokens)))
+        pen = Pen(self.weights, stop, extra)
+        # forced tokens come in bunches: the last may go beyond the limit, never beyond the room
+        return Task(
+            id, tokens, extra + 64, lambda task: self._checked(write(task, pen, style, matcher), grammar, matcher)
+        )
+
+    def _checked(self, run: Run, grammar: Grammar | None, matcher: Any) -> Run:
+        """An answer is not believed because its tokens were masked: it is read again as a text."""
+        written: Writing = yield from run
+        if grammar is not None and self._guide is not None:
+            self._guide.done(grammar, matcher)
+            if written.ended == "grammar" and not accepts(grammar, written.text):
+                raise BtError(
+                    "the model's answer is not in the language of its grammar", "ask again, or report this grammar"
+                )
+        return written
+
+    def _tokens(self, prompt: str) -> list[int]:
+        """Of a whole prompt; the last ones are remembered, since a step asks about the same prompt more than once."""
+        known = self.prompts.get(prompt)
+        if known is None:
+            known = self.prompts[prompt] = self.weights.tokens(prompt, begin=True)
+            if len(self.prompts) > _PROMPTS:
+                self.prompts.popitem(last=False)
+        if not known:
+            raise BtError("the prompt is empty", "give it some text")
+        return known

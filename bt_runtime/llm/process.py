@@ -1,0 +1,59 @@
+"""A worker as the tick process holds it: the process, our end of its socket, its log."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from typing import IO
+
+from bt_runtime.llm import wire
+from bt_runtime.llm.settings import Settings
+
+
+class Process:
+    def __init__(self, settings: Settings) -> None:
+        self.sock, theirs = socket.socketpair()
+        self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+        env = {**os.environ, "GGML_NO_BACKTRACE": "1", "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+        with theirs:
+            self.popen = subprocess.Popen(
+                [sys.executable, "-m", "bt_runtime.llm.worker", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=self.log,
+                stderr=self.log,
+                env=env,
+                start_new_session=True,  # Ctrl-C is for the tick process, which then tells us
+            )
+        self.sock.setblocking(False)
+        self.out = bytearray(wire.frame(settings))
+        self.inbox = wire.Inbox()
+        self.words = ""  # the end of its log, once it is gone
+        self.ready = False
+        self.heard = time.monotonic()
+
+    def _tail(self, lines: int = 8) -> str:
+        size = self.log.seek(0, os.SEEK_END)
+        self.log.seek(max(0, size - 4000))
+        return "\n".join(self.log.read().decode("utf-8", "replace").strip().splitlines()[-lines:])
+
+    def end(self) -> str:
+        """Make sure that it is gone; how it went. May be called again."""
+        try:
+            code = self.popen.wait(timeout=0.2)
+        except subprocess.TimeoutExpired:
+            self.popen.kill()
+            code = self.popen.wait()
+        self.sock.close()
+        if not self.log.closed:
+            self.words = self._tail()
+            self.log.close()
+        return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit {code}"
+
+    def kill(self) -> None:
+        self.popen.kill()

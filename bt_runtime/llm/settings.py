@@ -1,0 +1,79 @@
+"""How a model is opened, and where its file is looked for."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import yaml
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.project import PROJECT_FILE, find_root
+
+MODEL_VARIABLE = "BTR_MODEL"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a worker needs to know. Zero means: decide from the file and the machine."""
+
+    model: str
+    context: int = 0  # the longest prompt with its answer, in tokens
+    room: int = 0  # tokens held at once for all prompts, kept prefixes included
+    gpu_layers: int | Literal["auto"] = "auto"
+    threads: int = 0
+    chunk: int = 0  # tokens of prefill between two looks at the inbox
+    width: int = 32  # branches that an exact choice scores in one batch
+    terminator: str = "\n"  # ends every option, so that "find a egg" is not a part of "find a egg carton"
+    flash: bool | None = None  # flash attention; None: llama.cpp decides. Without it a lone agent is faster on a CPU
+    repeatable: bool = False  # one job at a time, nothing reused: the same bits whatever else was asked
+    patience: float = 120.0  # seconds without a sign of life before the worker is replaced
+    niceness: int = 10
+
+
+def default_threads() -> int:
+    """One core is left to the tick."""
+    return max(1, usable_cores() - 1)
+
+
+def usable_cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))  # a container may own fewer than the machine has
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def find_model(named: str | None = None, role: str = "planner", root: Path | None = None) -> str:
+    """The model to use: what was named, else BTR_MODEL, else the project file's. A path or an http address."""
+    places = ((named, Path.cwd()), (os.environ.get(MODEL_VARIABLE), Path.cwd()), _of_project(role, root))
+    where, base = next((place for place in places if place[0]), ("", Path()))
+    if not where:
+        raise BtError("no model is named", f"--model FILE.gguf, or {MODEL_VARIABLE}, or `model:` in {PROJECT_FILE}")
+    return where if is_address(where) else str(base / Path(where).expanduser())
+
+
+def is_address(where: str) -> bool:
+    return where.startswith(("http://", "https://"))
+
+
+def _of_project(role: str, root: Path | None) -> tuple[str | None, Path]:
+    """`model: x.gguf`, or `models: {planner: x.gguf, executor: http://…}`, relative to the project."""
+    home = root or find_root()
+    if home is None or not (home / PROJECT_FILE).is_file():
+        return None, Path()
+    wanted = _read(home / PROJECT_FILE)
+    models = wanted.get("models")
+    found = (models.get(role) if isinstance(models, dict) else None) or wanted.get("model")
+    if found is not None and not isinstance(found, str):
+        raise BtError(f"{home / PROJECT_FILE}: the model must be a path or an address, this is {found!r}")
+    return found, home
+
+
+def _read(path: Path) -> dict[str, object]:
+    try:
+        read = yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as fault:
+        raise BtError(f"{path}: {fault}") from fault
+    return read if isinstance(read, dict) else {}

@@ -1,0 +1,227 @@
+"""The process that owns a model. One thread computes, one listens; when the other end of the socket is gone, so is it.
+
+Started by `line.py` as `python -m bt_runtime.llm.worker DESCRIPTOR`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import queue
+import socket
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.llm import offload, wire
+from bt_runtime.llm.batch import Batch
+from bt_runtime.llm.context import Context
+from bt_runtime.llm.fit import Fit, fit, flash, free_memory
+from bt_runtime.llm.header import Header, read_header
+from bt_runtime.llm.job import Spent
+from bt_runtime.llm.llama import Device, Weights, begin, devices
+from bt_runtime.llm.orders import Orders
+from bt_runtime.llm.settings import Settings, default_threads
+from bt_runtime.llm.task import Task
+
+_BEAT = 0.5  # seconds between signs of life
+_EMBEDDED = 512  # tokens of a text that count for its embedding
+
+
+class Worker:
+    def __init__(self, sock: socket.socket, settings: Settings) -> None:
+        self.sock, self.settings = sock, settings
+        self.sending = threading.Lock()
+        self.inbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
+        self.embeds: deque[tuple[int, list[str], list[list[float]]]] = deque()
+        self.before: dict[int, Spent] = {}  # what the first part of a job took
+        self.beaten = 0.0
+        self.notes: list[str] = []
+        self._embedder: Context | None = None
+
+    def send(self, *message: Any) -> None:
+        data = wire.frame(message)
+        with self.sending:
+            self.sock.sendall(data)
+
+    def beat(self) -> None:
+        now = time.monotonic()
+        if now - self.beaten > _BEAT:
+            self.beaten = now
+            self.send("beat")
+
+    # opening
+
+    def open(self) -> None:
+        """Load the model and say what came of it."""
+        begin()
+        header = read_header(self.settings.model)
+        found = [d for d in devices() if d.gpu]
+        memory = max(free_memory(), sum(d.free for d in found))
+        sizes = fit(header, self.settings, memory, gpu=bool(found))
+        self.threads = self.settings.threads or default_threads()
+        began = time.monotonic()
+        (self.weights, self.context), layers = offload.load(
+            self._layers(header, sizes, found), lambda n: self._load(n, sizes), self.notes.append
+        )
+        self.batch = Batch(self.context, sizes.room, self._done, sizes.chunk, self.settings.repeatable)
+        self.orders = Orders(self.weights, self.batch, self.settings, sizes.context)
+        self.facts = {
+            "model": self.settings.model,
+            "about": self.weights.describe(),
+            "context": sizes.context,
+            "room": sizes.room,
+            "chunk": sizes.chunk,
+            "vocabulary": self.weights.size,
+            "threads": self.threads,
+            "gpu_layers": layers,
+            "layers": header.layers,
+            "devices": [d.name for d in found] if layers else ["CPU"],
+            "notes": self.notes,
+            "load_seconds": round(time.monotonic() - began, 3),
+        }
+
+    def _layers(self, header: Header, sizes: Fit, gpus: Sequence[Device]) -> int:
+        if self.settings.gpu_layers != "auto":
+            return self.settings.gpu_layers
+        need = offload.Need(header.layers, header.weights, sizes.cache_bytes, sizes.logits_bytes)
+        return offload.layers_that_fit(need, [d.free for d in gpus])
+
+    def _load(self, layers: int, sizes: Fit) -> tuple[Weights, Context]:
+        weights = Weights(self.settings.model, layers, self.beat)
+        if weights.forgets or not weights.writes:
+            raise BtError(
+                f"{self.settings.model} ({weights.describe()}) keeps no cache entry per token, which choices need",
+                "take a transformer that writes text; encoders can only embed, see docs/memory.md",
+            )
+        try:
+            how = flash(sizes.room, gpu=layers > 0) if self.settings.flash is None else self.settings.flash
+            return weights, Context(weights, sizes.room, sizes.chunk, self.threads, flash=how)
+        except BtError:
+            weights.close()
+            raise
+
+    # the listening thread
+
+    def listen(self) -> None:
+        try:
+            for message in wire.messages(self.sock):
+                if message[0] == "count":
+                    self.send("counted", message[1], len(self.weights.tokens(message[2])))
+                else:
+                    self.inbox.put(message)
+                    if message[0] == "close" or (message[0] == "cancel" and self.batch.runs(message[1])):
+                        self.context.stop()
+        finally:
+            os._exit(0)  # the tick process is gone: nothing to clean that the system does not clean
+
+    # the computing thread
+
+    def run(self) -> None:
+        while True:
+            self.context.go_on()
+            self._read_inbox()
+            self.beat()
+            if self.batch.busy:
+                self.batch.step()
+            if self.embeds:
+                self._embed()
+
+    def _read_inbox(self) -> None:
+        while not (self.inbox.empty() and (self.batch.busy or self.embeds)):
+            kind, *rest = self.inbox.get()
+            if kind == "ask":
+                self._ask(*rest)
+            elif kind == "cancel":
+                self.batch.cancel(rest[0])
+                self.orders.forget(rest[0])
+                self.before.pop(rest[0], None)
+                self.embeds = deque(e for e in self.embeds if e[0] != rest[0])
+                self.send("gone", rest[0])
+            elif kind == "close":
+                os._exit(0)
+
+    def _ask(self, id: int, kind: str, wanted: dict[str, Any]) -> None:
+        try:
+            if kind == "embed":
+                self.embeds.append((id, list(wanted["texts"]), []))
+                return
+            self.batch.ask(self.orders.task(id, kind, wanted))
+        except (BtError, ValueError, RuntimeError) as fault:
+            self._done(id, None, fault, Spent())
+
+    def _embed(self) -> None:
+        """One text, then back to the batch."""
+        id, texts, vectors = self.embeds[0]
+        try:
+            if self._embedder is None:
+                size = min(_EMBEDDED, self.weights.trained)
+                self._embedder = Context(self.weights, size, size, self.threads, embed=True)
+            if len(vectors) < len(texts):
+                tokens = self.weights.tokens(texts[len(vectors)], begin=True)[: self._embedder.batch]
+                vectors.append(self._embedder.vector(tokens))
+            if len(vectors) < len(texts):
+                return
+            self.embeds.popleft()
+            self._done(id, vectors, None, Spent())
+        except (BtError, ValueError, RuntimeError) as fault:
+            self.embeds.popleft()
+            self._done(id, None, fault, Spent())
+
+    def _done(self, id: int, value: Any, error: BaseException | None, spent: Spent) -> None:
+        spent = spent.plus(self.before.pop(id, Spent()))
+        try:
+            value = value if error else self.orders.follow(id, value)
+        except (BtError, ValueError, RuntimeError) as fault:
+            error = fault
+        if isinstance(value, Task) and error is None:
+            self.before[id] = spent
+            self.batch.ask(value)
+        elif error is None:
+            self.send("answer", id, value, spent)
+        else:
+            self.orders.forget(id)
+            message, hint = (error.message, error.hint) if isinstance(error, BtError) else (str(error), "")
+            self.send("error", id, message, hint, spent)
+
+
+def _stand_back(settings: Settings) -> None:
+    """The tick goes first; and when memory runs out, the worker is the one to go."""
+    with contextlib.suppress(OSError):
+        os.nice(settings.niceness)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("500")
+
+
+def main(descriptor: int) -> int:
+    faulthandler.enable()
+    sys.setswitchinterval(0.0005)  # the listening thread is to be heard beside the computing one
+    sock = socket.socket(fileno=descriptor)
+    inbox = wire.Inbox()
+    settings: Settings | None = None
+    while settings is None:
+        data = sock.recv(1 << 16)
+        if not data:
+            return 0
+        settings = next(iter(inbox.add(data)), None)
+    _stand_back(settings)
+    worker = Worker(sock, settings)
+    try:
+        worker.open()
+    except BtError as fault:
+        worker.send("failed", fault.message, fault.hint)
+        return 1
+    threading.Thread(target=worker.listen, name="listen", daemon=True).start()
+    worker.send("ready", worker.facts)
+    worker.run()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(int(sys.argv[1])))

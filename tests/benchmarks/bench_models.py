@@ -1,0 +1,414 @@
+"""Models: the table of the llm layer, on a random 54M-parameter f16 GGUF made on the spot.
+
+One thread for everyone. The machine may be shared: processor time is compared where both sides only compute, otherwise
+the least disturbed of several runs in turn.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rows import Row
+
+from bt_runtime.llm.grammar import sentences
+from bt_runtime.llm.model import LocalModel
+from bt_runtime.llm.plans import Budget, Field, Kind, expansion
+from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.testing import BENCH, MICRO, make_gguf
+
+ROOT = Path(__file__).parents[2]
+PEER = Path(os.environ.get("BTR_PEERS", ROOT / ".cache" / "peer"))  # pip install --target .cache/peer guidance
+VERBS = "find,pick up,put down,open,close,turn on,turn off,slice,clean,heat,cool,go to"
+THINGS = """apple,bread,bowl,cabinet,carton,chair,counter,cup,desk,drawer,dresser,egg,egg carton,fridge,garbage can,
+knife,lamp,lettuce,microwave,mug,pan,plate,pot,shelf,sink,sofa,spoon,stove,table,tomato""".replace("\n", "")
+SKILLS = [f" {verb} the {thing}" for verb in VERBS.split(",") for thing in THINGS.split(",")][:350]
+PROMPT = 1_500  # tokens
+LONG = 600.0
+
+
+def words(seed: int, count: int) -> str:
+    return " ".join(random.Random(seed).choices(THINGS.split(","), k=count))
+
+
+def prompt(model: LocalModel, seed: int, tokens: int = PROMPT, start: str = "") -> str:
+    """A text of about that many tokens."""
+    text = start + words(seed, tokens)
+    while model.count(text + "\nAct:") > tokens:
+        text = text[: int(len(text) * max(0.5, tokens / model.count(text + "\nAct:")))]
+        tokens += 1
+    return text + "\nAct:"
+
+
+@contextmanager
+def opened(path: Path, **settings: Any) -> Iterator[LocalModel]:
+    """Not niced, as its peers are not: the machine may be shared."""
+    with LocalModel(Settings(str(path), **{"threads": 1, "niceness": 0, **settings})) as model:
+        model.choose("warm", ["a", "b"]).wait(LONG)
+        yield model
+
+
+def rows() -> Iterable[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = make_gguf(Path(folder) / "bench.gguf", BENCH)
+        micro = make_gguf(Path(folder) / "micro.gguf", MICRO)
+        for work in (exact, lambda p: parity(micro), greedy, shared, guided, together, cancel, lateness):
+            yield from work(path)
+
+
+# choosing
+
+
+def exact(path: Path) -> Iterable[Row]:
+    """Cold prompts; naive scoring runs the prompt anew for every skill, as SayCan's own code does."""
+    with opened(path) as model, InProcess(path) as plain:
+        ours, naive = Spell(model.pid), Spell(os.getpid())
+        for seed in range(3):
+            text = prompt(model, seed)
+            with ours:
+                model.choose(text, SKILLS).wait(LONG)
+            for skill in SKILLS[seed::150]:
+                with naive:
+                    plain.score(text, skill + "\n")
+    each = naive.processor / 2  # this process was counted twice
+    figures = f"ours {ours}, naive 350 × {each * 1e3:.0f} ms (median of {len(naive.runs)} run)"
+    yield Row("exact choice of 350, cold prompt", figures, each * len(SKILLS) / ours.processor, "≥ 150 ×")
+
+
+def parity(path: Path) -> Iterable[Row]:
+    """Two hundred prompts on a micro model: best-first against every option scored on its own sequence."""
+    same = 0
+    with opened(path) as model, InProcess(path) as plain:
+        for seed in range(200):
+            text = words(seed, 20) + "\nAct:"
+            scores = plain.all_scores(text, [s + "\n" for s in SKILLS])
+            same += model.choose(text, SKILLS).wait(LONG).index == max(range(len(scores)), key=scores.__getitem__)
+    yield Row("arg max of brute force, 200 prompts of 350", f"{same} of 200 the same", same, "= 200")
+
+
+def greedy(path: Path) -> Iterable[Row]:
+    """Prompt cached; the peers in a process of their own, asked in turn with ours."""
+    with opened(path) as model, tempfile.TemporaryDirectory() as folder:
+        text = prompt(model, 7)
+        (Path(folder) / "ask.json").write_text(json.dumps({"model": str(path), "prompt": text, "options": SKILLS}))
+        model.choose(text, SKILLS, mode="greedy").wait(LONG)
+        for peer, target in (("guidance", "≥ 5 ×"), ("gbnf", "≥ 3 ×")):
+            name = {"guidance": "guidance's select", "gbnf": "GBNF in the high-level API"}[peer]
+            work = f"greedy choice of 350, cached prompt, against {name}"
+            with Peer(peer, folder) as other:
+                if other.absent:
+                    yield Row(work, f"not run: {other.absent}", None, target)
+                    continue
+                mine, theirs = Spell(model.pid), Spell(other.process.pid)
+                for _ in range(15):
+                    with mine:
+                        model.choose(text, SKILLS, mode="greedy").wait(LONG)
+                    with theirs:
+                        other.choose()
+            yield Row(work, f"ours {mine}, theirs {theirs}", theirs.processor / mine.processor, target)
+
+
+# sharing, batching
+
+
+def shared(path: Path) -> Iterable[Row]:
+    """Two agents over one system text of 1,200 tokens; 300 tokens of its own history each."""
+    with_sharing, without, extra = [], [], 0
+    with opened(path) as model:
+        for seed in range(4):
+            common = prompt(model, 100 + seed, 1_200)
+            first, second = (model.choose(common + words(n, 210) + "\nAct:", SKILLS, mode="greedy") for n in (1, 2))
+            first.wait(LONG)
+            second.wait(LONG)
+            without.append(first.spent.seconds)
+            with_sharing.append(second.spent.seconds)
+            new = second.spent.prompt - model.count(common)
+            extra = max(extra, second.spent.prompt - second.spent.reused - new)
+    alone, after = min(without), min(with_sharing)
+    yield Row(
+        "step after another agent's, 1,200 shared tokens",
+        f"alone {alone:.2f} s, after another {after:.2f} s",
+        alone / after,
+        "≥ 3 ×",
+    )
+    yield Row("shared tokens computed again (the seam)", f"{extra} of 1,200", extra, "≤ 2")
+
+
+def together(path: Path) -> Iterable[Row]:
+    """Sixteen agents with one system text, 32 tokens each."""
+    with opened(path) as model:
+        common = prompt(model, 200, 600)
+        asks = [(common + words(n, 8), {"max_tokens": 32}) for n in range(16)]
+        for text, _ in asks:
+            model.write(text, max_tokens=1).wait(LONG)
+        one, all_ = Spell(model.pid), Spell(model.pid)
+        for _ in range(5):
+            with one:
+                tokens = sum(model.write(t, **how).wait(LONG).tokens for t, how in asks)
+            with all_:
+                answers = [job.wait(LONG) for job in [model.write(t, **how) for t, how in asks]]
+        assert tokens == sum(answer.tokens for answer in answers)
+    slow, fast = tokens / one.processor, tokens / all_.processor
+    clock = f"{tokens / all_.clock:.0f} and {tokens / one.clock:.0f} on the clock"
+    figures = f"{fast:.0f} tokens/s of processor against {slow:.0f} ({clock})"
+    yield Row("16 agents in one batch against one after another", figures, fast / slow, "≥ 3 ×")
+
+
+def guided(path: Path) -> Iterable[Row]:
+    """What llguidance takes for a token, against the decode of one token behind the 1,500-token prompt."""
+    kinds = [
+        Kind("sequence", "children"),
+        Kind("fallback", "children"),
+        Kind("retry", "child", (Field("times", "integer"),)),
+        Kind("act", "sentence"),
+    ]
+    with InProcess(path) as plain:
+        for name, grammar in (
+            ("a skill of 350", sentences([s.strip() for s in SKILLS])),
+            ("a plan, depth 3, width 5", expansion(kinds, Budget(), [s.strip() for s in SKILLS])),
+        ):
+            guide, decode = plain.guided(words(1, 1_000), grammar)
+            figures = f"{guide * 1e6:.0f} µs a step, decode {decode * 1e3:.1f} ms (processor time)"
+            yield Row(f"grammar per token, {name}: % of decode", figures, 100 * guide / decode, "≤ 2 %")
+
+
+# not disturbing
+
+
+def cancel(path: Path) -> Iterable[Row]:
+    """From `cancel` to the worker's word that the job is gone, in mid-prefill and in mid-decode."""
+    for where, target in (("prefill", "≤ 20 ms"), ("decode", "≤ 20 ms")):
+        with opened(path) as model:
+            gone: list[float] = []
+            hear = model._line._hear
+
+            def listen(kind: str, *rest: Any, hear: Callable[..., None] = hear, gone: list[float] = gone) -> None:
+                if kind == "gone":
+                    gone.append(time.perf_counter())
+                hear(kind, *rest)
+
+            model._line._hear = listen  # type: ignore[method-assign]
+            text, took, rng = words(3, 900), [], random.Random(0)
+            model.write(text, max_tokens=1).wait(LONG)
+            for n in range(100):
+                ask = f"{n} {words(n, 600)}" if where == "prefill" else text
+                job = model.write(ask, max_tokens=400, temperature=1.0)
+                time.sleep(0.05 + 0.1 * rng.random())  # anywhere in the middle
+                seen, start = len(gone), time.perf_counter()
+                job.cancel("bench")
+                while len(gone) == seen:
+                    time.sleep(0.0002)
+                took.append(gone[-1] - start)
+        took.sort()
+        figures = f"median {took[50] * 1e3:.1f} ms, p99 {took[98] * 1e3:.1f} ms of 100"
+        yield Row(f"cancel in mid-{where}, p99 in ms", figures, took[98] * 1e3, target)
+
+
+def lateness(path: Path) -> Iterable[Row]:
+    """The same loop beside an idle and a busy worker, in turn; p99 over all rounds."""
+    import py_trees
+
+    leaves = [py_trees.behaviours.Success(name=str(n)) for n in range(48)]
+    tree = py_trees.composites.Sequence("root", memory=False, children=leaves)
+    late: dict[str, list[float]] = {"idle": [], "busy": []}
+    polls: list[float] = []
+    with opened(path, niceness=10) as model:
+        for turn in range(10):
+            kind = "busy" if turn % 2 else "idle"
+            job = model.write(f"{turn} {words(turn, 900)}", max_tokens=4_000, temperature=1.0) if turn % 2 else None
+            late[kind] += ticks(tree, job, polls, seconds=2.0)
+            if job is not None:
+                job.cancel("next turn")
+                model.write("settle", max_tokens=1).wait(LONG)
+    idle, busy = (sorted(late[k])[int(len(late[k]) * 0.99)] for k in ("idle", "busy"))
+    poll = sorted(polls)[int(len(polls) * 0.99)]
+    yield Row(
+        "100 Hz tick of 50 nodes beside a busy worker, lateness p99",
+        f"idle {idle * 1e3:.2f} ms, busy {busy * 1e3:.2f} ms",
+        busy / idle,
+        "≤ 1.5 ×",
+    )
+    yield Row("poll of a job, p99 in ms", f"{poll * 1e6:.1f} µs", poll * 1e3, "≤ 0.1 ms")
+
+
+def ticks(tree: Any, job: Any, polls: list[float], seconds: float) -> list[float]:
+    late, due = [], time.perf_counter() + 0.01
+    for _ in range(int(seconds * 100)):
+        time.sleep(max(0.0, due - time.perf_counter()))
+        late.append(time.perf_counter() - due)
+        tree.tick_once()
+        if job is not None:
+            start = time.perf_counter()
+            job.poll()
+            polls.append(time.perf_counter() - start)
+        due += 0.01
+    return late
+
+
+def timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+class Spell:
+    """Processor and wall-clock time of repeated work here and in another process: the machine may be shared."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.runs: list[tuple[float, float]] = []
+
+    def __enter__(self) -> Spell:
+        self.start = self._processor(), time.perf_counter()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.runs.append((self._processor() - self.start[0], time.perf_counter() - self.start[1]))
+
+    def _processor(self) -> float:
+        tasks = Path(f"/proc/{self.pid}/task").glob("*/schedstat")
+        return time.process_time() + sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
+
+    @property
+    def processor(self) -> float:
+        return statistics.median(run[0] for run in self.runs)
+
+    @property
+    def clock(self) -> float:
+        return statistics.median(run[1] for run in self.runs)
+
+    def __str__(self) -> str:
+        return f"{self.processor * 1e3:.1f} ms of processor ({self.clock * 1e3:.0f} on the clock)"
+
+
+class InProcess:
+    """llama.cpp in this process, for what is compared with."""
+
+    def __init__(self, path: Path) -> None:
+        from bt_runtime.llm.context import Context, Feed
+        from bt_runtime.llm.llama import Weights, begin
+
+        begin()
+        self.feed = Feed
+        self.weights = Weights(str(path))
+        self.context = Context(self.weights, 4096, 512, 1, flash=False)
+
+    def __enter__(self) -> InProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.context.close()
+        self.weights.close()
+
+    def run(self, tokens: list[int], start: int, want: int, seq: int = 0) -> list[Any]:
+        rows: list[Any] = []
+        for at in range(0, len(tokens), 512):
+            part = tokens[at : at + 512]
+            wanted = max(0, min(len(part), at + len(part) - (len(tokens) - want)))
+            feed = self.feed(part, start + at, (seq,), wanted)
+            rows += [row.copy() for row in self.context.decode([feed])[0]]
+        return rows
+
+    def score(self, text: str, option: str) -> float:
+        """The whole prompt, anew, for one option."""
+        from bt_runtime.llm.branches import logprobs
+
+        before, whole = (self.weights.tokens(t, begin=True) for t in (text, text + option))
+        self.context.clear()
+        rows = self.run(whole[:-1], 0, len(whole) - len(before))
+        return sum(logprobs(row, [token])[0] for row, token in zip(rows, whole[len(before) :], strict=True))
+
+    def all_scores(self, text: str, options: list[str]) -> list[float]:
+        """Every option on a sequence of its own, behind one prompt."""
+        from bt_runtime.llm.branches import logprobs
+
+        before = self.weights.tokens(text, begin=True)
+        self.context.clear()
+        (after,) = self.run(before, 0, 1)
+        scores = []
+        for option in options:
+            tokens = self.weights.tokens(text + option, begin=True)[len(before) :]
+            self.context.copy(0, 1, len(before))
+            rows = [after, *self.run(tokens[:-1], len(before), len(tokens) - 1, seq=1)]
+            scores.append(sum(logprobs(row, [token])[0] for row, token in zip(rows, tokens, strict=True)))
+            self.context.cut(1)
+        return scores
+
+    def guided(self, text: str, grammar: Any) -> tuple[float, float]:
+        """Mean processor seconds of a step, forced tokens included: the grammar's part, and the decode."""
+        import numpy as np
+
+        from bt_runtime.llm.style import Style
+        from bt_runtime.llm.write import Guide, pick
+
+        guide, dice = Guide(self.weights), np.random.default_rng(0)
+        tokens = self.weights.tokens(text, begin=True)[:PROMPT]
+        self.context.clear()
+        (row,) = self.run(tokens, 0, 1)
+        guided = decoded = 0.0
+        at, steps = len(tokens), 0
+        matcher = guide.start(grammar)
+        for turn in range(13):
+            if turn == 1:  # after the first answer: what is worked out of a grammar once, stays
+                guided, decoded, steps = 0.0, 0.0, 0
+            matcher.reset()
+            while not matcher.is_stopped() and at < 4_000:
+                start = time.thread_time()
+                np.argmax(row)  # what is taken without a grammar as well: not counted, here and in `pick`
+                free = time.thread_time() - start
+                token = pick(row, matcher, Style(), dice)
+                matcher.consume_token(token)
+                forced = [] if matcher.is_stopped() else matcher.compute_ff_tokens()
+                matcher.consume_tokens(forced)
+                middle = time.thread_time()
+                (row,) = self.run([token, *forced], at, 1)
+                row = row + dice.standard_normal(len(row), dtype=np.float32)  # or it would write the same each time
+                guided += middle - start - free * 2
+                decoded += time.thread_time() - middle
+                at, steps = at + 1 + len(forced), steps + 1
+        return guided / steps, decoded / steps
+
+
+class Peer:
+    """Another library in a process of its own: makes its choice once for every line."""
+
+    def __init__(self, name: str, folder: str) -> None:
+        path = [str(PEER)] if name == "guidance" else []
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join([*path, str(ROOT)])}
+        self.process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).parent / "peers.py"), name, str(Path(folder) / "ask.json")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=env,
+        )
+        word = self._line()
+        self.absent = "" if word == "ready" else word or "it ended without a word"
+
+    def _line(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+    def choose(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write("go\n")
+        self.process.stdin.flush()
+        self._line()
+
+    def __enter__(self) -> Peer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.communicate()

@@ -1,0 +1,88 @@
+"""What a person reads when models are looked at: every fault with a way out, and no exception."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from bt_runtime.llm import doctor
+from bt_runtime.llm.doctor import Machine, model_report
+
+from .conftest import need_llama
+
+GIB = 1 << 30
+
+
+def text(findings) -> str:
+    return "\n".join(map(str, findings))
+
+
+def test_a_sound_model_is_tried_and_said_to_run_on_the_processor(micro, monkeypatch):
+    """On a machine without a GPU: what is installed, where it runs, how fast, and no problem."""
+    need_llama()
+    monkeypatch.setattr(doctor, "_machine", lambda: Machine(False, ()))
+    findings = model_report(str(micro))
+    said = text(findings)
+    assert not [f for f in findings if f.state == "problem"], said
+    for words in ("llama-cpp-python 0.3", "no GPU", "context 1024", "on the processor", "tokens/s"):
+        assert words in said
+
+
+def test_a_missing_a_corrupt_and_a_too_long_one_each_have_a_way_out(micro, tmp_path, monkeypatch):
+    """Each is one PROBLEM line and one line of help."""
+    monkeypatch.setattr(doctor, "_machine", lambda: Machine(False, ()))
+    monkeypatch.delenv("BTR_MODEL", raising=False)
+    monkeypatch.chdir(tmp_path)
+    corrupt = tmp_path / "corrupt.gguf"
+    corrupt.write_bytes(micro.read_bytes()[:100_000])
+    for report, words, way_out in (
+        (model_report(), "no model is named", "BTR_MODEL"),
+        (model_report("none.gguf"), "there is no model file", "--model"),
+        (model_report(str(corrupt)), "cut off", "download it again"),
+        (model_report(str(micro), context=9000), "longer than", "at most 1024"),
+        (model_report("http://127.0.0.1:9"), "nobody answers", "start the server"),
+    ):
+        (problem,) = [f for f in report if f.state == "problem" and "installed" not in f.what]
+        assert words in problem.what
+        assert way_out in problem.hint
+
+
+def test_a_gpu_that_llama_was_not_built_for_is_pointed_out(tmp_path, monkeypatch):
+    """The line that rebuilds it is in the help."""
+    device = tmp_path / "nvidia0"
+    device.touch()
+    monkeypatch.setattr(doctor, "_DRIVERS", (("NVIDIA", (str(device),), "-DGGML_CUDA=on"),))
+    said = text(doctor._hardware(Machine(False, ())))
+    assert "built for the processor only" in said
+    assert "-DGGML_CUDA=on" in said
+    assert "finds none" in text(doctor._hardware(Machine(True, ())))
+
+
+def test_what_fits_on_the_gpus_is_told_before_loading(micro):
+    header = doctor.read_header(micro)
+    roomy = Machine(True, (("CUDA0", "a GPU", 8 * GIB),))
+    assert doctor._placement(header, 0, 0, roomy) == "all layers would run on CUDA0"
+    assert "processor" in doctor._placement(header, 0, 0, Machine(False, ()))
+
+
+def test_without_the_extra_the_report_names_the_line_that_installs_it(monkeypatch, micro):
+    """Header and sizes are still told: they need no llama.cpp."""
+
+    def absent(name):
+        raise doctor.PackageNotFoundError(name)
+
+    monkeypatch.setattr(doctor, "version", absent)
+    said = text(model_report(str(micro)))
+    assert "pip install 'bt_runtime[llm]'" in said
+    assert "trained for 1024" in said
+
+
+@pytest.mark.parametrize("arguments", [["none.gguf"], ["--no-test"]])
+def test_it_runs_by_itself_and_a_problem_is_exit_1(arguments, tmp_path):
+    command = [sys.executable, "-m", "bt_runtime.llm.doctor", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path, env={"PATH": ""})
+    assert done.returncode == 1
+    assert "PROBLEM" in done.stdout and "help:" in done.stdout
+    assert not done.stderr

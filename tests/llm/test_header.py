@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import contextlib
+import random
+
+import pytest
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.llm.fit import fit, flash
+from bt_runtime.llm.header import read_header
+from bt_runtime.llm.settings import Settings
+
+
+def test_the_header_tells_the_model(micro):
+    """Without llama.cpp: architecture, context, vocabulary, and what a token takes in the cache."""
+    header = read_header(micro)
+    assert (header.architecture, header.trained_context, header.vocab, header.layers) == ("llama", 1024, 1024, 2)
+    assert header.bytes_per_token() == 2 * 2 * 2 * (16 + 16)
+    assert 0 < header.weights < header.size
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda data: data[:-1000], "cut off"),
+        (lambda data: data[:100], "cut off or damaged"),
+        (lambda data: b"", "not a GGUF"),
+        (lambda data: b"PK\x03\x04" + data[4:], "not a GGUF"),
+        (lambda data: data[:4] + b"\x09\0\0\0" + data[8:], "version 9"),
+        (lambda data: data[:8] + b"\xff" * 8 + data[16:], "damaged"),
+        (lambda data: data[:16] + b"\xff" * 8 + data[24:], "damaged"),
+        (lambda data: data[:24] + b"\xff" * 8 + data[32:], "damaged"),
+    ],
+)
+def test_a_spoiled_file_is_a_fault_in_plain_words(micro, tmp_path, spoil, words):
+    """Truncated, foreign, corrupt: said at once, without loading it."""
+    bad = tmp_path / "bad.gguf"
+    bad.write_bytes(spoil(micro.read_bytes()))
+    with pytest.raises(BtError, match=words):
+        read_header(bad)
+
+
+def test_random_damage_never_escapes_as_another_exception(micro, tmp_path):
+    """Any bytes in the header give a header or a BtError, and never eat the memory."""
+    data, rng, bad = micro.read_bytes(), random.Random(7), tmp_path / "bad.gguf"
+    for _ in range(200):
+        spoiled = bytearray(data[:8192])
+        for _ in range(rng.randint(1, 6)):
+            spoiled[rng.randrange(4, 2048)] = rng.randrange(256)
+        bad.write_bytes(spoiled)
+        with contextlib.suppress(BtError):
+            read_header(bad)
+
+
+def test_a_missing_file_and_a_folder_are_faults(tmp_path):
+    for path in (tmp_path / "none.gguf", tmp_path):
+        with pytest.raises(BtError):
+            read_header(path)
+
+
+def test_a_context_beyond_the_training_names_the_number_that_works(micro):
+    with pytest.raises(BtError, match="1024") as fault:
+        fit(read_header(micro), Settings(str(micro), context=5000), 1 << 34)
+    assert "at most 1024" in fault.value.hint
+
+
+def test_a_cache_beyond_the_memory_names_the_number_that_works(micro):
+    """The hint's number is tried: it fits."""
+    header = read_header(micro)
+    with pytest.raises(BtError) as fault:
+        fit(header, Settings(str(micro), room=1_000_000), 10_000_000)
+    number = int(fault.value.hint.split("at most ")[1].split()[0])
+    assert fit(header, Settings(str(micro), room=number), 10_000_000).room == number
+
+
+def test_without_wishes_the_context_is_the_trained_one_and_several_prompts_fit(micro):
+    """A GPU holds four contexts, a processor as much as is quick without flash attention."""
+    header, settings = read_header(micro), Settings(str(micro))
+    assert [fit(header, settings, 1 << 34, gpu).room for gpu in (True, False)] == [4096, 8192]
+    assert fit(header, settings, 1 << 34).context == 1024
+    assert (flash(8192, gpu=False), flash(8448, gpu=False), flash(256, gpu=True)) == (False, None, None)

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+
+from bt_runtime import llm
+from bt_runtime.diagnose import BtError, MissingExtra
+from bt_runtime.llm.endpoint import Endpoint
+from bt_runtime.llm.settings import find_model
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.delenv("BTR_MODEL", raising=False)
+    monkeypatch.delenv("BTR_PROJECT", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+    def write(text: str):
+        (tmp_path / "btr.yaml").write_text(text)
+        return tmp_path
+
+    return write
+
+
+def test_what_is_named_comes_first_then_the_variable_then_the_project(project, monkeypatch):
+    root = project("model: models/a.gguf\n")
+    assert find_model() == str(root / "models" / "a.gguf")
+    monkeypatch.setenv("BTR_MODEL", "/b.gguf")
+    assert find_model() == "/b.gguf"
+    assert find_model("/c.gguf") == "/c.gguf"
+
+
+def test_planner_and_executor_may_be_different_models(project):
+    project("model: a.gguf\nmodels: {planner: http://localhost:8080}\n")
+    assert find_model(role="planner") == "http://localhost:8080"
+    assert find_model(role="executor").endswith("a.gguf")
+
+
+@pytest.mark.parametrize("text", ["", "model: [a]\n", "model: {\n", "just text\n", "models: 3\n"])
+def test_no_model_or_a_spoiled_project_file_is_a_fault(project, text):
+    project(text)
+    with pytest.raises(BtError):
+        find_model()
+
+
+def test_an_address_opens_an_endpoint_and_a_path_a_local_model(tmp_path):
+    endpoint = llm.open_model("http://127.0.0.1:9")
+    assert isinstance(endpoint, Endpoint)
+    endpoint.close()
+    with pytest.raises(BtError, match="no model file"):
+        llm.open_model(str(tmp_path / "none.gguf"))
+
+
+def test_without_the_extra_a_local_model_is_refused_with_the_line_that_installs_it(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match="llm"):
+        llm.need_llama()
