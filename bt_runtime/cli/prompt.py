@@ -19,7 +19,6 @@ from bt_runtime.runtime import Run
 TICKS = 200
 
 
-
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tree", metavar="TREE", help="a file, or the name of a tree")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an input, or an entry")

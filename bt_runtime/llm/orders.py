@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +81,7 @@ class Orders:
             before = sum(len(options) or 1 for options in list(moves.values())[: move.index])
             options = moves[move.text]
             if not options:
-                return replace(move, index=before)
+                return move._replace(index=before)
             self.following[id] = lambda choice: combine(move, choice, before)
             return self.choice(id, prompt + move.text, options, mode, normalise)
 
