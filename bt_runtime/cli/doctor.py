@@ -33,7 +33,7 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "robot": ("MCAP, MuJoCo", ("mcap", "mujoco")),
 }
 # Parts that look after themselves: a module with `checks() -> Iterable[tuple[state, name, said, todo]]`.
-PARTS = ("bt_runtime.llm.doctor", "bt_runtime.memory.doctor", "bt_runtime.envs.doctor")
+PARTS = ("bt_runtime.memory.doctor", "bt_runtime.envs.doctor")
 
 
 class Check(NamedTuple):
@@ -44,12 +44,14 @@ class Check(NamedTuple):
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", nargs="?", help="a GGUF file or an address to try; else the one in the settings")
+    parser.add_argument("--context", type=int, default=0, metavar="N", help="tokens of context that you want")
     parser.add_argument("--json", action="store_true", help="for programs")
     add_color(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    found = list(checks())
+    found = list(checks(args.model, args.context))
     if args.json:
         print(json.dumps([c._asdict() for c in found], indent=2))
     else:
@@ -63,13 +65,14 @@ def run(args: argparse.Namespace) -> int:
     return Exit.FAILURE if any(c.state == "fail" for c in found) else Exit.SUCCESS
 
 
-def checks() -> Iterator[Check]:
+def checks(model: str | None = None, context: int = 0) -> Iterator[Check]:
     yield Check("ok", "bt_runtime", f"{__version__}, from {project.packaged('trees').parent}")
     yield _python()
     yield _installed("py_trees", "py_trees")
     yield _installed("jsonschema", "jsonschema")
     yield _yaml()
     yield from _extras()
+    yield from _models(model, context)
     for part in PARTS:
         yield from _part(part)
     yield from _content()
@@ -105,6 +108,19 @@ def _extras() -> Iterator[Check]:
             )
         else:
             yield Check("ok", extra, purpose)
+
+
+def _models(model: str | None, context: int) -> Iterator[Check]:
+    """What runs where, and whether the model does; that none is named is no trouble."""
+    from bt_runtime.llm.doctor import model_report
+    from bt_runtime.llm.settings import NO_MODEL
+
+    if not all(find_spec(package) for package in EXTRAS["llm"][1]):
+        return  # the line of the extra has said it
+    for finding in model_report(model, context):
+        state: State = {"ok": "ok", "note": "ok", "problem": "fail"}[finding.state]  # type: ignore[assignment]
+        absent = finding.what == NO_MODEL
+        yield Check("absent" if absent else state, "model", finding.what, finding.hint)
 
 
 def _part(module: str) -> Iterator[Check]:

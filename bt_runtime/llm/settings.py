@@ -13,6 +13,7 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.project import PROJECT_FILE, find_root
 
 MODEL_VARIABLE = "BTR_MODEL"
+NO_MODEL = "no model is named"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def find_model(named: str | None = None, role: str = "planner", root: Path | Non
     places = ((named, Path.cwd()), (os.environ.get(MODEL_VARIABLE), Path.cwd()), _of_project(role, root))
     where, base = next((place for place in places if place[0]), ("", Path()))
     if not where:
-        raise BtError("no model is named", f"--model FILE.gguf, or {MODEL_VARIABLE}, or `model:` in {PROJECT_FILE}")
+        raise BtError(NO_MODEL, f"--model FILE.gguf, or {MODEL_VARIABLE}, or `model:` in {PROJECT_FILE}")
     return where if is_address(where) else str(base / Path(where).expanduser())
 
 

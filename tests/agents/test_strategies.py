@@ -88,7 +88,6 @@ def test_reactree_grows_the_oracles_tree_in_the_house_and_reaches_the_goal(remem
         run = start("reactree", growing(expert.run(), remembers), world=world, goal=task.goal)
         if remembers:
             run.equipment._working_memory(run.context)
-            world.things = lambda wanted=world.goal: sorted({c.thing for c in wanted} | {"apple"})
         assert run.spin(ticks=5000) is SUCCESS
         verdict = world.verdict()
         assert verdict.met == verdict.total > 0

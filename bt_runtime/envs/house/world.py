@@ -115,6 +115,10 @@ class HouseWorld:
     def _refused(self, text: str, why: str = "") -> Observation:
         return Observation(TERSE if self._feedback == "terse" else text, False, why or text)
 
+    def things(self) -> Sequence[str]:
+        """The kinds of things that can be carried: what it makes sense to ask a working memory for."""
+        return sorted(self.catalogue.things)
+
     def skills(self) -> Sequence[str]:
         return tuple(dict.fromkeys(self._skills()))
 
