@@ -5,16 +5,14 @@ from __future__ import annotations
 import io
 import json
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bt_runtime.cli import main
-from bt_runtime.diagnose import BtError
 
-Run = Callable[..., Any]
+Run = Any
 
 
 @pytest.fixture
@@ -24,9 +22,10 @@ def btr(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
     def call(*words: str) -> tuple[int, Any]:
         code = main(["memory", *words])
-        out = capsys.readouterr().out
+        out, call.complaint = capsys.readouterr()
         return code, json.loads(out) if "--json" in words and out else out
 
+    call.complaint = ""  # what the latest call said on standard error
     return call
 
 
@@ -106,13 +105,11 @@ def test_stats_reembed_and_path(btr: Run, tmp_path: Path) -> None:
 
 def test_what_cannot_be_done_is_said(btr: Run, tmp_path: Path) -> None:
     """No store, unknown ids, ambiguous ids, missing files and nothing to remove are told with a way out."""
-    with pytest.raises(BtError, match="no memory at") as told:
-        btr("list")
-    assert "btr memory import" in told.value.hint
+    assert btr("list")[0] == 2
+    assert "no memory at" in btr.complaint and "btr memory import" in btr.complaint
     btr("import")
     for words in (("show", "zzz"), ("show", ""), ("rm", "zzz"), ("import", "no-such-file"), ("import", "houshold")):
-        with pytest.raises(BtError):
-            btr(*words)
+        assert btr(*words)[0] == 2 and btr.complaint.startswith("error: ")
     assert btr("rm")[0] == 2
     for words in (["frobnicate"], ["list", "--end", "done"], ["search"]):
         with pytest.raises(SystemExit) as stopped:
@@ -126,9 +123,8 @@ def test_a_damaged_memory_is_saved_as_its_hint_says(btr: Run, tmp_path: Path) ->
     btr("import", "--store", str(store))
     whole = store.read_bytes()
     store.write_bytes(whole[:-8192])
-    with pytest.raises(BtError) as told:
-        btr("list", "--store", str(store))
-    assert "export --salvage" in told.value.hint
+    assert btr("list", "--store", str(store))[0] == 2
+    assert "export --salvage" in btr.complaint
     rest = str(tmp_path / "rest.jsonl")
     assert btr("export", rest, "--salvage", "--store", str(store))[0] == 0
     assert 0 < btr("import", rest, "--json")[1]["new"] <= 43
@@ -142,6 +138,6 @@ def test_a_store_of_another_kind_is_left_alone(btr: Run, tmp_path: Path) -> None
         db.execute("CREATE TABLE notes (x)")
     db.close()
     before = other.read_bytes()
-    with pytest.raises(BtError, match="not a memory"):
-        btr("import", "--store", str(other))
+    assert btr("import", "--store", str(other))[0] == 2
+    assert "not a memory" in btr.complaint
     assert other.read_bytes() == before
