@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.diagnose import BtError
+from bt_runtime.memory import selection
 
 if TYPE_CHECKING:
     from bt_runtime.agents.growing import Growing
+
+
+# as `select:` on a node calls them → as the memory does
+_SELECTIONS: dict[str, selection.Strategy] = {"task": "task_specific", "random": "random"}
 
 
 def examples(node: Growing) -> Generator[Any, Any, tuple[str, ...]]:
@@ -17,23 +22,41 @@ def examples(node: Growing) -> Generator[Any, Any, tuple[str, ...]]:
     episodes: Any = node.context.service("episodes")
     if episodes is None or not values["examples"]:
         return ()
-    seed = int(node.context.service("seed") or 0)
-    task = str(node.context.service("task") or "")
-    kind = str(node.context.service("task_kind") or "")
     try:
-        if values["select"] == "semantic":
-            job = episodes.ask(
-                node.goal, values["example_tokens"], values["examples"], level=values["level"], seed=seed,
-                exclude_task=task or None,
-            )  # fmt: skip
-        else:
-            job = episodes.select(
-                values["select"], node.goal, kind, values["example_tokens"], values["examples"], seed=seed,
-                exclude_task=task or None,
-            )  # fmt: skip
-        found = yield job
+        found = yield _similar(node, episodes) if values["select"] == "semantic" else _selected(node, episodes)
     except BtError as error:
         node.tell("retrieval failed", why=error.message)
         return ()
+    if isinstance(found, list):
+        return tuple(_fitting(found, int(values["examples"]), int(values["example_tokens"]), node))
     node.tell("retrieval", why=found.why())
     return tuple(experience.text for experience in found.taken)
+
+
+def _about(node: Growing) -> dict[str, Any]:
+    context = node.context
+    return {"seed": int(context.service("seed") or 0), "exclude_task": str(context.service("task") or "") or None}
+
+
+def _similar(node: Growing, episodes: Any) -> Any:
+    values = node.spec.values
+    return episodes.ask(node.goal, values["example_tokens"], values["examples"], level=values["level"], **_about(node))
+
+
+def _selected(node: Growing, episodes: Any) -> Any:
+    """`task`: tasks of this one's kind; `random`: one of every kind."""
+    values = node.spec.values
+    count = values["examples"] if values["select"] == "task" else 1
+    kind = str(node.context.service("task_kind") or "")
+    how = _SELECTIONS[values["select"]]
+    return episodes.job(selection.select, episodes, how, count, goal=node.goal, kind=kind, **_about(node))
+
+
+def _fitting(found: list[Any], most: int, budget: int, node: Growing) -> Iterator[str]:
+    """Whole experiences, in order, until the budget is spent."""
+    count = node.model().count
+    for experience in found[:most]:
+        budget -= count(experience.text)
+        if budget < 0:
+            return
+        yield experience.text
