@@ -22,7 +22,7 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.llm import offload, wire
 from bt_runtime.llm.batch import Batch
 from bt_runtime.llm.context import Context
-from bt_runtime.llm.fit import Fit, fit, flash, free_memory
+from bt_runtime.llm.fit import Fit, fit, free_memory
 from bt_runtime.llm.header import Header, read_header
 from bt_runtime.llm.job import Spent
 from bt_runtime.llm.llama import Device, Weights, begin, devices
@@ -101,8 +101,7 @@ class Worker:
                 "take a transformer that writes text; encoders can only embed, see docs/memory.md",
             )
         try:
-            how = flash(sizes.room, gpu=layers > 0) if self.settings.flash is None else self.settings.flash
-            return weights, Context(weights, sizes.room, sizes.chunk, self.threads, flash=how)
+            return weights, Context(weights, sizes.room, sizes.chunk, self.threads, flash=self.settings.flash)
         except BtError:
             weights.close()
             raise
