@@ -96,8 +96,10 @@ class Worker:
     def _load(self, layers: int, sizes: Fit) -> tuple[Weights, Context]:
         weights = Weights(self.settings.model, layers, self.beat)
         if weights.forgets or not weights.writes:
+            kind = weights.describe()
+            weights.close()
             raise BtError(
-                f"{self.settings.model} ({weights.describe()}) keeps no cache entry per token, which choices need",
+                f"{self.settings.model} ({kind}) keeps no cache entry per token, which choices need",
                 "take a transformer that writes text; encoders can only embed, see docs/memory.md",
             )
         try:
