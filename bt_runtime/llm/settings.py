@@ -31,6 +31,9 @@ class Settings:
     repeatable: bool = False  # one job at a time, nothing reused: the same bits whatever else was asked
     patience: float = 120.0  # seconds without a sign of life before the worker is replaced
     niceness: int = 10
+    background: bool = (
+        False  # give way at once to whatever else wants a core; it gets nothing on a machine that is full
+    )
 
 
 def default_threads() -> int:

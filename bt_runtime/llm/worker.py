@@ -196,6 +196,9 @@ def _stand_back(settings: Settings) -> None:
     """The tick goes first; and when memory runs out, the worker is the one to go."""
     with contextlib.suppress(OSError):
         os.nice(settings.niceness)
+    if settings.background:
+        with contextlib.suppress(OSError, AttributeError):  # Linux only
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500")
 

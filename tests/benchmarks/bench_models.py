@@ -217,24 +217,22 @@ def lateness(path: Path) -> Iterable[Row]:
 
     leaves = [py_trees.behaviours.Success(name=str(n)) for n in range(48)]
     tree = py_trees.composites.Sequence("root", memory=False, children=leaves)
-    late: dict[str, list[float]] = {"idle": [], "busy": []}
     polls: list[float] = []
-    with opened(path, niceness=10) as model:
-        for turn in range(10):
-            kind = "busy" if turn % 2 else "idle"
-            job = model.write(f"{turn} {words(turn, 900)}", max_tokens=4_000, temperature=1.0) if turn % 2 else None
-            late[kind] += ticks(tree, job, polls, seconds=2.0)
-            if job is not None:
-                job.cancel("next turn")
-                model.write("settle", max_tokens=1).wait(LONG)
-    idle, busy = (sorted(late[k])[int(len(late[k]) * 0.99)] for k in ("idle", "busy"))
+    for background, how in ((False, "niced"), (True, "background=True")):
+        late: dict[str, list[float]] = {"idle": [], "busy": []}
+        with opened(path, niceness=10, background=background) as model:
+            for turn in range(10):
+                busy = turn % 2 == 1
+                job = model.write(f"{turn} {words(turn, 900)}", max_tokens=4_000, temperature=1.0) if busy else None
+                late["busy" if busy else "idle"] += ticks(tree, job, polls, seconds=2.0)
+                if job is not None:
+                    job.cancel("next turn")
+                    model.write("settle", max_tokens=1).wait(LONG)
+        idle, busy_late = (sorted(late[k])[int(len(late[k]) * 0.99)] for k in ("idle", "busy"))
+        figures = f"idle {idle * 1e3:.2f} ms, busy {busy_late * 1e3:.2f} ms"
+        work = f"100 Hz tick of 50 nodes beside a busy worker, {how}: lateness p99"
+        yield Row(work, figures, busy_late / idle, "≤ 1.5 ×")
     poll = sorted(polls)[int(len(polls) * 0.99)]
-    yield Row(
-        "100 Hz tick of 50 nodes beside a busy worker, lateness p99",
-        f"idle {idle * 1e3:.2f} ms, busy {busy * 1e3:.2f} ms",
-        busy / idle,
-        "≤ 1.5 ×",
-    )
     yield Row("poll of a job, p99 in ms", f"{poll * 1e6:.1f} µs", poll * 1e3, "≤ 0.1 ms")
 
 
