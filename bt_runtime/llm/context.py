@@ -58,6 +58,7 @@ class Context:
         params.n_threads = params.n_threads_batch = threads
         params.kv_unified = True
         params.no_perf = True
+        params.offload_kqv = params.op_offload = weights.gpu_layers != 0  # none on the GPU means nothing on the GPU
         params.flash_attn_type = -1 if flash is None else int(flash)
         params.embeddings = embed
         self._stop = (ctypes.c_char * 2)()

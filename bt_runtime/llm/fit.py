@@ -10,8 +10,7 @@ from bt_runtime.llm.header import Header
 from bt_runtime.llm.settings import Settings
 
 _USUAL = 8192  # tokens of context when nobody says; longer ones cost memory that few agents use
-_PROMPTS = 4  # how many whole contexts a GPU holds at once when nobody says
-_FEW = 8192  # tokens that a processor holds; beyond that every token costs more, or flash attention has to be used
+_PROMPTS = 4  # how many whole contexts are held at once when nobody says
 _SHARE = 0.5  # of the free memory may go to the cache when nobody says
 
 
@@ -35,8 +34,7 @@ def fit(header: Header, settings: Settings, available: int, gpu: bool = False) -
         )
     each = max(1, header.bytes_per_token())
     most = _whole(int(available * 0.9) // each)
-    usual = _PROMPTS * context if gpu else max(context, _FEW)
-    room = max(settings.room or min(usual, int(available * _SHARE) // each), context)
+    room = max(settings.room or min(_PROMPTS * context, int(available * _SHARE) // each), context)
     if room > most:
         what = f"a context of {context} tokens" if context > most else f"room for {room} tokens"
         raise BtError(
@@ -44,11 +42,6 @@ def fit(header: Header, settings: Settings, available: int, gpu: bool = False) -
             f"{'a context' if context > most else 'a room'} of at most {most} tokens would work",
         )
     return Fit(context, _whole(room + 255), settings.chunk or _chunk(header, gpu), room * each, header.vocab * 4 * 512)
-
-
-def flash(room: int, gpu: bool) -> bool | None:
-    """Flash attention skips the cells of others, but is slower on a processor as long as these are few."""
-    return None if gpu or room > _FEW else False
 
 
 def _whole(cells: int) -> int:

@@ -93,7 +93,7 @@ class Weights:
         self.handle = C.llama_model_load_from_file(path.encode(), params)
         if not self.handle:
             raise BtError(f"llama.cpp cannot load {path}: {last_words(2) or 'no reason given'}")
-        self.path = path
+        self.path, self.gpu_layers = path, gpu_layers
         self.vocab = C.llama_model_get_vocab(self.handle)
         self.size = int(C.llama_vocab_n_tokens(self.vocab))
         self.trained = int(C.llama_model_n_ctx_train(self.handle))

@@ -28,10 +28,13 @@ class Settings:
     chunk: int = 0  # tokens of prefill between two looks at the inbox
     width: int = 32  # branches that an exact choice scores in one batch
     terminator: str = "\n"  # ends every option, so that "find a egg" is not a part of "find a egg carton"
-    flash: bool | None = None  # flash attention; None: llama.cpp decides. Without it a lone agent is faster on a CPU
+    flash: bool | None = None  # flash attention; None: llama.cpp decides. It makes the tokens of others cost nothing
     repeatable: bool = False  # one job at a time, nothing reused: the same bits whatever else was asked
     patience: float = 120.0  # seconds without a sign of life before the worker is replaced
     niceness: int = 10
+    background: bool = (
+        False  # give way at once to whatever else wants a core; it gets nothing on a machine that is full
+    )
 
 
 def default_threads() -> int:

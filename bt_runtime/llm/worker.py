@@ -22,7 +22,7 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.llm import offload, wire
 from bt_runtime.llm.batch import Batch
 from bt_runtime.llm.context import Context
-from bt_runtime.llm.fit import Fit, fit, flash, free_memory
+from bt_runtime.llm.fit import Fit, fit, free_memory
 from bt_runtime.llm.header import Header, read_header
 from bt_runtime.llm.job import Spent
 from bt_runtime.llm.llama import Device, Weights, begin, devices
@@ -96,13 +96,14 @@ class Worker:
     def _load(self, layers: int, sizes: Fit) -> tuple[Weights, Context]:
         weights = Weights(self.settings.model, layers, self.beat)
         if weights.forgets or not weights.writes:
+            kind = weights.describe()
+            weights.close()
             raise BtError(
-                f"{self.settings.model} ({weights.describe()}) keeps no cache entry per token, which choices need",
+                f"{self.settings.model} ({kind}) keeps no cache entry per token, which choices need",
                 "take a transformer that writes text; encoders can only embed, see docs/memory.md",
             )
         try:
-            how = flash(sizes.room, gpu=layers > 0) if self.settings.flash is None else self.settings.flash
-            return weights, Context(weights, sizes.room, sizes.chunk, self.threads, flash=how)
+            return weights, Context(weights, sizes.room, sizes.chunk, self.threads, flash=self.settings.flash)
         except BtError:
             weights.close()
             raise
@@ -195,6 +196,9 @@ def _stand_back(settings: Settings) -> None:
     """The tick goes first; and when memory runs out, the worker is the one to go."""
     with contextlib.suppress(OSError):
         os.nice(settings.niceness)
+    if settings.background:
+        with contextlib.suppress(OSError, AttributeError):  # Linux only
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500")
 
