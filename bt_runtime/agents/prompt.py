@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -26,8 +27,19 @@ class Prompt(NamedTuple):
         asked = "\n".join(part for part in (self.examples, self.task) if part)
         if template is None:
             return "\n".join(part for part in (self.system.rstrip("\n") + "\n", asked) if part.strip()) + self.steps
-        messages = [{"role": "system", "content": self.system.strip()}, {"role": "user", "content": asked.strip()}]
-        return chat(template, messages) + self.steps
+        said = [harmless(text.strip()) for text in (self.system, asked)]
+        messages = [{"role": role, "content": text} for role, text in zip(("system", "user"), said, strict=True)]
+        return chat(template, messages) + harmless(self.steps)
+
+
+_CONTROL = re.compile(
+    r"<(?=\|[^|<>]{1,40}\|>|/?s>|(?:start|end)_of_turn>|\|?im_)|\[(?=/?(?:INST|SYSTEM_PROMPT|TOOL_\w+)\])"
+)
+
+
+def harmless(text: str) -> str:
+    """What a world or a person says must not end a message: look-alikes of control tokens are broken up."""
+    return _CONTROL.sub(lambda found: f"{found[0]} ", text)
 
 
 def agent_prompt(

@@ -44,6 +44,11 @@ class Header:
         return int(value) if isinstance(value, int | float) else default
 
     @property
+    def chat_template(self) -> str | None:
+        found = self.about.get("tokenizer.chat_template")
+        return found if isinstance(found, str) and found.strip() else None
+
+    @property
     def trained_context(self) -> int:
         return self.number("context_length")
 

@@ -28,7 +28,9 @@ class LocalModel:
     """Opens in the background; `ready` waits for it. Every method may be called from any thread."""
 
     def __init__(self, settings: Settings, wake: Wake | None = None) -> None:
-        fit(read_header(settings.model), settings, _ENOUGH)  # what the file itself forbids is told at once
+        header = read_header(settings.model)
+        fit(header, settings, _ENOUGH)  # what the file itself forbids is told at once
+        self.chat_template = header.chat_template if settings.chat else None
         self.settings = settings
         self.wake = wake
         self._ids = itertools.count(1)

@@ -12,6 +12,7 @@ from bt_runtime.llm.batch import Batch
 from bt_runtime.llm.branches import choose
 from bt_runtime.llm.choice import Mode, check_options, combine
 from bt_runtime.llm.grammar import accepts
+from bt_runtime.llm.header import read_header
 from bt_runtime.llm.llama import Weights
 from bt_runtime.llm.seam import Tailor
 from bt_runtime.llm.settings import Settings
@@ -27,6 +28,8 @@ _PROMPTS = 32  # whose tokens are remembered
 class Orders:
     def __init__(self, weights: Weights, batch: Batch, settings: Settings, limit: int) -> None:
         self.weights, self.batch, self.settings, self.limit = weights, batch, settings, limit
+        # what a chat template puts between the messages are control tokens; in any other prompt they stay letters
+        self.special = settings.chat and read_header(settings.model).chat_template is not None
         self.tailor = Tailor(weights.tokens, weights.piece)
         self.following: dict[int, Callable[[Choice], Choice | Task]] = {}  # what comes after a job's first part
         self.prompts: OrderedDict[str, list[int]] = OrderedDict()
@@ -119,7 +122,7 @@ class Orders:
         """Of a whole prompt; the last ones are remembered, since a step asks about the same prompt more than once."""
         known = self.prompts.get(prompt)
         if known is None:
-            known = self.prompts[prompt] = self.weights.tokens(prompt, begin=True)
+            known = self.prompts[prompt] = self.weights.tokens(prompt, begin=True, special=self.special)
             if len(self.prompts) > _PROMPTS:
                 self.prompts.popitem(last=False)
         if not known:
