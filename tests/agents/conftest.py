@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -13,6 +14,7 @@ from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.runtime import Run
 from bt_runtime.tree.clock import Manual
+from bt_runtime.types import Task, World
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -48,9 +50,16 @@ def start():
         run.close()
 
 
+class Errand(NamedTuple):
+    suite: Any
+    task: Task
+    world: World  # set up for the task
+    sentences: list[str]  # what the oracle acts, all of it
+
+
 @pytest.fixture(params=["textcraft", "house", "thor"])
-def errand(request: pytest.FixtureRequest):
-    """A suite, one of its tasks, and its world set up for it."""
+def errand(request: pytest.FixtureRequest) -> Iterator[Errand]:
+    """One task of each suite."""
     if request.param == "thor":
         pytest.importorskip("ai2thor")
         pytest.importorskip("msgpack")
@@ -58,5 +67,10 @@ def errand(request: pytest.FixtureRequest):
     task = suite.tasks(7, 1)[0]
     world = suite.open()
     world.reset(task)
-    yield suite, task, world
+    sentences = []
+    for sentence in suite.oracle(world, task):
+        sentences.append(sentence)
+        world.act(sentence)
+    world.reset(task)
+    yield Errand(suite, task, world, sentences)
     world.close()

@@ -53,28 +53,38 @@ def growing(moves: Iterable[Move], recall: bool = True) -> Script:
     return lambda ask: next(made)
 
 
-def planning(sentences: Iterable[str], goal: str, size: int = 4, fails: bool = True) -> Script:
-    """An executor that gives up on the whole goal, a planner that cuts it into parts, executors that do the parts.
+def parts_of(sentences: list[str], size: int = 10) -> list[list[str]]:
+    """The oracle's way cut into at least two parts."""
+    size = min(size, max(1, len(sentences) // 2))
+    return [sentences[i : i + size] for i in range(0, len(sentences), size)]
 
-    The parts are cut from what the oracle does next; the last one goes on to the end.
-    """
-    left = iter(sentences)
-    parts = 3
-    given: dict[str, int] = {}
+
+def planning(sentences: list[str], goal: str) -> Script:
+    """An executor that gives up on the whole goal, a planner that cuts it into parts, executors that do the parts."""
+    parts = {f"do part {i} of the work": part for i, part in enumerate(parts_of(sentences), 1)}
+    left = {name: iter([*(f"Act: {s}" for s in part), "Act: done"]) for name, part in parts.items()}
 
     def answer(ask: Mapping[str, Any]) -> str:
-        asking = goal_of(ask["prompt"])
         if ask["kind"] == "write":
-            steps = "\n".join(f"Step {i}: do part {i} of the work" for i in range(1, parts + 1))
-            order = " AND ".join(f"Step {i}" for i in range(1, parts + 1))
+            steps = "\n".join(f"Step {i}: {name}" for i, name in enumerate(parts, 1))
+            order = " AND ".join(f"Step {i}" for i in range(1, len(parts) + 1))
             return f" the parts one after another.\n{steps}\nExecution Order: ({order})"
-        if asking == goal and fails:
-            return "Act: failure"
-        given[asking] = given.get(asking, 0) + 1
-        last = asking == f"do part {parts} of the work"
-        if given[asking] > size and not last:
-            return "Act: done"
-        sentence = next(left, None)
-        return "Act: done" if sentence is None else f"Act: {sentence}"
+        asking = goal_of(ask["prompt"])
+        return "Act: failure" if asking == goal else next(left[asking])
 
     return answer
+
+
+def expanding(sentences: list[str]) -> Script:
+    """An agent that expands into parts, and agents like itself that do them."""
+    parts = parts_of(sentences)
+
+    def lines() -> Iterator[str]:
+        yield "Think: This is too much at once."
+        yield "Expand:\n" + "\n".join(["sequence:", *(f"- do part {i} of the work" for i in range(1, len(parts) + 1))])
+        for part in parts:
+            yield from (f"Act: {sentence}" for sentence in part)
+            yield "Act: done"
+
+    made = lines()
+    return lambda ask: next(made)
