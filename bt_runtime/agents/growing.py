@@ -11,11 +11,12 @@ from py_trees.behaviour import Behaviour
 from bt_runtime.agents.budget import Budget, Spent
 from bt_runtime.agents.deciding import Deciding, goal_of
 from bt_runtime.agents.expansion import Situation, as_yaml, objections
-from bt_runtime.agents.plan_text import CONTROLS, Group, Unreadable, goals, read_plan
+from bt_runtime.agents.plan_text import Group, Unreadable, goals, read_plan
 from bt_runtime.agents.story import Family
 from bt_runtime.diagnose import BtError, Faults
 from bt_runtime.llm.plans import Budget as Room
 from bt_runtime.llm.plans import Kind, expansion
+from bt_runtime.schema.dialect import forms
 from bt_runtime.tree.nodes.leaves import computed
 
 if TYPE_CHECKING:
@@ -113,10 +114,10 @@ class Growing(Deciding):
     def grammar(self) -> Grammar:
         """The plans that this node may grow, for constrained decoding: the budget is a part of it."""
         budget, world = self.budget, self.context.service("world")
-        kinds = [Kind(control, "children") for control in CONTROLS]
-        acts: tuple[str, ...] = ()
-        if world is not None and any(k.family == "skill" for k in self.context.services["registry"](self)):
-            acts, kinds = tuple(world.skills()), [*kinds, Kind("act", "sentence")]
+        registry = self.context.services["registry"](self)
+        kinds = [Kind(form.name, form.shape) for form in forms(registry) if form.shape in ("children", "sentence")]
+        skilled = world is not None and any(kind.family == "skill" for kind in registry)
+        acts = tuple(world.skills()) if skilled else ()
         room = Room(int(budget.levels), int(budget.width), int(budget.length))
         return expansion(kinds, room, acts, subgoals=bool(self.spec.values["leaf"]))
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.cli import Exit
-from bt_runtime.cli.given import given
-from bt_runtime.cli.run import opened, task_of
+from bt_runtime.cli.run import opened
+from bt_runtime.cli.worlds import add_task, begin
 from bt_runtime.config import Settings
 from bt_runtime.diagnose import BtError
 from bt_runtime.runtime import Run
@@ -20,11 +20,7 @@ TICKS = 200
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("tree", metavar="TREE", help="a file, or the name of a tree")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an input, or an entry")
-    parser.add_argument("--env", metavar="WORLD", help="the world to act in [BTR_ENV]")
-    parser.add_argument("--task", metavar="TASK", help="of the world: a number from 1, an id, or a kind; default: 1")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the world's tasks; default: 0")
+    add_task(parser)
     parser.add_argument("--memory", metavar="FILE", help="experiences to learn from [BTR_MEMORY]")
     parser.add_argument("--json", action="store_true", help="the question for programs")
 
@@ -32,7 +28,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     settings = Settings({"env": args.env, "memory": args.memory})
     tree = opened(args.tree)
-    inputs = given(args.set, tree.spec)
     heard: list[Mapping[str, Any]] = []
 
     def listen(ask: Mapping[str, Any]) -> str:
@@ -40,11 +35,7 @@ def run(args: argparse.Namespace) -> int:
         raise BtError("heard")
 
     with ExitStack() as stack:
-        task = task_of(args, settings)
-        if task is not None:
-            stack.callback(task.world.close)
-            if "goal" in tree.spec.inputs:
-                inputs.setdefault("goal", task.task.goal)
+        inputs, task = begin(args, settings, tree.spec, stack)
         made = stack.enter_context(
             Run(tree, inputs=inputs, world=task and task.world, model=ScriptedModel(listen), memory=settings["memory"])
         )

@@ -13,13 +13,12 @@ from bt_runtime.agents.budget import Budget
 from bt_runtime.cli import Exit
 from bt_runtime.cli.color import add_color, painted
 from bt_runtime.cli.failure import say
-from bt_runtime.cli.given import given
 from bt_runtime.cli.models import decides, open_models
 from bt_runtime.cli.named import STDIN, found
 from bt_runtime.cli.result import CutShort, result, show
 from bt_runtime.cli.told import LEVELS
 from bt_runtime.cli.watch import watched
-from bt_runtime.cli.worlds import Opened, open_task
+from bt_runtime.cli.worlds import Opened, add_task, begin
 from bt_runtime.config import BY_NAME, Settings, complaint
 from bt_runtime.diagnose import BtError
 from bt_runtime.diagnose_format import render
@@ -30,11 +29,7 @@ FLAGS = ("hz", "seconds", "ticks", "strict", "log", "env", "color", "model", "me
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("tree", metavar="TREE", help="a file, the name of a tree, or - for standard input")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an input, or an entry")
-    parser.add_argument("--env", metavar="WORLD", help="the world to act in [BTR_ENV]")
-    parser.add_argument("--task", metavar="TASK", help="of the world: a number from 1, an id, or a kind; default: 1")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the world's tasks; default: 0")
+    add_task(parser)
     parser.add_argument("--model", metavar="FILE", help="a GGUF file or an address, for agents [BTR_MODEL]")
     parser.add_argument("--memory", metavar="FILE", help="experiences to learn from and add to [BTR_MEMORY]")
     parser.add_argument("--steps", type=int, metavar="N", help="the most actions that all agents may take together")
@@ -59,13 +54,8 @@ def run(args: argparse.Namespace) -> int:
     tree = opened(args.tree)
     if tree.warnings:
         print(render(tree.warnings, {}, "concise", painted(sys.stderr, settings["color"])), file=sys.stderr)
-    inputs = given(args.set, tree.spec)
     with ExitStack() as stack:
-        task = task_of(args, settings)
-        if task is not None:
-            stack.callback(task.world.close)
-            if "goal" in tree.spec.inputs:
-                inputs.setdefault("goal", task.task.goal)
+        inputs, task = begin(args, settings, tree.spec, stack)
         made = stack.enter_context(
             Run(
                 tree,
@@ -96,16 +86,6 @@ def budget(args: argparse.Namespace) -> Budget | None:
     if args.steps is None and args.decisions is None:
         return None
     return Budget(steps=args.steps or math.inf, decisions=args.decisions or math.inf)
-
-
-def task_of(args: argparse.Namespace, settings: Settings) -> Opened | None:
-    if not settings["env"]:
-        if args.task is not None:
-            raise BtError("--task needs a world", "name one: --env house")
-        return None
-    task = open_task(settings["env"], args.task, args.seed)
-    print(f"task {task.task.id}: {task.task.goal}\n{task.seen}", file=sys.stderr)
-    return task
 
 
 def spin(made: Run, settings: Settings, args: argparse.Namespace, task: Opened | None) -> int:

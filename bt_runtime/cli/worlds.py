@@ -2,16 +2,48 @@
 
 from __future__ import annotations
 
+import argparse
+import sys
+from contextlib import ExitStack
 from typing import NamedTuple
 
+from bt_runtime.cli.given import given
+from bt_runtime.config import Settings
 from bt_runtime.diagnose import BtError, nearest
-from bt_runtime.types import Task, World
+from bt_runtime.tree.spec import TreeSpec
+from bt_runtime.types import Json, Task, World
 
 
 class Opened(NamedTuple):
     world: World
     task: Task
     seen: str  # what the world showed when the task was set up
+
+
+def add_task(parser: argparse.ArgumentParser) -> None:
+    """The tree, its inputs, and the task it is run for."""
+    parser.add_argument("tree", metavar="TREE", help="a file, the name of a tree, or - for standard input")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an input, or an entry")
+    parser.add_argument("--env", metavar="WORLD", help="the world to act in [BTR_ENV]")
+    parser.add_argument("--task", metavar="TASK", help="of the world: a number from 1, an id, or a kind; default: 1")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the world's tasks; default: 0")
+
+
+def begin(
+    args: argparse.Namespace, settings: Settings, tree: TreeSpec, stack: ExitStack
+) -> tuple[dict[str, Json], Opened | None]:
+    """The tree's inputs and the task that was asked for; its goal is the tree's, unless another one was given."""
+    inputs = given(args.set, tree)
+    if not settings["env"]:
+        if args.task is not None:
+            raise BtError("--task needs a world", "name one: --env house")
+        return inputs, None
+    task = open_task(settings["env"], args.task, args.seed)
+    stack.callback(task.world.close)
+    if "goal" in tree.inputs:
+        inputs.setdefault("goal", task.task.goal)
+    print(f"task {task.task.id}: {task.task.goal}\n{task.seen}", file=sys.stderr)
+    return inputs, task
 
 
 def open_task(name: str, wanted: str | None, seed: int) -> Opened:
