@@ -71,3 +71,47 @@ def test_a_skill_of_a_manifest_can_recall(house):
     with Run(text, world=world) as run:
         assert run.spin() is SUCCESS
         assert run.root.feedback_message == "You have not seen unicorn before."
+
+
+@pytest.mark.parametrize(
+    ("select", "shown"),
+    [
+        ("semantic", {"fetch a cup"}),
+        ("task", {"fetch a cup", "fetch a plate"}),
+        ("random", {"fetch a cup", "boil an egg"}),
+    ],
+)
+def test_examples_are_selected_by_similarity_by_kind_of_task_or_one_of_every_kind(select, shown, tmp_path):
+    from bt_runtime.memory.episodes import Episodes
+    from bt_runtime.memory.experience import Experience
+    from bt_runtime.types import Task
+
+    tree = f"""
+version: 1
+tree: t
+root:
+  agent: {{goal: fetch a cup, examples: {1 if select == "semantic" else 2}, select: {select}, level: task}}
+"""
+    kinds = {"fetch a cup": "fetch", "fetch a plate": "fetch", "boil an egg": "cook"}
+    if select == "random":
+        del kinds["fetch a plate"]
+    with Episodes.open(tmp_path / "memory.db") as episodes:
+        episodes.add(
+            Experience(
+                goal,
+                f"Your task is to: {goal}\nAct: done\n",
+                "success",
+                task=goal,
+                kind=kind,
+                run=goal,
+                place="/t",
+                verdict=True,
+            )
+            for goal, kind in kinds.items()
+        )
+        model = ScriptedModel(["Act: done"])
+        task = Task("now", "fetch", "fetch a cup", {})
+        with Run(tree, model=model, memory=episodes, task=task) as run:
+            assert run.spin(seconds=30) is SUCCESS
+    examples = model.asked[0]["prompt"].partition("Now the task at hand.")[0]
+    assert {goal for goal in kinds if f"Your task is to: {goal}\n" in examples} == shown
