@@ -27,7 +27,9 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({**found._asdict(), "same": found.same}, indent=2))
     elif found.same:
-        print(f"{found.name}: {found.ticks} ticks, the same; {found.status}{f' ({found.ended})' if found.ended else ''}")
+        print(
+            f"{found.name}: {found.ticks} ticks, the same; {found.status}{f' ({found.ended})' if found.ended else ''}"
+        )
     else:
         print(f"{found.name}: {found.difference}")
     if found.same and args.as_test:
