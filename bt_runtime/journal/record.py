@@ -14,7 +14,7 @@ from bt_runtime.journal import codec, folder, sources
 from bt_runtime.journal.action import TapedActivity
 from bt_runtime.journal.doubt import entry_of
 from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.store import FORMAT, Limits, NodeRow, Store
+from bt_runtime.journal.store import FORMAT, Batch, Limits, NodeRow, Store, head_sum
 from bt_runtime.journal.surroundings import Around
 from bt_runtime.journal.tape import Tape
 from bt_runtime.journal.taped import TapedClock
@@ -84,6 +84,8 @@ class Recorder:
             self.path = self.recording.path
         self.lock = folder.Lock(self.path)
         try:
+            if self.recording is not None and self.recording.damage:
+                rebuild(self.recording, self.path, self.limits)
             store = Store(self.path, self.limits)
             texts = Texts()
             if self.recording is not None:
@@ -94,7 +96,8 @@ class Recorder:
         seq = len(self.recording.events) if self.recording else 0
         self.tape.writer = Writer(store, texts, seq, self._broke)
         if self.recording is None:
-            for name, value in self._head(run, given).items():
+            head = self._head(run, given)
+            for name, value in {**head, "sum": head_sum(head)}.items():
                 self.tape.writer.head(name, value)
             self.tape.writer.durable().wait(10)
 
@@ -238,6 +241,20 @@ class Recorder:
         if self.lock is not None:
             self.lock.release()
         self.stack.close()
+
+
+def rebuild(recording: Recording, path: Path, limits: Limits) -> None:
+    """A whole journal of what can be read of a damaged one, which is kept beside it."""
+    damaged = path.with_suffix(".damaged")
+    for each in folder.files_of(path):
+        if each.suffix != ".lock":
+            each.replace(f"{damaged}{each.name.removeprefix(path.name)}")
+    store = Store(path, limits)
+    pieces = [p for n, p in recording.pieces.items() if n in recording.texts]
+    ticks = [(t, recording.times[t], changes) for t, changes in sorted(recording.ticks.items())]
+    head = {name: codec.text(value) for name, value in recording.head.items()}
+    store.commit(Batch(recording.events, pieces, ticks, recording.nodes, head), durable=True)
+    store.close()
 
 
 def _named(model: Any) -> Any:

@@ -43,7 +43,7 @@ class Tape:
     def __init__(self, writer: Writer | None, recording: Recording | None = None) -> None:
         self.writer = writer
         self.recording = recording
-        events: Iterable[Event] = recording.events if recording else ()
+        events: Iterable[Event] = recording.until_full() if recording else ()
         self.events = deque(e for e in events if e.kind in TAPED)
         self.told = sum(1 for e in events if e.kind not in TAPED)  # notes that were written already
         self.tick: Callable[[], int] = lambda: 0
