@@ -22,7 +22,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: help setup demo test bench fuzz lint types generated editor wheel check clean llama soak kill-memory mutants-memory
+.PHONY: help setup demo test bench fuzz lint types generated editor wheel check clean llama soak kills kill-memory mutants-memory
 .DEFAULT_GOAL := help
 
 help:
@@ -32,6 +32,7 @@ help:
 	@echo "make fuzz       a guided search for a text that breaks the loader (SECONDS=60)"
 	@echo "make llama      compile llama.cpp once (LLAMA_CMAKE='-DGGML_CUDA=ON' for a GPU, see docs/models.md)"
 	@echo "make soak       10,000 mixed jobs for the model's worker, with kills and cancels"
+	@echo "make kills      40 runs killed at random moments, and resumed"
 	@echo "make kill-memory, mutants-memory   the long tests of the memory"
 	@echo "make lint       ruff, and its formatter"
 	@echo "make types      mypy, strict"
@@ -98,6 +99,10 @@ mutants-memory: setup
 # optional, not part of make test: pip install atheris first
 fuzz: setup
 	$(PY) tests/fuzz/guided.py --seconds $(or $(SECONDS),60)
+
+# 40 runs killed at random moments and resumed (make test tries 10 of them)
+kills: setup
+	BTR_KILLS=40 $(PY) -m pytest tests/journal/test_kill.py
 
 lint: setup
 	$(PY) -m ruff check .

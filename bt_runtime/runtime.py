@@ -31,6 +31,7 @@ from bt_runtime.types import Json, Task
 
 if TYPE_CHECKING:
     from bt_runtime.agents.budget import Budget
+    from bt_runtime.journal.record import Recorder
 
 
 class Tree:
@@ -41,12 +42,15 @@ class Tree:
         spec: TreeSpec,
         loader: Callable[[], Loader],
         warnings: tuple[Diagnostic, ...],
-        included: Mapping[Path, TreeSpec | None] | None = None,
+        first: Loader | None = None,
+        kinds: tuple[Kind, ...] = (),
     ) -> None:
         self.spec = spec
         self.loader = loader  # a fresh one for each graft: same project, skills and caps
+        self.first = first or loader()  # the one that loaded it: it knows all files that were read
+        self.kinds = kinds  # of skills that were given as Python objects
         self.warnings = warnings
-        self._included = dict(included or {})
+        self._included = dict(self.first.loaded)
 
     def included(self, file: Path) -> TreeSpec:
         """A tree that this one includes; read once, so that one which contains itself grows without a disk."""
@@ -74,7 +78,15 @@ def load(
 
     is_text, first = isinstance(source, str) and "\n" in source, loader()
     checked = first.text(str(source)) if is_text else first.file(source)
-    return Tree(checked.sound(), loader, tuple(checked.diagnostics), first.loaded)
+    return Tree(checked.sound(), loader, tuple(checked.diagnostics), first, kinds)
+
+
+def _recorder(journal: str | Path | Recorder | None) -> Recorder | None:
+    if journal is None:
+        return None
+    from bt_runtime.journal.record import recorder  # only for runs that have one
+
+    return recorder(journal)
 
 
 class Run:
@@ -101,6 +113,7 @@ class Run:
         strict: bool = False,
         hz: float | None = None,
         log: Callable[[Line], None] | None = None,
+        journal: str | Path | Recorder | None = None,
     ) -> None:
         self.tree = tree if isinstance(tree, Tree) else load(tree)
         self.spec = self.tree.spec
@@ -119,7 +132,14 @@ class Run:
         self.engine = Engine(build(self.spec, self.context, scope), self.context, caps.depth, caps.nodes)
         self._start(scope, inputs or {})
         self.runner = Runner(self.engine, hz)
+        self.journal = _recorder(journal)
+        self.name = self.journal.name_of(self.name) if self.journal is not None else self.name
         self.equipment.attach(self.context, self.name)
+        if self.journal is not None:
+            self.journal.attach(self, {
+                "inputs": inputs, "seed": seed, "budget": budget, "recall": recall, "strict": strict, "hz": hz,
+                "model": model, "memory": memory,
+            })  # fmt: skip
         self.status: Status = INVALID
 
     def blackboard_root(self) -> Scope:
@@ -150,8 +170,13 @@ class Run:
         self.runner.hz = hz or self.runner.hz
         with interruptible(self.runner):
             self.status = self.runner.spin(seconds, ticks)
-        self.equipment.finish()
+        self._finish()
         return self.status
+
+    def _finish(self) -> None:
+        if self.journal is not None:
+            self.journal.verdict(self.equipment.verdict())
+        self.equipment.finish()
 
     def halt(self, reason: str, by: str = "operator") -> int:
         """Returns when every running skill was told to cancel; how many nodes were running."""
@@ -173,13 +198,17 @@ class Run:
     def close(self, reason: str = "the run was closed") -> None:
         self.engine.halt(reason, "run")
         self.engine.shutdown()
-        self.equipment.finish()
+        self._finish()
         self.equipment.close()
+        if self.journal is not None:
+            self.journal.close()
 
     # Shape -----------------------------------------------------------------------------------
 
     def graft(self, path: str, plan: str | Behaviour, how: How = "replace", index: int | None = None) -> Request:
         """Asks for nodes to be put in at a path; applied between ticks. Faults in the text are raised here and now."""
+        if self.journal is not None:
+            self.journal.asked(how, path, plan, index)
         if isinstance(plan, Behaviour):
             return self.engine.request(Request(how, path, lambda place: plan, index))
         tree, scope = self.owner(path)
@@ -201,6 +230,8 @@ class Run:
         return self.graft(path, plan, "replace")
 
     def remove(self, path: str) -> Request:
+        if self.journal is not None:
+            self.journal.asked("remove", path)
         return self.engine.request(Request("remove", path))
 
     def owner(self, path: str) -> tuple[TreeSpec, Scope]:
