@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.memory import selection
 
 if TYPE_CHECKING:
     from bt_runtime.agents.growing import Growing
 
 
 # as `select:` on a node calls them → as the memory does
-_SELECTIONS: dict[str, selection.Strategy] = {"task": "task_specific", "random": "random"}
+_SELECTIONS = {"task": "task_specific", "random": "random"}
 
 
 def examples(node: Growing) -> Generator[Any, Any, tuple[str, ...]]:
@@ -27,10 +26,10 @@ def examples(node: Growing) -> Generator[Any, Any, tuple[str, ...]]:
     except BtError as error:
         node.tell("retrieval failed", why=error.message)
         return ()
-    if isinstance(found, list):
-        return tuple(_fitting(found, int(values["examples"]), int(values["example_tokens"]), node))
     node.tell("retrieval", why=found.why())
-    return tuple(experience.text for experience in found.taken)
+    if values["select"] == "semantic":
+        return tuple(experience.text for experience in found.taken)
+    return tuple(_fitting(found.taken[: values["examples"]], int(values["example_tokens"]), node))
 
 
 def _about(node: Growing) -> dict[str, Any]:
@@ -49,13 +48,13 @@ def _selected(node: Growing, episodes: Any) -> Any:
     count = values["examples"] if values["select"] == "task" else 1
     kind = str(node.context.service("task_kind") or "")
     how = _SELECTIONS[values["select"]]
-    return episodes.job(selection.select, episodes, how, count, goal=node.goal, kind=kind, **_about(node))
+    return episodes.select(how, count, goal=node.goal, kind=kind, **_about(node))
 
 
-def _fitting(found: list[Any], most: int, budget: int, node: Growing) -> Iterator[str]:
+def _fitting(found: Sequence[Any], budget: int, node: Growing) -> Iterator[str]:
     """Whole experiences, in order, until the budget is spent."""
     count = node.model().count
-    for experience in found[:most]:
+    for experience in found:
         budget -= count(experience.text)
         if budget < 0:
             return

@@ -112,11 +112,12 @@ class TapedModel:
         self.chat_template = template
 
     def choose(self, prompt: str, options: Sequence[str], **how: Any) -> TapedJob:
-        then = {k: list(v) for k, v in (how.get("then") or {}).items()}
-        offered = json.dumps({"options": list(options), "then": then})
-        return self._ask(
-            "choose", {"prompt": safe(prompt), "offered": offered}, lambda: self.inner.choose(prompt, options, **how)
-        )
+        texts = {"prompt": safe(prompt), "offered": json.dumps({"options": list(options)})}
+        return self._ask("choose", texts, lambda: self.inner.choose(prompt, options, **how))
+
+    def decide(self, prompt: str, moves: Mapping[str, Sequence[str]], **how: Any) -> TapedJob:
+        texts = {"prompt": safe(prompt), "offered": json.dumps({"moves": {m: list(o) for m, o in moves.items()}})}
+        return self._ask("decide", texts, lambda: self.inner.decide(prompt, moves, **how))
 
     def write(self, prompt: str, **how: Any) -> TapedJob:
         return self._ask("write", {"prompt": safe(prompt)}, lambda: self.inner.write(prompt, **how))
@@ -158,8 +159,8 @@ class TapedEpisodes:
     def ask(self, goal: str, *args: Any, **how: Any) -> TapedJob:
         return self._ask("ask", goal, lambda: self.inner.ask(goal, *args, **how))
 
-    def select(self, way: str, goal: str, *args: Any, **how: Any) -> TapedJob:
-        return self._ask(way, goal, lambda: self.inner.select(way, goal, *args, **how))
+    def select(self, way: str, count: int, **how: Any) -> TapedJob:
+        return self._ask(way, str(how.get("goal", "")), lambda: self.inner.select(way, count, **how))
 
     def _ask(self, way: str, goal: str, ask: Callable[[], Any]) -> TapedJob:
         def keep(found: Any) -> Any:

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.memory import embedder as embedders
@@ -23,8 +23,10 @@ from bt_runtime.memory.rows import Filter, Row, allowed, by_ids, eligible, roots
 from bt_runtime.memory.store import Added, Store, Vanished
 from bt_runtime.types import Embedder
 
+if TYPE_CHECKING:
+    from bt_runtime.memory.selection import Strategy
+
 Level = Literal["agent", "task"]
-T = TypeVar("T")
 FIRST = 8  # goals fetched beyond k at first: enough when the filter leaves most in
 WIDER = 8  # times as many, when it does not
 REMEMBERED = 4096  # query vectors and token counts kept at hand
@@ -125,13 +127,20 @@ class Episodes:
             offers = self._offers(db, key, k, wanted, level, tie, seed)
             return fill(goal, offers, self._counted, budget, k, fit)
 
-    def job(self, work: Callable[..., T], *args: Any, **how: Any) -> Answer[T]:
-        """Any question to this store as a job."""
-        return Answer(self._workers.submit(work, *args, **how))
-
     def ask(self, goal: str, budget: int | None = None, k: int = 5, **how: Any) -> Answer[Retrieval]:
         """`retrieve` as a job, for whoever must not wait."""
-        return self.job(self.retrieve, goal, budget, k, **how)
+        return Answer(self._workers.submit(self.retrieve, goal, budget, k, **how))
+
+    def select(self, strategy: Strategy, count: int, **how: Any) -> Answer[Retrieval]:
+        """LoTa-Bench's ways of choosing (see `selection`), as a job."""
+        return Answer(self._workers.submit(self._selected, strategy, count, how))
+
+    def _selected(self, strategy: Strategy, count: int, how: dict[str, Any]) -> Retrieval:
+        from bt_runtime.memory.selection import select  # it builds on this module
+
+        found = select(self, strategy, count, **how)
+        tokens = sum(self._counted(e.text) for e in found)
+        return Retrieval(how.get("goal", ""), tuple(found), (), tokens, None, f"{strategy}, {count} asked for")
 
     def _offers(
         self, db: sqlite3.Connection, key: str, k: int, wanted: Filter, level: Level, tie: Tie, seed: int

@@ -9,7 +9,6 @@ from xml.etree.ElementTree import fromstring
 import pytest
 
 from bt_runtime.cli import main
-from bt_runtime.diagnose import BtError
 from bt_runtime.journal import folder
 from bt_runtime.journal.reading import Recording
 from bt_runtime.runtime import Run, load
@@ -43,8 +42,8 @@ def test_list_says_running_interrupted_and_damaged(runs, capsys):
     states = lambda: {s["name"]: s["state"] for s in json.loads(capsys.readouterr().out)}  # noqa: E731
     assert main(["runs", "list", "--json", "--runs", str(runs)]) == 0
     assert states() == {run.name: "running", "noise": "damaged"}
-    with pytest.raises(BtError, match="is being written"):
-        main(["runs", "rm", run.name, "--runs", str(runs)])
+    assert main(["runs", "rm", run.name, "--runs", str(runs)]) == 2
+    assert "is being written" in capsys.readouterr().err
     abandoned(run)
     assert main(["runs", "list", "--json", "--runs", str(runs)]) == 0
     assert states()[run.name] == "interrupted"
@@ -63,11 +62,11 @@ def test_show_tells_the_story_and_shows_a_models_escape_codes_as_text(journal, c
     assert "\x1b" not in capsys.readouterr().out
 
 
-def test_a_run_is_found_by_the_beginning_of_its_name_and_a_wrong_name_is_a_clear_error(journal):
+def test_a_run_is_found_by_the_beginning_of_its_name_and_a_wrong_name_is_a_clear_error(journal, capsys):
     assert folder.find(journal.stem[:12], journal.parent) == journal
-    with pytest.raises(BtError, match="no run") as error:
-        main(["runs", "show", "raectree"])
-    assert "btr runs list" in error.value.hint or "did you mean" in error.value.hint
+    assert main(["runs", "show", "raectree"]) == 2
+    told = capsys.readouterr().err
+    assert "no run" in told and ("btr runs list" in told or "did you mean" in told)
 
 
 def test_diff_names_the_first_place_where_two_runs_part(journal, errand_of, capsys):

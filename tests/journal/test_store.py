@@ -41,7 +41,7 @@ def test_a_value_that_was_written_down_is_read_as_it_was(value):
 
 
 def test_answers_and_observations_keep_their_type_and_a_foreign_object_is_described():
-    choice = Choice("a", 1, -0.5, float("inf"), None, "Act: ")
+    choice = Choice("a", 1, -0.5, float("inf"), None)
     for value in (choice, Observation("seen", False, "why")):
         assert codec.full(json.loads(codec.text(codec.plain(value)))) == value
     assert codec.full(codec.plain(object())) == codec.Opaque("builtins.object")
