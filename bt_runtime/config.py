@@ -41,6 +41,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("model", "any", "The model of the agents: a GGUF file, an address, or a mapping of its options."),
     Setting("models", "any", "A mapping of roles to models: `{planner: big.gguf, executor: small.gguf}`."),
     Setting("memory", "text", "The file of the episodic memory."),
+    Setting("runs", "text", "The folder of journals, or `none`; in a project its runs/, elsewhere none."),
     Setting("data", "text", "The folder of outside data sets."),
 )  # fmt: skip
 BY_NAME = {s.name: s for s in SETTINGS}

@@ -6,7 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
-from bt_runtime.cli.runs import add_folder
+from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.journal import folder
 from bt_runtime.journal.keepsake import write_test
 from bt_runtime.journal.replay import replay
@@ -22,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    path = folder.find(args.journal, args.runs)
+    path = folder.find(args.journal, reading(args))
     found = replay(path, args.until)
     if args.json:
         print(json.dumps({**found._asdict(), "same": found.same}, indent=2))

@@ -28,12 +28,14 @@ class Result(NamedTuple):
     path: str  # of the node that failed, or was running when the time was up
     reason: str
     exit: int
+    run: str = ""  # its name, when it has a journal
     goals: Verdict | None = None  # of a world's task: how many of its goals are met
 
 
 def result(run: Run, seconds: float, running: str, goals: Verdict | None = None) -> Result:
     """`running` is what was going on when the run was cut short, if it was."""
     runner, status = run.runner, run.status.name
+    name = run.name if run.journal is not None else ""
     if runner.stopped:
         reason = "" if runner.stopped == "interrupted" else runner.stopped
         word, code, path = "INTERRUPTED", Exit.INTERRUPTED, running
@@ -46,7 +48,9 @@ def result(run: Run, seconds: float, running: str, goals: Verdict | None = None)
         word, code, path, reason = status, Exit.FAILURE, path_of(node), node.feedback_message
     else:
         word, code, path, reason = "SKIPPED", Exit.FAILURE, path_of(run.root), "every node was skipped"
-    return Result(run.spec.name, word, _outputs(run), run.engine.count, round(seconds, 3), path, reason, code, goals)
+    return Result(
+        run.spec.name, word, _outputs(run), run.engine.count, round(seconds, 3), path, reason, code, name, goals
+    )
 
 
 def culprit(root: Behaviour) -> Behaviour:
@@ -97,4 +101,5 @@ def show(result: Result, as_json: bool) -> None:
     if result.exit and result.path:
         sys.stdout.flush()
         said = f"at {result.path}" + (f": {result.reason}" if result.reason else "")
-        say(result.status.lower(), visible(said))
+        resumable = result.run and result.exit in (Exit.BUDGET, Exit.INTERRUPTED)
+        say(result.status.lower(), visible(said), f"btr resume {result.run} goes on with it" if resumable else "")

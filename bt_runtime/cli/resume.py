@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from bt_runtime.cli.runs import add_folder
+from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.journal import folder
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.resume import resume
@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    path = folder.find(args.journal, args.runs)
+    path = folder.find(args.journal, reading(args))
     recording = Recording(path)
     if recording.result:
         return _said(args, recording.name, recording.result, recording.last_tick, "it had ended")

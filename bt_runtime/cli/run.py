@@ -13,6 +13,7 @@ from bt_runtime.agents.budget import Budget
 from bt_runtime.cli import Exit
 from bt_runtime.cli.color import add_color, painted
 from bt_runtime.cli.failure import say
+from bt_runtime.cli.journals import add_folder, writing
 from bt_runtime.cli.models import decides, open_models
 from bt_runtime.cli.named import STDIN, found
 from bt_runtime.cli.result import CutShort, result, show
@@ -25,13 +26,14 @@ from bt_runtime.diagnose_format import render
 from bt_runtime.runtime import Run, Tree, load
 from bt_runtime.tree.node import NodeError
 
-FLAGS = ("hz", "seconds", "ticks", "strict", "log", "env", "color", "model", "memory")
+FLAGS = ("hz", "seconds", "ticks", "strict", "log", "env", "color", "model", "memory", "runs")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_task(parser)
     parser.add_argument("--model", metavar="FILE", help="a GGUF file or an address, for agents [BTR_MODEL]")
     parser.add_argument("--memory", metavar="FILE", help="experiences to learn from and add to [BTR_MEMORY]")
+    add_folder(parser, writing=True)
     parser.add_argument("--steps", type=int, metavar="N", help="the most actions that all agents may take together")
     parser.add_argument("--decisions", type=int, metavar="N", help="the most that all agents may ask of models")
     parser.add_argument("--no-recall", action="store_true", help="without a working memory")
@@ -67,6 +69,7 @@ def run(args: argparse.Namespace) -> int:
                 seed=args.seed,
                 budget=budget(args),
                 recall=not args.no_recall,
+                journal=writing(settings),
                 strict=settings["strict"],
                 hz=settings["hz"],
             )

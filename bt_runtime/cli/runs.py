@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.diagnose import BtError
 from bt_runtime.journal import folder
 from bt_runtime.journal.compare import compare
@@ -42,10 +43,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         add_folder(sub)
 
 
-def add_folder(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--runs", type=Path, default=Path(folder.RUNS), help="the folder of journals (runs/)")
-
-
 def run(args: argparse.Namespace) -> int:
     commands: dict[str, Callable[[argparse.Namespace], int]] = {
         "list": list_runs, "show": show, "diff": diff, "export": export, "rm": remove
@@ -54,11 +51,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def list_runs(args: argparse.Namespace) -> int:
-    found = [summary(path) for path in folder.journals(args.runs)]
+    found = [summary(path) for path in folder.journals(reading(args))]
     if args.json:
         print(json.dumps([each._asdict() for each in found], indent=2))
     elif not found:
-        print(f"no runs in {args.runs}/", file=sys.stderr)
+        print(f"no runs in {reading(args)}/", file=sys.stderr)
     else:
         print(_table(found))
     return 0 if found else NOTHING
@@ -83,7 +80,7 @@ def _size(count: float) -> str:
 
 
 def show(args: argparse.Namespace) -> int:
-    recording = Recording(folder.find(args.journal, args.runs))
+    recording = Recording(folder.find(args.journal, reading(args)))
     if args.json:
         for line in lines(recording):
             print(json.dumps(line))
@@ -118,7 +115,7 @@ def _told(kind: str, body: dict[str, object]) -> str:
 
 
 def diff(args: argparse.Namespace) -> int:
-    a, b = (Recording(folder.find(name, args.runs)) for name in (args.journal, args.other))
+    a, b = (Recording(folder.find(name, reading(args))) for name in (args.journal, args.other))
     found = compare(a, b)
     if args.json:
         print(json.dumps({"runs": [a.name, b.name], "differences": found}, indent=2))
@@ -128,7 +125,7 @@ def diff(args: argparse.Namespace) -> int:
 
 
 def export(args: argparse.Namespace) -> int:
-    recording = Recording(folder.find(args.journal, args.runs))
+    recording = Recording(folder.find(args.journal, reading(args)))
     path: Path = args.output or Path(f"{recording.name}.{args.format}")
     if recording.damage:
         print(f"damaged: {recording.damage}; what is whole is exported", file=sys.stderr)
@@ -162,10 +159,10 @@ def _json_lines(recording: Recording, path: Path) -> int:
 
 
 def remove(args: argparse.Namespace) -> int:
-    chosen = [folder.find(name, args.runs) for name in args.journal]
+    chosen = [folder.find(name, reading(args)) for name in args.journal]
     if args.older_than is not None:
         before = time.time() - args.older_than * 86400
-        old = [p for p in folder.journals(args.runs) if p.stat().st_mtime < before and not folder.is_live(p)]
+        old = [p for p in folder.journals(reading(args)) if p.stat().st_mtime < before and not folder.is_live(p)]
         chosen += [p for p in old if p not in chosen]
     elif not chosen:
         raise BtError("which runs?", "name them, or give --older-than DAYS")

@@ -1,0 +1,37 @@
+"""Where the journals of a command are: --runs, BTR_RUNS, the project file, or the project's runs/."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from bt_runtime import project
+from bt_runtime.config import Settings
+from bt_runtime.journal.folder import RUNS
+
+NONE = "none"
+
+
+def add_folder(parser: argparse.ArgumentParser, writing: bool = False) -> None:
+    """The option that names the folder; read it with `reading` or `writing`."""
+    none = ", or `none`" if writing else ""
+    text = f"the folder of journals{none} [BTR_RUNS; default: runs/{' of a project, else none' if writing else ''}]"
+    parser.add_argument("--runs", metavar="FOLDER", help=text)
+
+
+def reading(args: argparse.Namespace) -> Path:
+    """Where a command looks for journals."""
+    return _named(Settings({"runs": args.runs})) or Path(RUNS)
+
+
+def writing(settings: Settings) -> Path | None:
+    """Where a run writes its journal; None: nowhere."""
+    return None if settings["runs"] == NONE else _named(settings)
+
+
+def _named(settings: Settings) -> Path | None:
+    value, root = settings.value("runs"), project.find_root()
+    if value.value in (None, NONE):
+        return root / RUNS if root is not None else None
+    of_project = value.source.startswith(project.PROJECT_FILE) and root is not None
+    return (root / str(value.value)) if of_project and root is not None else Path(str(value.value))
