@@ -7,6 +7,7 @@ import sys
 import time
 from contextlib import ExitStack
 from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.diagnose import BtError
@@ -164,13 +165,19 @@ class Recorder:
 
     def _written(self, written: Written) -> None:
         value = written.value
-        if self._inside() or self.context.halting.by:
+        if self._inside() or (self.context.halting.by and self.context.halting_in == get_ident()):
             kept = value if type(value) in _PLAIN else codec.plain(value)
             if len(str(kept)) > LONG:
                 kept = {"$": "opaque", "v": f"{len(str(kept)):,} characters"}
             self.tape.note("blackboard", {"scope": written.scope, "name": written.name, "value": kept})
         elif not self.remaking:
-            self.tape.put("write", {"scope": written.scope, "name": written.name, "value": codec.plain(value)})
+            body = {
+                "scope": written.scope,
+                "name": written.name,
+                "value": codec.plain(value),
+                "order": written.sequence,
+            }
+            self.tape.put("write", body, tick=self.context.blackboard.tick_before(written))
 
     remaking = False  # something that others did is being done again
 

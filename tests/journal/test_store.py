@@ -146,7 +146,8 @@ def test_what_happened_is_there_in_order(record):
     found = [(line["kind"], line.get("what")) for line in lines(read(run))]
     kinds = [kind for kind, _ in found]
     assert kinds[0] == "run" and kinds.count("node") == 4
-    assert ("write", {"scope": "", "name": "given", "value": "from outside"}) in found
+    given = next(what for kind, what in found if kind == "write")
+    assert (given["name"], given["value"]) == ("given", "from outside")
     assert ("blackboard", {"scope": "", "name": "x", "value": [1, 2]}) in found
     assert ("log", {"path": "/t/0", "level": "info", "text": "hello"}) in found
     assert ("result", {"status": "FAILURE"}) in found
