@@ -1,0 +1,82 @@
+"""Runs to look at: a house that an agent puts in order, a bag that is filled, large and fast trees. No model is needed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
+
+from oracles import acting, growing
+
+from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.envs.registry import open_suite
+from bt_runtime.runtime import Run, load
+
+
+def house_run(seed: int = 11, polls: int = 0, **options: Any) -> Run:
+    """ReAcTree in a house, its model saying what the oracle does: thoughts, actions, grafts."""
+    suite = open_suite("house")
+    task = suite.tasks(seed, 1)[0]
+    world = suite.open()
+    world.reset(task)
+    expert = suite._expert(world, "reactree", "seen", True, 0)  # type: ignore[attr-defined]
+    model = ScriptedModel(growing(expert.run(), True), polls)
+    return Run("reactree", inputs={"goal": task.goal}, world=world, task=task, model=model, **options)
+
+
+def craft_run(**options: Any) -> Run:
+    suite = open_suite("textcraft")
+    task = suite.tasks(7, 1)[0]
+    world = suite.open()
+    world.reset(task)
+    model = ScriptedModel(acting(suite.oracle(world, task)))
+    return Run("react", inputs={"goal": task.goal}, world=world, task=task, model=model, **options)
+
+
+def wide_tree(branches: int = 100, leaves: int = 18, changing: int = 40) -> str:
+    """About branches × (leaves + 2) nodes; at each tick that many branches change their result."""
+    out = ["version: 1", "tree: warehouse", "inputs:", "  n: {type: integer, default: 0}", "root:"]
+    out += ["  parallel:", "    success: -1", "    failure: -1", "    children:", "      - until_failure:", "          succeed:"]
+    for i in range(branches):
+        period = 2 + i if i < changing else 10**9
+        out += [f"      - reactive_fallback:", f"          name: shelf_{i}", "          children:"]
+        for j in range(leaves - 1):
+            out.append(f"            - check: n % {period} == {j + 1}")
+        out.append("            - wait: 1000000")
+    return "\n".join(out) + "\n"
+
+
+def counted(run: Run) -> None:
+    """Something for the checks to look at: changes between two ticks."""
+    run.blackboard.update("n", lambda n: n + 1)
+
+
+HOSTILE = (
+    "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
+    "</script><script>document.title='owned'</script> \u202egnp.exe\u202c \u0007\x1b[31m ]]> --> \ud83e\udd16 שלום"
+)
+
+
+def hostile_run(**options: Any) -> Run:
+    """A model that writes markup, scripts and bidi controls wherever it can."""
+    model = ScriptedModel([f"Think: {HOSTILE}", "Act: look", "Act: done"])
+
+    class Room:
+        instant = True
+
+        def act(self, sentence: str) -> Any:
+            from bt_runtime.types import Observation
+
+            return Observation(f"{HOSTILE} {sentence}")
+
+        def skills(self) -> list[str]:
+            return ["look", HOSTILE]
+
+        def picture(self) -> Mapping[str, Any]:
+            return {"is": "text", "text": HOSTILE}
+
+    tree = load("react")
+    return Run(tree, inputs={"goal": HOSTILE}, world=Room(), model=model, **options)
