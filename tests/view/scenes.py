@@ -56,7 +56,7 @@ def counted(run: Run) -> None:
 
 HOSTILE = (
     "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
-    "</script><script>document.title='owned'</script> \u202egnp.exe\u202c \u0007\x1b[31m ]]> --> \ud83e\udd16 שלום"
+    "</script><script>document.title='owned'</script> \u202egnp.exe\u202c \u0007\x1b[31m ]]> --> \U0001f916 שלום"
 )
 
 

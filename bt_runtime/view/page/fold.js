@@ -15,6 +15,7 @@ class Fold {
     this.latest = {};
     this.tick = 0;
     this.time = 0;
+    this.mind = null; // the agent that told something last
     this.version = 0; // of the shape
     this.news = { nodes: new Set(), told: new Set(), board: false, world: false, lines: false };
   }
@@ -24,7 +25,7 @@ class Fold {
     for (const [id, node] of this.nodes) to.nodes.set(id, { ...node });
     for (const [id, told] of this.told) to.told.set(id, told.slice());
     for (const name of ["prompts", "goals", "board"]) to[name] = new Map(this[name]);
-    Object.assign(to, { roots: this.roots.slice(), lines: this.lines.slice(), latest: { ...this.latest }, tick: this.tick, time: this.time, version: this.version });
+    Object.assign(to, { roots: this.roots.slice(), lines: this.lines.slice(), latest: { ...this.latest }, tick: this.tick, time: this.time, mind: this.mind, version: this.version });
     return to;
   }
 
@@ -77,6 +78,7 @@ class Fold {
       if (told.length > MOST_TOLD) told.shift();
       this.told.set(event.id, told);
     }
+    if (event.what !== "goal") this.mind = event.id;
     this.news.told.add(event.id);
     this.news.nodes.add(event.id);
   }

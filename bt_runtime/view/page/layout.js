@@ -1,9 +1,9 @@
 "use strict";
 // A tidy tree from left to right: children below one another, a parent beside the middle of them.
 
-const ROW = 27, BOX = 22, GAP = 30, WIDEST = 250;
+const ROW = 27, BOX = 22, GAP = 30, WIDE = 270, NARROW = 165, KIND = 165;
 const FONT = '13px system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif';
-const GLYPHS = { sequence: "→", fallback: "?", reactive_sequence: "⇥", reactive_fallback: "⁇", sequence_with_memory: "→·", parallel: "⇉", if: "◇", switch: "◇", while: "↻", try: "⚑", invert: "¬", retry: "↺", repeat: "↻", timeout: "⏱", tree: "▤", agent: "✦", plan: "✎", reflect: "✎", verify: "✓?" };
+const GLYPHS = { sequence: "→", fallback: "?", reactive_sequence: "→↻", reactive_fallback: "?↻", sequence_with_memory: "→·", parallel: "⇉", if: "◇", switch: "◇", while: "↻", try: "⚑", invert: "¬", retry: "↺", repeat: "↻", timeout: "⏱", tree: "▤", agent: "✦", plan: "✎", reflect: "✎", verify: "✓?" };
 
 const measuring = document.createElement("canvas").getContext("2d");
 const measured = new Map();
@@ -30,12 +30,12 @@ function fitted(text, most) {
 }
 
 // The words in a node's box: what it is, and what it is about.
-function words(fold, node) {
+function words(fold, node, widest) {
   const goal = fold.goals.get(node.id);
   const about = (node.family === "agent" && goal ? goal.goal : "") || node.name || node.gist || (node.family === "skill" ? node.feedback : "");
   const kind = GLYPHS[node.kind] ? `${GLYPHS[node.kind]} ${node.kind}` : node.kind;
-  const left = fitted(kind, WIDEST / 2);
-  const right = about ? fitted(about, WIDEST - Math.min(widthOf(left), WIDEST / 2)) : "";
+  const left = fitted(kind, KIND);
+  const right = about ? fitted(about, Math.max(70, widest - widthOf(left))) : "";
   return [left, right];
 }
 
@@ -51,7 +51,7 @@ class Place {
 }
 
 // id → Place for every node that is not folded away, in the order of the rows.
-function layout(fold, closed) {
+function layout(fold, closed, widest) {
   const places = new Map();
   let row = 0, right = 0;
   const finish = (place) => {
@@ -68,7 +68,7 @@ function layout(fold, closed) {
     const place = new Place(node, parent ? parent.depth + 1 : 0);
     place.parent = parent;
     if (node.children.length && closed(node)) place.hidden = below(fold, node);
-    place.words = words(fold, node);
+    place.words = words(fold, node, widest);
     const more = place.hidden ? widthOf(`+${place.hidden}`) + 10 : 0;
     place.w = Math.ceil(24 + widthOf(place.words[0]) + (place.words[1] ? 7 + widthOf(place.words[1]) : 0) + more + 8);
     place.x = parent ? parent.x + parent.w + GAP : 0;

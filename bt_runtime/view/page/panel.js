@@ -41,18 +41,18 @@ class Panel {
   }
 
   node(fold, chosen) {
-    const node = fold.nodes.get(chosen) ?? fold.runs();
-    const agent = node && fold.agentAt(node.id);
-    const at = fold.nodes.get(chosen) ?? agent ?? node;
+    const picked = fold.nodes.get(chosen), running = picked ?? fold.runs();
+    const agent = (running && fold.agentAt(running.id)) ?? (picked ? null : fold.nodes.get(fold.mind));
+    const at = picked ?? agent ?? running ?? fold.nodes.get(fold.roots[0]);
     if (!at) { this.host.replaceChildren(el("p", { class: "dim" }, "Nothing has run yet. Choose a node to see what it is.")); this.story.id = null; return; }
-    const about = el("span", { class: "said" }, at.gist);
+    const about = fold.goals.has(at.id) ? null : el("span", { class: "said" }, at.gist);
     this.head.replaceChildren(
       el("div", { class: "path said" }, fold.path(at.id)),
       el("p", {}, el("span", { class: `pill ${at.status}` }, `${SIGNS[at.status]} ${WORDS[at.status]}`), " ", el("b", {}, at.kind), " ", at.name && at.name !== at.gist ? el("span", { class: "said" }, at.name, " ") : null, about),
       at.feedback ? el("p", { class: "said dim" }, at.feedback) : "",
     );
     if (this.head.parentNode !== this.host) this.host.replaceChildren(this.head, this.body);
-    if (agent && (agent.id === at.id || chosen === null)) this.story.show(fold, agent);
+    if (agent && (agent.id === at.id)) this.story.show(fold, agent);
     else if (agent) { this.story.id = null; this.body.replaceChildren(el("p", { class: "dim" }, "Below the agent ", el("span", { class: "said" }, fold.path(agent.id)), " (← goes there).")); }
     else { this.story.id = null; this.body.replaceChildren(); }
   }
@@ -88,7 +88,8 @@ class Panel {
     this.host.replaceChildren(...few.map((line) => {
       const kind = line.k === "line" ? line.level : line.k;
       const said = line.k === "halt" ? `halted by ${line.by}: ${line.why}` : line.text ?? line.message;
-      return el("div", { class: `entry ${String(kind).replace(/\W/g, "")}` }, el("span", { class: "at" }, seconds(line.t)), el("div", {}, el("span", { class: "path said" }, `${kind} ${line.path ?? ""}`), el("div", { class: "code" }, said)));
+      const text = kind === "graft" ? el("details", {}, el("summary", {}, said.split("\n")[0]), el("pre", {}, said.split("\n").slice(1).join("\n"))) : el("div", { class: "code" }, said);
+      return el("div", { class: `entry ${String(kind).replace(/\W/g, "")}` }, el("span", { class: "at" }, seconds(line.t)), el("div", {}, el("span", { class: "path said" }, `${kind} ${line.path ?? ""}`), text));
     }), few.length ? "" : el("p", { class: "dim" }, "Nothing was logged yet."));
   }
 }

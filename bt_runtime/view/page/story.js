@@ -2,7 +2,7 @@
 // What one agent was asked, thought, did and saw.
 
 const VERBS = { think: "Thinks", act: "Acts", ask: "Asks", expand: "Expands", refused: "Refused", retrieval: "Recalls", reflection: "Reflects", end: "Ended", "retrieval failed": "Recall failed" };
-const GOOD = new Set(["done", "expanded"]);
+const good = (end) => end.why === "done" || (end.why === "expanded" && end.detail !== "failed");
 
 class Story {
   constructor(host) {
@@ -41,12 +41,13 @@ class Story {
     const kind = event.what === "step" ? event.move : event.what;
     const decision = this.decision;
     if (event.what === "step" || event.what === "end") this.decision = null;
-    if (event.what === "expand") return el("details", {}, el("summary", {}, "As it was grafted"), el("pre", {}, event.grafted));
+    if (event.what === "expand") { this.grafted = event.grafted; return null; }
     const sure = decision && typeof decision.margin === "number" ? `ahead by ${decision.margin.toFixed(2)}` : "";
-    const made = el("div", { class: `step ${kind.replace(/\W/g, "")}${kind === "end" && GOOD.has(event.why) ? " good" : ""}` }, el("span", { class: "aside" }, [sure, seconds(event.t)].filter(Boolean).join(" · ")), el("span", { class: "verb" }, VERBS[kind] ?? kind));
+    const made = el("div", { class: `step ${kind.replace(/\W/g, "")}${kind === "end" && good(event) ? " good" : ""}` }, el("span", { class: "aside" }, [sure, seconds(event.t)].filter(Boolean).join(" · ")), el("span", { class: "verb" }, VERBS[kind] ?? kind));
     const text = this.text(event);
     if (kind === "expand" || kind === "refused") made.append(el("pre", {}, text));
     else made.append(el("span", { class: "said" }, text));
+    if (kind === "expand" && this.grafted) { made.append(el("details", {}, el("summary", {}, "As it was grafted"), el("pre", {}, this.grafted))); this.grafted = ""; }
     if (event.observation) made.append(el("span", { class: "said saw" }, event.observation));
     return made;
   }

@@ -5,6 +5,7 @@ const SIGNS = { R: "●", S: "✓", F: "✗", I: "·" };
 const LARGE = 30, HUGE = 150; // nodes from which on done, and untouched, parts fold away by themselves
 const SETTLED = 1.2; // seconds for which a part has to be done before it folds
 const MARGIN = 200;
+const READABLE = 0.72; // the least scale at which boxes are read without effort
 
 class TreeView {
   constructor(stage, choose) {
@@ -24,6 +25,7 @@ class TreeView {
     this.chosen = null;
     this.hits = new Set();
     this.stale = true; // the layout
+    this.widest = this.fitting();
     this.moved = true;
     this.version = -1;
     this.judged = 0;
@@ -62,8 +64,11 @@ class TreeView {
       if (e.ctrlKey || e.metaKey) this.zoom(Math.exp(-e.deltaY * unit * 0.004), e.offsetX, e.offsetY);
       else this.pan(e.shiftKey ? e.deltaY * unit : e.deltaX * unit, e.shiftKey ? 0 : e.deltaY * unit);
     }, { passive: false });
-    new ResizeObserver(() => { this.moved = true; this.wake(); }).observe(this.svg);
+    new ResizeObserver(() => { this.moved = true; if (this.widest !== this.fitting()) this.stale = true; this.widest = this.fitting(); this.wake(); }).observe(this.svg);
   }
+
+  // In a narrow window a box says less, so that more of them are seen.
+  fitting() { return this.svg.clientWidth < 520 ? NARROW : WIDE; }
 
   wake() { if (this.asked) this.asked(); }
 
@@ -148,7 +153,7 @@ class TreeView {
     if (news) for (const id of news) { const place = this.places.get(id); if (place && this.renamed(fold, place)) this.stale = true; }
     if (this.stale) {
       Object.assign(this, { stale: false, moved: true });
-      const { places, width, height } = layout(fold, (node) => this.folded.has(node.id));
+      const { places, width, height } = layout(fold, (node) => this.folded.has(node.id), this.widest);
       this.places = places; this.size = { width, height };
       for (const [id, box] of this.drawn) if (!places.has(id)) this.drop(id, box);
       for (const box of this.drawn.values()) box.laid = false;
@@ -163,23 +168,35 @@ class TreeView {
   renamed(fold, place) {
     const node = fold.nodes.get(place.id);
     if (!node || (node.family !== "agent" && node.family !== "skill")) return false;
-    return words(fold, node)[1] !== place.words[1];
+    return words(fold, node, this.widest)[1] !== place.words[1];
   }
 
   keepInSight(fold) {
     const running = fold.runs();
+    if (this.whole()) return;
     let place = running && this.places.get(running.id);
     for (let at = running; at && !place; at = fold.nodes.get(at.parent)) place = this.places.get(at.id);
-    if (!place) { if (!this.started && this.places.size) { this.started = true; this.at = { x: -20, y: Math.min(-20, -(this.svg.clientHeight - this.size.height) / 2), scale: 1 }; this.moved = true; } return; }
+    if (!place) place = this.places.values().next().value;
+    if (!place) return;
     const w = this.svg.clientWidth / this.at.scale, h = this.svg.clientHeight / this.at.scale;
-    const inside = place.x >= this.at.x + 10 && place.x + Math.min(place.w, w * 0.6) <= this.at.x + w - 10 && place.y >= this.at.y + 20 && place.y <= this.at.y + h - 60;
+    const inside = running && place.x >= this.at.x + 10 && place.x + Math.min(place.w, w * 0.6) <= this.at.x + w - 10 && place.y >= this.at.y + 20 && place.y <= this.at.y + h - 60;
     if (inside && this.started) return;
     this.started = true;
-    const wantX = this.size.width < w - 40 ? -20 : Math.max(-20, place.x + place.w - w * 0.75);
-    const wantY = this.size.height < h - 40 ? -(h - this.size.height) / 2 : place.y - h / 2;
+    const wantX = this.size.width < w - 40 ? -20 : Math.max(-20, Math.min(place.x + place.w - w * 0.75, this.size.width - w + 40));
+    const wantY = this.size.height < h - 40 ? -(h - this.size.height) / 2 : Math.max(-20, Math.min(place.y - h / 2, this.size.height - h + 70));
     if (wantX === this.at.x && wantY === this.at.y) return;
     this.at.x = wantX; this.at.y = wantY;
     this.moved = true;
+  }
+
+  // A tree that can be read as a whole is shown as a whole.
+  whole() {
+    const w = this.svg.clientWidth, h = this.svg.clientHeight;
+    const scale = Math.min(1, (w - 40) / (this.size.width + 1), (h - 90) / (this.size.height + 1));
+    if (scale < READABLE || !this.places.size) { if (this.at.scale < READABLE) { this.at.scale = 1; this.moved = true; } return false; }
+    const x = Math.min(-20, -(w / scale - this.size.width) / 2), y = -(h / scale - this.size.height) / 2 + 10 / scale;
+    if (this.at.x !== x || this.at.y !== y || this.at.scale !== scale) { this.at = { x, y, scale }; this.moved = true; }
+    return true;
   }
 
   cull(fold) {
