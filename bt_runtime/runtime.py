@@ -31,14 +31,20 @@ from bt_runtime.types import Json, Task
 
 if TYPE_CHECKING:
     from bt_runtime.agents.budget import Budget
+    from bt_runtime.journal.record import Recorder
 
 
 class Tree:
     """A checked tree and how it was loaded; any number of runs can be made of it."""
 
-    def __init__(self, spec: TreeSpec, loader: Callable[[], Loader], warnings: tuple[Diagnostic, ...]) -> None:
+    def __init__(
+        self, spec: TreeSpec, loader: Callable[[], Loader], warnings: tuple[Diagnostic, ...],
+        first: Loader | None = None, kinds: tuple[Kind, ...] = (),
+    ) -> None:  # fmt: skip
         self.spec = spec
         self.loader = loader  # a fresh one for each graft: same project, skills and caps
+        self.first = first or loader()  # the one that loaded it: it knows all files that were read
+        self.kinds = kinds  # of skills that were given as Python objects
         self.warnings = warnings
 
     @property
@@ -59,8 +65,17 @@ def load(
         return Loader(Path(project) if project else None, kinds, caps)
 
     is_text = isinstance(source, str) and "\n" in source
-    checked = loader().text(str(source)) if is_text else loader().file(source)
-    return Tree(checked.sound(), loader, tuple(checked.diagnostics))
+    first = loader()
+    checked = first.text(str(source)) if is_text else first.file(source)
+    return Tree(checked.sound(), loader, tuple(checked.diagnostics), first, kinds)
+
+
+def _recorder(journal: str | Path | Recorder | None) -> Recorder | None:
+    if journal is None:
+        return None
+    from bt_runtime.journal.record import recorder  # only for runs that have one
+
+    return recorder(journal)
 
 
 class Run:
@@ -87,6 +102,7 @@ class Run:
         strict: bool = False,
         hz: float | None = None,
         log: Callable[[Line], None] | None = None,
+        journal: str | Path | Recorder | None = None,
     ) -> None:
         self.tree = tree if isinstance(tree, Tree) else load(tree)
         self.spec = self.tree.spec
@@ -105,7 +121,14 @@ class Run:
         self.engine = Engine(build(self.spec, self.context, scope), self.context, caps.depth, caps.nodes)
         self._start(scope, inputs or {})
         self.runner = Runner(self.engine, hz)
+        self.journal = _recorder(journal)
+        self.name = self.journal.name_of(self.name) if self.journal is not None else self.name
         self.equipment.attach(self.context, self.name)
+        if self.journal is not None:
+            self.journal.attach(self, {
+                "inputs": inputs, "seed": seed, "budget": budget, "recall": recall, "strict": strict, "hz": hz,
+                "model": model, "memory": memory,
+            })  # fmt: skip
         self.status: Status = INVALID
 
     def blackboard_root(self) -> Scope:
@@ -136,8 +159,13 @@ class Run:
         self.runner.hz = hz or self.runner.hz
         with interruptible(self.runner):
             self.status = self.runner.spin(seconds, ticks)
-        self.equipment.finish()
+        self._finish()
         return self.status
+
+    def _finish(self) -> None:
+        if self.journal is not None:
+            self.journal.verdict(self.equipment.verdict())
+        self.equipment.finish()
 
     def halt(self, reason: str, by: str = "operator") -> int:
         """Returns when every running skill was told to cancel; how many nodes were running."""
@@ -159,13 +187,17 @@ class Run:
     def close(self, reason: str = "the run was closed") -> None:
         self.engine.halt(reason, "run")
         self.engine.shutdown()
-        self.equipment.finish()
+        self._finish()
         self.equipment.close()
+        if self.journal is not None:
+            self.journal.close()
 
     # Shape -----------------------------------------------------------------------------------
 
     def graft(self, path: str, plan: str | Behaviour, how: How = "replace", index: int | None = None) -> Request:
         """Asks for nodes to be put in at a path; applied between ticks. Faults in the text are raised here and now."""
+        if self.journal is not None:
+            self.journal.asked(how, path, plan, index)
         if isinstance(plan, Behaviour):
             return self.engine.request(Request(how, path, lambda place: plan, index))
         tree, scope = self.owner(path)
@@ -187,6 +219,8 @@ class Run:
         return self.graft(path, plan, "replace")
 
     def remove(self, path: str) -> Request:
+        if self.journal is not None:
+            self.journal.asked("remove", path)
         return self.engine.request(Request("remove", path))
 
     def owner(self, path: str) -> tuple[TreeSpec, Scope]:

@@ -151,6 +151,7 @@ class Deciding(Parent):
             raise BtError(
                 "this tree decides with a model, and the run has none", "name one: --model FILE.gguf, or BTR_MODEL"
             )
+        self.context.asking = self.path
         return found
 
     def tell(self, event: str, **what: Any) -> None:

@@ -164,6 +164,10 @@ class Blackboard:
             self._ticker = threading.get_ident()
             self.stirred = False
 
+    def ticked_here(self) -> bool:
+        """Is a tick going on in this thread?"""
+        return self._ticker == threading.get_ident()
+
     def end_tick(self) -> None:
         """Makes the writes effective that arrived from other threads during the tick."""
         with self._lock:

@@ -15,6 +15,8 @@ from bt_runtime.tree.clock import Monotonic, RunClock
 if TYPE_CHECKING:
     from py_trees.behaviour import Behaviour
 
+    from bt_runtime.skills.activity import Activity
+
 
 class Halt(NamedTuple):
     """Why something was stopped, and who asked: a node's path, or a word such as `operator`."""
@@ -55,6 +57,8 @@ class Context:
         self.crash_count = 0
         self.lines: Callable[[Line], None] = lambda line: None
         self.events: Callable[[str, dict[str, Any]], None] = lambda name, what: None  # what agents and skills did
+        self.begun: Callable[..., Activity] = lambda start, *about: start()  # every action passes here: see `skill.py`
+        self.asking = ""  # the path of the node that asks a model
         self.halting = Halt("", "")  # while nodes are being halted: why
         self.requests: deque[Any] = deque()  # changes of shape, applied between ticks
         self.wake: Callable[[], None] = lambda: None  # thread-safe

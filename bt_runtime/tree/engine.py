@@ -91,6 +91,7 @@ class Engine:
     def tick(self) -> Tick:
         with self._lock:
             self._ready()
+            self.count += 1  # from here on, what happens belongs to this tick
             context, blackboard = self.context, self.blackboard
             applied = self._apply()
             context.due = math.inf
@@ -111,7 +112,6 @@ class Engine:
                 status, self._halt = self.root.status, None
             if applied or blackboard.stirred:
                 context.again()  # what was ticked before the change may see it now
-            self.count += 1
             tick = self._recorded(status, applied)
         self._tell(tick)
         if broke is not None:

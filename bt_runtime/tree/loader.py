@@ -58,6 +58,7 @@ class Loader:
         self.limits = limits or Limits()
         self.findings = Findings()
         self.loaded: dict[Path, TreeSpec | None] = {}
+        self.files: dict[Path, str] = {}  # every file that was read, with its text
         self.home: Path | None = None  # the folder of the first file: what may be read when there is no project
 
     def file(self, path: Path | str) -> Checked:
@@ -117,6 +118,7 @@ class Loader:
             self.home = path.parent
         if path not in self.loaded:
             document = source.read(path, self.shown(path), self.limits)
+            self.files[path] = document.text
             self.loaded[path] = None  # until it is whole: a tree that contains itself is met here
             self.loaded[path] = self.tree(document, path.parent, (*chain, path))
         return self.loaded[path]
@@ -191,7 +193,7 @@ class Loader:
                 self.not_included("outside", name, spec.file, item.span)
                 continue
             read = manifest.read(path, self.shown(path))
-            self.findings.sources[self.shown(path)] = read.text
+            self.findings.sources[self.shown(path)] = self.files[path.resolve()] = read.text
             self.findings.items += read.diagnostics
             for kind in read.kinds:
                 if kind.name in registry:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,9 +63,10 @@ class SkillNode(Node):
         target = self.find()
         self.activity = None
         if self.entry.impl in ("world", "memory") and hasattr(target, "act"):
-            self.activity = act(target, self.sentence, self.context)
+            self.activity = act(target, self.sentence, self.context, self.entry)
         else:
-            self.activity = begin(target, params, self.context.wake)
+            start = partial(begin, target, params, self.context.wake)
+            self.activity = self.context.begun(start, self.sentence, target, self.entry, params)
 
     def update(self) -> Status:
         assert self.activity is not None
@@ -110,8 +112,12 @@ class Instant:
         pass
 
 
-def act(world: Any, sentence: str, context: Context) -> Activity:
+def act(world: Any, sentence: str, context: Context, entry: Entry | None = None) -> Activity:
     """One action in a world: at once when it is instant, else in a thread, one at a time."""
+    return context.begun(partial(_act, world, sentence, context), sentence, world, entry, None)
+
+
+def _act(world: Any, sentence: str, context: Context) -> Activity:
     if getattr(world, "instant", False):
         return Instant(ended(world.act(sentence)))
     turns: dict[int, threading.Lock] = context.services.setdefault("turns", {})

@@ -1,0 +1,157 @@
+"""An action as the journal sees it: begun, ended, and in doubt when only the first of these was written down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from py_trees.common import Status
+
+from bt_runtime.journal import codec
+from bt_runtime.journal.doubt import DONE, START, settle, verified
+from bt_runtime.journal.tape import Difference, Tape, failure, result_of
+from bt_runtime.journal.taped import TapedWorld
+from bt_runtime.journal.writer import Ticket
+from bt_runtime.skills.activity import Ended
+from bt_runtime.skills.manifest import Entry
+from bt_runtime.types import Observation
+
+if TYPE_CHECKING:
+    from bt_runtime.tree.context import Context
+
+
+class TapedActivity:
+    """What outlives this process is written to the disk before it begins, unless it may be repeated anyway."""
+
+    def __init__(
+        self, tape: Tape, context: Context, start: Callable[[], Any], sentence: str, target: Any, entry: Entry | None,
+        params: dict[str, Any] | None,
+    ) -> None:  # fmt: skip
+        self.tape, self.context, self.start = tape, context, start
+        self.sentence, self.target, self.entry, self.params = sentence, target, entry, params
+        self.number = tape.next_number()
+        self.inner: Any = None
+        self.ticket: Ticket | None = None
+        self.before: bool | None = None
+        self.dead = tape.broken
+        self.recorded = False  # was its beginning read from the tape
+        world = target if isinstance(target, TapedWorld) else None
+        self.world = world
+        self.lasting = world is None or world.lasting  # does what it does outlive this process
+        if not self.dead:
+            self.begin()
+
+    # Beginning -------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        found = self.tape.take("begin", {"job": self.number, "sentence": self.sentence})
+        if found is not None:
+            self.recorded, self.before = True, found.get("before")
+            failed = self.tape.answer("done", self.number) if self._failed_at_start() else None
+            if failed is not None:
+                result_of(failed)
+            return
+        policy = self.entry.on_resume if self.entry is not None else "fail"
+        careful = self.lasting and policy != "repeat"
+        if careful and policy == "verify" and self.entry is not None:
+            self.before = self._holds()
+        self.tape.put(
+            "begin", {"job": self.number, "sentence": self.sentence, "on_resume": policy, "before": self.before}
+        )
+        if careful and self.tape.writer is not None:
+            self.ticket = self.tape.writer.durable(self.context.wake)
+        else:
+            self._start()
+
+    def _failed_at_start(self) -> bool:
+        recording, events = self.tape.recording, self.tape.events
+        if recording is None or not events or events[0].kind != "done":
+            return False
+        return bool(recording.body(events[0]).get("at_start"))
+
+    def _holds(self) -> bool | None:
+        assert self.entry is not None
+        inner = self.world.inner if self.world is not None else self.target
+        return verified(self.sentence, self.entry, inner, self.params)
+
+    def _start(self) -> None:
+        try:
+            self.inner = self.start()
+        except Exception as error:
+            self.tape.put("done", {"job": self.number, "at_start": True, **failure(error)})
+            raise
+
+    # Going on --------------------------------------------------------------------------------
+
+    @property
+    def wakes(self) -> bool:
+        return self.inner is None or bool(getattr(self.inner, "wakes", False))
+
+    def poll(self) -> Ended | None:
+        if self.inner is None:
+            body = self.tape.answer("done", self.number)
+            if body is not None:
+                return self._again(body)
+            if self.dead or not self.tape.goes_on or (self.ticket is not None and not self.ticket.done):
+                return None
+            doubt = self._in_doubt() if self.recorded else None
+            if doubt is not None:
+                return doubt
+            self._start()
+        try:
+            done: Ended | None = self.inner.poll()
+        except Exception as error:
+            self.tape.put("done", {"job": self.number, **failure(error)})
+            raise
+        return None if done is None else self._ended(done)
+
+    def _ended(self, done: Ended, doubt: str = "") -> Ended:
+        kept = {"value": [done.status.name, codec.plain(done.value), done.feedback]}
+        self.tape.put("done", {"job": self.number, **kept, **({"doubt": doubt} if doubt else {})})
+        self.tape.boundary()
+        return done
+
+    def _again(self, body: dict[str, Any]) -> Ended:
+        status, value, feedback = result_of(body)
+        if self.world is not None and not self.lasting and self.world.inner is not None and "doubt" not in body:
+            repeat(self.tape, self.world, self.sentence, value)
+        return Ended(Status[status], value, feedback)
+
+    def _in_doubt(self) -> Ended | None:
+        """None: it is to be started (now)."""
+        self.recorded = False
+        if not self.lasting:
+            return None  # the world was built anew, and has never seen it
+        target = self.world.inner if self.world is not None else self.target
+        answer = settle(self.sentence, self.entry, target, self.params, self.before)
+        self.tape.note("in doubt", {"job": self.number, "sentence": self.sentence, "then": answer.how, "why": answer.why})
+        if answer.how == START:
+            return None
+        ok = answer.how == DONE
+        said = "This was done when the run was interrupted." if ok else "The run was interrupted while this was done."
+        value = Observation(said, ok, answer.why) if self.world is not None else None
+        return self._ended(Ended(Status.SUCCESS if ok else Status.FAILURE, value, answer.why), answer.how)
+
+    def cancel(self, reason: str) -> None:
+        if self.inner is None:
+            return
+        self.inner.cancel(reason)
+        future = getattr(self.inner, "future", None)
+        if self.world is not None and future is not None and not future.cancelled():
+            future.add_done_callback(self._late)  # an action in a thread cannot be stopped: the world changes yet
+
+    def _late(self, future: Any) -> None:
+        if future.cancelled() or future.exception() is not None:
+            return
+        self.tape.put("late", {"job": self.number, "sentence": self.sentence, "value": codec.plain(future.result())})
+
+
+def repeat(tape: Tape, world: TapedWorld, sentence: str, told: Any) -> None:
+    """The same action in a world that is built anew: it must answer as it did."""
+    now = world.inner.act(sentence)
+    if isinstance(told, Observation) and now != told:
+        tape.broken = True
+        raise Difference(
+            tape.tick(), f"the world does not repeat itself: `{sentence}` gave {told.text!r}, and now {now.text!r}"
+        )
+

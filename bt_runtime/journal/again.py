@@ -1,0 +1,90 @@
+"""A recorded run made again: the same tree from the recorded texts, the same answers, tick by tick."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.journal import codec, sources
+from bt_runtime.journal.reading import Recording
+from bt_runtime.journal.tape import Difference
+
+if TYPE_CHECKING:
+    from bt_runtime.runtime import Run
+
+TEXT = "trees/of the run.yaml"  # where a tree that came as text stands in a project laid out again
+
+
+@contextmanager
+def laid_out(recording: Recording) -> Iterator[tuple[Path, Path]]:
+    """A project of the recorded files, and the tree's file in it."""
+    head = recording.head
+    with tempfile.TemporaryDirectory(prefix="bt-journal-") as made:
+        folder = Path(made)
+        sources.lay_out(head["files"], folder)
+        root = next((f["place"] for f in head["files"] if f["origin"] == head["root"]), TEXT)
+        if root == TEXT:
+            (folder / TEXT).parent.mkdir(parents=True, exist_ok=True)
+            (folder / TEXT).write_text(head["text"], encoding="utf-8")
+        yield folder, folder / root
+
+
+def given(recording: Recording) -> dict[str, Any]:
+    """What the run was made with, but for what stands around it."""
+    from bt_runtime.agents.budget import Budget
+
+    head = recording.head
+    budget = codec.full(head["budget"])
+    return {
+        "inputs": codec.full(head["inputs"]), "seed": head["seed"], "recall": head["recall"], "strict": head["strict"],
+        "budget": Budget(*budget) if budget is not None else None, "hz": head["hz"],
+    }  # fmt: skip
+
+
+def step(run: Run, check: Callable[[int], None] = lambda tick: None) -> Any:
+    """What others did before the next tick, then the tick."""
+    assert run.journal is not None
+    tape = run.journal.tape
+    while (found := tape.outside()) is not None:
+        event, body = found
+        run.journal.remaking = True
+        try:
+            redo(run, event.kind, body)
+        finally:
+            run.journal.remaking = False
+    tick = run.tick()
+    check(tick.number)
+    return tick
+
+
+def redo(run: Run, kind: str, body: dict[str, Any]) -> None:
+    """Does once more what somebody outside did."""
+    if kind == "write":
+        scope = run.context.blackboard.scopes.get(body["scope"])
+        if scope is None:
+            raise Difference(run.engine.count, f"there is no scope {body['scope']!r} to write {body['name']!r} into")
+        scope[body["name"]] = codec.full(body["value"])
+    elif kind == "halt":
+        run.engine.halt(body["reason"], body["by"])
+    elif kind == "change":
+        if body["how"] == "remove":
+            run.remove(body["path"])
+        elif body["text"] is None:
+            raise Difference(run.engine.count, f"at {body['path']} nodes made in Python were grafted: give YAML")
+        else:
+            _grafted(run, body)
+    elif kind == "late":
+        world = run.context.service("world")
+        if world is not None and world.inner is not None and not world.lasting:
+            world.inner.act(body["sentence"])
+
+
+def _grafted(run: Run, body: dict[str, Any]) -> None:
+    try:
+        run.graft(body["path"], body["text"], body["how"], body["index"])
+    except BtError:
+        return  # it was refused when it was asked for, too

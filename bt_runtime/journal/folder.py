@@ -1,0 +1,118 @@
+"""The folder of journals: finding one, seeing which is being written, letting old ones go."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from bt_runtime.diagnose import BtError, nearest
+from bt_runtime.journal.store import SUFFIX, Limits
+
+RUNS = "runs"
+
+
+class Lock:
+    """Held by the process that writes a journal; the system lets go of it when that dies."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.with_suffix(".lock")
+        self.file: IO[str] | None = self.path.open("a")
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self.file.close()
+            raise BtError(f"{path.name} is being written by another process", "end that run first") from None
+
+    def release(self) -> None:
+        if self.file is not None:
+            self.path.unlink(missing_ok=True)
+            self.file.close()
+            self.file = None
+
+
+def is_live(path: Path) -> bool:
+    """Is some process writing this journal?"""
+    lock = path.with_suffix(".lock")
+    try:
+        with lock.open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
+def journals(folder: Path) -> list[Path]:
+    """All journals of a folder, the oldest first."""
+    return sorted(folder.glob(f"*{SUFFIX}"), key=lambda p: (p.stat().st_mtime, p.name)) if folder.is_dir() else []
+
+
+def find(name: str, folder: Path) -> Path:
+    """A journal by its path, its run's name, the beginning of that, or `last`."""
+    direct = Path(name)
+    if direct.is_file():
+        return direct
+    there = journals(folder)
+    if name == "last" and there:
+        return there[-1]
+    exact = [p for p in there if p.stem == name]
+    found = exact or [p for p in there if p.stem.startswith(name) or p.stem.endswith(name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise BtError(f"`{name}` may be any of {len(found)} runs", ", ".join(p.stem for p in found[:8]))
+    close = nearest(name, [p.stem for p in there])
+    hint = f"did you mean `{close}`?" if close else f"`btr runs list` shows those in {folder}/"
+    raise BtError(f"there is no run `{name}` in {folder}/", hint)
+
+
+def files_of(path: Path) -> Iterator[Path]:
+    """A journal and what SQLite keeps beside it."""
+    for each in (path, Path(f"{path}-wal"), Path(f"{path}-shm"), path.with_suffix(".lock")):
+        if each.exists():
+            yield each
+
+
+def remove(path: Path) -> None:
+    if is_live(path):
+        raise BtError(f"{path.stem} is being written", "end that run first")
+    for each in list(files_of(path)):
+        each.unlink(missing_ok=True)
+
+
+class Usage(NamedTuple):
+    journals: int
+    bytes: int
+
+
+def usage(path: Path) -> int:
+    return sum(each.stat().st_size for each in files_of(path))
+
+
+def let_old_go(folder: Path, limits: Limits) -> list[Path]:
+    """Removes journals beyond the age limit that nobody writes; what cannot be removed stays."""
+    oldest, gone = time.time() - limits.days * 86400, []
+    for path in journals(folder):
+        try:
+            if path.stat().st_mtime < oldest and not is_live(path):
+                remove(path)
+                gone.append(path)
+        except (OSError, BtError):
+            continue
+    return gone
+
+
+def new_path(folder: Path, name: str) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BtError(f"journals cannot be kept in {folder}: {error.strerror}", "name another folder") from error
+    if not os.access(folder, os.W_OK):
+        raise BtError(f"journals cannot be kept in {folder}: it cannot be written", "name another folder")
+    safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
+    return folder / f"{safe}{SUFFIX}"

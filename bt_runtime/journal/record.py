@@ -1,0 +1,270 @@
+"""Records a run: what it is made of, every answer from outside, and what became of it."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.journal import codec, folder, sources
+from bt_runtime.journal.action import TapedActivity
+from bt_runtime.journal.doubt import entry_of
+from bt_runtime.journal.reading import Recording
+from bt_runtime.journal.store import FORMAT, Limits, NodeRow, Store
+from bt_runtime.journal.surroundings import Around
+from bt_runtime.journal.tape import Tape
+from bt_runtime.journal.taped import TapedClock
+from bt_runtime.journal.texts import Texts
+from bt_runtime.journal.writer import Writer
+from bt_runtime.skills.manifest import Entry
+from bt_runtime.tree.context import Line
+from bt_runtime.tree.node import RUNNING, path_of
+
+if TYPE_CHECKING:
+    from bt_runtime.tree.blackboard import Written
+    from bt_runtime.tree.engine import Tick
+
+LONG = 10_000  # characters of a value that a node writes; what others write is kept whole
+_PLAIN = (str, int, bool, type(None))
+
+
+class Recorder:
+    """Given to a Run. `recording` is what happened before, when the run is one that is made again."""
+
+    def __init__(
+        self, place: Path | str | None, recording: Recording | None = None, limits: Limits | None = None
+    ) -> None:
+        self.place = Path(place) if place is not None else None  # the folder; of a recording's own file, its path
+        self.recording, self.limits = recording, limits or Limits()
+        self.tape = Tape(None, recording)
+        self.lock: folder.Lock | None = None
+        self.around: Around
+        self.path: Path | None = None
+        self.entries: list[Entry] | None = None
+        self.nodes = 0  # numbered so far
+        self.ticks = 0  # the latest that was told
+        self.closed = self.judged = False
+        self.stack = ExitStack()  # what has to be there for as long as the run
+
+    def name_of(self, name: str) -> str:
+        """A run that is made again keeps its name."""
+        return self.recording.name if self.recording is not None else name
+
+    # Beginning -------------------------------------------------------------------------------
+
+    def attach(self, run: Any, given: dict[str, Any]) -> None:
+        """Puts itself between the run and everything outside. `given`: what the run was made with."""
+        self.run, context = run, run.context
+        self.context = context
+        self.tape.tick = lambda: run.engine.count
+        self.clock = TapedClock(self.tape, context.clock, context)
+        context.clock = self.clock
+        if self.recording is not None:
+            self.around = Around.recorded(self.recording.head)
+        else:
+            self.around = Around.of(run)
+        if self.place is not None:
+            self._open(run, given)
+        self.around.wrap(run, self.tape)
+        context.begun = self._begun
+        self._chain(context)
+        context.blackboard.listen(self._written)
+        run.observe(self._ticked)
+
+    def _open(self, run: Any, given: dict[str, Any]) -> None:
+        assert self.place is not None
+        if self.recording is None:
+            folder.let_old_go(self.place, self.limits)
+            self.path = folder.new_path(self.place, run.name)
+        else:
+            self.path = self.recording.path
+        self.lock = folder.Lock(self.path)
+        try:
+            store = Store(self.path, self.limits)
+            texts = Texts()
+            if self.recording is not None:
+                self._go_on(store, texts, self.recording)
+        except BaseException:
+            self.lock.release()
+            raise
+        seq = len(self.recording.events) if self.recording else 0
+        self.tape.writer = Writer(store, texts, seq, self._broke)
+        if self.recording is None:
+            for name, value in self._head(run, given).items():
+                self.tape.writer.head(name, value)
+            self.tape.writer.durable().wait(10)
+
+    def _go_on(self, store: Store, texts: Texts, recording: Recording) -> None:
+        last = recording.events[-1] if recording.events else None
+        store.cut(last.seq if last else 0, recording.last_tick, recording.sum)
+        for number in sorted(recording.texts)[-64:]:
+            texts.remember(number, recording.texts[number])
+        texts.last = max(recording.pieces, default=0)
+
+    def _head(self, run: Any, given: dict[str, Any]) -> dict[str, Any]:
+        tree, spec = run.tree, run.spec
+        loader = tree.first
+        files = sources.kept(loader.files, loader.project, loader.home)
+        text = spec.text
+        root = next((p for p, read in loader.files.items() if read == text), None)
+        model, memory = given.get("model"), given.get("memory")
+        return {
+            "format": FORMAT, "name": run.name, "tree": spec.name, "file": spec.file, "text": text,
+            "root": str(root or ""), "folder": str(spec.folder), "files": files,
+            "digest": sources.digest(files, text),  # type: ignore[arg-type]
+            "kinds": sources.kinds_kept(tree.kinds),
+            "inputs": codec.plain(dict(given.get("inputs") or {})), "seed": given.get("seed", 0),
+            "budget": codec.plain(list(given["budget"])) if given.get("budget") is not None else None,
+            "recall": bool(given.get("recall", True)), "strict": bool(given.get("strict")), "hz": given.get("hz"),
+            "model": _named(model), "memory": str(memory) if isinstance(memory, str | Path) else None,
+            "versions": versions(), "started": time.time(), **self.around.head(),
+        }  # fmt: skip
+
+    def _broke(self, why: str) -> None:
+        self.context.lines(Line("", "warning", why))
+
+    def _chain(self, context: Any) -> None:
+        """Whoever listened before goes on listening."""
+        events, lines = context.events, context.lines
+
+        def told(name: str, what: dict[str, Any]) -> None:
+            self.tape.note(name, codec.plain(what))
+            events(name, what)
+
+        def said(line: Line) -> None:
+            self.tape.note("log", {"path": line.path, "level": line.level, "text": line.text})
+            lines(line)
+
+        context.events, context.lines = told, said
+
+    # While it runs ---------------------------------------------------------------------------
+
+    def _begun(self, start: Any, sentence: str, target: Any, entry: Entry | None, params: Any) -> Any:
+        if target is self.context.service("memory"):
+            return start()  # working memory is a part of the run: it will say the same again
+        known = entry or entry_of(sentence, self._entries())
+        return TapedActivity(self.tape, self.context, start, sentence, target, known, params)
+
+    def _entries(self) -> list[Entry]:
+        if self.entries is None:
+            own = [k.data["entry"] for k in self.run.spec.registry if "entry" in k.data]
+            self.entries = [*own, *self.around.manifest()]
+        return self.entries
+
+    def _inside(self) -> bool:
+        """Is this the thread that ticks, inside its tick?"""
+        return bool(self.context.ticking) and self.context.blackboard.ticked_here()
+
+    def _written(self, written: Written) -> None:
+        value = written.value
+        if self._inside() or self.context.halting.by:
+            kept = value if type(value) in _PLAIN else codec.plain(value)
+            if len(str(kept)) > LONG:
+                kept = {"$": "opaque", "v": f"{len(str(kept)):,} characters"}
+            self.tape.note("blackboard", {"scope": written.scope, "name": written.name, "value": kept})
+        elif not self.remaking:
+            self.tape.put("write", {"scope": written.scope, "name": written.name, "value": codec.plain(value)})
+
+    remaking = False  # something that others did is being done again
+
+    def asked(self, how: str, path: str, plan: Any = "", index: int | None = None) -> None:
+        """Somebody outside asked for a change of shape. Nodes made in Python are described, and cannot be made again."""
+        if not self._inside() and not self.remaking:
+            text = plan if isinstance(plan, str) else None
+            self.tape.put("change", {"how": how, "path": path, "text": text, "index": index})
+
+    def _ticked(self, tick: Tick) -> None:
+        if tick.grafts or not self.nodes:
+            self._number(tick.number)
+        if tick.halts or tick.crashes or tick.grafts or tick.status is not RUNNING:
+            self._noted(tick)
+        tape = self.tape
+        if tick.changes and tape.writer is not None and tape.live:
+            tape.writer.changes(tick.number, tick.changes)
+        self.ticks = tick.number
+
+    def _number(self, tick: int) -> None:
+        """New nodes get numbers, parents first."""
+        rows, todo = [], [(self.run.engine.root, 0)]
+        while todo:
+            node, place = todo.pop()
+            if not hasattr(node, "seen_as"):
+                self.nodes += 1
+                node.seen_as = self.nodes
+                kind = getattr(getattr(node, "spec", None), "kind", None)
+                shown = kind.name if kind is not None else type(node).__name__
+                rows.append(NodeRow(self.nodes, path_of(node), shown, node.name, tick, place))
+            todo.extend((c, i) for i, c in reversed(list(enumerate(node.children))))
+        if rows and self.tape.writer is not None:
+            self.tape.writer.nodes(rows)
+
+    def _noted(self, tick: Tick) -> None:
+        note = self.tape.note
+        for graft in tick.grafts:
+            note("graft", {"how": graft.how, "path": graft.path, "yaml": graft.text})
+        for crash in tick.crashes:
+            note("crash", {"path": crash.path, "message": crash.message})
+        if tick.halts:
+            why = {h: [getattr(n, "seen_as", 0) for n, w in tick.halts if w == h] for _, h in tick.halts}
+            for halt, numbers in why.items():
+                note("halted", {"by": halt.by, "reason": halt.reason, "nodes": numbers})
+        if tick.number == self.ticks:  # not a tick, but a halt between two
+            halt = tick.halts[0][1] if tick.halts else None
+            if halt is not None and not self.remaking:
+                self.tape.put("halt", {"by": halt.by, "reason": halt.reason})
+        elif tick.status is not RUNNING:
+            note("result", {"status": tick.status.name})
+            self.tape.boundary()
+
+    # End -------------------------------------------------------------------------------------
+
+    def verdict(self, verdict: Any) -> None:
+        if verdict is not None and not self.judged:
+            self.judged = True
+            self.tape.note("verdict", {"met": verdict.met, "total": verdict.total})
+
+    def close(self) -> None:
+        if self.closed:
+            return
+        self.closed = True
+        if self.tape.writer is not None:
+            self.tape.writer.close()
+        if self.lock is not None:
+            self.lock.release()
+        self.stack.close()
+
+
+def _named(model: Any) -> Any:
+    """How a person named the models; what was given as an object has no name that could be given again."""
+    if isinstance(model, dict):
+        return {str(k): _named(v) for k, v in model.items()}
+    return str(model) if isinstance(model, str | Path) else None
+
+
+def versions() -> dict[str, str]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    from bt_runtime import __version__
+
+    try:
+        py_trees = version("py_trees")
+    except PackageNotFoundError:
+        py_trees = "?"
+    return {
+        "bt_runtime": __version__, "python": platform.python_version(), "py_trees": py_trees, "platform": sys.platform
+    }  # fmt: skip
+
+
+def recorder(journal: Any) -> Recorder | None:
+    """What a run is given as `journal`: a folder, a Recorder, or nothing."""
+    if journal is None or isinstance(journal, Recorder):
+        return journal
+    if not isinstance(journal, str | Path):
+        raise BtError(f"a journal is a folder, not {journal!r}", 'for instance `journal="runs/"`')
+    return Recorder(journal)
+
+

@@ -1,0 +1,105 @@
+"""The same run again without model or world: every status must come as it was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bt_runtime.diagnose import BtError, Faults
+from bt_runtime.journal import again, sources
+from bt_runtime.journal.reading import Recording
+from bt_runtime.journal.record import Recorder
+from bt_runtime.journal.tape import Difference, Over
+
+if TYPE_CHECKING:
+    from bt_runtime.tree.engine import Tick
+
+
+class Replayed(NamedTuple):
+    name: str
+    ticks: int
+    status: str  # of the root, after the last tick
+    difference: str = ""  # the first one, with its tick
+    ended: str = ""  # why the replay ended before the recording did
+
+    @property
+    def same(self) -> bool:
+        return not self.difference
+
+
+def replay(
+    journal: Path | str, until: int | None = None, see: Callable[[Any, Tick], None] = lambda run, tick: None
+) -> Replayed:
+    """`see` is called after each tick, with the run and what the tick did."""
+    from bt_runtime.runtime import Run, load
+
+    recording = Recording(Path(journal))
+    with again.laid_out(recording) as (folder, tree):
+        try:
+            loaded = load(tree, project=folder, skills=sources.kinds_of(recording.head["kinds"]))
+        except Faults as faults:
+            raise BtError(f"{recording.name}: its tree cannot be loaded by this version", str(faults)) from faults
+        recorder = Recorder(None, recording)
+        services = {"scripted_skills": _Everything()}
+        run = Run(loaded, services=services, journal=recorder, **{**again.given(recording), "strict": False})
+        try:
+            return _replayed(run, recording, until, see)
+        finally:
+            recorder.tape.broken = True  # what the end halts has no counterpart in the recording
+            run.close()
+
+
+class _Everything:
+    """Stands for any skill: its answers are on the tape."""
+
+    def get(self, name: str) -> Any:
+        return _never
+
+
+def _never(**params: Any) -> None:
+    raise BtError("a skill of a replayed run is never called")
+
+
+def _replayed(run: Any, recording: Recording, until: int | None, see: Callable[[Any, Any], None]) -> Replayed:
+    last = recording.last_tick if until is None else min(until, recording.last_tick)
+    status, done = "INVALID", 0
+    try:
+        while run.engine.count < last:
+            tick = again.step(run)
+            _compare(run, recording, tick)
+            status, done = tick.status.name, tick.number
+            see(run, tick)
+        _nothing_left(run, recording, until)
+    except Difference as difference:
+        return Replayed(recording.name, done, status, str(difference))
+    except Over:
+        why = "the journal reached its size limit there" if recording.full else "the recording ends within a tick"
+        return Replayed(recording.name, done, status, "", why)
+    return Replayed(recording.name, done, status, "", recording.damage)
+
+
+def _compare(run: Any, recording: Recording, tick: Tick) -> None:
+    """Bit for bit, where the ring still knows."""
+    first, latest = min(recording.ticks, default=0), max(recording.ticks, default=0)
+    if not first <= tick.number <= latest:
+        return
+    now = [(node.seen_as, status.name) for node, status in tick.changes]  # type: ignore[attr-defined]
+    then = recording.changes(tick.number)
+    if now == then:
+        return
+    paths = {row.number: row.path for row in recording.nodes}
+    at = next((i for i, (a, b) in enumerate(zip(now, then, strict=False)) if a != b), min(len(now), len(then)))
+
+    def shown(changes: list[tuple[int, str]]) -> str:
+        return f"{paths.get(changes[at][0], '?')} {changes[at][1]}" if at < len(changes) else "nothing more"
+
+    raise Difference(tick.number, f"the replay has {shown(now)}, the recording {shown(then)}")
+
+
+def _nothing_left(run: Any, recording: Recording, until: int | None) -> None:
+    """What was recorded and did not come up is a difference too."""
+    events = run.journal.tape.events
+    left = next((e for e in events if e.tick < run.engine.count or (until is None and e.kind != "halt")), None)
+    if left is not None and left.kind not in ("write", "change", "halt", "late"):
+        raise Difference(left.tick, f"the recording has `{left.kind}`, and the replay did not come to it")

@@ -1,0 +1,149 @@
+"""One run, one SQLite file: how it is laid out, written in batches, and kept from growing without bound."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.journal.texts import Piece
+
+FORMAT = 1
+SUFFIX = ".btr"
+_SCHEMA = """
+CREATE TABLE head (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE events (seq INTEGER PRIMARY KEY, tick INTEGER NOT NULL, at REAL NOT NULL, kind TEXT NOT NULL,
+                     body TEXT NOT NULL, sum INTEGER NOT NULL);
+CREATE TABLE ticks (tick INTEGER PRIMARY KEY, at REAL NOT NULL, changes TEXT NOT NULL);
+CREATE TABLE nodes (number INTEGER PRIMARY KEY, path TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
+                    tick INTEGER NOT NULL, place INTEGER NOT NULL);
+CREATE TABLE texts (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, keep INTEGER NOT NULL, rest TEXT NOT NULL,
+                    sum INTEGER NOT NULL);
+"""
+
+
+class Limits(NamedTuple):
+    """How much of a run is kept."""
+
+    bytes: int = 256 * 2**20  # of one journal; beyond it only grafts, halts and results are noted
+    ticks: int = 50_000  # the latest ticks whose status changes are kept
+    days: float = 90  # journals in the folder that are older go when a new run begins
+
+
+class Event(NamedTuple):
+    seq: int
+    tick: int
+    at: float
+    kind: str
+    body: str
+
+
+class NodeRow(NamedTuple):
+    number: int
+    path: str
+    kind: str
+    name: str
+    tick: int  # at which it came into the tree
+    place: int  # among its siblings, then
+
+
+class Batch(NamedTuple):
+    events: Sequence[Event] = ()
+    texts: Sequence[Piece] = ()
+    ticks: Sequence[tuple[int, float, str]] = ()
+    nodes: Sequence[NodeRow] = ()
+    head: Mapping[str, str] = {}
+
+
+def checksum(event: Event, before: int) -> int:
+    """Chained, so that a row that is missing or was changed shows in all that follow."""
+    return zlib.crc32(f"{event.seq}|{event.tick}|{event.kind}|{event.body}".encode("utf-8", "surrogatepass"), before)
+
+
+class Store:
+    """The writing side. One thread uses it."""
+
+    def __init__(self, path: Path, limits: Limits | None = None) -> None:
+        self.path, self.limits = path, limits or Limits()
+        fresh = not path.exists()
+        self.connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        try:
+            self.connection.execute("PRAGMA journal_mode=WAL")
+            if fresh:
+                self.connection.executescript(f"BEGIN;{_SCHEMA};COMMIT")
+            row = self.connection.execute("SELECT sum FROM events ORDER BY seq DESC LIMIT 1").fetchone()
+        except sqlite3.Error as error:
+            self.connection.close()
+            raise BtError(f"{path} cannot be written as a journal: {error}") from error
+        self.sum = int(row[0]) if row else 0
+        self.written = 0
+
+    def commit(self, batch: Batch, durable: bool) -> None:
+        """Writes a batch wholly or not at all; `durable`: it is on the disk when this returns."""
+        run = self.connection.execute
+        run(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+        run("BEGIN IMMEDIATE")
+        before = self.sum
+        try:
+            self._insert(batch)
+            run("COMMIT")
+        except BaseException:
+            self.sum = before
+            if self.connection.in_transaction:
+                run("ROLLBACK")
+            raise
+        self.written += 1
+
+    def _insert(self, batch: Batch) -> None:
+        many = self.connection.executemany
+        if batch.head:
+            many("INSERT OR REPLACE INTO head VALUES (?, ?)", list(batch.head.items()))
+        many(
+            "INSERT OR REPLACE INTO texts VALUES (?, ?, ?, ?, ?)",
+            [(*p, zlib.crc32(p.rest.encode())) for p in batch.texts],
+        )
+        many("INSERT OR IGNORE INTO nodes VALUES (?, ?, ?, ?, ?, ?)", batch.nodes)
+        rows = []
+        for event in batch.events:
+            self.sum = checksum(event, self.sum)
+            rows.append((*event, self.sum))
+        many("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
+        if batch.ticks:
+            many("INSERT OR REPLACE INTO ticks VALUES (?, ?, ?)", batch.ticks)
+            self.connection.execute("DELETE FROM ticks WHERE tick <= ?", (batch.ticks[-1][0] - self.limits.ticks,))
+
+    def full(self) -> bool:
+        """Has the file reached its size limit? Old status changes go first."""
+        if self.bytes() <= self.limits.bytes:
+            return False
+        self.connection.execute(
+            "DELETE FROM ticks WHERE tick <= (SELECT max(tick) FROM ticks) - ?", (self.limits.ticks // 10,)
+        )
+        return self.bytes() > self.limits.bytes
+
+    def bytes(self) -> int:
+        """What is in use of the file."""
+        one = self.connection.execute
+        pages = int(one("PRAGMA page_count").fetchone()[0]) - int(one("PRAGMA freelist_count").fetchone()[0])
+        return pages * int(one("PRAGMA page_size").fetchone()[0])
+
+    def cut(self, seq: int, tick: int, sum: int) -> None:
+        """Forgets what came after; the run goes on from there."""
+        run = self.connection.execute
+        run("BEGIN IMMEDIATE")
+        run("DELETE FROM events WHERE seq > ?", (seq,))
+        run("DELETE FROM ticks WHERE tick > ?", (tick,))
+        run("COMMIT")
+        self.sum = sum
+
+    def close(self) -> None:
+        self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.connection.close()
+
+
+def safe(text: str) -> str:
+    """SQLite takes no lone surrogates."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,136 @@
+"""What a run finds around it, in a form that is kept: enough to open it again, or to do without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bt_runtime import project
+from bt_runtime.diagnose import BtError
+from bt_runtime.envs.registry import OURS, open_suite
+from bt_runtime.journal import codec
+from bt_runtime.journal.tape import Tape
+from bt_runtime.journal.taped import TapedEpisodes, TapedModel, TapedPerson, TapedWorld
+from bt_runtime.skills import manifest
+from bt_runtime.skills.manifest import Entry
+from bt_runtime.types import Json, Task
+
+_NEVER = {"act", "close"}  # not called through `has`
+
+
+class Around:
+    """`world`, `models`: what a run that is made again needs to know of them."""
+
+    def __init__(self, kept: Mapping[str, Any]) -> None:
+        self.kept = dict(kept)
+
+    @classmethod
+    def of(cls, run: Any) -> Around:
+        services, world = run.context.services, run.context.service("world")
+        models = dict(services.get("models") or {})
+        if services.get("model") is not None:
+            models.setdefault("default", services["model"])
+        return cls({
+            "world": _world(world) if world is not None else None,
+            "task": codec.plain(_task(run.equipment.task, world)),
+            "models": {name: {"template": getattr(m, "chat_template", None)} for name, m in models.items()},
+            "working": services.get("working_memory") is not None,
+            "episodes": services.get("episodes") is not None,
+            "person": services.get("person") is not None,
+        })  # fmt: skip
+
+    @classmethod
+    def recorded(cls, head: Mapping[str, Any]) -> Around:
+        return cls({k: head.get(k) for k in ("world", "task", "models", "working", "episodes", "person")})
+
+    def head(self) -> dict[str, Json]:
+        return self.kept
+
+    @property
+    def suite(self) -> str:
+        return str((self.kept["world"] or {}).get("suite") or "")
+
+    def manifest(self) -> list[Entry]:
+        """The sentences of the world's own manifest, for trees that leave the choice to an agent."""
+        path = project.find("skills", open_suite(self.suite).skills) if self.suite else None
+        return [k.data["entry"] for k in manifest.read(path).kinds] if path is not None else []
+
+    def wrap(self, run: Any, tape: Tape) -> None:
+        """Puts the tape between the run and everything around it."""
+        context, kept = run.context, self.kept
+        services = context.services
+        world = kept["world"]
+        if world is not None:
+            services["world"] = TapedWorld(
+                tape, services.get("world"), world["has"], world["instant"], world["lasting"]
+            )
+        if kept["working"] and services.get("working_memory") is None:
+            run.equipment._working_memory(context)
+        inner = {**(services.get("models") or {})}
+        if services.get("model") is not None:
+            inner.setdefault("default", services["model"])
+        models = {n: TapedModel(tape, n, inner.get(n), context, m["template"]) for n, m in kept["models"].items()}
+        if models:
+            services.update(models=models, model=models.get("default"))
+        if kept["episodes"]:
+            services["episodes"] = TapedEpisodes(tape, services.get("episodes"))
+        if kept["person"]:
+            services["person"] = TapedPerson(tape, services.get("person"))
+        if kept["task"] is not None and "task" not in services:
+            services.update(task=kept["task"]["id"], task_kind=kept["task"]["kind"])
+
+    def open_world(self) -> Any:
+        """The world as it stood when the run began, for one that is made again."""
+        kept = self.kept["world"]
+        if not self.suite:
+            raise BtError(
+                f"the run's world, {kept['class']}, was made by a program", "resume it there: resume(run, world=…)"
+            )
+        world: Any = open_suite(self.suite).open()
+        self.set_up(world)
+        return world
+
+    def set_up(self, world: Any) -> None:
+        """Puts a fresh world where the run began."""
+        kept, task = self.kept["world"], self.kept["task"]
+        if kept["lasting"]:
+            return
+        if task is not None:
+            world.reset(Task(task["id"], task["kind"], task["goal"], codec.full(task["data"])))
+        if kept["start"] is not None:
+            world.restore(codec.full(kept["start"]))
+        elif task is None:
+            raise BtError("the world cannot be put back to where the run began", "it gave no snapshot and had no task")
+
+
+def _world(world: Any) -> dict[str, Json]:
+    lasting = bool(getattr(world, "lasting", False))
+    has = [n for n in dir(world) if not n.startswith("_") and n not in _NEVER and callable(getattr(world, n, None))]
+    start = None
+    if not lasting and hasattr(world, "snapshot"):
+        try:
+            start = codec.plain(world.snapshot())
+        except Exception:
+            start = None  # a world that is not set up yet has no state to keep
+    return {
+        "class": f"{type(world).__module__}:{type(world).__qualname__}", "suite": suite_of(world), "has": list(has),
+        "instant": bool(getattr(world, "instant", False)), "lasting": lasting, "start": start,
+    }  # fmt: skip
+
+
+def suite_of(world: Any) -> str:
+    """The name under which a world like this can be opened; "" when there is none."""
+    module = type(world).__module__
+    for name, place in OURS.items():
+        package = place.partition(":")[0].rpartition(".")[0]
+        if module.startswith(f"{package}."):
+            return name
+    return str(getattr(world, "suite", "") or "")
+
+
+def _task(task: Task | None, world: Any) -> dict[str, Json] | None:
+    found = task if task is not None else getattr(world, "_task", None)
+    if not isinstance(found, Task):
+        return None
+    return {"id": found.id, "kind": found.kind, "goal": found.goal, "data": dict(found.data)}
+

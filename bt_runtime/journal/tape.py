@@ -1,0 +1,175 @@
+"""The tape: every answer from outside, in the order in which it came. A run that is made again reads it instead.
+
+A tree is deterministic but for what it is told: the time, a model's answers, a world's. All of that passes here.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.journal import codec
+from bt_runtime.journal.reading import Recording
+from bt_runtime.journal.store import Event, safe
+from bt_runtime.journal.writer import Writer
+from bt_runtime.types import Json
+
+ASKED = frozenset({"clock", "world", "ask", "answer", "begin", "done", "seek", "found", "question", "reply"})
+OUTSIDE = frozenset({"write", "change", "halt", "late"})  # what others did, between two ticks
+TAPED = ASKED | OUTSIDE
+
+
+class Difference(BaseException):
+    """The run does not do what was recorded. No Exception: no node may swallow it."""
+
+    def __init__(self, tick: int, what: str) -> None:
+        super().__init__(f"tick {tick}: {what}")
+        self.tick, self.what = tick, what
+
+
+class Over(BaseException):
+    """The recording has ended, and there is nothing to go on with."""
+
+
+class Failed(BtError):
+    """Something outside failed when the run was recorded, and fails again."""
+
+
+class Tape:
+    """`writer`: where new entries go. Without one, only what was recorded is played."""
+
+    def __init__(self, writer: Writer | None, recording: Recording | None = None) -> None:
+        self.writer = writer
+        self.recording = recording
+        events: Iterable[Event] = recording.events if recording else ()
+        self.events = deque(e for e in events if e.kind in TAPED)
+        self.told = sum(1 for e in events if e.kind not in TAPED)  # notes that were written already
+        self.tick: Callable[[], int] = lambda: 0
+        self.on_live: Callable[[], None] = lambda: None
+        self.broken = False  # a difference was found: what the halted nodes still ask has no meaning
+        self.number = 0  # of the latest job
+
+    @property
+    def live(self) -> bool:
+        return not self.events
+
+    @property
+    def goes_on(self) -> bool:
+        """The recorded part is over, and what is asked now is really asked."""
+        return self.live and self.writer is not None and not self.broken
+
+    def next_number(self) -> int:
+        self.number += 1
+        return self.number
+
+    # Answers ---------------------------------------------------------------------------------
+
+    def take(self, kind: str, key: dict[str, Json]) -> dict[str, Any] | None:
+        """The recorded entry, which must be this one; None when the tape has been played and the run goes on live."""
+        if self.live:
+            if self.writer is None:
+                self.broken = True
+                raise Over
+            return None
+        event, body = self._head()
+        if event.kind != kind or event.tick != self.tick() or any(body.get(k) != v for k, v in key.items()):
+            self._differ(kind, key, event, body)
+        return self._pop(body)
+
+    def answer(self, kind: str, number: int) -> dict[str, Any] | None:
+        """The recorded answer to a job, if it is what comes next."""
+        if self.live or self.broken:
+            return None
+        event, body = self._head()
+        if event.kind != kind or event.tick != self.tick() or body["job"] != number:
+            return None
+        return self._pop(body)
+
+    def _head(self) -> tuple[Event, dict[str, Any]]:
+        assert self.recording is not None
+        return self.events[0], self.recording.body(self.events[0])
+
+    def _pop(self, body: dict[str, Any]) -> dict[str, Any]:
+        self.events.popleft()
+        if self.live:
+            self.on_live()
+        return body
+
+    def _differ(self, kind: str, key: dict[str, Json], event: Event, body: dict[str, Any]) -> None:
+        self.broken = True
+        now, then = _shown(kind, key), _shown(event.kind, {k: body.get(k) for k in key} if event.kind == kind else body)
+        where = "" if event.tick == self.tick() else f" at tick {event.tick}"
+        raise Difference(self.tick(), f"the run comes to {now}; the recording has {then}{where}")
+
+    # Between ticks ---------------------------------------------------------------------------
+
+    def outside(self) -> tuple[Event, dict[str, Any]] | None:
+        """What others did before the tick that is about to begin."""
+        if self.live or self.events[0].kind not in OUTSIDE or self.events[0].tick > self.tick():
+            return None
+        event, body = self._head()
+        self._pop(body)
+        return event, body
+
+    # Writing ---------------------------------------------------------------------------------
+
+    def note(self, kind: str, body: dict[str, Json], texts: dict[str, str] | None = None) -> None:
+        """For people and for the record; a run that is made again does not need it."""
+        if self.told > 0:
+            self.told -= 1
+        elif self.writer is not None and self.goes_on:
+            self.writer.event(self.tick(), kind, body, texts)
+
+    def put(self, kind: str, body: dict[str, Json], texts: dict[str, str] | None = None) -> None:
+        if self.writer is not None and self.goes_on:
+            self.writer.event(self.tick(), kind, body, texts)
+
+    def boundary(self) -> None:
+        if self.writer is not None:
+            self.writer.soon()
+
+    def call(self, kind: str, key: dict[str, Json], make: Callable[[], Any], redo: Callable[[], Any] | None = None) -> Any:  # fmt: skip
+        """An answer that comes at once: recorded, or made now and written down. `redo` is done when it is recorded."""
+        found = None if self.broken else self.take(kind, key)
+        if found is not None:
+            if redo is not None:
+                redo()
+            return result_of(found)
+        try:
+            value = make()
+        except Exception as error:
+            self.put(kind, {**key, **failure(error)})
+            raise
+        lines = as_lines(value)
+        if lines is not None:
+            self.put(kind, key, {"lines": lines})
+        else:
+            self.put(kind, {**key, "value": codec.plain(value)})
+        return value
+
+
+def as_lines(value: Any) -> str | None:
+    """A long list of sentences, as a text that is kept once."""
+    if isinstance(value, list | tuple) and len(value) > 4 and all(type(v) is str and "\n" not in v for v in value):
+        return safe("\n".join(value))
+    return None
+
+
+def failure(error: Exception) -> dict[str, Json]:
+    message, hint = (error.message, error.hint) if isinstance(error, BtError) else (repr(error), "")
+    return {"error": message, "hint": hint, "type": type(error).__name__}
+
+
+def result_of(body: dict[str, Any]) -> Any:
+    if "error" in body:
+        raise Failed(body["error"], body["hint"])
+    if "lines" in body:
+        return body["lines"].split("\n")
+    return codec.full(body["value"])
+
+
+def _shown(kind: str, body: dict[str, Any]) -> str:
+    said = ", ".join(f"{k} {str(v)[-160:]!r}" for k, v in body.items() if k != "job")
+    return f"`{kind}` ({said})" if said else f"`{kind}`"

@@ -1,0 +1,203 @@
+"""The clock, the models, the world and the memories as a recorded run sees them: every answer passes the tape."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bt_runtime.journal import codec
+from bt_runtime.journal.store import safe
+from bt_runtime.journal.tape import Tape, failure, result_of
+
+if TYPE_CHECKING:
+    from bt_runtime.tree.clock import Alarm, RunClock
+    from bt_runtime.tree.context import Context
+
+CHANGING = frozenset({"restore", "reset", "act_as"})  # calls that change a world, besides `act`
+
+
+class TapedClock:
+    """Stands still within a tick, so that one number a tick is enough. A gap between two processes is no time."""
+
+    def __init__(self, tape: Tape, inner: RunClock, context: Context) -> None:
+        self.tape, self.inner, self.context = tape, inner, context
+        self.tick, self.time = -1, 0.0
+        self.ahead = 0.0  # of the inner clock
+        self.gap = not tape.live
+
+    def now(self) -> float:
+        tick = self.tape.tick()
+        if tick == self.tick and self.context.ticking:
+            return self.time
+        if not self.context.ticking:
+            return self.read() if self.tape.live else self.time
+        self.time = float(self.tape.call("clock", {}, self.read))
+        self.tick = tick
+        return self.time
+
+    def read(self) -> float:
+        """After a recorded part, time goes on from where it stood."""
+        if self.gap:
+            self.gap, self.ahead = False, self.time - self.inner.now()
+        return self.inner.now() + self.ahead
+
+    def wait(self, woken: Alarm, until: float) -> None:
+        self.inner.wait(woken, until - self.ahead)
+
+
+class TapedJob:
+    """A job whose answer is recorded. One that was never answered is asked again when the run goes on."""
+
+    wakes = True
+
+    def __init__(
+        self, tape: Tape, names: tuple[str, str], about: dict[str, Any], texts: dict[str, str],
+        ask: Callable[[], Any], read: Callable[[Any], Any], keep: Callable[[Any], Any] = codec.plain,
+    ) -> None:  # fmt: skip
+        self.tape, self.answers, self.ask, self.read, self.keep = tape, names[1], ask, read, keep
+        self.number = tape.next_number()
+        self.job: Any = None
+        self.since = time.perf_counter()
+        self.dead = tape.broken
+        if not self.dead and tape.take(names[0], {"job": self.number, **about, **texts}) is None:
+            tape.put(names[0], {"job": self.number, **about}, texts)
+            self.start()
+
+    def start(self) -> None:
+        try:
+            self.job = self.ask()
+        except Exception as error:
+            self.failed(error)
+            raise
+
+    def poll(self) -> Any:
+        if self.job is None:
+            body = self.tape.answer(self.answers, self.number)
+            if body is not None:
+                return self.read(result_of(body))
+            if self.dead or not self.tape.goes_on:
+                return None
+            self.since = time.perf_counter()
+            self.start()
+        try:
+            answer = self.job.poll()
+        except Exception as error:
+            self.failed(error)
+            raise
+        if answer is None:
+            return None
+        kept = {"value": self.keep(answer), "seconds": round(time.perf_counter() - self.since, 6)}
+        self.tape.put(self.answers, {"job": self.number, **kept})
+        self.tape.boundary()
+        return answer
+
+    def failed(self, error: Exception) -> None:
+        self.tape.put(self.answers, {"job": self.number, **failure(error)})
+
+    def cancel(self, reason: str) -> None:
+        if self.job is not None:
+            self.job.cancel(reason)
+
+
+class TapedModel:
+    def __init__(self, tape: Tape, name: str, inner: Any, context: Context, template: str | None) -> None:
+        self.tape, self.name, self.inner, self.context = tape, name, inner, context
+        self.chat_template = template
+
+    def choose(self, prompt: str, options: Sequence[str], **how: Any) -> TapedJob:
+        then = {k: list(v) for k, v in (how.get("then") or {}).items()}
+        offered = json.dumps({"options": list(options), "then": then})
+        return self._ask(
+            "choose", {"prompt": safe(prompt), "offered": offered}, lambda: self.inner.choose(prompt, options, **how)
+        )
+
+    def write(self, prompt: str, **how: Any) -> TapedJob:
+        return self._ask("write", {"prompt": safe(prompt)}, lambda: self.inner.write(prompt, **how))
+
+    def embed(self, texts: Sequence[str]) -> TapedJob:
+        return self._ask("embed", {"prompt": safe("\n".join(texts))}, lambda: self.inner.embed(texts))
+
+    def count(self, text: str) -> int:
+        return int(self.tape.call("world", {"call": "count", "args": [text]}, lambda: self.inner.count(text)))
+
+    def _ask(self, what: str, texts: dict[str, str], ask: Callable[[], Any]) -> TapedJob:
+        about = {"what": what, "model": self.name, "path": self.context.asking}
+        return TapedJob(self.tape, ("ask", "answer"), about, texts, ask, lambda answer: answer)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+
+class Recalled:
+    """What was retrieved, when the memory itself is not there."""
+
+    def __init__(self, kept: Mapping[str, Any]) -> None:
+        self.taken = tuple(_Told(text) for text in kept["texts"])
+        self._why = kept["why"]
+
+    def why(self) -> Any:
+        return self._why
+
+
+class _Told:
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+class TapedEpisodes:
+    def __init__(self, tape: Tape, inner: Any) -> None:
+        self.tape, self.inner = tape, inner
+
+    def ask(self, goal: str, *args: Any, **how: Any) -> TapedJob:
+        return self._ask("ask", goal, lambda: self.inner.ask(goal, *args, **how))
+
+    def select(self, way: str, goal: str, *args: Any, **how: Any) -> TapedJob:
+        return self._ask(way, goal, lambda: self.inner.select(way, goal, *args, **how))
+
+    def _ask(self, way: str, goal: str, ask: Callable[[], Any]) -> TapedJob:
+        def keep(found: Any) -> Any:
+            return {"texts": [e.text for e in found.taken], "why": codec.plain(found.why())}
+
+        return TapedJob(self.tape, ("seek", "found"), {"way": way, "goal": goal}, {}, ask, Recalled, keep)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+
+class TapedPerson:
+    def __init__(self, tape: Tape, inner: Any) -> None:
+        self.tape, self.inner = tape, inner
+
+    def ask(self, question: str) -> TapedJob:
+        return TapedJob(
+            self.tape, ("question", "reply"), {"question": question}, {}, lambda: self.inner.ask(question), lambda a: a
+        )
+
+
+class TapedWorld:
+    """`has`: what can be called. Without a world (`inner` None) only recorded answers are given."""
+
+    def __init__(self, tape: Tape, inner: Any, has: Sequence[str], instant: bool, lasting: bool) -> None:
+        self.tape, self.inner, self._has = tape, inner, frozenset(has)
+        self.instant, self.lasting = instant, lasting
+
+    def act(self, sentence: str) -> Any:
+        """The action itself; that it began and how it ended is recorded by whoever asked for it."""
+        return self.inner.act(sentence)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._has:
+            raise AttributeError(name)
+
+        def call(*args: Any, **named: Any) -> Any:
+            key = {"call": name, "args": codec.plain([*args, named] if named else list(args))}
+
+            def make() -> Any:
+                return getattr(self.inner, name)(*args, **named)
+
+            again = name in CHANGING and self.inner is not None and not self.lasting
+            return self.tape.call("world", key, make, make if again else None)
+
+        return call
