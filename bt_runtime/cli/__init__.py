@@ -10,6 +10,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "memory": ("what was learned from earlier runs", "bt_runtime.cli.memory"),
     "play": ("play a task of a world in the terminal", "bt_runtime.cli.play"),
     "tasks": ("print tasks of a world", "bt_runtime.cli.tasks"),
+    "top": ("a running run in the terminal", "bt_runtime.cli.top"),
+    "view": ("a run in the browser: recorded, or running now", "bt_runtime.cli.view"),
 }
 
 

@@ -55,6 +55,20 @@ class Feed:
             self.closed = True
             self._news.notify_all()
 
+    def enter(self) -> None:
+        with self._news:
+            self.readers += 1
+
+    def leave(self) -> None:
+        with self._news:
+            self.readers -= 1
+            self._news.notify_all()
+
+    def left(self, seconds: float) -> bool:
+        """Waits until nobody reads any more."""
+        with self._news:
+            return self._news.wait_for(lambda: not self.readers, seconds)
+
     def after(self, cursor: int | None, wait: float = 0.0, most: int = 4000) -> Part:
         """What came since; waits so many seconds for something. Without a cursor: from the beginning."""
         with self._news:

@@ -58,7 +58,6 @@ class View:
 
     def close(self) -> None:
         self.finish()
-        self.feed.close()
         self.server.close()
 
     def _between(self, tick: Tick) -> None:

@@ -17,7 +17,11 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-KINDS = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+}
 _STYLE = re.compile(r'<link rel="stylesheet" href="(\w+\.css)">')
 _SCRIPT = re.compile(r'<script src="(\w+\.js)" defer></script>\n?')
 
@@ -39,7 +43,9 @@ def whole(events: Iterable[Event]) -> str:
     text = (FOLDER / "page.html").read_text(encoding="utf-8")
     style = "".join((FOLDER / name).read_text(encoding="utf-8") for name in _STYLE.findall(text))
     script = "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in _SCRIPT.findall(text))
-    policy = f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; img-src data:; base-uri 'none'"
+    policy = (
+        f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; img-src data:; base-uri 'none'"
+    )
     data = json.dumps(list(events), ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
     head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<style>{style}</style>'
     body = f'<script type="application/json" id="recorded">{data}</script>\n<script>{script}</script>\n'

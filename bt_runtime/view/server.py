@@ -25,8 +25,13 @@ LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
 PULSE = 5.0  # seconds of silence after which a comment shows whether the reader is still there
 GAP = 0.012  # seconds between two messages to one reader: what happens within is sent as one
 MOST_BODY = 4096
+PATIENCE = 1.0  # seconds for readers to take the rest
 MOST_READERS = 32
 Command = Callable[[str], None]
+
+
+class Busy(BtError):
+    """The address cannot be had."""
 
 
 class Server:
@@ -44,7 +49,7 @@ class Server:
         try:
             self._http = _Http((host, port), handler)
         except OSError as error:
-            raise BtError(f"cannot listen on {host}:{port}: {error.strerror}", "name another: --port") from error
+            raise Busy(f"cannot listen on {host}:{port}: {error.strerror}", "name another: --port") from error
         self.host, self.port = host, int(self._http.server_address[1])
         self.hosts = None if anyone else {f"{name}:{self.port}" for name in LOCAL}
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), name="bt-view", daemon=True)
@@ -56,7 +61,10 @@ class Server:
         return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}/#{self.token}"
 
     def close(self) -> None:
+        """Readers that take what they are sent get the rest."""
         if not self.over.is_set():
+            self.feed.close()
+            self.feed.left(PATIENCE)
             self.over.set()
             self._http.shutdown()
             self._http.server_close()
@@ -144,13 +152,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         last = self.headers.get("Last-Event-ID", "")
-        self.app.feed.readers += 1
+        self.app.feed.enter()
         try:
             self._stream(int(last) if last.isdecimal() and len(last) < 16 else None)
         except OSError:
             pass  # the page was closed
         finally:
-            self.app.feed.readers -= 1
+            self.app.feed.leave()
 
     def _stream(self, cursor: int | None) -> None:
         feed, over = self.app.feed, self.app.over

@@ -42,7 +42,9 @@ class Browser:
             flags += [f"--user-data-dir={self.folder.name}/profile", "--force-color-profile=srgb"]
             options = {"binary": shutil.which("chromium"), "args": [*flags, f"--window-size={width},{height}"]}
             wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
-            self.session = "/session/" + self.ask("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})["sessionId"]
+            self.session = (
+                "/session/" + self.ask("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})["sessionId"]
+            )
             screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
             self.protocol("Emulation.setDeviceMetricsOverride", screen)
             scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]

@@ -22,8 +22,8 @@ def house_run(seed: int = 11, polls: int = 0, **options: Any) -> Run:
     task = suite.tasks(seed, 1)[0]
     world = suite.open()
     world.reset(task)
-    expert = suite._expert(world, "reactree", "seen", True, 0)  # type: ignore[attr-defined]
-    model = ScriptedModel(growing(expert.run(), True), polls)
+    expert = suite._expert(world, "reactree", "seen", False, 0)  # type: ignore[attr-defined]
+    model = ScriptedModel(growing(expert.run(), False), polls)
     return Run("reactree", inputs={"goal": task.goal}, world=world, task=task, model=model, **options)
 
 
@@ -39,10 +39,17 @@ def craft_run(**options: Any) -> Run:
 def wide_tree(branches: int = 100, leaves: int = 18, changing: int = 40) -> str:
     """About branches × (leaves + 2) nodes; at each tick that many branches change their result."""
     out = ["version: 1", "tree: warehouse", "inputs:", "  n: {type: integer, default: 0}", "root:"]
-    out += ["  parallel:", "    success: -1", "    failure: -1", "    children:", "      - until_failure:", "          succeed:"]
+    out += [
+        "  parallel:",
+        "    success: -1",
+        "    failure: -1",
+        "    children:",
+        "      - until_failure:",
+        "          succeed:",
+    ]
     for i in range(branches):
         period = 2 + i if i < changing else 10**9
-        out += [f"      - reactive_fallback:", f"          name: shelf_{i}", "          children:"]
+        out += ["      - reactive_fallback:", f"          name: shelf_{i}", "          children:"]
         for j in range(leaves - 1):
             out.append(f"            - check: n % {period} == {j + 1}")
         out.append("            - wait: 1000000")

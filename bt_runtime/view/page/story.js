@@ -31,7 +31,7 @@ class Story {
     Object.assign(this, { id: agent.id, fold, taken: 0, last: null, decision: null, prompt, goal: fold.goals.get(agent.id) });
     this.steps = el("div");
     const goal = this.goal ? [el("h2", {}, "Goal"), el("p", { class: "said" }, this.goal.goal)] : [];
-    const asked = prompt ? [["system", "Instructions"], ["examples", "Examples from memory"], ["task", "Task as it was put"]].filter(([part]) => prompt[part]).map(([part, title]) => el("details", { "data-part": part, ...(open.includes(part) ? { open: "" } : {}) }, el("summary", {}, `${title} (${prompt[part].length.toLocaleString("en")} characters)`), el("pre", {}, prompt[part]))) : [];
+    const asked = prompt ? [["whole", "As it was put"], ["system", "Instructions"], ["examples", "Examples from memory"], ["task", "Task as it was put"]].filter(([part]) => prompt[part]).map(([part, title]) => el("details", { "data-part": part, ...(open.includes(part) ? { open: "" } : {}) }, el("summary", {}, `${title} (${prompt[part].length.toLocaleString("en")} characters)`), el("pre", {}, prompt[part]))) : [];
     this.host.replaceChildren(...goal, ...(asked.length ? [el("h2", {}, "Prompt"), ...asked] : []), el("h2", {}, "Steps"), this.steps);
   }
 
