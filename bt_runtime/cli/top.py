@@ -30,9 +30,8 @@ HIDE, SHOW, HOME, BELOW, LINE = "\x1b[?25l\x1b[?1049h", "\x1b[?1049l\x1b[?25h", 
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "run_name", nargs="?", default="last", metavar="RUN", help="a run, or a page's address; default: last"
-    )
+    about = "a run's name, a journal, or the address of a page; default: last"
+    parser.add_argument("run_name", nargs="?", default="last", metavar="RUN", help=about)
     parser.add_argument("--runs", default="runs", metavar="FOLDER", help="where journals are; default: runs")
     parser.add_argument("--once", action="store_true", help="print it as it stands, and leave")
     parser.add_argument("--json", action="store_true", help="the figures for programs, once")
@@ -43,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     once = args.once or args.json or not sys.stdout.isatty()
     with ExitStack() as stack:
         if "://" in args.run_name:
-            follow = Reading(args.run_name, feed)
+            follow: Reading | Following = Reading(args.run_name, feed)
         else:
             from bt_runtime.journal import folder
 

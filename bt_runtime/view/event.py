@@ -3,11 +3,11 @@
 | k | fields | says |
 |---|---|---|
 | start | run, tree, text, file, inputs, wall | a run begins; `t` counts seconds from `wall` |
-| shape | add [[id, parent, segment, kind, family, name, gist]], gone [id], order {parent: [id]}, grafts | the tree changed |
+| shape | add [[id, parent, segment, kind, family, name, gist]], gone, order {parent: [id]}, grafts | the tree changed |
 | tick | n, s [[id, status, feedback?]], status | statuses that changed: R, S, F or I |
-| agent | id, what, and what it tells | goal, prompt, decision, act, step, expand, refused, retrieval, reflection, end |
+| agent | id, what, and what it tells | goal, prompt, decision, act, step, expand, refused, end, … |
 | line | path, level, text | a line of the log |
-| write | scope, name, value | a blackboard entry |
+| write | scope, name, value or patch | a blackboard entry; the latter as `patch.py` says |
 | world | picture | the world as it now stands |
 | spent | decisions, tokens, steps, nodes | of the whole run |
 | halt, crash | path, why / path, message | |

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from bt_runtime.types import Json
 from bt_runtime.view.event import Event
+from bt_runtime.view.patch import patched
 
 MOST_TOLD = 400  # events of one agent that are kept
 MOST_LINES = 500
@@ -49,7 +50,7 @@ class Picture:
             case "agent":
                 self._agent(event)
             case "write":
-                self.board[event["scope"], event["name"]] = event
+                self._write(event)
             case "line" | "halt" | "crash":
                 self.lines.append(event)
             case kind:
@@ -92,7 +93,7 @@ class Picture:
         for id in event.get("gone", ()):
             self.spots.pop(id, None)
             for kept in (self.told, self.prompts, self.goals):
-                kept.pop(id, None)  # type: ignore[attr-defined]
+                kept.pop(id, None)
         for row in event.get("add", ()):
             old = self.spots.get(row[0])
             self.spots[row[0]] = Spot(row[0], row[1], row, old.children if old else [])
@@ -102,6 +103,13 @@ class Picture:
                 spot.children = list(children)
         for graft in event.get("grafts", ()):
             self.lines.append({"k": "line", "t": event["t"], "level": "graft", **graft})
+
+    def _write(self, event: Event) -> None:
+        key = event["scope"], event["name"]
+        if "patch" in event and key in self.board:
+            told = {k: v for k, v in event.items() if k != "patch"}
+            event = {**told, "value": patched(self.board[key]["value"], event["patch"])}
+        self.board[key] = event
 
     def _agent(self, event: Event) -> None:
         id = event["id"]

@@ -10,6 +10,7 @@ from bt_runtime.journal.reading import Recording
 from bt_runtime.types import Json
 from bt_runtime.view.event import Event
 from bt_runtime.view.grown import Grown
+from bt_runtime.view.patch import NAME, patch
 from bt_runtime.view.plain import clipped, plain
 from bt_runtime.view.shadow import Shadow
 
@@ -26,6 +27,7 @@ class Retold:
         self.goals: dict[int, str] = {}
         self.sentences: dict[int, str] = {}  # of actions that have begun
         self.spent = {"decisions": 0, "tokens": 0, "steps": 0, "nodes": 0}
+        self.memory: Json = None  # working memory, as it was shown last
         self.ended = False
 
     def take(self, kind: str, body: dict[str, Any], at: float) -> Iterator[Event]:
@@ -102,8 +104,13 @@ class Retold:
 
     def _blackboard(self, body: dict[str, Any]) -> Iterator[Event]:
         value = body["value"]
-        shown = known(value) if body["name"] == "working_memory" else plain(untagged(value))
-        yield self._event("write", scope=str(body["scope"]), name=str(body["name"]), value=shown)
+        told: dict[str, Json] = {"scope": str(body["scope"]), "name": str(body["name"])}
+        if body["name"] != NAME:
+            yield self._event("write", **told, value=plain(untagged(value)))
+            return
+        shown = known(value)
+        change, self.memory = patch(self.memory, shown), shown
+        yield self._event("write", **told, **({"value": shown} if change is None else {"patch": change}))
 
     _write = _blackboard
 

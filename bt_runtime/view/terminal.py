@@ -18,8 +18,8 @@ def summary(picture: Picture) -> dict[str, Json]:
     spent = picture.latest.get("spent", {})
     running = [path(picture, s) for s in picture.spots.values() if s.status == "R" and not s.children]
     return {
-        "run": start.get("run", ""), "tree": start.get("tree", ""), "status": status_of(picture), "over": over is not None,
-        "tick": picture.tick, "seconds": round(picture.time, 3), "nodes": len(picture.spots),
+        "run": start.get("run", ""), "tree": start.get("tree", ""),
+        "status": status_of(picture), "over": over is not None, "tick": picture.tick, "seconds": round(picture.time, 3), "nodes": len(picture.spots),
         "decisions": spent.get("decisions", 0), "tokens": spent.get("tokens", 0), "actions": spent.get("steps", 0),
         "running": sorted(running), "verdict": over.get("verdict") if over else None,
     }  # fmt: skip
@@ -50,7 +50,7 @@ def screen(picture: Picture, lines: int, width: int, color: bool) -> list[str]:
     head = f"{about['tree']}  {about['status']}  {figures}"
     steps = _steps(picture, min(6, lines // 4))
     room = max(1, lines - 1 - (len(steps) + 1 if steps else 0))
-    out = [_cut(head, width), *(_painted(row, width, color) for row in rows(picture, room))]
+    out = [_cut(head, width), *(_painted(picture, row, width, color) for row in rows(picture, room))]
     return [*out, *(["", *(_cut(s, width) for s in steps)] if steps else [])]
 
 
@@ -96,11 +96,13 @@ def _rank(spot: Spot) -> int:
     return "RFSI".index(spot.status)
 
 
-def _painted(row: tuple[int, Spot | None, int], width: int, color: bool) -> str:
+def _painted(picture: Picture, row: tuple[int, Spot | None, int], width: int, color: bool) -> str:
     depth, spot, hidden = row
     if spot is None:
         return _cut(f"{'  ' * depth}… {hidden} more", width)
     kind, name, gist = str(spot.row[3]), str(spot.row[5]), str(spot.row[6])
+    goal = picture.goals.get(spot.id)
+    gist = str(goal["goal"]) if goal is not None else gist
     about = "  ".join(dict.fromkeys(visible(t) for t in (name, gist, spot.feedback) if t))
     text = f"{'  ' * depth}{SIGNS[spot.status]} {visible(kind)}  {about}" + (f"  (+{hidden})" if hidden else "")
     text = _cut(text.replace("\n", " "), width)

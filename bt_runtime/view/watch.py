@@ -18,6 +18,7 @@ from bt_runtime.types import Json
 from bt_runtime.view.event import SIGNS, Event
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.looker import Looker
+from bt_runtime.view.patch import NAME, patch
 from bt_runtime.view.plain import clipped, plain
 from bt_runtime.view.shape import Shape
 
@@ -161,9 +162,13 @@ class Watch:
         written, self.written = self.written, {}
         for (scope, name), value in written.items():
             shown = plain(value)
-            if (scope, name) not in self.board or self.board[scope, name] != shown:
+            before = self.board.get((scope, name))
+            if (scope, name) not in self.board or before != shown:
                 self.board[scope, name] = shown
-                self._note("write", scope=scope, name=name, value=shown)
+                change = patch(before, shown) if name == NAME else None
+                self._note(
+                    "write", scope=scope, name=name, **({"value": shown} if change is None else {"patch": change})
+                )
 
     # The end ---------------------------------------------------------------------------------
 
@@ -179,7 +184,7 @@ class Watch:
         self._put()
 
     def _now(self) -> float:
-        return round(self.clock.now() - self.began, 6)
+        return round(float(self.clock.now()) - self.began, 6)
 
     def _event(self, k: str, **what: Json) -> Event:
         return {"k": k, "t": self._now(), **what}

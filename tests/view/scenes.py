@@ -1,4 +1,4 @@
-"""Runs to look at: a house that an agent puts in order, a bag that is filled, large and fast trees. No model is needed."""
+"""Runs to look at, without a model: a house put in order, a bag that is filled, large trees, hostile texts."""
 
 from __future__ import annotations
 

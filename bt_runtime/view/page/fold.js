@@ -3,6 +3,17 @@
 
 const MOST_TOLD = 400, MOST_LINES = 500;
 
+// As `patch.py` has it: rows that changed, laid over those that were there.
+function patched(before, change) {
+  const after = { ...before, ...change };
+  for (const table of ["things", "facts"]) {
+    const rows = new Map();
+    for (const row of [...before[table], ...change[table]]) rows.set(`${row[0]}\u0000${row[1]}`, row);
+    after[table] = [...rows.values()];
+  }
+  return after;
+}
+
 class Fold {
   constructor() {
     this.nodes = new Map();
@@ -85,6 +96,7 @@ class Fold {
 
   on_write(event) {
     const key = `${event.scope}\u0000${event.name}`;
+    if (event.patch && this.board.has(key)) event = { ...event, value: patched(this.board.get(key).value, event.patch) };
     this.board.delete(key); // the latest comes last
     this.board.set(key, event);
     this.news.board = true;
