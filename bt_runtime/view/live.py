@@ -14,7 +14,7 @@ from bt_runtime.view.watch import Watch
 
 
 class View:
-    """Serves until it is closed; what has happened can be looked at for as long as it is open."""
+    """Serves until it is closed. Make it after the run's other observers: a pause holds whoever comes later."""
 
     def __init__(
         self, run: Run, *, host: str = LOOPBACK, port: int = 0, anyone: bool = False, paused: bool = False

@@ -80,7 +80,12 @@ class Reader:
         items += [(e.tick, 1, i, e) for i, e in enumerate(entries)]
         items += [(t[0], 2, i, t) for i, t in enumerate(ticks)]
         fresh: list[NodeRow] = []
+        told = 0  # the tick that events told of, and that has not been shown yet
         for tick, phase, _, item in sorted(items, key=lambda item: item[:3]):
+            if told and (tick, phase) != (told, 1):
+                if (tick, phase) != (told, 2):
+                    yield self._tick(told, "")
+                told = 0
             if phase == 0:
                 fresh.append(item)
                 continue
@@ -88,14 +93,20 @@ class Reader:
                 yield self.grown.take(fresh, self.retold.time, tick)
                 fresh = []
             if phase == 1:
+                told = tick
                 body = self._body(item)
                 if body is not None:
                     yield from self.retold.take(item.kind, body, max(0.0, item.at - self.began))
             else:
                 self.retold.time = max(0.0, item[1] - self.began)
-                yield {"k": "tick", "t": self.retold.time, "n": tick, "s": self.grown.changes(item[2])}
+                yield self._tick(tick, item[2])
+        if told:
+            yield self._tick(told, "")
         if fresh:
             yield self.grown.take(fresh, self.retold.time, fresh[-1].tick)
+
+    def _tick(self, tick: int, changes: str) -> Event:
+        return {"k": "tick", "t": self.retold.time, "n": tick, "s": self.grown.changes(changes)}
 
     def _body(self, entry: Entry) -> dict[str, Any] | None:
         try:

@@ -19,7 +19,8 @@ def summary(picture: Picture) -> dict[str, Json]:
     running = [path(picture, s) for s in picture.spots.values() if s.status == "R" and not s.children]
     return {
         "run": start.get("run", ""), "tree": start.get("tree", ""),
-        "status": status_of(picture), "over": over is not None, "tick": picture.tick, "seconds": round(picture.time, 3), "nodes": len(picture.spots),
+        "status": status_of(picture), "over": over is not None,
+        "tick": picture.tick, "seconds": round(picture.time, 3), "nodes": len(picture.spots),
         "decisions": spent.get("decisions", 0), "tokens": spent.get("tokens", 0), "actions": spent.get("steps", 0),
         "running": sorted(running), "verdict": over.get("verdict") if over else None,
     }  # fmt: skip

@@ -11,6 +11,7 @@ from py_trees.common import Status
 
 from bt_runtime.runtime import Run
 from bt_runtime.tree.blackboard import Written
+from bt_runtime.tree.clock import RunClock
 from bt_runtime.tree.context import Line
 from bt_runtime.tree.engine import Tick
 from bt_runtime.tree.node import path_of
@@ -32,8 +33,9 @@ class Watch:
         self.run, self.feed = run, feed
         self.shape = Shape()
         clock: Any = run.context.clock
-        self.clock = getattr(clock, "inner", clock)  # a journal's clock writes down who asks: looking on must not
-        self.began = self.clock.now()
+        # a journal's clock writes down who asks: looking on must not
+        self.clock: RunClock = getattr(clock, "inner", clock)
+        self.began: float = self.clock.now()
         self.pending: list[Event] = []
         self.written: dict[tuple[str, str], Any] = {}
         self.board: dict[tuple[str, str], Json] = {}
@@ -184,7 +186,7 @@ class Watch:
         self._put()
 
     def _now(self) -> float:
-        return round(float(self.clock.now()) - self.began, 6)
+        return round(self.clock.now() - self.began, 6)
 
     def _event(self, k: str, **what: Json) -> Event:
         return {"k": k, "t": self._now(), **what}

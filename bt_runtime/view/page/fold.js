@@ -26,6 +26,7 @@ class Fold {
     this.latest = {};
     this.tick = 0;
     this.time = 0;
+    this.before = this.ticked = 0; // when the last two ticks were
     this.mind = null; // the agent that told something last
     this.version = 0; // of the shape
     this.news = { nodes: new Set(), told: new Set(), board: false, world: false, lines: false };
@@ -36,7 +37,7 @@ class Fold {
     for (const [id, node] of this.nodes) to.nodes.set(id, { ...node });
     for (const [id, told] of this.told) to.told.set(id, told.slice());
     for (const name of ["prompts", "goals", "board"]) to[name] = new Map(this[name]);
-    Object.assign(to, { roots: this.roots.slice(), lines: this.lines.slice(), latest: { ...this.latest }, tick: this.tick, time: this.time, mind: this.mind, version: this.version });
+    Object.assign(to, { roots: this.roots.slice(), lines: this.lines.slice(), latest: { ...this.latest }, tick: this.tick, time: this.time, mind: this.mind, before: this.before, ticked: this.ticked, version: this.version });
     return to;
   }
 
@@ -50,6 +51,7 @@ class Fold {
 
   on_tick(event) {
     this.tick = event.n;
+    [this.before, this.ticked] = [this.ticked, event.t];
     for (const change of event.s) {
       const node = this.nodes.get(change[0]);
       if (!node) continue;

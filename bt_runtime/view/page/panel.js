@@ -61,8 +61,8 @@ class Panel {
     const rows = [], parts = [];
     for (const event of [...fold.board.values()].reverse()) {
       if (event.name === "working_memory" && event.value && event.value.things) { parts.push(...this.memory(event.value)); continue; }
-      const where = event.scope ? `${event.scope} · ` : "";
-      rows.push(el("tr", { class: fold.time - event.t < 0.5 && event.t > 0 ? "fresh" : "" }, el("td", {}, el("span", { class: "dim" }, where), event.name), el("td", {}, el("span", { class: "code" }, value(event.value)))));
+      const where = event.scope;
+      rows[where ? "push" : "unshift"](el("tr", { class: event.t > fold.before && event.t > 0 && !fold.latest.over ? "fresh" : "" }, el("td", {}, el("b", {}, event.name), where ? el("div", { class: "path" }, where) : ""), el("td", {}, el("span", { class: "code" }, value(event.value)))));
     }
     const table = rows.length ? el("table", {}, el("tr", {}, el("th", {}, "entry"), el("th", {}, "value")), rows) : el("p", { class: "dim" }, "Nothing is written there yet.");
     this.host.replaceChildren(el("h2", {}, "Blackboard"), table, ...parts);

@@ -103,8 +103,9 @@ class TreeView {
     const wish = this.byHand.get(node.id);
     if (wish !== undefined) return !wish;
     if (this.everything || node.status === "R" || fold.nodes.size <= LARGE) return false;
+    if (fold.latest.over) return fold.nodes.size > HUGE && depth > 2; // now all of it is done: folding says nothing
     if (node.status === "I") return fold.nodes.size > HUGE && depth > 2;
-    return (depth > 0 || fold.nodes.size > HUGE) && depth > 0 && now - node.since > SETTLED;
+    return depth > 0 && now - node.since > SETTLED;
   }
 
   judge(fold, now) {
