@@ -9,6 +9,9 @@ from importlib import import_module
 COMMANDS: dict[str, tuple[str, str]] = {
     "memory": ("what was learned from earlier runs", "bt_runtime.cli.memory"),
     "play": ("play a task of a world in the terminal", "bt_runtime.cli.play"),
+    "replay": ("a recorded run once more, without model or world", "bt_runtime.cli.replay"),
+    "resume": ("a run that was cut off goes on", "bt_runtime.cli.resume"),
+    "runs": ("the journals of earlier runs", "bt_runtime.cli.runs"),
     "tasks": ("print tasks of a world", "bt_runtime.cli.tasks"),
     "top": ("a running run in the terminal", "bt_runtime.cli.top"),
     "view": ("a run in the browser: recorded, or running now", "bt_runtime.cli.view"),

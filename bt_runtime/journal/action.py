@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ class TapedActivity:
         self.ticket: Ticket | None = None
         self.before: bool | None = None
         self.dead = tape.broken
+        self.wakes = wakes(target)  # the same whenever the run is made again: it decides who asks for the time
         self.recorded = False  # was its beginning read from the tape
         world = target if isinstance(target, TapedWorld) else None
         self.world = world
@@ -46,7 +48,7 @@ class TapedActivity:
     def begin(self) -> None:
         found = self.tape.take("begin", {"job": self.number, "sentence": self.sentence})
         if found is not None:
-            self.recorded, self.before = True, found.get("before")
+            self.recorded, self.before, self.wakes = True, found.get("before"), found["wakes"]
             failed = self.tape.answer("done", self.number) if self._failed_at_start() else None
             if failed is not None:
                 result_of(failed)
@@ -55,9 +57,8 @@ class TapedActivity:
         careful = self.lasting and policy != "repeat"
         if careful and policy == "verify" and self.entry is not None:
             self.before = self._holds()
-        self.tape.put(
-            "begin", {"job": self.number, "sentence": self.sentence, "on_resume": policy, "before": self.before}
-        )
+        about = {"on_resume": policy, "before": self.before, "wakes": self.wakes}
+        self.tape.put("begin", {"job": self.number, "sentence": self.sentence, **about})
         if careful and self.tape.writer is not None:
             self.ticket = self.tape.writer.durable(self.context.wake)
         else:
@@ -82,10 +83,6 @@ class TapedActivity:
             raise
 
     # Going on --------------------------------------------------------------------------------
-
-    @property
-    def wakes(self) -> bool:
-        return self.inner is None or bool(getattr(self.inner, "wakes", False))
 
     def poll(self) -> Ended | None:
         if self.inner is None:
@@ -124,7 +121,9 @@ class TapedActivity:
             return None  # the world was built anew, and has never seen it
         target = self.world.inner if self.world is not None else self.target
         answer = settle(self.sentence, self.entry, target, self.params, self.before)
-        self.tape.note("in doubt", {"job": self.number, "sentence": self.sentence, "then": answer.how, "why": answer.why})
+        self.tape.note(
+            "in doubt", {"job": self.number, "sentence": self.sentence, "then": answer.how, "why": answer.why}
+        )
         if answer.how == START:
             return None
         ok = answer.how == DONE
@@ -146,6 +145,11 @@ class TapedActivity:
         self.tape.put("late", {"job": self.number, "sentence": self.sentence, "value": codec.plain(future.result())})
 
 
+def wakes(target: Any) -> bool:
+    """Does an action of this target say when it has ended?"""
+    return isinstance(target, TapedWorld) or not (hasattr(target, "poll") or inspect.isgeneratorfunction(target))
+
+
 def repeat(tape: Tape, world: TapedWorld, sentence: str, told: Any) -> None:
     """The same action in a world that is built anew: it must answer as it did."""
     now = world.inner.act(sentence)
@@ -154,4 +158,3 @@ def repeat(tape: Tape, world: TapedWorld, sentence: str, told: Any) -> None:
         raise Difference(
             tape.tick(), f"the world does not repeat itself: `{sentence}` gave {told.text!r}, and now {now.text!r}"
         )
-

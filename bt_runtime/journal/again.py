@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,8 +45,8 @@ def given(recording: Recording) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def step(run: Run, check: Callable[[int], None] = lambda tick: None) -> Any:
-    """What others did before the next tick, then the tick."""
+def outside(run: Run) -> None:
+    """What others did before the next tick."""
     assert run.journal is not None
     tape = run.journal.tape
     while (found := tape.outside()) is not None:
@@ -56,9 +56,6 @@ def step(run: Run, check: Callable[[int], None] = lambda tick: None) -> Any:
             redo(run, event.kind, body)
         finally:
             run.journal.remaking = False
-    tick = run.tick()
-    check(tick.number)
-    return tick
 
 
 def redo(run: Run, kind: str, body: dict[str, Any]) -> None:

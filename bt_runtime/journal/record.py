@@ -21,7 +21,7 @@ from bt_runtime.journal.taped import TapedClock
 from bt_runtime.journal.texts import Texts
 from bt_runtime.journal.writer import Writer
 from bt_runtime.skills.manifest import Entry
-from bt_runtime.tree.context import Line
+from bt_runtime.tree.context import Halt, Line
 from bt_runtime.tree.node import RUNNING, path_of
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Recorder:
 
     def _go_on(self, store: Store, texts: Texts, recording: Recording) -> None:
         last = recording.events[-1] if recording.events else None
-        store.cut(last.seq if last else 0, recording.last_tick, recording.sum)
+        store.cut(last.seq if last else 0, last.tick if last else 0, recording.sum)
         for number in sorted(recording.texts)[-64:]:
             texts.remember(number, recording.texts[number])
         texts.last = max(recording.pieces, default=0)
@@ -115,7 +115,7 @@ class Recorder:
         return {
             "format": FORMAT, "name": run.name, "tree": spec.name, "file": spec.file, "text": text,
             "root": str(root or ""), "folder": str(spec.folder), "files": files,
-            "digest": sources.digest(files, text),  # type: ignore[arg-type]
+            "digest": sources.digest(files, text),
             "kinds": sources.kinds_kept(tree.kinds),
             "inputs": codec.plain(dict(given.get("inputs") or {})), "seed": given.get("seed", 0),
             "budget": codec.plain(list(given["budget"])) if given.get("budget") is not None else None,
@@ -172,12 +172,13 @@ class Recorder:
     remaking = False  # something that others did is being done again
 
     def asked(self, how: str, path: str, plan: Any = "", index: int | None = None) -> None:
-        """Somebody outside asked for a change of shape. Nodes made in Python are described, and cannot be made again."""
+        """Somebody outside asked for a change of shape. Nodes made in Python (no text) cannot be made again."""
         if not self._inside() and not self.remaking:
             text = plan if isinstance(plan, str) else None
             self.tape.put("change", {"how": how, "path": path, "text": text, "index": index})
 
     def _ticked(self, tick: Tick) -> None:
+        self.clock.frozen = None
         if tick.grafts or not self.nodes:
             self._number(tick.number)
         if tick.halts or tick.crashes or tick.grafts or tick.status is not RUNNING:
@@ -208,14 +209,15 @@ class Recorder:
             note("graft", {"how": graft.how, "path": graft.path, "yaml": graft.text})
         for crash in tick.crashes:
             note("crash", {"path": crash.path, "message": crash.message})
-        if tick.halts:
-            why = {h: [getattr(n, "seen_as", 0) for n, w in tick.halts if w == h] for _, h in tick.halts}
-            for halt, numbers in why.items():
-                note("halted", {"by": halt.by, "reason": halt.reason, "nodes": numbers})
+        reasons: dict[Halt, list[int]] = {}
+        for node, why in tick.halts:
+            reasons.setdefault(why, []).append(getattr(node, "seen_as", 0))
+        for why, numbers in reasons.items():
+            note("halted", {"by": why.by, "reason": why.reason, "nodes": numbers})
         if tick.number == self.ticks:  # not a tick, but a halt between two
-            halt = tick.halts[0][1] if tick.halts else None
-            if halt is not None and not self.remaking:
-                self.tape.put("halt", {"by": halt.by, "reason": halt.reason})
+            if tick.halts and not self.remaking:
+                why = tick.halts[0][1]
+                self.tape.put("halt", {"by": why.by, "reason": why.reason})
         elif tick.status is not RUNNING:
             note("result", {"status": tick.status.name})
             self.tape.boundary()
@@ -266,5 +268,3 @@ def recorder(journal: Any) -> Recorder | None:
     if not isinstance(journal, str | Path):
         raise BtError(f"a journal is a folder, not {journal!r}", 'for instance `journal="runs/"`')
     return Recorder(journal)
-
-

@@ -64,13 +64,19 @@ def _never(**params: Any) -> None:
 def _replayed(run: Any, recording: Recording, until: int | None, see: Callable[[Any, Any], None]) -> Replayed:
     last = recording.last_tick if until is None else min(until, recording.last_tick)
     status, done = "INVALID", 0
+    changes: dict[int, list[tuple[int, str]]] = {}
+    run.observe(lambda tick: changes.setdefault(tick.number, []).extend((n.seen_as, s.name) for n, s in tick.changes))
     try:
         while run.engine.count < last:
-            tick = again.step(run)
-            _compare(run, recording, tick)
+            again.outside(run)
+            _compare(recording, done, changes.pop(done, []))
+            tick = run.tick()
             status, done = tick.status.name, tick.number
             see(run, tick)
-        _nothing_left(run, recording, until)
+        if until is None:
+            again.outside(run)
+        _compare(recording, done, changes.get(done, []), beginning=until is not None)
+        _nothing_left(run, until)
     except Difference as difference:
         return Replayed(recording.name, done, status, str(difference))
     except Over:
@@ -79,14 +85,12 @@ def _replayed(run: Any, recording: Recording, until: int | None, see: Callable[[
     return Replayed(recording.name, done, status, "", recording.damage)
 
 
-def _compare(run: Any, recording: Recording, tick: Tick) -> None:
-    """Bit for bit, where the ring still knows."""
-    first, latest = min(recording.ticks, default=0), max(recording.ticks, default=0)
-    if not first <= tick.number <= latest:
+def _compare(recording: Recording, tick: int, now: list[tuple[int, str]], beginning: bool = False) -> None:
+    """Bit for bit, where the ring still knows; `beginning`: the recording may have had more."""
+    if not min(recording.ticks, default=0) <= tick <= max(recording.ticks, default=-1):
         return
-    now = [(node.seen_as, status.name) for node, status in tick.changes]  # type: ignore[attr-defined]
-    then = recording.changes(tick.number)
-    if now == then:
+    then = recording.changes(tick)
+    if now == (then[: len(now)] if beginning else then):
         return
     paths = {row.number: row.path for row in recording.nodes}
     at = next((i for i, (a, b) in enumerate(zip(now, then, strict=False)) if a != b), min(len(now), len(then)))
@@ -94,12 +98,12 @@ def _compare(run: Any, recording: Recording, tick: Tick) -> None:
     def shown(changes: list[tuple[int, str]]) -> str:
         return f"{paths.get(changes[at][0], '?')} {changes[at][1]}" if at < len(changes) else "nothing more"
 
-    raise Difference(tick.number, f"the replay has {shown(now)}, the recording {shown(then)}")
+    raise Difference(tick, f"the replay has {shown(now)}, the recording {shown(then)}")
 
 
-def _nothing_left(run: Any, recording: Recording, until: int | None) -> None:
+def _nothing_left(run: Any, until: int | None) -> None:
     """What was recorded and did not come up is a difference too."""
     events = run.journal.tape.events
-    left = next((e for e in events if e.tick < run.engine.count or (until is None and e.kind != "halt")), None)
-    if left is not None and left.kind not in ("write", "change", "halt", "late"):
+    if events and (until is None or events[0].tick < until):
+        left = events[0]
         raise Difference(left.tick, f"the recording has `{left.kind}`, and the replay did not come to it")

@@ -119,7 +119,8 @@ def _catch_up(run: Run, recording: Recording) -> None:
             if run.engine.count > last:
                 event = run.journal.tape.events[0]
                 raise Difference(event.tick, f"the recording has `{event.kind}`, and the run did not come to it")
-            again.step(run)
+            again.outside(run)
+            run.tick()
     except Difference as difference:
         raise CannotResume(
             f"{recording.name} cannot be led back to where it was: {difference}",

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from bt_runtime import project
-from bt_runtime.schema.kind import Field, Kind
+from bt_runtime.schema.kind import Field, FieldType, Kind
 from bt_runtime.skills.manifest import Entry, skill_kind
 from bt_runtime.types import Json
 
@@ -22,7 +22,7 @@ def _place(path: Path, root: Path | None, home: Path | None) -> str:
     if root is not None and path.is_relative_to(root.resolve()):
         return str(path.relative_to(root.resolve()))
     for folder in ("trees", "skills"):
-        shipped = project.packaged(folder).resolve()  # type: ignore[arg-type]
+        shipped = project.packaged(folder).resolve()
         if path.is_relative_to(shipped):
             return f"{folder}/{path.relative_to(shipped)}"
     if home is not None and path.is_relative_to(home.resolve()):
@@ -67,7 +67,7 @@ def kinds_kept(kinds: Iterable[Kind]) -> list[Json]:
     found = []
     for kind in kinds:
         entry: Any = kind.data["entry"]
-        fields = [[*f[:5], list(f.choices), f.minimum, f.maximum, list(f.extra), f.writes] for f in kind.fields]
+        fields = [[f.name, f.type, f.about, f.required, f.default, list(f.choices), f.writes] for f in kind.fields]
         shape = {"sentence": entry.sentence, "types": entry.types, "on_resume": entry.on_resume, "takes": entry.takes}
         found.append({"name": kind.name, "about": kind.about, "fields": fields, **shape})
     return found
@@ -78,8 +78,12 @@ def kinds_of(found: Iterable[Mapping[str, Any]]) -> tuple[Kind, ...]:
 
 
 def _kind(kept: Mapping[str, Any]) -> Kind:
-    fields = tuple(Field(*f[:5], tuple(f[5]), f[6], f[7], tuple(f[8]), f[9]) for f in kept["fields"])
-    entry = Entry(
-        kept["sentence"], "python", "", dict(kept["types"]), takes=kept["takes"], on_resume=kept["on_resume"]
-    )
+    fields = tuple(_field(*f) for f in kept["fields"])
+    entry = Entry(kept["sentence"], "python", "", dict(kept["types"]), takes=kept["takes"], on_resume=kept["on_resume"])
     return skill_kind(kept["name"], kept["about"], fields, entry)
+
+
+def _field(
+    name: str, type_: FieldType, about: str, required: bool, default: Json, choices: list[Json], writes: bool
+) -> Field:
+    return Field(name, type_, about, required, default, tuple(choices), writes=writes)

@@ -24,6 +24,10 @@ CREATE TABLE texts (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, keep INTEGE
                     sum INTEGER NOT NULL);
 """
 
+# A halt between two ticks belongs to the earlier one.
+_TICK = """INSERT INTO ticks VALUES (?, ?, ?) ON CONFLICT (tick) DO UPDATE
+           SET changes = trim(changes || ' ' || excluded.changes)"""
+
 
 class Limits(NamedTuple):
     """How much of a run is kept."""
@@ -112,7 +116,7 @@ class Store:
             rows.append((*event, self.sum))
         many("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
         if batch.ticks:
-            many("INSERT OR REPLACE INTO ticks VALUES (?, ?, ?)", batch.ticks)
+            many(_TICK, batch.ticks)
             self.connection.execute("DELETE FROM ticks WHERE tick <= ?", (batch.ticks[-1][0] - self.limits.ticks,))
 
     def full(self) -> bool:
@@ -131,11 +135,11 @@ class Store:
         return pages * int(one("PRAGMA page_size").fetchone()[0])
 
     def cut(self, seq: int, tick: int, sum: int) -> None:
-        """Forgets what came after; the run goes on from there."""
+        """Forgets what came after; the run goes on from there, and says once more what changed in that tick."""
         run = self.connection.execute
         run("BEGIN IMMEDIATE")
         run("DELETE FROM events WHERE seq > ?", (seq,))
-        run("DELETE FROM ticks WHERE tick > ?", (tick,))
+        run("DELETE FROM ticks WHERE tick >= ?", (tick,))
         run("COMMIT")
         self.sum = sum
 

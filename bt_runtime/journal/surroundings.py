@@ -133,4 +133,3 @@ def _task(task: Task | None, world: Any) -> dict[str, Json] | None:
     if not isinstance(found, Task):
         return None
     return {"id": found.id, "kind": found.kind, "goal": found.goal, "data": dict(found.data)}
-

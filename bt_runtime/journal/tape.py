@@ -130,7 +130,9 @@ class Tape:
         if self.writer is not None:
             self.writer.soon()
 
-    def call(self, kind: str, key: dict[str, Json], make: Callable[[], Any], redo: Callable[[], Any] | None = None) -> Any:  # fmt: skip
+    def call(
+        self, kind: str, key: dict[str, Json], make: Callable[[], Any], redo: Callable[[], Any] | None = None
+    ) -> Any:
         """An answer that comes at once: recorded, or made now and written down. `redo` is done when it is recorded."""
         found = None if self.broken else self.take(kind, key)
         if found is not None:

@@ -23,18 +23,23 @@ class TapedClock:
 
     def __init__(self, tape: Tape, inner: RunClock, context: Context) -> None:
         self.tape, self.inner, self.context = tape, inner, context
-        self.tick, self.time = -1, 0.0
+        self.frozen: float | None = None  # the time of this tick, once somebody has asked
+        self.time = 0.0
         self.ahead = 0.0  # of the inner clock
         self.gap = not tape.live
 
     def now(self) -> float:
-        tick = self.tape.tick()
-        if tick == self.tick and self.context.ticking:
-            return self.time
+        if self.frozen is not None:
+            return self.frozen
+        tape = self.tape
         if not self.context.ticking:
-            return self.read() if self.tape.live else self.time
-        self.time = float(self.tape.call("clock", {}, self.read))
-        self.tick = tick
+            return self.read() if tape.live else self.time
+        if tape.goes_on and tape.writer is not None:
+            self.time = self.read()
+            tape.writer.clock(tape.tick(), self.time)
+        else:
+            self.time = float(tape.call("clock", {}, self.read))
+        self.frozen = self.time
         return self.time
 
     def read(self) -> float:

@@ -15,7 +15,7 @@ from bt_runtime.journal.store import Batch, Event, NodeRow, Store, safe
 from bt_runtime.journal.texts import Piece, Texts
 from bt_runtime.types import Json
 
-EVERY = 0.1  # seconds between two batches, when nobody asks for one
+EVERY = 0.25  # seconds between two batches, when nobody asks for one
 LETTERS = {Status.INVALID: "I", Status.RUNNING: "R", Status.SUCCESS: "S", Status.FAILURE: "F"}
 ALWAYS = frozenset({"graft", "halt", "halted", "result", "verdict", "closed", "full"})  # noted even when it is full
 _CHECKED = 64  # batches between two looks at the file's size
@@ -55,6 +55,9 @@ class Writer:
 
     def event(self, tick: int, kind: str, body: dict[str, Json], texts: dict[str, str] | None = None) -> None:
         self.queue.append(("event", tick, time.time(), kind, body, texts))
+
+    def clock(self, tick: int, now: float) -> None:
+        self.queue.append(("clock", tick, now))
 
     def changes(self, tick: int, changes: Any) -> None:
         self.queue.append(("changes", tick, time.time(), changes))
@@ -132,6 +135,9 @@ class Writer:
                 made.texts.append(piece)
         self.seq += 1
         made.events.append(Event(self.seq, tick, at, kind, codec.text(body)))
+
+    def _clock(self, made: _Made, tick: int, now: float) -> None:
+        self._event(made, tick, time.time(), "clock", {"value": now}, None)
 
     def _changes(self, made: _Made, tick: int, at: float, changes: Any) -> None:
         text = " ".join([f"{node.seen_as}{LETTERS[status]}" for node, status in changes])

@@ -1,0 +1,175 @@
+"""`btr runs`: the journals of earlier runs: list, show, diff, export, rm."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.journal import folder
+from bt_runtime.journal.compare import compare
+from bt_runtime.journal.lines import lines
+from bt_runtime.journal.reading import Recording
+from bt_runtime.journal.summary import Summary, summary
+
+FORMATS = ("jsonl", "mcap", "btlog")
+NOTHING = 5
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
+    one = what.add_parser("list", help="all runs, the oldest first")
+    one.add_argument("--json", action="store_true", help="print JSON")
+    one = what.add_parser("show", help="what happened in a run")
+    one.add_argument("journal", metavar="RUN", help="its name, the beginning of it, `last`, or a file")
+    one.add_argument("--json", action="store_true", help="print JSON Lines, everything")
+    one = what.add_parser("diff", help="where two runs part (exit 1 when they do)")
+    one.add_argument("journal", metavar="RUN")
+    one.add_argument("other", metavar="OTHER")
+    one.add_argument("--json", action="store_true", help="print JSON")
+    one = what.add_parser("export", help="a run in another format")
+    one.add_argument("journal", metavar="RUN")
+    one.add_argument("--format", choices=FORMATS, default="jsonl")
+    one.add_argument("-o", "--output", type=Path, help="the file; - is standard output (jsonl only)")
+    one = what.add_parser("rm", help="remove journals")
+    one.add_argument("journal", nargs="*", metavar="RUN")
+    one.add_argument("--older-than", type=float, metavar="DAYS", help="all that nobody has written to for so long")
+    for sub in what.choices.values():
+        add_folder(sub)
+
+
+def add_folder(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--runs", type=Path, default=Path(folder.RUNS), help="the folder of journals (runs/)")
+
+
+def run(args: argparse.Namespace) -> int:
+    commands: dict[str, Callable[[argparse.Namespace], int]] = {
+        "list": list_runs, "show": show, "diff": diff, "export": export, "rm": remove
+    }  # fmt: skip
+    return commands[args.what](args)
+
+
+def list_runs(args: argparse.Namespace) -> int:
+    found = [summary(path) for path in folder.journals(args.runs)]
+    if args.json:
+        print(json.dumps([each._asdict() for each in found], indent=2))
+    elif not found:
+        print(f"no runs in {args.runs}/", file=sys.stderr)
+    else:
+        print(_table(found))
+    return 0 if found else NOTHING
+
+
+def _table(found: list[Summary]) -> str:
+    rows = [("run", "state", "met", "ticks", "decisions", "actions", "started", "size")]
+    for s in found:
+        started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(s.started)) if s.started else "?"
+        counts = (str(s.ticks), str(s.decisions), str(s.actions))
+        rows.append((s.name, s.state, s.verdict or "-", *counts, started, _size(s.bytes)))
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+
+
+def _size(count: float) -> str:
+    for unit in ("B", "KB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+def show(args: argparse.Namespace) -> int:
+    recording = Recording(folder.find(args.journal, args.runs))
+    if args.json:
+        for line in lines(recording):
+            print(json.dumps(line))
+        return 0
+    head = recording.head
+    print(f"{recording.name}  {recording.result or 'not ended'}, {recording.last_tick} ticks")
+    print(f"tree {head['tree']} ({head['file']}), inputs {json.dumps(head['inputs'])}, seed {head['seed']}")
+    if recording.damage:
+        print(f"damaged: {recording.damage}; what follows is whole")
+    for event, body in recording.of():
+        told = _told(event.kind, body)
+        if told:
+            print(f"{event.tick:>6}  {told}")
+    return 0
+
+
+def _told(kind: str, body: dict[str, object]) -> str:
+    """One event in one line; those that only a machine needs give none."""
+    place = f"{body.get('path', '')}: " if body.get("path") else ""
+    shown = {
+        "step": ("move", "text", "observation"), "end": ("why", "detail"), "expand": ("plan",), "refused": ("codes",),
+        "begin": ("sentence",), "in doubt": ("sentence", "then", "why"), "write": ("name", "value"),
+        "change": ("how", "text"), "halt": ("by", "reason"), "crash": ("message",), "log": ("level", "text"),
+        "result": ("status",), "verdict": ("met", "total"), "resumed": ("tick",), "retrieval": ("why",),
+    }.get(kind)  # fmt: skip
+    if shown is None:
+        return ""
+    said = " · ".join(str(body.get(key)) for key in shown if body.get(key) not in (None, ""))
+    line = " ".join(f"{kind} {place}{said}".split())
+    clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)  # models write escape codes
+    return clean if len(clean) <= 200 else f"{clean[:199]}…"
+
+
+def diff(args: argparse.Namespace) -> int:
+    a, b = (Recording(folder.find(name, args.runs)) for name in (args.journal, args.other))
+    found = compare(a, b)
+    if args.json:
+        print(json.dumps({"runs": [a.name, b.name], "differences": found}, indent=2))
+    else:
+        print("\n".join(found) if found else "no difference")
+    return 1 if found else 0
+
+
+def export(args: argparse.Namespace) -> int:
+    recording = Recording(folder.find(args.journal, args.runs))
+    path: Path = args.output or Path(f"{recording.name}.{args.format}")
+    if recording.damage:
+        print(f"damaged: {recording.damage}; what is whole is exported", file=sys.stderr)
+    if args.format == "jsonl":
+        return _json_lines(recording, path)
+    if str(path) == "-":
+        raise BtError(f"{args.format} is no text", "name a file: -o FILE")
+    if args.format == "mcap":
+        from bt_runtime.interop import mcap
+
+        count = mcap.write(lines(recording), path)
+    else:
+        from bt_runtime.interop import btlog
+
+        nodes = [(n.number, n.path, n.kind, n.name) for n in recording.nodes]
+        changes = ((recording.times[t], n, s) for t in sorted(recording.ticks) for n, s in recording.changes(t))
+        count = btlog.write(str(recording.head["tree"]), nodes, changes, float(recording.head["started"]), path)
+    print(f"{path}: {count:,} records", file=sys.stderr)
+    return 0
+
+
+def _json_lines(recording: Recording, path: Path) -> int:
+    if str(path) == "-":
+        for line in lines(recording):
+            print(json.dumps(line, allow_nan=False))
+        return 0
+    with path.open("w", encoding="utf-8") as out:
+        count = sum(1 for line in lines(recording) if out.write(json.dumps(line, allow_nan=False) + "\n"))
+    print(f"{path}: {count:,} lines", file=sys.stderr)
+    return 0
+
+
+def remove(args: argparse.Namespace) -> int:
+    chosen = [folder.find(name, args.runs) for name in args.journal]
+    if args.older_than is not None:
+        before = time.time() - args.older_than * 86400
+        old = [p for p in folder.journals(args.runs) if p.stat().st_mtime < before and not folder.is_live(p)]
+        chosen += [p for p in old if p not in chosen]
+    elif not chosen:
+        raise BtError("which runs?", "name them, or give --older-than DAYS")
+    for path in chosen:
+        folder.remove(path)
+        print(path.stem)
+    return 0 if chosen else NOTHING
