@@ -6,7 +6,8 @@ from typing import Any
 
 from py_trees.behaviour import Behaviour
 
-from bt_runtime.schema.kind import NODE_TYPES
+from bt_runtime.expression.expression import Expression
+from bt_runtime.schema.kind import DATA_TYPES, NODE_TYPES
 from bt_runtime.tree.node import Node
 from bt_runtime.view.plain import clipped
 
@@ -30,11 +31,14 @@ def gist(node: Behaviour) -> str:
     kind, values = node.spec.kind, node.spec.values
     if kind.name == "set":
         return clipped(" ".join(str(v) for v in map(said, values.values()) if v), MOST)
-    if kind.bare in values and kind.field(kind.bare or "") is not None:
-        return clipped(said(values[kind.bare]), MOST)
+    goal = (values.get("with") or {}).get("goal") if kind.name == "tree" else None
+    if goal:
+        return clipped(f"{values.get('file', '')}: {_data(goal)}", MOST)
+    if kind.bare in values and (bare := kind.field(kind.bare or "")) is not None:
+        return clipped(_data(values[bare.name]) if bare.type in DATA_TYPES else said(values[bare.name]), MOST)
     for name in FIRST:
         if values.get(name) not in (None, ""):
-            return clipped(said(values[name]), MOST)
+            return clipped(_data(values[name]), MOST)
     told = [
         f"{name}: {said(value)}"
         for name, value in values.items()
@@ -42,6 +46,11 @@ def gist(node: Behaviour) -> str:
         and f.type not in NODE_TYPES and value != f.default and said(value)
     ]  # fmt: skip
     return clipped(", ".join(told), MOST)
+
+
+def _data(value: Any) -> str:
+    """A value that is computed is marked as such."""
+    return f"{{{value.text}}}" if isinstance(value, Expression) else said(value)
 
 
 def said(value: Any) -> str:

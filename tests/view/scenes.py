@@ -36,29 +36,13 @@ def craft_run(**options: Any) -> Run:
     return Run("react", inputs={"goal": task.goal}, world=world, task=task, model=model, **options)
 
 
-def wide_tree(branches: int = 100, leaves: int = 18, changing: int = 40) -> str:
-    """About branches × (leaves + 2) nodes; at each tick that many branches change their result."""
-    out = ["version: 1", "tree: warehouse", "inputs:", "  n: {type: integer, default: 0}", "root:"]
-    out += [
-        "  parallel:",
-        "    success: -1",
-        "    failure: -1",
-        "    children:",
-        "      - until_failure:",
-        "          succeed:",
-    ]
+def wide_tree(branches: int = 100, leaves: int = 18) -> str:
+    """About branches × (leaves + 2) nodes; a leaf of every branch ends, and the next one begins, every 20 to 60 ms."""
+    out = ["version: 1", "tree: warehouse", "root:", "  parallel:"]
     for i in range(branches):
-        period = 2 + i if i < changing else 10**9
-        out += ["      - reactive_fallback:", f"          name: shelf_{i}", "          children:"]
-        for j in range(leaves - 1):
-            out.append(f"            - check: n % {period} == {j + 1}")
-        out.append("            - wait: 1000000")
+        out += [f"    - repeat:\n        name: shelf_{i}\n        times: -1\n        child:\n          sequence:"]
+        out += [f"            - wait: {0.02 + 0.01 * (i % 5)}"] * leaves
     return "\n".join(out) + "\n"
-
-
-def counted(run: Run) -> None:
-    """Something for the checks to look at: changes between two ticks."""
-    run.blackboard.update("n", lambda n: n + 1)
 
 
 HOSTILE = (

@@ -94,14 +94,15 @@ def test_a_picture_says_itself_in_events_that_add_up_to_the_same():
 
 
 def test_a_reader_that_comes_late_or_is_slow_sees_what_one_sees_that_was_there_all_the_time():
-    with Run(load(wide_tree(6, 4, 6)), clock=Manual()) as run:
+    clock = Manual()
+    with Run(load(wide_tree(6, 4)), clock=clock) as run:
         feed = Feed(most=50)
         Watch(run, feed)
         early, cursor = Picture(), None
         slow, slow_cursor = Picture(), None
         for tick in range(300):
             run.tick()
-            run.blackboard.update("n", lambda n: n + 1)
+            clock.advance(0.01)
             part = feed.after(cursor)
             early, cursor = (Picture(part.events) if part.anew else _on(early, part.events)), part.cursor
             if tick in (0, 100, 200):

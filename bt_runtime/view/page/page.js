@@ -142,7 +142,7 @@ class Page {
     put($("live"), this.closed || this.recorded || this.over(history.head) ? "End" : "Live");
     $("play").hidden = !this.closed && !this.recorded && !this.over(history.head);
     put($("play"), this.playing ? "Stop" : "Play");
-    if (this.lineStale && performance.now() - (this.lineDrawn ?? 0) > 200) { this.lineStale = false; this.lineDrawn = performance.now(); this.drawMarks(); }
+    if (this.lineStale && performance.now() - (this.lineDrawn ?? -1000) > 200) { this.lineStale = false; this.lineDrawn = performance.now(); this.drawMarks(); }
   }
 
   drawMarks() {

@@ -42,8 +42,8 @@ class Story {
     const decision = this.decision;
     if (event.what === "step" || event.what === "end") this.decision = null;
     if (event.what === "expand") { this.grafted = event.grafted; return null; }
-    const sure = decision && typeof decision.margin === "number" ? `ahead by ${decision.margin.toFixed(2)}` : "";
-    const made = el("div", { class: `step ${kind.replace(/\W/g, "")}${kind === "end" && good(event) ? " good" : ""}` }, el("span", { class: "aside" }, [sure, seconds(event.t)].filter(Boolean).join(" · ")), el("span", { class: "verb" }, VERBS[kind] ?? kind));
+    const sure = decision && typeof decision.margin === "number" ? `ahead of the next choice by ${decision.margin.toFixed(2)} (log probability)` : "";
+    const made = el("div", { class: `step ${kind.replace(/\W/g, "")}${kind === "end" && good(event) ? " good" : ""}` }, el("span", { class: "aside", title: sure }, seconds(event.t)), el("span", { class: "verb" }, VERBS[kind] ?? kind));
     const text = this.text(event);
     if (kind === "expand" || kind === "refused") made.append(el("pre", {}, text));
     else made.append(el("span", { class: "said" }, text));
