@@ -33,7 +33,7 @@ def gist(node: Behaviour) -> str:
         return clipped(" ".join(str(v) for v in map(said, values.values()) if v), MOST)
     goal = (values.get("with") or {}).get("goal") if kind.name == "tree" else None
     if goal:
-        return clipped(f"{values.get('file', '')}: {_data(goal)}", MOST)
+        return clipped(_data(goal), MOST)
     if kind.bare in values and (bare := kind.field(kind.bare or "")) is not None:
         return clipped(_data(values[bare.name]) if bare.type in DATA_TYPES else said(values[bare.name]), MOST)
     for name in FIRST:

@@ -17,16 +17,18 @@ function widthOf(text) {
   return width;
 }
 
+// Cut in the middle: what tells siblings apart is often at the end.
 function fitted(text, most) {
   const line = shown(text).replace(/\s+/g, " ");
   if (widthOf(line) <= most) return line;
-  let low = 0, high = Math.min(line.length, 120);
+  const letters = Array.from(line.slice(0, 4000)), cut = (n) => `${letters.slice(0, Math.ceil(n * 0.55)).join("")}…${letters.slice(letters.length - Math.floor(n * 0.45)).join("")}`;
+  let low = 0, high = Math.min(letters.length - 1, 120);
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (widthOf(`${line.slice(0, middle)}…`) <= most) low = middle;
+    if (widthOf(cut(middle)) <= most) low = middle;
     else high = middle - 1;
   }
-  return `${line.slice(0, low)}…`;
+  return cut(low);
 }
 
 // The words in a node's box: what it is, and what it is about.

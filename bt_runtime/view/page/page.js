@@ -229,8 +229,8 @@ class Page {
     press("follow", () => { this.tree.follow(!this.tree.following); this.wake(); });
     press("unfold", () => this.unfold());
     press("fit", () => this.tree.fit());
-    press("in", () => this.tree.zoom(1.25));
-    press("out", () => this.tree.zoom(0.8));
+    press("in", () => this.tree.step(1.25));
+    press("out", () => this.tree.step(0.8));
     press("back", () => this.move(-1));
     press("forward", () => this.move(1));
     press("live", () => this.latest());
@@ -262,7 +262,7 @@ class Page {
     if (e.target.matches("input[type=search]") || (e.target.matches("button, summary, input") && [" ", "Enter"].includes(e.key))) return;
     if (e.target.matches("#time, #panel") && e.key.startsWith("Arrow")) return;
     const act = {
-      "/": () => $("search").focus(), f: () => $("follow").click(), e: () => this.unfold(), z: () => this.tree.fit(), "+": () => this.tree.zoom(1.25), "-": () => this.tree.zoom(0.8),
+      "/": () => $("search").focus(), f: () => $("follow").click(), e: () => this.unfold(), z: () => this.tree.fit(), "+": () => this.tree.step(1.25), "-": () => this.tree.step(0.8),
       1: () => this.panel.open("node"), 2: () => this.panel.open("board"), 3: () => this.panel.open("world"), 4: () => this.panel.open("log"),
       "[": () => this.move(-1), "]": () => this.move(1), l: () => this.latest(), "?": () => $("keys").showModal(), Escape: () => this.choose(null),
       " ": () => ($("controls").hidden ? $("play").click() : $("pause").click()), ".": () => { if (!$("controls").hidden) $("step").click(); },

@@ -58,14 +58,15 @@ class Panel {
   }
 
   board(fold) {
-    const rows = [], parts = [];
+    const rows = [], below = [], parts = [];
     for (const event of [...fold.board.values()].reverse()) {
       if (event.name === "working_memory" && event.value && event.value.things) { parts.push(...this.memory(event.value)); continue; }
       const where = event.scope;
-      rows[where ? "push" : "unshift"](el("tr", { class: event.t > fold.before && event.t > 0 && !fold.latest.over ? "fresh" : "" }, el("td", {}, el("b", {}, event.name), where ? el("div", { class: "path" }, where) : ""), el("td", {}, el("span", { class: "code" }, value(event.value)))));
+      (where ? below : rows).push(el("tr", { class: event.t > fold.before && event.t > 0 && !fold.latest.over ? "fresh" : "" }, el("td", {}, el("b", {}, event.name), where ? el("div", { class: "path" }, where) : ""), el("td", {}, el("span", { class: "code" }, value(event.value)))));
     }
-    const table = rows.length ? el("table", {}, el("tr", {}, el("th", {}, "entry"), el("th", {}, "value")), rows) : el("p", { class: "dim" }, "Nothing is written there yet.");
-    this.host.replaceChildren(el("h2", {}, "Blackboard"), table, ...parts);
+    const table = rows.length ? el("table", {}, rows) : el("p", { class: "dim" }, "Nothing is written there yet.");
+    const others = below.length ? [el("h2", {}, "Blackboards of subtrees"), el("table", {}, below)] : [];
+    this.host.replaceChildren(el("h2", {}, "Blackboard"), table, ...parts, ...others);
   }
 
   memory(known) {

@@ -89,6 +89,8 @@ class TreeView {
     this.moved = true; this.wake();
   }
 
+  step(by) { this.follow(false); this.zoom(by); }
+
   fit() {
     this.follow(false);
     const { clientWidth: w, clientHeight: h } = this.svg;
@@ -194,7 +196,8 @@ class TreeView {
   whole() {
     const w = this.svg.clientWidth, h = this.svg.clientHeight;
     const scale = Math.min(1, (w - 40) / (this.size.width + 1), (h - 90) / (this.size.height + 1));
-    if (scale < READABLE || !this.places.size) { if (this.at.scale < READABLE) { this.at.scale = 1; this.moved = true; } return false; }
+    if (scale < READABLE || !this.places.size) { if (this.wasWhole) { this.wasWhole = false; this.at.scale = 1; this.moved = true; } return false; }
+    this.wasWhole = true;
     const x = Math.min(-20, -(w / scale - this.size.width) / 2), y = -(h / scale - this.size.height) / 2 + 10 / scale;
     if (this.at.x !== x || this.at.y !== y || this.at.scale !== scale) { this.at = { x, y, scale }; this.moved = true; }
     return true;
