@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from bt_runtime.cli import Exit
+from bt_runtime.cli.serving import PORT, add_serving
 from bt_runtime.diagnose import BtError
 from bt_runtime.runtime import Run
 from bt_runtime.view import Feed, View
 from bt_runtime.view.page import whole
 from bt_runtime.view.recorded import Following, Reader, events_of
-from bt_runtime.view.server import LOOPBACK, Busy, Server
+from bt_runtime.view.server import Busy, Server
 
 T = TypeVar("T")
-PORT = 8765
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,14 +28,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", default="runs", metavar="FOLDER", help="where journals are; default: runs")
     parser.add_argument("--html", metavar="FILE", help="write one file that needs nothing else, and leave")
     add_serving(parser)
-
-
-def add_serving(parser: argparse.ArgumentParser) -> None:
-    """Where the page is served; the same for `btr run --view`."""
-    parser.add_argument("--port", type=int, metavar="N", help=f"of the page; default: {PORT}, or the next that is free")
-    parser.add_argument("--host", default=LOOPBACK, metavar="ADDRESS", help=f"of the page; default: {LOOPBACK}")
-    parser.add_argument("--anyone", action="store_true", help="allow a host that other machines can reach")
-    parser.add_argument("--open", action="store_true", help="open it in the browser")
 
 
 def run(args: argparse.Namespace) -> int:
