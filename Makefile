@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS ?= dev
 STAMP := $(VENV)/.ready
 
-.PHONY: demo test bench fuzz lint types schemas check wheel clean setup
+.PHONY: demo test bench fuzz kills lint types schemas check wheel clean setup
 .DEFAULT_GOAL := help
 
 help:
@@ -34,6 +34,10 @@ bench: setup
 # optional, not part of make test: pip install atheris first
 fuzz: setup
 	$(BIN)/python tests/fuzz/guided.py --seconds $(or $(SECONDS),60)
+
+# 40 runs killed at random moments and resumed (make test tries 10 of them)
+kills: setup
+	BTR_KILLS=40 $(BIN)/python -m pytest tests/journal/test_kill.py
 
 lint: setup
 	$(BIN)/ruff check .

@@ -12,7 +12,7 @@ from typing import Any
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.journal import codec
-from bt_runtime.journal.store import FORMAT, Event, NodeRow, checksum
+from bt_runtime.journal.store import FORMAT, Event, NodeRow, checksum, head_sum
 from bt_runtime.journal.texts import Piece, assemble
 from bt_runtime.types import Json
 
@@ -54,6 +54,11 @@ class Recording:
     @property
     def full(self) -> bool:
         return any(e.kind == "full" for e in self.events)
+
+    def until_full(self) -> list[Event]:
+        """The events without gaps: those before the journal reached its size limit."""
+        end = next((i for i, e in enumerate(self.events) if e.kind == "full"), len(self.events))
+        return self.events[:end]
 
     @property
     def result(self) -> str:
@@ -112,6 +117,8 @@ class Recording:
             ) from error
         if found.get("format") != FORMAT or "tree" not in found:
             raise BtError(f"{self.path} is no journal of this version", "export it with the version that wrote it")
+        if found.get("sum") != head_sum(found):
+            raise BtError(f"{self.path}: what this journal's run was made of is damaged", "nothing can be restored")
         return found
 
     def _read(self) -> None:

@@ -7,6 +7,7 @@ import sys
 import time
 from contextlib import ExitStack
 from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.diagnose import BtError
@@ -14,7 +15,7 @@ from bt_runtime.journal import codec, folder, sources
 from bt_runtime.journal.action import TapedActivity
 from bt_runtime.journal.doubt import entry_of
 from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.store import FORMAT, Limits, NodeRow, Store
+from bt_runtime.journal.store import FORMAT, Batch, Limits, NodeRow, Store, head_sum
 from bt_runtime.journal.surroundings import Around
 from bt_runtime.journal.tape import Tape
 from bt_runtime.journal.taped import TapedClock
@@ -84,6 +85,8 @@ class Recorder:
             self.path = self.recording.path
         self.lock = folder.Lock(self.path)
         try:
+            if self.recording is not None and self.recording.damage:
+                rebuild(self.recording, self.path, self.limits)
             store = Store(self.path, self.limits)
             texts = Texts()
             if self.recording is not None:
@@ -94,7 +97,8 @@ class Recorder:
         seq = len(self.recording.events) if self.recording else 0
         self.tape.writer = Writer(store, texts, seq, self._broke)
         if self.recording is None:
-            for name, value in self._head(run, given).items():
+            head = self._head(run, given)
+            for name, value in {**head, "sum": head_sum(head)}.items():
                 self.tape.writer.head(name, value)
             self.tape.writer.durable().wait(10)
 
@@ -161,13 +165,19 @@ class Recorder:
 
     def _written(self, written: Written) -> None:
         value = written.value
-        if self._inside() or self.context.halting.by:
+        if self._inside() or (self.context.halting.by and self.context.halting_in == get_ident()):
             kept = value if type(value) in _PLAIN else codec.plain(value)
             if len(str(kept)) > LONG:
                 kept = {"$": "opaque", "v": f"{len(str(kept)):,} characters"}
             self.tape.note("blackboard", {"scope": written.scope, "name": written.name, "value": kept})
         elif not self.remaking:
-            self.tape.put("write", {"scope": written.scope, "name": written.name, "value": codec.plain(value)})
+            body = {
+                "scope": written.scope,
+                "name": written.name,
+                "value": codec.plain(value),
+                "order": written.sequence,
+            }
+            self.tape.put("write", body, tick=self.context.blackboard.tick_before(written))
 
     remaking = False  # something that others did is being done again
 
@@ -238,6 +248,20 @@ class Recorder:
         if self.lock is not None:
             self.lock.release()
         self.stack.close()
+
+
+def rebuild(recording: Recording, path: Path, limits: Limits) -> None:
+    """A whole journal of what can be read of a damaged one, which is kept beside it."""
+    damaged = path.with_suffix(".damaged")
+    for each in folder.files_of(path):
+        if each.suffix != ".lock":
+            each.replace(f"{damaged}{each.name.removeprefix(path.name)}")
+    store = Store(path, limits)
+    pieces = [p for n, p in recording.pieces.items() if n in recording.texts]
+    ticks = [(t, recording.times[t], changes) for t, changes in sorted(recording.ticks.items())]
+    head = {name: codec.text(value) for name, value in recording.head.items()}
+    store.commit(Batch(recording.events, pieces, ticks, recording.nodes, head), durable=True)
+    store.close()
 
 
 def _named(model: Any) -> Any:

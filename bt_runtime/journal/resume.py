@@ -40,9 +40,9 @@ def resume(
     it is `lasting` (it went on without us), which is left as it is.
     """
     recording = Recording(Path(journal))
-    _to_last_answer(recording)
     around = Around.recorded(recording.head)
     _possible(recording, around)
+    _to_last_answer(recording)
     world = _world(around, world)
     head = recording.head
     recorder = Recorder(recording.path, recording, limits)

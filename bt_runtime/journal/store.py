@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import zlib
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.journal.texts import Piece
+from bt_runtime.types import Json
 
 FORMAT = 1
 SUFFIX = ".btr"
@@ -62,6 +64,12 @@ class Batch(NamedTuple):
     head: Mapping[str, str] = {}
 
 
+def head_sum(head: Mapping[str, Json]) -> int:
+    """Of what a run was made of, which never changes."""
+    kept = {k: v for k, v in head.items() if k not in ("sum", "ticks")}
+    return zlib.crc32(json.dumps(kept, sort_keys=True).encode())
+
+
 def checksum(event: Event, before: int) -> int:
     """Chained, so that a row that is missing or was changed shows in all that follow."""
     return zlib.crc32(f"{event.seq}|{event.tick}|{event.kind}|{event.body}".encode("utf-8", "surrogatepass"), before)
@@ -81,7 +89,8 @@ class Store:
             row = self.connection.execute("SELECT sum FROM events ORDER BY seq DESC LIMIT 1").fetchone()
         except sqlite3.Error as error:
             self.connection.close()
-            raise BtError(f"{path} cannot be written as a journal: {error}") from error
+            hint = "is the disk full, or the file damaged?"
+            raise BtError(f"{path} cannot be written as a journal: {error}", hint) from error
         self.sum = int(row[0]) if row else 0
         self.written = 0
 

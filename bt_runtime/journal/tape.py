@@ -5,6 +5,7 @@ A tree is deterministic but for what it is told: the time, a model's answers, a 
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -43,8 +44,8 @@ class Tape:
     def __init__(self, writer: Writer | None, recording: Recording | None = None) -> None:
         self.writer = writer
         self.recording = recording
-        events: Iterable[Event] = recording.events if recording else ()
-        self.events = deque(e for e in events if e.kind in TAPED)
+        events: Iterable[Event] = recording.until_full() if recording else ()
+        self.events = deque(in_order(e for e in events if e.kind in TAPED))
         self.told = sum(1 for e in events if e.kind not in TAPED)  # notes that were written already
         self.tick: Callable[[], int] = lambda: 0
         self.on_live: Callable[[], None] = lambda: None
@@ -122,9 +123,11 @@ class Tape:
         elif self.writer is not None and self.goes_on:
             self.writer.event(self.tick(), kind, body, texts)
 
-    def put(self, kind: str, body: dict[str, Json], texts: dict[str, str] | None = None) -> None:
+    def put(
+        self, kind: str, body: dict[str, Json], texts: dict[str, str] | None = None, tick: int | None = None
+    ) -> None:
         if self.writer is not None and self.goes_on:
-            self.writer.event(self.tick(), kind, body, texts)
+            self.writer.event(self.tick() if tick is None else tick, kind, body, texts)
 
     def boundary(self) -> None:
         if self.writer is not None:
@@ -150,6 +153,17 @@ class Tape:
         else:
             self.put(kind, {**key, "value": codec.plain(value)})
         return value
+
+
+def in_order(events: Iterable[Event]) -> list[Event]:
+    """What another thread did may have been noted late: it is put where it took effect."""
+    keyed, latest = [], 0
+    for event in events:
+        if event.kind == "write":
+            latest = int(json.loads(event.body)["order"])
+        outside = event.kind in OUTSIDE
+        keyed.append(((event.tick, outside, latest if outside else 0), event))
+    return [event for _, event in sorted(keyed, key=lambda pair: pair[0])]
 
 
 def as_lines(value: Any) -> str | None:

@@ -16,6 +16,7 @@ from bt_runtime.journal.texts import Piece, Texts
 from bt_runtime.types import Json
 
 EVERY = 0.25  # seconds between two batches, when nobody asks for one
+LARGEST = 5000  # entries of one batch
 LETTERS = {Status.INVALID: "I", Status.RUNNING: "R", Status.SUCCESS: "S", Status.FAILURE: "F"}
 ALWAYS = frozenset({"graft", "halt", "halted", "result", "verdict", "closed", "full"})  # noted even when it is full
 _CHECKED = 64  # batches between two looks at the file's size
@@ -56,9 +57,6 @@ class Writer:
     def event(self, tick: int, kind: str, body: dict[str, Json], texts: dict[str, str] | None = None) -> None:
         self.queue.append(("event", tick, time.time(), kind, body, texts))
 
-    def clock(self, tick: int, now: float) -> None:
-        self.queue.append(("clock", tick, now))
-
     def changes(self, tick: int, changes: Any) -> None:
         self.queue.append(("changes", tick, time.time(), changes))
 
@@ -95,7 +93,10 @@ class Writer:
             self.wanted.wait(EVERY)
             self.wanted.clear()
             self._flush()
-        self._flush()
+            if self.queue:
+                self.wanted.set()
+        while self.queue:
+            self._flush()
         try:
             self.store.close()
         except Exception as error:
@@ -103,7 +104,7 @@ class Writer:
 
     def _flush(self) -> None:
         made = _Made()
-        while self.queue:
+        for _ in range(min(len(self.queue), LARGEST)):  # whoever notes faster than this writes keeps nobody waiting
             entry = self.queue.popleft()
             getattr(self, f"_{entry[0]}")(made, *entry[1:])
         try:

@@ -128,6 +128,8 @@ class Blackboard:
         self.wake: Callable[[], None] = lambda: None  # called after a write of another thread
         self._lock = threading.RLock()
         self._ticker: int | None = None  # the thread that is inside a tick
+        self.begun = 0  # ticks
+        self._begins: deque[int] = deque(maxlen=64)  # the sequence number at which each of the latest ticks began
         self._inbox: deque[tuple[Scope, str, Callable[[Json], Json]]] = deque()
         self.faults: deque[tuple[str, Exception]] = deque(maxlen=256)  # scope path, what broke; the engine reports them
         self.stirred = False  # an entry changed inside this tick: nodes that were ticked before it may see it next time
@@ -163,10 +165,16 @@ class Blackboard:
         with self._lock:
             self._ticker = threading.get_ident()
             self.stirred = False
+            self.begun += 1
+            self._begins.append(self.sequence)
 
     def ticked_here(self) -> bool:
         """Is a tick going on in this thread?"""
         return self._ticker == threading.get_ident()
+
+    def tick_before(self, written: Written) -> int:
+        """After which tick a write of another thread took effect; whoever listens may hear of it later."""
+        return self.begun - sum(1 for began in tuple(self._begins) if began >= written.sequence)
 
     def end_tick(self) -> None:
         """Makes the writes effective that arrived from other threads during the tick."""

@@ -60,6 +60,7 @@ class Context:
         self.begun: Callable[..., Activity] = lambda start, *about: start()  # every action passes here: see `skill.py`
         self.asking = ""  # the path of the node that asks a model
         self.halting = Halt("", "")  # while nodes are being halted: why
+        self.halting_in = 0  # … and in which thread
         self.requests: deque[Any] = deque()  # changes of shape, applied between ticks
         self.wake: Callable[[], None] = lambda: None  # thread-safe
         self.ticking = False

@@ -10,6 +10,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterator
 from contextlib import suppress
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from py_trees.behaviour import Behaviour
@@ -205,6 +206,7 @@ def halt(root: Behaviour, context: Context, why: Halt, everywhere: bool = False)
             continue  # a foreign decorator may say FAILURE while its child is running
         todo.extend(node.children)
     outer, context.halting = context.halting, why
+    context.halting_in = get_ident()
     for node in reversed(running):
         try:
             if isinstance(node, Node):

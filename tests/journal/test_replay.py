@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.journal.keepsake import write_test
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.replay import replay
-from bt_runtime.journal.store import checksum
+from bt_runtime.journal.store import Event, checksum, head_sum
 from bt_runtime.skills.skill import Skill, skill
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 from tests.journal.conftest import read
@@ -46,8 +47,6 @@ def rewrite(journal: Path, kind: str, old: str, new: str) -> None:
     connection = sqlite3.connect(journal)
     rows = connection.execute("SELECT seq, tick, at, kind, body FROM events ORDER BY seq").fetchall()
     total, changed = 0, False
-    from bt_runtime.journal.store import Event
-
     for row in rows:
         event = Event(*row)
         if not changed and event.kind == kind and old in event.body:
@@ -161,8 +160,10 @@ def test_a_tree_that_became_another_is_named_at_its_first_status(record):
     run = record("version: 1\ntree: t\nroot:\n  sequence:\n    - succeed: {}\n    - fail: {}\n")
     run.tick()
     recording = read(run)
+    head = {**recording.head, "text": recording.head["text"].replace("- fail", "- succeed")}
     connection = sqlite3.connect(recording.path)
-    connection.execute("UPDATE head SET value = replace(value, '- fail', '- succeed') WHERE name = 'text'")
+    for name, value in {**head, "sum": head_sum(head)}.items():
+        connection.execute("UPDATE head SET value = ? WHERE name = ?", (json.dumps(value), name))
     connection.commit()
     connection.close()
     found = replay(recording.path)

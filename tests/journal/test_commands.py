@@ -1,0 +1,138 @@
+"""`btr runs`, `btr replay` and `btr resume`: what they print, and with what they exit."""
+
+from __future__ import annotations
+
+import json
+import struct
+from xml.etree.ElementTree import fromstring
+
+import pytest
+
+from bt_runtime.cli import main
+from bt_runtime.diagnose import BtError
+from bt_runtime.journal import folder
+from bt_runtime.journal.reading import Recording
+from bt_runtime.runtime import Run, load
+from bt_runtime.tree.clock import Manual
+from tests.journal.test_replay import rewrite
+from tests.journal.test_resume import abandoned
+
+
+@pytest.fixture
+def journal(errand_of, runs, monkeypatch):
+    path = errand_of("textcraft", 8)
+    monkeypatch.chdir(runs.parent)
+    return path
+
+
+def test_list_shows_each_run_with_its_state_and_verdict(journal, capsys):
+    assert main(["runs", "list"]) == 0
+    line = capsys.readouterr().out.splitlines()[1].split()
+    assert line[:3] == [journal.stem, "SUCCESS", "1/1"]
+    assert main(["runs", "list", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found[0]["state"] == "SUCCESS" and found[0]["ticks"] == Recording(journal).last_tick
+
+
+def test_list_says_running_interrupted_and_damaged(runs, capsys):
+    tree = load("version: 1\ntree: t\nroot: {wait: 5}\n")
+    run = Run(tree, clock=Manual(), journal=runs)
+    run.tick()
+    run.journal.tape.writer.durable().wait(10)
+    (runs / "noise.btr").write_bytes(b"noise" * 999)
+    states = lambda: {s["name"]: s["state"] for s in json.loads(capsys.readouterr().out)}  # noqa: E731
+    assert main(["runs", "list", "--json", "--runs", str(runs)]) == 0
+    assert states() == {run.name: "running", "noise": "damaged"}
+    with pytest.raises(BtError, match="is being written"):
+        main(["runs", "rm", run.name, "--runs", str(runs)])
+    abandoned(run)
+    assert main(["runs", "list", "--json", "--runs", str(runs)]) == 0
+    assert states()[run.name] == "interrupted"
+
+
+def test_no_runs_is_exit_5(tmp_path):
+    assert main(["runs", "list", "--runs", str(tmp_path)]) == 5
+
+
+def test_show_tells_the_story_and_shows_a_models_escape_codes_as_text(journal, capsys):
+    assert main(["runs", "show", "last"]) == 0
+    out = capsys.readouterr().out
+    assert "expand /reactree" in out and "verdict" in out
+    rewrite(journal, "step", "do part 1", "\\u001b[31mdo part 1")
+    assert main(["runs", "show", "last"]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_a_run_is_found_by_the_beginning_of_its_name_and_a_wrong_name_is_a_clear_error(journal):
+    assert folder.find(journal.stem[:12], journal.parent) == journal
+    with pytest.raises(BtError, match="no run") as error:
+        main(["runs", "show", "raectree"])
+    assert "btr runs list" in error.value.hint or "did you mean" in error.value.hint
+
+
+def test_diff_names_the_first_place_where_two_runs_part(journal, errand_of, capsys):
+    same = errand_of("textcraft", 8)
+    assert main(["runs", "diff", journal.stem, same.stem]) == 0
+    assert capsys.readouterr().out == "no difference\n"
+    other = errand_of("textcraft", 20)
+    assert main(["runs", "diff", journal.stem, other.stem]) == 1
+    assert "tick " in capsys.readouterr().out
+
+
+def test_json_lines_are_strict_json_and_hold_everything(journal, tmp_path, capsys):
+    assert main(["runs", "export", "last", "-o", "-"]) == 0
+    refuse = pytest.fail
+    found = [json.loads(line, parse_constant=refuse) for line in capsys.readouterr().out.splitlines()]
+    assert [f["kind"] for f in found].count("status") == len(Recording(journal).ticks)
+    assert sum(1 for f in found if f["kind"] == "ask") == sum(1 for _ in Recording(journal).of("ask"))
+
+
+def test_a_btlog_has_the_tree_and_a_record_for_each_change(journal, tmp_path):
+    out = tmp_path / "run.btlog"
+    assert main(["runs", "export", "last", "--format", "btlog", "-o", str(out)]) == 0
+    data, recording = out.read_bytes(), Recording(journal)
+    assert data.startswith(b"BTCPP4-FileLogger2\x01")
+    (size,) = struct.unpack_from("<i", data, 19)
+    nodes = [e for e in fromstring(data[23 : 23 + size]).iter() if e.get("_uid")]
+    assert [int(e.get("_uid")) for e in nodes] and len(nodes) == len(recording.nodes)
+    records = data[23 + size + 8 :]
+    expected = [c for t in sorted(recording.ticks) for c in recording.changes(t)]
+    assert len(records) == 9 * len(expected)
+    codes = {"INVALID": 0, "RUNNING": 1, "SUCCESS": 2, "FAILURE": 3}
+    found = [struct.unpack("<HB", records[i + 6 : i + 9]) for i in range(0, len(records), 9)]
+    assert found == [(number, codes[status]) for number, status in expected]
+
+
+def test_an_mcap_file_can_be_read_by_the_reference_reader(journal, tmp_path):
+    reader = pytest.importorskip("mcap.reader")
+    out = tmp_path / "run.mcap"
+    assert main(["runs", "export", "last", "--format", "mcap", "-o", str(out)]) == 0
+    with out.open("rb") as file:
+        found = [(c.topic, json.loads(m.data)) for _, c, m in reader.make_reader(file).iter_messages()]
+    assert {topic for topic, _ in found} >= {"/bt/status", "/bt/events", "/bt/nodes", "/bt/blackboard"}
+    changes = [c for topic, line in found if topic == "/bt/status" for c in line["what"]["changes"]]
+    recording = Recording(journal)
+    assert len(changes) == sum(len(recording.changes(t)) for t in recording.ticks)
+
+
+def test_rm_removes_the_journal_and_what_lies_beside_it(journal, capsys):
+    assert main(["runs", "rm", journal.stem]) == 0
+    assert list(journal.parent.iterdir()) == []
+    assert main(["runs", "rm", "--older-than", "30"]) == 5
+
+
+def test_replay_exits_1_on_a_difference(journal, capsys):
+    assert main(["replay", "last"]) == 0
+    rewrite(journal, "answer", "sequence:", "fallback:")
+    assert main(["replay", "last", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out.partition("\n")[2])["difference"].startswith("tick ")
+
+
+def test_resume_goes_on_with_a_tree_of_its_own_and_one_that_had_ended_is_left_alone(runs, capsys):
+    run = Run(load("version: 1\ntree: t\nroot: {wait: 0.05}\n"), clock=Manual(), journal=runs)
+    run.tick()
+    abandoned(run)
+    for why in ("", "it had ended"):
+        assert main(["resume", "last", "--runs", str(runs), "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (found["status"], found["why"]) == ("SUCCESS", why)

@@ -1,0 +1,119 @@
+"""A damaged or truncated journal goes on from its last whole decision, or says why not."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.diagnose import BtError
+from bt_runtime.envs.registry import open_suite
+from bt_runtime.journal.reading import DECIDED, Recording
+from bt_runtime.journal.replay import replay
+from bt_runtime.journal.resume import CannotResume, resume
+from bt_runtime.runtime import Run
+from bt_runtime.tree.clock import Manual
+from bt_runtime.tree.node import SUCCESS
+from tests.journal import errand
+
+
+@pytest.fixture
+def whole(errand_of) -> Path:
+    return errand_of("textcraft", 20)
+
+
+def go_on(path: Path) -> Run:
+    task = open_suite("textcraft").tasks(20, 1)[0]
+    site = errand.Site("textcraft", path.parent, lasting=False)
+    model = ScriptedModel(errand.script(site, errand.oracle("textcraft", task)), 1)
+    return resume(path, world=site, model=model, clock=Manual())
+
+
+def test_any_byte_changed_or_cut_off_goes_on_or_is_said(whole, tmp_path):
+    """Whatever is broken: the run reaches its goal from what is whole, or one clear fault says that it cannot."""
+    data, draw, outcomes = whole.read_bytes(), random.Random(5), {"went on": 0, "said why": 0}
+    for number in range(40):
+        path = tmp_path / f"broken{number}.btr"
+        if number % 2:
+            path.write_bytes(data[: draw.randrange(len(data))])
+        else:
+            at = draw.randrange(100, len(data) - 64)
+            path.write_bytes(data[:at] + draw.randbytes(draw.choice((1, 8, 64))) + data[at + 64 :])
+        try:
+            with go_on(path) as run:
+                status = run.status if run.status is SUCCESS else run.spin(ticks=5000)
+                assert status is SUCCESS
+                assert run.context.service("world").inner.verdict().met == 1
+            outcomes["went on"] += 1
+        except BtError as error:
+            assert error.message and error.hint, error
+            outcomes["said why"] += 1
+    assert min(outcomes.values()) >= 3, outcomes
+
+
+def damaged(path: Path, change: str, *what: object) -> Recording:
+    connection = sqlite3.connect(path)
+    connection.execute(change, what)
+    connection.commit()
+    connection.close()
+    return Recording(path)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
+def test_a_row_that_was_changed_ends_what_is_believed_at_the_decision_before_it(whole, share):
+    seq = int(len(Recording(whole).events) * share)
+    recording = damaged(whole, "UPDATE events SET body = '{}' WHERE seq = ?", seq)
+    assert recording.damage == f"event {seq} is damaged"
+    assert recording.events[-1].kind in DECIDED and recording.events[-1].seq < seq
+    assert replay(whole).same
+    with go_on(whole) as run:
+        assert run.spin(ticks=5000) is SUCCESS
+    assert not Recording(whole).damage and replay(whole).same
+
+
+def test_a_row_that_is_missing_shows(whole):
+    assert damaged(whole, "DELETE FROM events WHERE seq = 9").damage == "event 9 is damaged"
+
+
+def test_a_prompt_that_was_changed_shows(whole):
+    assert damaged(whole, "UPDATE texts SET rest = 'other' WHERE id = 1").damage
+
+
+def test_a_file_that_is_no_journal_is_said_to_be_none(tmp_path):
+    for name, data in (("a.btr", b""), ("b.btr", b"x" * 5000), ("c.btr", b"SQLite format 3\0" + b"\0" * 5000)):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(BtError, match="journal"):
+            Recording(tmp_path / name)
+
+
+def test_when_deeds_outlive_the_run_a_damaged_journal_is_not_gone_on_from(tmp_path):
+    task = open_suite("textcraft").tasks(20, 1)[0]
+    site = errand.Site("textcraft", tmp_path, lasting=True)
+    site.reset(task)
+    model = ScriptedModel(errand.script(site, errand.oracle("textcraft", task)))
+    runs = tmp_path / "runs"
+    with Run("reactree", inputs={"goal": task.goal}, world=site, task=task, model=model, journal=runs) as run:
+        run.spin(hz=500, ticks=5000)
+    damaged(run.journal.path, "UPDATE events SET body = '{}' WHERE seq = 40")
+    with pytest.raises(CannotResume, match="outlive"):
+        resume(run.journal.path, world=site, model=model)
+
+
+def test_a_world_that_does_not_repeat_itself_is_said_to_differ(errand_of, tmp_path):
+    path = errand_of("textcraft", 20, ticks=14)
+    task = open_suite("textcraft").tasks(20, 1)[0]
+    site = errand.Site("textcraft", tmp_path, lasting=False)
+    act = site.act
+    site.act = lambda sentence: act(sentence)._replace(text="something else")  # type: ignore[method-assign]
+    with pytest.raises(CannotResume, match="does not repeat itself"):
+        resume(path, world=site, model=ScriptedModel(errand.script(site, errand.oracle("textcraft", task))))
+
+
+def test_a_copy_of_a_running_journal_can_be_read(whole, tmp_path):
+    copy = tmp_path / "copy.btr"
+    shutil.copy(whole, copy)
+    assert Recording(copy).result == "SUCCESS"

@@ -1,0 +1,212 @@
+"""A run goes on from its journal: what was done is not done again, what was in doubt is settled by its manifest."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.journal.reading import Recording
+from bt_runtime.journal.replay import replay
+from bt_runtime.journal.resume import CannotResume, resume
+from bt_runtime.runtime import Run, load
+from bt_runtime.skills.skill import Skill, skill
+from bt_runtime.tree.clock import Manual
+from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
+
+TREE = """
+version: 1
+tree: t
+blackboard:
+  n: {type: integer, default: 0}
+root:
+  sequence:
+    - set: {n: "{n + 1}"}
+    - drill: {hole: 7}
+    - set: {n: "{n + 1}"}
+    - wait: 10
+"""
+
+
+def drilling(on_resume: str, done: list[str], told: bool | None = None) -> type[Skill]:
+    """A skill that leaves its mark when it starts, and says that it has ended when the test lets it."""
+
+    @skill("drill {hole}", name="drill", on_resume=on_resume)  # type: ignore[arg-type]
+    class Drill(Skill):
+        ended = False
+        answers = told
+
+        def start(self, hole: int) -> None:
+            done.append(f"start {hole}")
+
+        def poll(self):
+            return SUCCESS if type(self).ended else RUNNING
+
+        def cancel(self) -> None:
+            done.append("cancel")
+
+        def verify(self, hole: int) -> bool | None:
+            return type(self).answers
+
+    return Drill
+
+
+def abandoned(run: Run) -> Path:
+    """The journal as a killed process leaves it: everything was noted, nothing was halted or closed."""
+    assert run.journal is not None and run.journal.path is not None and run.journal.tape.writer is not None
+    assert run.journal.tape.writer.durable().wait(10)
+    run.journal.tape.broken = True  # the dead write nothing
+    run.journal.close()
+    return run.journal.path
+
+
+def in_doubt(runs: Path, drill: type[Skill]) -> Path:
+    run = Run(load(TREE, skills=[drill]), clock=Manual(), journal=runs)
+    while run.root.children[1].status is not RUNNING:
+        run.tick()
+    for _ in range(3):
+        assert run.journal.tape.writer.durable().wait(10)
+        run.tick()
+    return abandoned(run)
+
+
+@pytest.mark.parametrize(
+    "on_resume, told, starts, status",
+    [
+        ("repeat", None, 2, RUNNING),  # it is started once more
+        ("fail", None, 1, FAILURE),
+        ("verify", True, 1, RUNNING),  # it was done: the tree goes on behind it
+        ("verify", False, 2, RUNNING),
+        ("verify", None, 1, FAILURE),  # nobody can tell
+    ],
+)
+def test_an_action_in_doubt_is_settled_as_its_manifest_says(on_resume, told, starts, status, runs):
+    done: list[str] = []
+    drill = drilling(on_resume, done, told=False)
+    path = in_doubt(runs, drill)
+    assert done == ["start 7"]
+    drill.answers = told
+    with resume(path, skills=[drill], clock=Manual()) as run:
+        assert run.journal.tape.writer.durable().wait(10)
+        run.tick()
+        assert run.root.status is status
+        assert done == ["start 7"] * starts
+        assert run.blackboard["n"] == (2 if told else 1)
+    recording = Recording(path)
+    assert sum(1 for e in recording.events if e.kind == "in doubt") == 1
+    found = replay(path)
+    assert found.same, found
+
+
+def test_what_was_so_before_is_no_proof_that_it_was_done(runs):
+    done: list[str] = []
+    drill = drilling("verify", done, told=True)
+    with resume(in_doubt(runs, drill), skills=[drill], clock=Manual()) as run:
+        run.tick()
+        assert run.root.status is FAILURE and done == ["start 7"]
+
+
+def test_an_action_that_may_not_be_repeated_begins_only_once_that_is_on_the_disk(runs):
+    done: list[str] = []
+    run = Run(load(TREE, skills=[drilling("fail", done)]), clock=Manual(), journal=runs)
+    writer = run.journal.tape.writer
+    held = threading.Event()
+    commit = writer.store.commit
+    writer.store.commit = lambda *args: (held.wait(10), commit(*args))[1]
+    for _ in range(20):
+        run.tick()
+    assert done == []
+    held.set()
+    assert writer.durable().wait(10)
+    run.tick()
+    assert done == ["start 7"]
+    run.close()
+
+
+def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(runs):
+    tree = load("version: 1\ntree: t\nroot:\n  sequence:\n    - set: {x: 1}\n    - wait: 5\n")
+    with Run(tree, clock=Manual(), journal=runs) as run:
+        run.tick()
+    with resume(run.journal.path, clock=Manual(100.0)) as again:
+        assert again.status is RUNNING and again.blackboard["x"] == 1
+        assert again.spin() is SUCCESS
+        assert again.context.clock.now() == pytest.approx(5)  # the pause was no time of the run's
+    assert replay(run.journal.path).same
+
+
+def test_the_tree_stands_as_it_stood(errand_of):
+    """Grafted shape, statuses, blackboard, working memory: before and after, at many moments."""
+    for ticks in (1, 3, 5, 9, 17, 40):
+        path = errand_of("house", 3, ticks=ticks)
+        seen = []
+        replay(path, see=lambda run, tick, seen=seen: seen.append(state(run)))
+        site = _fresh(path)
+        with resume(path, world=site[0], model=site[1], clock=Manual()) as run:
+            assert run.engine.count == ticks
+            assert state(run) == seen[-1]
+        path.unlink()
+
+
+def state(run: Run):
+    from bt_runtime.tree.node import path_of
+
+    board = {p: {k: str(v) for k, v in entries.items()} for p, entries in run.context.blackboard.snapshot().items()}
+    return [(path_of(n), n.status.name) for n in run.nodes()], board
+
+
+def _fresh(path: Path):
+    from bt_runtime.agents.scripted import ScriptedModel
+    from bt_runtime.envs.registry import open_suite
+    from tests.journal import errand
+
+    task = open_suite("house").tasks(3, 1)[0]
+    site = errand.Site("house", path.parent, lasting=False)
+    return site, ScriptedModel(errand.script(site, errand.oracle("house", task)), 1)
+
+
+def test_a_world_of_ours_is_opened_again_by_its_name_and_led_to_where_it_was(runs):
+    from bt_runtime.agents.scripted import ScriptedModel
+    from bt_runtime.envs.registry import open_suite
+
+    suite = open_suite("textcraft")
+    task = suite.tasks(3, 1)[0]
+    world = suite.open()
+    world.reset(task)
+    plan = list(suite.oracle(world, task))
+    model = ScriptedModel([f"Act: {sentence}" for sentence in plan])
+    run = Run("react", inputs={"goal": task.goal}, world=world, task=task, model=model, clock=Manual(), journal=runs)
+    while world.verdict().met == 0:
+        run.tick()
+    path = abandoned(run)
+    assert world.verdict().met == 1
+    with resume(path, model=ScriptedModel(["Act: done"]), clock=Manual()) as again:
+        assert again.spin() is SUCCESS
+        assert again.equipment.verdict() == world.verdict()
+    assert Recording(path).verdict == (1, 1)
+
+
+def test_a_tree_whose_file_was_changed_goes_on_as_the_one_it_was(runs, tmp_path):
+    file = tmp_path / "t.yaml"
+    file.write_text("version: 1\ntree: t\nroot:\n  sequence:\n    - set: {x: 1}\n    - wait: 5\n    - set: {y: 2}\n")
+    run = Run(load(file), clock=Manual(), journal=runs)
+    run.tick()
+    path = abandoned(run)
+    file.write_text("version: 1\ntree: t\nroot:\n  fail: {}\n")
+    with resume(path, clock=Manual()) as again:
+        assert again.spin() is SUCCESS and again.blackboard["y"] == 2
+
+
+def test_a_run_that_is_being_written_is_not_resumed(runs):
+    with Run(load("version: 1\ntree: t\nroot:\n  wait: 5\n"), clock=Manual(), journal=runs) as run:
+        run.tick()
+        assert run.journal.tape.writer.durable().wait(10)
+        with pytest.raises(BtError, match="written by another"):
+            resume(run.journal.path, clock=Manual())
+
+
+def test_python_skills_have_to_be_given_again(runs):
+    path = in_doubt(runs, drilling("repeat", []))
+    with pytest.raises(CannotResume, match="Python skills: drill"):
+        resume(path)
