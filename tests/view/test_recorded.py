@@ -132,9 +132,15 @@ def test_events_that_were_kept_are_shown_again_even_if_the_last_line_was_cut_off
     assert as_shown(picture) == live and picture.latest["world"]["picture"]["is"] == "bag"
 
 
-def test_looking_on_changes_nothing_in_what_is_recorded(tmp_path):
+def quiet_run(**options):
+    """Nothing in it asks for the time."""
+    return Run(load("version: 1\ntree: t\nroot:\n  sequence:\n    - log: hello\n    - log: again\n"), **options)
+
+
+@pytest.mark.parametrize("make", [house_run, quiet_run])
+def test_looking_on_changes_nothing_in_what_is_recorded(make, tmp_path):
     def entries(look: bool, folder):
-        with house_run(journal=folder, clock=Manual()) as run:
+        with make(journal=folder, clock=Manual()) as run:
             if look:
                 Watch(run, Feed())
             run.spin(ticks=500)
