@@ -25,6 +25,8 @@ class View:
         self.server = Server(self.feed, self.command, host=host, port=port, anyone=anyone)
         self.watch = Watch(run, self.feed)
         self._unobserve = run.observe(self._between)
+        if paused:
+            self.feed.put({"k": "hold", "t": 0.0, "on": True})
 
     @property
     def url(self) -> str:

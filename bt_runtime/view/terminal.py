@@ -48,7 +48,7 @@ def screen(picture: Picture, lines: int, width: int, color: bool) -> list[str]:
     figures = f"tick {about['tick']}  {about['seconds']:.1f} s  {about['nodes']} nodes"
     if about["decisions"]:
         figures += f"  {about['decisions']} decisions  {about['tokens']} tokens  {about['actions']} actions"
-    head = f"{about['tree']}  {about['status']}  {figures}"
+    head = f"{visible(str(about['tree']))}  {about['status']}  {figures}"
     steps = _steps(picture, min(6, lines // 4))
     room = max(1, lines - 1 - (len(steps) + 1 if steps else 0))
     out = [_cut(head, width), *(_painted(picture, row, width, color) for row in rows(picture, room))]

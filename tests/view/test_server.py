@@ -104,6 +104,7 @@ def test_pause_holds_the_run_between_two_ticks_step_lets_one_through_and_halt_en
         run = stack.enter_context(Run(load("version: 1\ntree: t\nroot:\n  wait: 1000\n"), hz=1000))
         run.observe(lambda tick: (held.append(tick.number), ticked.release()))
         view = stack.enter_context(View(run, paused=True))
+        assert view.feed.picture().latest["hold"]["on"]
         ended = threading.Thread(target=run.spin)
         ended.start()
         try:
