@@ -21,6 +21,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tasks": ("Print tasks of a world.", "bt_runtime.cli.tasks"),
     "memory": ("Look at, add to and mend what was learned from earlier runs.", "bt_runtime.cli.memory"),
     "prompt": ("Show what an agent would ask its model.", "bt_runtime.cli.prompt"),
+    "view": ("Show a run in the browser: recorded, or running now.", "bt_runtime.cli.view"),
+    "top": ("Show a run that is going on in this terminal.", "bt_runtime.cli.top"),
     "runs": ("List, show, compare, export and remove recorded runs.", "bt_runtime.cli.runs"),
     "resume": ("Go on with a run that was cut off.", "bt_runtime.cli.resume"),
     "replay": ("Play a recorded run once more, without model or world.", "bt_runtime.cli.replay"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,4 +122,18 @@ def _act(world: Any, sentence: str, context: Context) -> Activity:
         return Instant(ended(world.act(sentence)))
     turns: dict[int, threading.Lock] = context.services.setdefault("turns", {})
     turn = turns.setdefault(id(world), threading.Lock())
-    return InThread(world.act, {"sentence": sentence}, context.wake, turn)
+    return InThread(_watched(world, context), {"sentence": sentence}, context.wake, turn)
+
+
+def _watched(world: Any, context: Context) -> Callable[[str], Any]:
+    """Whoever wants to see what an action left (the service `after_act`) looks before anybody acts again."""
+    after = context.service("after_act")
+    if after is None:
+        return world.act  # type: ignore[no-any-return]
+
+    def act(sentence: str) -> Any:
+        said = world.act(sentence)
+        after()
+        return said
+
+    return act

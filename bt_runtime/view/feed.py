@@ -1,0 +1,112 @@
+"""Events on their way to whoever looks on: bounded, for any number of readers, each at its own pace.
+
+What the ring no longer holds is in the keyframe: a picture of everything before. A reader that is too slow, or comes
+late, begins with it.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from bt_runtime.view.event import Event
+from bt_runtime.view.picture import Picture
+
+MOST = 20_000  # events that can be scrubbed
+
+
+class Part(NamedTuple):
+    events: list[Event]
+    cursor: int  # ask on from here
+    anew: bool  # these do not follow what the reader had
+    closed: bool  # there will be no more
+
+
+class Feed:
+    def __init__(self, events: Iterable[Event] = (), most: int | None = MOST) -> None:
+        self._ring: deque[Event] = deque()
+        self._first = 0  # the number of the ring's first event
+        self._before = Picture()
+        self._most = most
+        self._news = threading.Condition()
+        self.closed = False
+        self.readers = 0
+        self.keep: Callable[[Event], None] = lambda event: None  # sees every event, in order
+        for event in events:
+            self.put(event)
+
+    def put(self, *events: Event) -> None:
+        with self._news:
+            for event in events:
+                self._ring.append(event)
+                self.keep(event)
+            if self._most is not None and len(self._ring) > self._most:
+                for _ in range(self._most // 10):
+                    self._before.take(self._ring.popleft())
+                    self._first += 1
+            self._news.notify_all()
+
+    def close(self) -> None:
+        with self._news:
+            self.closed = True
+            self._news.notify_all()
+
+    def enter(self) -> None:
+        with self._news:
+            self.readers += 1
+
+    def leave(self) -> None:
+        with self._news:
+            self.readers -= 1
+            self._news.notify_all()
+
+    def left(self, seconds: float) -> bool:
+        """Waits until nobody reads any more."""
+        with self._news:
+            return self._news.wait_for(lambda: not self.readers, seconds)
+
+    def after(self, cursor: int | None, wait: float = 0.0, most: int = 4000) -> Part:
+        """What came since; waits so many seconds for something. Without a cursor: from the beginning."""
+        with self._news:
+            last = self._first + len(self._ring)
+            if cursor is not None and cursor == last and not self.closed and wait:
+                self._news.wait(wait)
+                last = self._first + len(self._ring)
+            if cursor is None or not self._first <= cursor <= last:
+                start = [*self._before.events()] if self._first else []
+                events = [*start, *self._part(0, most)]
+                at = self._first + min(most, len(self._ring))
+                return Part(events, at, True, self.closed and at == last)
+            events = self._part(cursor - self._first, most)
+            return Part(events, cursor + len(events), False, self.closed and cursor + len(events) == last)
+
+    def picture(self) -> Picture:
+        """As everything stands now."""
+        with self._news:
+            events = [*self._before.events(), *self._ring]
+        return Picture(events)
+
+    def _part(self, start: int, most: int) -> list[Event]:
+        size = len(self._ring)
+        if start == 0 and size <= most:
+            return list(self._ring)
+        if start * 2 > size:  # near the end, where readers are
+            return [self._ring[i - size] for i in range(start, min(size, start + most))]
+        return [self._ring[i] for i in range(start, min(size, start + most))]
+
+
+def read_lines(path: Path) -> Iterable[Event]:
+    """Events from JSON Lines; a last line that was cut off is left out."""
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            try:
+                event = json.loads(line)
+            except json.JSONDecodeError:
+                if line.endswith("\n"):
+                    raise
+                return
+            yield event

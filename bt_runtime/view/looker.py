@@ -1,0 +1,32 @@
+"""Looks at the world after something was done in it: an instant one in the tick, a slow one where it has just acted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bt_runtime.types import Json
+from bt_runtime.view.scene import picture
+
+
+class Looker:
+    """Says what it sees when that is not what it saw last. `after_act` is for the thread in which a slow world acts."""
+
+    def __init__(self, world: Any, say: Callable[[Json], None]) -> None:
+        self.world, self.say = world, say
+        self.last: Json = None
+        self.instant = getattr(world, "instant", False)
+
+    def after_tick(self) -> None:
+        if self.instant:
+            self.look()
+
+    def after_act(self) -> None:
+        if not self.instant:
+            self.look()
+
+    def look(self) -> None:
+        seen = picture(self.world)
+        if seen is not None and seen != self.last:
+            self.last = seen
+            self.say(seen)

@@ -1,0 +1,286 @@
+"use strict";
+// Puts it together: where events come from, what time is shown, buttons and keys.
+
+const $ = (id) => document.getElementById(id);
+
+class Page {
+  constructor() {
+    this.history = new History();
+    this.moment = null; // null: the latest
+    this.past = null; // the state at `moment`
+    this.chosen = null;
+    this.playing = false;
+    this.recorded = false;
+    this.closed = false;
+    this.waiting = false;
+    this.fresh = []; // wall times of the changes that are not drawn yet
+    this.latency = []; // milliseconds from a change of status to the frame that shows it
+    this.matches = [];
+    this.clock = { run: 0, wall: 0 };
+    this.tree = new TreeView($("tree"), (id) => this.choose(id));
+    this.panel = new Panel($("panel"));
+    this.tree.asked = this.panel.wake = () => this.wake();
+    this.listen();
+    setInterval(() => this.wake(), 250); // folding waits for time to pass
+  }
+
+  get fold() { return this.past ?? this.history.head; }
+
+  // Where events come from ------------------------------------------------------------------
+
+  start() {
+    const data = $("recorded");
+    if (data) { this.record(JSON.parse(data.textContent)); return; }
+    this.token = decodeURIComponent(location.hash.slice(1));
+    if (!this.token) { this.notice("Open the whole address that btr has printed: the part after # lets you in."); return; }
+    this.connect();
+  }
+
+  record(events) {
+    this.recorded = this.closed = true;
+    this.history.bounded = false;
+    this.receive(events);
+    this.seek(0);
+    this.wake();
+  }
+
+  connect() {
+    const source = new EventSource(`events?token=${encodeURIComponent(this.token)}`);
+    this.source = source;
+    source.onopen = () => this.notice("");
+    source.onmessage = (message) => {
+      const { events, anew, closed } = JSON.parse(message.data);
+      if (anew) { this.history.reset(); this.past = this.moment = null; this.recorded = false; }
+      this.receive(events);
+      if (closed) { this.closed = true; source.close(); if (this.recorded) this.seek(0); }
+      this.wake();
+    };
+    source.onerror = () => {
+      if (source.readyState === EventSource.CLOSED) this.notice("The run cannot be read: is the address the one that btr printed last?");
+      else this.notice("The connection is lost: the run's process has ended, or is busy. What was seen stays; trying again …");
+    };
+  }
+
+  receive(events) {
+    const wall = this.history.head.latest.start?.wall ?? events.find((e) => e.k === "start")?.wall;
+    for (const event of events) {
+      if (event.k === "start" && event.recorded) { this.recorded = true; this.history.bounded = false; }
+      this.history.take(event);
+      if (event.k === "tick" && !this.recorded && wall) this.fresh.push((wall + event.t) * 1000);
+    }
+    this.clock = { run: this.history.head.time, wall: performance.now() };
+    this.lineStale = true;
+  }
+
+  async command(what) {
+    try {
+      const answer = await fetch("command", { method: "POST", headers: { "X-Token": this.token, "Content-Type": "application/json" }, body: JSON.stringify({ do: what }) });
+      if (!answer.ok) this.notice((await answer.json()).error);
+    } catch { this.notice("The run's process does not answer."); }
+  }
+
+  notice(text) { $("notice").textContent = text; $("notice").hidden = !text; }
+
+  // Drawing ---------------------------------------------------------------------------------
+
+  wake() {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => { this.waiting = false; this.draw(); });
+  }
+
+  draw() {
+    const fold = this.fold, news = fold.news;
+    const running = this.past === null && !this.closed;
+    const now = running && !this.over(fold) ? this.clock.run + (performance.now() - this.clock.wall) / 1000 : fold.time + (this.over(fold) ? SETTLED + 1 : 0);
+    this.tree.draw(fold, now, news.nodes);
+    if (this.panel.draw(fold, this.chosen, news)) setTimeout(() => this.wake(), 60);
+    fold.news = { nodes: new Set(), told: new Set(), board: false, world: false, lines: false };
+    this.header(fold);
+    this.timeline(fold);
+    if (this.fresh.length) this.measure();
+  }
+
+  over(fold) { return fold.latest.over !== undefined; }
+
+  // The frame that is being drawn is on the screen when the next task runs.
+  measure() {
+    const fresh = this.fresh;
+    this.fresh = [];
+    const channel = new MessageChannel();
+    channel.port1.onmessage = () => { const now = performance.timeOrigin + performance.now(); for (const wall of fresh) this.latency.push(now - wall); this.latency.splice(0, this.latency.length - 2000); channel.port1.close(); };
+    channel.port2.postMessage(0);
+  }
+
+  header(fold) {
+    const { start, over, spent, hold } = fold.latest;
+    const root = fold.nodes.get(fold.roots[0]);
+    const status = over ? over.status : root?.status ?? "I";
+    const paused = Boolean(hold?.on) && !over;
+    const name = start ? `${start.tree}` : "bt_runtime";
+    put($("name"), name); $("name").title = start ? shown(`${start.run}\n${start.file ?? ""}`) : "";
+    if (document.title !== shown(name)) document.title = shown(name);
+    const word = over ? { S: "succeeded", F: "failed", I: "stopped", R: "stopped" }[over.status] : paused ? "paused" : WORDS[status];
+    const judged = over?.verdict ? ` · ${over.verdict[0]}/${over.verdict[1]} met` : "";
+    put($("status"), word + judged); $("status").className = `pill ${status}`; $("status").title = shown(over?.why ?? "");
+    const figures = [`tick ${fold.tick}`, seconds(fold.time)];
+    if (spent) figures.push(`${amount(spent.decisions)} decisions`, `${amount(spent.tokens)} tokens`, `${amount(spent.steps)} actions`);
+    figures.push(`${amount(fold.nodes.size)} nodes`);
+    put($("figures"), figures.join(" · ")); $("figures").title = $("figures").textContent;
+    const ended = this.over(this.history.head);
+    $("controls").hidden = this.recorded || !start || ended || this.closed;
+    put($("pause"), this.history.head.latest.hold?.on ? "Go on" : "Pause");
+  }
+
+  timeline(fold) {
+    const history = this.history, slider = $("time");
+    if (Number(slider.max) !== history.last) slider.max = String(history.last);
+    const at = this.moment ?? history.last;
+    if (slider.value !== String(at)) slider.value = String(at);
+    put($("when"), `tick ${fold.tick} · ${seconds(fold.time)}`);
+    $("live").setAttribute("aria-pressed", String(this.moment === null));
+    put($("live"), this.closed || this.recorded || this.over(history.head) ? "End" : "Live");
+    $("play").hidden = !this.closed && !this.recorded && !this.over(history.head);
+    put($("play"), this.playing ? "Stop" : "Play");
+    if (this.lineStale && performance.now() - (this.lineDrawn ?? -1000) > 200) { this.lineStale = false; this.lineDrawn = performance.now(); this.drawMarks(); }
+  }
+
+  drawMarks() {
+    const canvas = $("marks"), w = (canvas.width = canvas.clientWidth * devicePixelRatio), h = (canvas.height = canvas.clientHeight * devicePixelRatio);
+    const context = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
+    const colours = { step: style.getPropertyValue("--accent"), graft: style.getPropertyValue("--graft"), bad: style.getPropertyValue("--failure") };
+    for (const kind of ["step", "graft", "bad"]) {
+      context.fillStyle = colours[kind];
+      for (const mark of this.history.marks) if (mark.kind === kind) context.fillRect(Math.round((mark.moment / Math.max(1, this.history.last)) * (w - 2)), 0, Math.max(2, devicePixelRatio), h);
+    }
+  }
+
+  // Time ------------------------------------------------------------------------------------
+
+  seek(moment) {
+    const last = this.history.last;
+    this.moment = Math.min(last, Math.max(0, moment));
+    this.past = this.history.at(this.moment);
+    if (this.chosen !== null && !this.past.nodes.has(this.chosen)) this.tree.chosen = null;
+    else this.tree.chosen = this.chosen;
+    this.wake();
+  }
+
+  latest() { this.moment = this.past = null; this.stop(); this.tree.chosen = this.chosen; this.wake(); }
+
+  move(by) { this.stop(); this.seek((this.moment ?? this.history.last) + by); }
+
+  play() {
+    if (this.moment === null || this.moment >= this.history.last) this.seek(0);
+    this.playing = true;
+    const next = () => {
+      if (!this.playing) return;
+      if (this.moment >= this.history.last) { this.stop(); return; }
+      const wait = this.history.timeOf(this.moment + 1) - this.history.timeOf(this.moment);
+      this.timer = setTimeout(() => { this.seek(this.moment + 1); next(); }, Math.min(1000, Math.max(15, wait * 1000)));
+    };
+    next();
+  }
+
+  stop() { this.playing = false; clearTimeout(this.timer); this.wake(); }
+
+  // Choosing --------------------------------------------------------------------------------
+
+  choose(id) {
+    this.chosen = this.tree.chosen = id;
+    for (const box of this.tree.drawn.values()) box.painted = "";
+    this.tree.moved = true;
+    if (this.panel.tab !== "node") this.panel.open("node");
+    $("panel").scrollTop = 0;
+    this.wake();
+  }
+
+  search(text) {
+    const wanted = text.trim().toLowerCase();
+    const fold = this.fold;
+    this.matches = wanted ? [...fold.nodes.values()].filter((n) => `${n.kind} ${n.name} ${n.gist} ${n.feedback} ${fold.goals.get(n.id)?.goal ?? ""} ${n.segment}`.toLowerCase().includes(wanted)).map((n) => n.id) : [];
+    this.tree.hits = new Set(this.matches);
+    this.found = -1;
+    put($("hits"), wanted ? String(this.matches.length) : "");
+    for (const box of this.tree.drawn.values()) box.painted = "";
+    this.tree.moved = true;
+    this.wake();
+  }
+
+  nextHit(by) {
+    if (!this.matches.length) return;
+    this.found = (this.found + by + this.matches.length) % this.matches.length;
+    const id = this.matches[this.found];
+    put($("hits"), `${this.found + 1}/${this.matches.length}`);
+    this.tree.follow(false);
+    this.tree.reveal(this.fold, id);
+    this.choose(id);
+    this.draw();
+    this.tree.show(id);
+  }
+
+  // Buttons and keys ------------------------------------------------------------------------
+
+  listen() {
+    const press = (id, act) => $(id).addEventListener("click", act);
+    press("pause", () => this.command(this.history.head.latest.hold?.on ? "resume" : "pause"));
+    press("step", () => this.command("step"));
+    press("halt", () => this.halt());
+    press("follow", () => { this.tree.follow(!this.tree.following); this.wake(); });
+    press("unfold", () => this.unfold());
+    press("fit", () => this.tree.fit());
+    press("in", () => this.tree.step(1.25));
+    press("out", () => this.tree.step(0.8));
+    press("back", () => this.move(-1));
+    press("forward", () => this.move(1));
+    press("live", () => this.latest());
+    press("play", () => (this.playing ? this.stop() : this.play()));
+    press("help", () => $("keys").showModal());
+    $("time").addEventListener("input", (e) => { this.stop(); this.seek(Number(e.target.value)); });
+    $("search").addEventListener("input", (e) => this.search(e.target.value));
+    $("search").addEventListener("keydown", (e) => { if (e.key === "Enter") this.nextHit(e.shiftKey ? -1 : 1); if (e.key === "Escape") { e.target.value = ""; this.search(""); e.target.blur(); } });
+    addEventListener("keydown", (e) => this.key(e));
+    addEventListener("resize", () => { this.lineStale = true; this.wake(); });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.lineStale = true; this.wake(); });
+  }
+
+  halt() {
+    const button = $("halt");
+    if (button.classList.contains("sure")) { this.command("halt"); button.classList.remove("sure"); put(button, "Halt"); return; }
+    button.classList.add("sure"); put(button, "Halt: sure?");
+    setTimeout(() => { button.classList.remove("sure"); put(button, "Halt"); }, 3000);
+  }
+
+  unfold() {
+    const on = !this.tree.everything;
+    $("unfold").setAttribute("aria-pressed", String(on));
+    this.tree.all(on);
+  }
+
+  key(e) {
+    if (e.ctrlKey || e.metaKey || e.altKey || $("keys").open) return;
+    if (e.target.matches("input[type=search]") || (e.target.matches("button, summary, input") && [" ", "Enter"].includes(e.key))) return;
+    if (e.target.matches("#time, #panel") && e.key.startsWith("Arrow")) return;
+    const act = {
+      "/": () => $("search").focus(), f: () => $("follow").click(), e: () => this.unfold(), z: () => this.tree.fit(), "+": () => this.tree.step(1.25), "-": () => this.tree.step(0.8),
+      1: () => this.panel.open("node"), 2: () => this.panel.open("board"), 3: () => this.panel.open("world"), 4: () => this.panel.open("log"),
+      "[": () => this.move(-1), "]": () => this.move(1), l: () => this.latest(), "?": () => $("keys").showModal(), Escape: () => this.choose(null),
+      " ": () => ($("controls").hidden ? $("play").click() : $("pause").click()), ".": () => { if (!$("controls").hidden) $("step").click(); },
+      Enter: () => { if (this.chosen !== null) this.tree.toggle(this.chosen); },
+      ArrowUp: null, ArrowDown: null, ArrowLeft: null, ArrowRight: null,
+    }[e.key];
+    if (act === undefined) return;
+    e.preventDefault();
+    if (act) { act(); return; }
+    const id = this.tree.neighbour(e.key);
+    if (id !== null) { this.tree.follow(false); this.choose(id); this.tree.show(id); }
+  }
+}
+
+function put(element, text) {
+  const said = shown(text);
+  if (element.textContent !== said) element.textContent = said;
+}
+
+globalThis.btr = new Page();
+globalThis.btr.start();

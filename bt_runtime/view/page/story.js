@@ -1,0 +1,65 @@
+"use strict";
+// What one agent was asked, thought, did and saw.
+
+const VERBS = { think: "Thinks", act: "Acts", ask: "Asks", expand: "Expands", refused: "Refused", retrieval: "Recalls", reflection: "Reflects", end: "Ended", "retrieval failed": "Recall failed" };
+const good = (end) => end.why === "done" || (end.why === "expanded" && end.detail !== "failed");
+
+class Story {
+  constructor(host) {
+    this.host = host;
+    this.id = null;
+    this.fold = null;
+    this.taken = 0;
+    this.last = null;
+    this.decision = null;
+  }
+
+  // Appends what is new; begins anew for another agent, another moment, or when steps were forgotten.
+  show(fold, agent) {
+    const told = fold.told.get(agent.id) ?? [];
+    const prompt = fold.prompts.get(agent.id) ?? null;
+    const same = this.id === agent.id && this.fold === fold && this.prompt === prompt && this.goal === fold.goals.get(agent.id);
+    if (!same || told.length < this.taken || (this.taken && told[this.taken - 1] !== this.last)) {
+      const open = this.id === agent.id ? [...this.host.querySelectorAll("details[open]")].map((d) => d.dataset.part) : [];
+      this.begin(fold, agent, prompt, open);
+    }
+    for (; this.taken < told.length; this.taken++) { const step = this.step(told[this.taken]); if (step) this.steps.append(step); }
+    this.last = told[told.length - 1] ?? null;
+  }
+
+  begin(fold, agent, prompt, open) {
+    Object.assign(this, { id: agent.id, fold, taken: 0, last: null, decision: null, prompt, goal: fold.goals.get(agent.id) });
+    this.steps = el("div");
+    const goal = this.goal ? [el("h2", {}, "Goal"), el("p", { class: "said" }, this.goal.goal)] : [];
+    const asked = prompt ? [["whole", "As it was put"], ["system", "Instructions"], ["examples", "Examples from memory"], ["task", "Task as it was put"]].filter(([part]) => prompt[part]).map(([part, title]) => el("details", { "data-part": part, ...(open.includes(part) ? { open: "" } : {}) }, el("summary", {}, `${title} (${prompt[part].length.toLocaleString("en")} characters)`), el("pre", {}, prompt[part]))) : [];
+    this.host.replaceChildren(...goal, ...(asked.length ? [el("h2", {}, "Prompt"), ...asked] : []), el("h2", {}, "Steps"), this.steps);
+  }
+
+  step(event) {
+    if (event.what === "decision") { this.decision = event; return null; }
+    if (event.what === "act") return null; // its step follows, with what was seen
+    const kind = event.what === "step" ? event.move : event.what;
+    const decision = this.decision;
+    if (event.what === "step" || event.what === "end") this.decision = null;
+    if (event.what === "expand") { this.grafted = event.grafted; return null; }
+    const sure = decision && typeof decision.margin === "number" ? `ahead of the next choice by ${decision.margin.toFixed(2)} (log probability)` : "";
+    const made = el("div", { class: `step ${kind.replace(/\W/g, "")}${kind === "end" && good(event) ? " good" : ""}` }, el("span", { class: "aside", title: sure }, seconds(event.t)), el("span", { class: "verb" }, VERBS[kind] ?? kind));
+    const text = this.text(event);
+    if (kind === "expand" || kind === "refused") made.append(el("pre", {}, text));
+    else made.append(el("span", { class: "said" }, text));
+    if (kind === "expand" && this.grafted) { made.append(el("details", {}, el("summary", {}, "As it was grafted"), el("pre", {}, this.grafted))); this.grafted = ""; }
+    if (event.observation) made.append(el("span", { class: "said saw" }, event.observation));
+    return made;
+  }
+
+  text(event) {
+    switch (event.what) {
+      case "step": return event.text;
+      case "end": return [event.why, event.detail].filter(Boolean).join(": ");
+      case "refused": return `${(event.codes ?? []).join(", ")}\n${event.plan}`;
+      case "retrieval": return typeof event.why === "string" ? event.why : JSON.stringify(event.why, null, 1);
+      case "reflection": return event.lesson;
+      default: return Object.entries(event).filter(([k]) => !["k", "t", "id", "what"].includes(k)).map(([k, v]) => `${k}: ${value(v)}`).join("\n");
+    }
+  }
+}

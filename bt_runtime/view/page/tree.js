@@ -1,0 +1,285 @@
+"use strict";
+// The tree on the screen: only what is in sight is drawn, and only what changed is touched.
+
+const SIGNS = { R: "●", S: "✓", F: "✗", I: "·" };
+const LARGE = 30, HUGE = 150; // nodes from which on done, and untouched, parts fold away by themselves
+const SETTLED = 1.2; // seconds for which a part has to be done before it folds
+const MARGIN = 200;
+const READABLE = 0.72; // the least scale at which boxes are read without effort
+
+class TreeView {
+  constructor(stage, choose) {
+    this.svg = stage;
+    this.drawing = stage.querySelector("#drawing");
+    this.edges = this.drawing.appendChild(svg("g"));
+    this.boxes = this.drawing.appendChild(svg("g"));
+    this.choose = choose;
+    this.drawn = new Map();
+    this.byHand = new Map(); // id → open or not, as somebody wanted it
+    this.folded = new Set();
+    this.places = new Map();
+    this.size = { width: 0, height: 0 };
+    this.at = { x: -20, y: -20, scale: 1 };
+    this.following = true;
+    this.everything = false;
+    this.chosen = null;
+    this.hits = new Set();
+    this.stale = true; // the layout
+    this.widest = this.fitting();
+    this.moved = true;
+    this.version = -1;
+    this.judged = 0;
+    this.listen();
+  }
+
+  listen() {
+    let grip = null;
+    this.svg.addEventListener("pointerdown", (e) => {
+      if (e.button) return;
+      grip = { x: e.clientX, y: e.clientY, far: false };
+    });
+    this.svg.addEventListener("pointermove", (e) => {
+      if (!grip) return;
+      if (!e.buttons) { grip = null; return; }
+      const dx = e.clientX - grip.x, dy = e.clientY - grip.y;
+      if (!grip.far && Math.abs(dx) + Math.abs(dy) < 4) return;
+      if (!grip.far) { grip.far = true; this.svg.setPointerCapture(e.pointerId); this.svg.classList.add("held"); }
+      this.follow(false);
+      this.pan(-dx, -dy);
+      grip.x = e.clientX; grip.y = e.clientY;
+    });
+    this.svg.addEventListener("pointerup", () => { this.svg.classList.remove("held"); setTimeout(() => (grip = null)); });
+    this.svg.addEventListener("click", (e) => {
+      if (grip && grip.far) return;
+      const box = e.target.closest("[data-id]");
+      if (!box) return;
+      const id = Number(box.dataset.id);
+      if (e.target.closest(".more") || e.detail === 2) this.toggle(id);
+      this.choose(id);
+    });
+    this.svg.addEventListener("wheel", (e) => {
+      e.preventDefault();
+      this.follow(false);
+      const unit = e.deltaMode === 1 ? 20 : 1;
+      if (e.ctrlKey || e.metaKey) this.zoom(Math.exp(-e.deltaY * unit * 0.004), e.offsetX, e.offsetY);
+      else this.pan(e.shiftKey ? e.deltaY * unit : e.deltaX * unit, e.shiftKey ? 0 : e.deltaY * unit);
+    }, { passive: false });
+    new ResizeObserver(() => { this.moved = true; if (this.widest !== this.fitting()) this.stale = true; this.widest = this.fitting(); this.wake(); }).observe(this.svg);
+  }
+
+  // In a narrow window a box says less, so that more of them are seen.
+  fitting() { return this.svg.clientWidth < 520 ? NARROW : WIDE; }
+
+  wake() { if (this.asked) this.asked(); }
+
+  follow(on) {
+    this.following = on;
+    document.getElementById("follow").setAttribute("aria-pressed", String(on));
+  }
+
+  pan(dx, dy) {
+    this.at.x += dx / this.at.scale; this.at.y += dy / this.at.scale;
+    this.moved = true; this.wake();
+  }
+
+  zoom(by, x = this.svg.clientWidth / 2, y = this.svg.clientHeight / 2) {
+    const scale = Math.min(2.5, Math.max(0.02, this.at.scale * by));
+    this.at.x += x / this.at.scale - x / scale; this.at.y += y / this.at.scale - y / scale;
+    this.at.scale = scale;
+    this.moved = true; this.wake();
+  }
+
+  step(by) { this.follow(false); this.zoom(by); }
+
+  fit() {
+    this.follow(false);
+    const { clientWidth: w, clientHeight: h } = this.svg;
+    const scale = Math.min(1.2, Math.max(0.02, Math.min((w - 40) / (this.size.width + 1), (h - 40) / (this.size.height + 1))));
+    this.at = { x: -(w / scale - this.size.width) / 2, y: -(h / scale - this.size.height) / 2, scale };
+    this.moved = true; this.wake();
+  }
+
+  // Folding ---------------------------------------------------------------------------------
+
+  closed(fold, node, now, depth) {
+    const wish = this.byHand.get(node.id);
+    if (wish !== undefined) return !wish;
+    if (this.everything || node.status === "R" || fold.nodes.size <= LARGE) return false;
+    if (fold.latest.over) return fold.nodes.size > HUGE && depth > 2; // now all of it is done: folding says nothing
+    if (node.status === "I") return fold.nodes.size > HUGE && depth > 2;
+    return depth > 0 && now - node.since > SETTLED;
+  }
+
+  judge(fold, now) {
+    const folded = new Set();
+    const todo = fold.roots.map((id) => [id, 0]);
+    while (todo.length) {
+      const [id, depth] = todo.pop();
+      const node = fold.nodes.get(id);
+      if (!node || !node.children.length) continue;
+      if (this.closed(fold, node, now, depth)) folded.add(id);
+      else for (const child of node.children) todo.push([child, depth + 1]);
+    }
+    const same = folded.size === this.folded.size && [...folded].every((id) => this.folded.has(id));
+    this.folded = folded;
+    return !same;
+  }
+
+  toggle(id) {
+    this.byHand.set(id, this.folded.has(id));
+    this.judged = 0; this.wake();
+  }
+
+  reveal(fold, id) {
+    for (let node = fold.nodes.get(fold.nodes.get(id)?.parent); node; node = fold.nodes.get(node.parent))
+      if (this.folded.has(node.id)) this.byHand.set(node.id, true);
+    this.judged = 0; this.wake();
+  }
+
+  all(on) {
+    this.everything = on;
+    this.byHand.clear();
+    this.judged = 0; this.wake();
+  }
+
+  // Drawing ---------------------------------------------------------------------------------
+
+  // Called once a frame; `now` is the time of the run.
+  draw(fold, now, news) {
+    const clock = performance.now();
+    if (fold.version !== this.version || fold !== this.fold || clock - this.judged > 250) {
+      if (fold !== this.fold) news = null;
+      this.judged = clock;
+      if (this.judge(fold, now) || fold.version !== this.version || fold !== this.fold) this.stale = true;
+      this.version = fold.version; this.fold = fold;
+    }
+    if (news) for (const id of news) { const place = this.places.get(id); if (place && this.renamed(fold, place)) this.stale = true; }
+    if (this.stale) {
+      Object.assign(this, { stale: false, moved: true });
+      const { places, width, height } = layout(fold, (node) => this.folded.has(node.id), this.widest);
+      this.places = places; this.size = { width, height };
+      for (const [id, box] of this.drawn) if (!places.has(id)) this.drop(id, box);
+      for (const box of this.drawn.values()) box.laid = false;
+      news = null;
+    }
+    if (this.following) this.keepInSight(fold);
+    if (this.moved) { this.moved = false; this.cull(fold); news = null; }
+    if (news) for (const id of news) this.paint(fold, id);
+    else for (const id of this.drawn.keys()) this.paint(fold, id);
+  }
+
+  renamed(fold, place) {
+    const node = fold.nodes.get(place.id);
+    if (!node || (node.family !== "agent" && node.family !== "skill")) return false;
+    return words(fold, node, this.widest)[1] !== place.words[1];
+  }
+
+  keepInSight(fold) {
+    const running = fold.runs();
+    if (this.whole()) return;
+    let place = running && this.places.get(running.id);
+    for (let at = running; at && !place; at = fold.nodes.get(at.parent)) place = this.places.get(at.id);
+    if (!place) place = this.places.values().next().value;
+    if (!place) return;
+    const w = this.svg.clientWidth / this.at.scale, h = this.svg.clientHeight / this.at.scale;
+    const inside = running && place.x >= this.at.x + 10 && place.x + Math.min(place.w, w * 0.6) <= this.at.x + w - 10 && place.y >= this.at.y + 20 && place.y <= this.at.y + h - 60;
+    if (inside && this.started) return;
+    this.started = true;
+    const wantX = this.size.width < w - 40 ? -20 : Math.max(-20, Math.min(place.x + place.w - w * 0.75, this.size.width - w + 40));
+    const wantY = this.size.height < h - 40 ? -(h - this.size.height) / 2 : Math.max(-20, Math.min(place.y - h / 2, this.size.height - h + 70));
+    if (wantX === this.at.x && wantY === this.at.y) return;
+    this.at.x = wantX; this.at.y = wantY;
+    this.moved = true;
+  }
+
+  // A tree that can be read as a whole is shown as a whole.
+  whole() {
+    const w = this.svg.clientWidth, h = this.svg.clientHeight;
+    const scale = Math.min(1, (w - 40) / (this.size.width + 1), (h - 90) / (this.size.height + 1));
+    if (scale < READABLE || !this.places.size) { if (this.wasWhole) { this.wasWhole = false; this.at.scale = 1; this.moved = true; } return false; }
+    this.wasWhole = true;
+    const x = Math.min(-20, -(w / scale - this.size.width) / 2), y = -(h / scale - this.size.height) / 2 + 10 / scale;
+    if (this.at.x !== x || this.at.y !== y || this.at.scale !== scale) { this.at = { x, y, scale }; this.moved = true; }
+    return true;
+  }
+
+  cull(fold) {
+    const { x, y, scale } = this.at;
+    this.drawing.setAttribute("transform", `scale(${scale}) translate(${-x} ${-y})`);
+    this.svg.classList.toggle("far", scale < 0.33);
+    const left = x - MARGIN, right = x + this.svg.clientWidth / scale + MARGIN, top = y - MARGIN, bottom = y + this.svg.clientHeight / scale + MARGIN;
+    for (const place of this.places.values()) {
+      const up = place.parent;
+      const low = up ? Math.min(place.y, up.y) : place.y, high = up ? Math.max(place.y, up.y) : place.y, from = up ? up.x : place.x;
+      const near = place.x + place.w > left && place.x < right && place.y > top && place.y < bottom;
+      const edge = up && from < right && place.x > left && low < bottom && high > top;
+      let box = this.drawn.get(place.id);
+      if (!near && !edge) { if (box) this.drop(place.id, box); continue; }
+      if (!box) this.drawn.set(place.id, (box = this.make(place)));
+      if (!box.laid) this.lay(box, place);
+    }
+  }
+
+  make(place) {
+    const group = svg("g", { class: "box", "data-id": place.id, role: "treeitem" });
+    const box = { group, rect: svg("rect", { height: BOX, rx: 5, y: -BOX / 2 }), sign: svg("text", { class: "sign", x: 13, y: 4.5 }), kind: svg("text", { class: "kind", x: 24, y: 4.5 }), about: svg("text", { y: 4.5 }), more: svg("text", { class: "more", y: 4.5 }), edge: svg("path", { class: "edge" }), laid: false, painted: "" };
+    group.append(box.rect, box.sign, box.kind, box.about, box.more);
+    this.boxes.append(group);
+    if (place.parent) this.edges.append(box.edge);
+    return box;
+  }
+
+  lay(box, place) {
+    box.laid = true; box.painted = "";
+    const [kind, about] = place.words;
+    box.group.setAttribute("transform", `translate(${place.x} ${place.y})`);
+    box.rect.setAttribute("width", place.w);
+    box.kind.textContent = kind;
+    box.about.textContent = about;
+    box.about.setAttribute("x", 31 + widthOf(kind));
+    box.more.textContent = place.hidden ? `+${place.hidden}` : "";
+    box.more.setAttribute("x", place.w - 8 - widthOf(`+${place.hidden}`));
+    if (place.parent) {
+      const up = place.parent, out = up.x + up.w, middle = out + GAP / 2;
+      box.edge.setAttribute("d", `M${out} ${up.y}H${middle}V${place.y}H${place.x}`);
+    }
+  }
+
+  paint(fold, id) {
+    const box = this.drawn.get(id), node = fold.nodes.get(id);
+    if (!box || !node) return;
+    const look = `${node.status}${this.chosen === id ? " chosen" : ""}${this.hits.has(id) ? " hit" : ""}${node.grown ? " grown" : ""}`;
+    if (box.painted === look) return;
+    box.painted = look;
+    box.group.setAttribute("class", `box ${look}`);
+    box.group.setAttribute("aria-label", `${node.kind} ${shown(node.name || node.gist)}: ${{ R: "running", S: "success", F: "failure", I: "idle" }[node.status]}`);
+    box.sign.textContent = SIGNS[node.status];
+    box.edge.setAttribute("class", node.status === "R" ? "edge R" : "edge");
+  }
+
+  drop(id, box) {
+    box.group.remove(); box.edge.remove();
+    this.drawn.delete(id);
+  }
+
+  // Moving ----------------------------------------------------------------------------------
+
+  show(id) {
+    const place = this.places.get(id);
+    if (!place) return;
+    const w = this.svg.clientWidth / this.at.scale, h = this.svg.clientHeight / this.at.scale;
+    if (place.x < this.at.x + 10 || place.x + place.w > this.at.x + w - 10) this.at.x = Math.max(-20, place.x + place.w / 2 - w / 2);
+    if (place.y < this.at.y + 20 || place.y > this.at.y + h - 50) this.at.y = place.y - h / 2;
+    this.moved = true; this.wake();
+  }
+
+  neighbour(key) {
+    const place = this.places.get(this.chosen);
+    if (!place) return this.places.keys().next().value ?? null;
+    if (key === "ArrowLeft") return place.parent ? place.parent.id : null;
+    const open = place.hidden ? [] : place.node.children.filter((id) => this.places.has(id));
+    if (key === "ArrowRight") { if (place.hidden) this.toggle(place.id); return open[0] ?? null; }
+    const level = [...this.places.values()].filter((p) => p.depth === place.depth).sort((a, b) => a.y - b.y);
+    return level[level.indexOf(place) + (key === "ArrowDown" ? 1 : -1)]?.id ?? null;
+  }
+}

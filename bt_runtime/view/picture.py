@@ -1,0 +1,121 @@
+"""What a stream of events adds up to. The page folds the same events in the same way, in `fold.js`."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from bt_runtime.types import Json
+from bt_runtime.view.event import Event
+from bt_runtime.view.patch import patched
+
+MOST_TOLD = 400  # events of one agent that are kept
+MOST_LINES = 500
+
+
+@dataclass(slots=True)
+class Spot:
+    """A node as it is drawn."""
+
+    id: int
+    parent: int
+    row: list[Json]  # as `shape` gave it
+    children: list[int] = field(default_factory=list)
+    status: str = "I"
+    feedback: str = ""
+
+
+class Picture:
+    def __init__(self, events: Iterable[Event] = ()) -> None:
+        self.spots: dict[int, Spot] = {}
+        self.told: dict[int, deque[Event]] = {}  # of each agent
+        self.prompts: dict[int, Event] = {}
+        self.goals: dict[int, Event] = {}
+        self.board: dict[tuple[str, str], Event] = {}
+        self.lines: deque[Event] = deque(maxlen=MOST_LINES)  # lines, halts, crashes, grafts
+        self.latest: dict[str, Event] = {}  # start, world, spent, hold, over: the last of each
+        self.tick = 0
+        self.time = 0.0
+        for event in events:
+            self.take(event)
+
+    def take(self, event: Event) -> None:
+        self.time = max(self.time, event.get("t", 0.0))
+        match event["k"]:
+            case "tick":
+                self._tick(event)
+            case "shape":
+                self._shape(event)
+            case "agent":
+                self._agent(event)
+            case "write":
+                self._write(event)
+            case "line" | "halt" | "crash":
+                self.lines.append(event)
+            case kind:
+                self.latest[kind] = event
+
+    def events(self) -> Iterator[Event]:
+        """The shortest stream that adds up to the same."""
+        at = self.time
+        if "start" in self.latest:
+            yield self.latest["start"]
+        order = {s.id: s.children for s in self.spots.values() if s.children}
+        yield {"k": "shape", "t": at, "add": [s.row for s in self.in_order()], "gone": [], "order": order}
+        shown = [[s.id, s.status, s.feedback] for s in self.spots.values() if s.status != "I" or s.feedback]
+        yield {"k": "tick", "t": at, "n": self.tick, "s": shown}
+        for kept in (self.goals, self.prompts, self.board):
+            yield from kept.values()
+        for told in self.told.values():
+            yield from told
+        yield from self.lines
+        yield from (event for kind, event in self.latest.items() if kind != "start")
+
+    def in_order(self) -> Iterator[Spot]:
+        """Parents first, children in their order."""
+        todo = [s.id for s in self.spots.values() if s.parent not in self.spots][::-1]
+        while todo:
+            spot = self.spots[todo.pop()]
+            yield spot
+            todo.extend(reversed(spot.children))
+
+    def _tick(self, event: Event) -> None:
+        self.tick = event["n"]
+        for change in event["s"]:
+            spot = self.spots.get(change[0])
+            if spot is not None:
+                spot.status = change[1]
+                if len(change) > 2:
+                    spot.feedback = change[2]
+
+    def _shape(self, event: Event) -> None:
+        for id in event.get("gone", ()):
+            self.spots.pop(id, None)
+            for kept in (self.told, self.prompts, self.goals):
+                kept.pop(id, None)
+        for row in event.get("add", ()):
+            old = self.spots.get(row[0])
+            self.spots[row[0]] = Spot(row[0], row[1], row, old.children if old else [])
+        for parent, children in event.get("order", {}).items():
+            spot = self.spots.get(int(parent))
+            if spot is not None:
+                spot.children = list(children)
+        for graft in event.get("grafts", ()):
+            self.lines.append({"k": "line", "t": event["t"], "level": "graft", **graft})
+
+    def _write(self, event: Event) -> None:
+        key = event["scope"], event["name"]
+        if "patch" in event and key in self.board:
+            told = {k: v for k, v in event.items() if k != "patch"}
+            event = {**told, "value": patched(self.board[key]["value"], event["patch"])}
+        self.board[key] = event
+
+    def _agent(self, event: Event) -> None:
+        id = event["id"]
+        if event["what"] == "prompt":
+            self.prompts[id] = event
+        elif event["what"] == "goal":
+            self.goals[id] = event
+        else:
+            self.told.setdefault(id, deque(maxlen=MOST_TOLD)).append(event)

@@ -1,0 +1,215 @@
+"""The page's server: standard library, threads, Server-Sent Events; loopback and a token unless told otherwise.
+
+Assets are free to read; events and commands need the token, which the URL carries in its fragment. The Host header is
+checked, so that a page from elsewhere cannot come in under a name of its own.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import socket
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, ClassVar
+from urllib.parse import parse_qs, urlsplit
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.view.feed import Feed
+from bt_runtime.view.page import POLICY, asset
+
+LOOPBACK = "127.0.0.1"
+LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
+PULSE = 5.0  # seconds of silence after which a comment shows whether the reader is still there
+GAP = 0.012  # seconds between two messages to one reader: what happens within is sent as one
+MOST_BODY = 4096
+PATIENCE = 1.0  # seconds for readers to take the rest
+MOST_READERS = 32
+Command = Callable[[str], None]
+
+
+class Busy(BtError):
+    """The address cannot be had."""
+
+
+class Server:
+    """Serves from a thread of its own from the moment it is made."""
+
+    def __init__(
+        self, feed: Feed, command: Command | None = None, *, host: str = LOOPBACK, port: int = 0, anyone: bool = False
+    ) -> None:
+        if not anyone and not _loopback(host):
+            raise BtError(f"{host} can be reached from outside this machine", "say --anyone if that is meant")
+        self.feed, self.command = feed, command
+        self.token = secrets.token_urlsafe(18)
+        self.over = threading.Event()
+        handler = type("Handler", (_Handler,), {"app": self})
+        try:
+            self._http = _Http((host, port), handler)
+        except OSError as error:
+            raise Busy(f"cannot listen on {host}:{port}: {error.strerror}", "name another: --port") from error
+        self.host, self.port = host, int(self._http.server_address[1])
+        self.hosts = None if anyone else {f"{name}:{self.port}" for name in LOCAL}
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), name="bt-view", daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(self.host, self.host)
+        return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}/#{self.token}"
+
+    def close(self) -> None:
+        """Readers that take what they are sent get the rest."""
+        if not self.over.is_set():
+            self.feed.close()
+            self.feed.left(PATIENCE)
+            self.over.set()
+            self._http.shutdown()
+            self._http.server_close()
+            self._thread.join(2)
+
+
+def _loopback(host: str) -> bool:
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+class _Http(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, address: tuple[str, int], handler: Any) -> None:
+        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+        super().__init__(address, handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A reader that went away is nothing to report."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    app: ClassVar[Server]
+    protocol_version = "HTTP/1.1"
+    server_version = "bt_runtime"
+    sys_version = ""
+    timeout = 30
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Standard error belongs to the run."""
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        if not self._welcome():
+            return
+        if parts.path == "/events":
+            self._events(parse_qs(parts.query))
+            return
+        found = asset(parts.path)
+        if found is None:
+            self._answer(404, b"there is nothing here\n", "text/plain; charset=utf-8")
+        else:
+            self._answer(200, *found)
+
+    def do_POST(self) -> None:
+        if not self._welcome():
+            return
+        if not self._trusted(self.headers.get("X-Token", "")) or self._foreign():
+            self._say(403, "the token is missing or wrong")
+            return
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal() or int(length) > MOST_BODY:
+            self.close_connection = True
+            self._say(413, "a command is a short JSON object")
+            return
+        self._command(self.rfile.read(int(length)))
+
+    def _command(self, body: bytes) -> None:
+        try:
+            name = json.loads(body)["do"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            self._say(400, 'a command looks like {"do": "pause"}')
+            return
+        if self.app.command is None:
+            self._say(409, "this run is a recording")
+            return
+        try:
+            self.app.command(str(name))
+        except BtError as error:
+            self._say(409, error.message)
+        else:
+            self._answer(200, b"{}", "application/json")
+
+    def _events(self, query: dict[str, list[str]]) -> None:
+        if not self._trusted(query.get("token", [""])[0]):
+            self._say(403, "the token is missing or wrong")
+            return
+        if self.app.feed.readers >= MOST_READERS:
+            self._say(503, "too many pages are open")
+            return
+        self.close_connection = True
+        self.send_response(200)
+        self._headers("text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        last = self.headers.get("Last-Event-ID", "")
+        self.app.feed.enter()
+        try:
+            self._stream(int(last) if last.isdecimal() and len(last) < 16 else None)
+        except OSError:
+            pass  # the page was closed
+        finally:
+            self.app.feed.leave()
+
+    def _stream(self, cursor: int | None) -> None:
+        feed, over = self.app.feed, self.app.over
+        self.connection.settimeout(PULSE * 2)  # a reader that takes nothing loses its place
+        while not over.is_set():
+            part = feed.after(cursor, PULSE)
+            cursor = part.cursor
+            if part.events or part.anew or part.closed:
+                said = {"events": part.events, "anew": part.anew, "closed": part.closed}
+                data = json.dumps(said, ensure_ascii=True, separators=(",", ":"))
+                self.wfile.write(f"id: {cursor}\ndata: {data}\n\n".encode("ascii"))
+            else:
+                self.wfile.write(b": still here\n\n")
+            self.wfile.flush()
+            if part.closed:
+                return
+            over.wait(GAP)
+
+    # Who is asking ---------------------------------------------------------------------------
+
+    def _welcome(self) -> bool:
+        if self.app.hosts is None or self.headers.get("Host", "").lower() in self.app.hosts:
+            return True
+        self.close_connection = True
+        self._say(421, "this server answers to 127.0.0.1 and localhost only")
+        return False
+
+    def _foreign(self) -> bool:
+        """Does another site's page send this?"""
+        origin = self.headers.get("Origin")
+        return origin is not None and urlsplit(origin).netloc.lower() != self.headers.get("Host", "").lower()
+
+    def _trusted(self, token: str) -> bool:
+        return hmac.compare_digest(token.encode("utf-8", "replace"), self.app.token.encode())
+
+    # Answering -------------------------------------------------------------------------------
+
+    def _say(self, code: int, text: str) -> None:
+        self._answer(code, json.dumps({"error": text}).encode(), "application/json")
+
+    def _answer(self, code: int, body: bytes, kind: str) -> None:
+        self.send_response(code)
+        self._headers(kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _headers(self, kind: str) -> None:
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Security-Policy", POLICY)
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Referrer-Policy", "no-referrer")
+        self.send_header("Cross-Origin-Resource-Policy", "same-origin")
+        self.send_header("Cache-Control", "no-store")

@@ -1,0 +1,59 @@
+"""The world of a recorded run, played along beside it, so that it can be seen at every moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.types import Json
+from bt_runtime.view.plain import clipped
+from bt_runtime.view.scene import picture
+
+
+class Shadow:
+    """Only for worlds that are quick and begin anew; of others the latest observation is shown."""
+
+    def __init__(self, world: Any = None) -> None:
+        self.world = world
+        self.last: Json = None
+
+    @classmethod
+    def of(cls, head: Mapping[str, Any]) -> Shadow:
+        about = head.get("world") or {}
+        if not about or about.get("lasting") or not about.get("instant") or not about.get("suite"):
+            return cls()
+        from bt_runtime.journal.surroundings import Around
+
+        try:
+            return cls(Around.recorded(head).open_world())
+        except (BtError, KeyError, TypeError, ValueError):
+            return cls()
+
+    def begun(self) -> Json:
+        """How it stands before the first action."""
+        return self._new(picture(self.world)) if self.last is None else None
+
+    def acted(self, sentence: str, value: Any) -> Json:
+        if self.world is None:
+            return self._new({"is": "text", "text": clipped(_observed(value))})
+        try:
+            self.world.act(sentence)
+        except Exception:
+            self.world = None  # it is no longer what it was: better nothing than something false
+            return None
+        return self._new(picture(self.world))
+
+    def _new(self, seen: Json) -> Json:
+        if seen is None or seen == self.last:
+            return None
+        self.last = seen
+        return seen
+
+
+def _observed(value: Any) -> str:
+    """`["SUCCESS", {"$": "observation", "v": [text, …]}, …]`"""
+    told = value[1] if isinstance(value, list) and len(value) > 1 else value
+    if isinstance(told, dict) and told.get("$") == "observation":
+        return str(told["v"][0])
+    return str(told)

@@ -1,0 +1,73 @@
+"""Runs to look at, without a model: a house put in order, a bag that is filled, large trees, hostile texts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
+
+from oracles import acting, growing
+
+from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.envs.registry import open_suite
+from bt_runtime.runtime import Run, load
+
+
+def house_run(seed: int = 11, polls: int = 0, **options: Any) -> Run:
+    """ReAcTree in a house, its model saying what the oracle does: thoughts, actions, grafts."""
+    suite = open_suite("house")
+    task = suite.tasks(seed, 1)[0]
+    world = suite.open()
+    world.reset(task)
+    expert = suite._expert(world, "reactree", "seen", False, 0)  # type: ignore[attr-defined]
+    model = ScriptedModel(growing(expert.run(), False), polls)
+    return Run("reactree", inputs={"goal": task.goal}, world=world, task=task, model=model, **options)
+
+
+def craft_run(**options: Any) -> Run:
+    suite = open_suite("textcraft")
+    task = suite.tasks(7, 1)[0]
+    world = suite.open()
+    world.reset(task)
+    model = ScriptedModel(acting(suite.oracle(world, task)))
+    return Run("react", inputs={"goal": task.goal}, world=world, task=task, model=model, **options)
+
+
+def wide_tree(branches: int = 100, leaves: int = 18) -> str:
+    """About branches × (leaves + 2) nodes; a leaf of every branch ends, and the next one begins, every 20 to 60 ms."""
+    out = ["version: 1", "tree: warehouse", "root:", "  parallel:"]
+    for i in range(branches):
+        out += [f"    - repeat:\n        name: shelf_{i}\n        times: -1\n        child:\n          sequence:"]
+        out += [f"            - wait: {0.02 + 0.01 * (i % 5)}"] * leaves
+    return "\n".join(out) + "\n"
+
+
+HOSTILE = (
+    "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
+    "</script><script>document.title='owned'</script> \u202egnp.exe\u202c \u0007\x1b[31m ]]> --> \U0001f916 שלום"
+)
+
+
+def hostile_run(**options: Any) -> Run:
+    """A model that writes markup, scripts and bidi controls wherever it can."""
+    model = ScriptedModel([f"Think: {HOSTILE}", "Act: look", "Act: done"])
+
+    class Room:
+        instant = True
+
+        def act(self, sentence: str) -> Any:
+            from bt_runtime.types import Observation
+
+            return Observation(f"{HOSTILE} {sentence}")
+
+        def skills(self) -> list[str]:
+            return ["look", HOSTILE]
+
+        def picture(self) -> Mapping[str, Any]:
+            return {"is": "text", "text": HOSTILE}
+
+    tree = load("react")
+    return Run(tree, inputs={"goal": HOSTILE}, world=Room(), model=model, **options)

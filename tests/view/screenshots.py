@@ -1,0 +1,88 @@
+"""Takes the screenshots of docs/view.md anew: `python tests/view/screenshots.py docs/view`."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from browser import Browser
+from scenes import craft_run, house_run, wide_tree
+
+from bt_runtime.runtime import Run, load
+from bt_runtime.view import Feed, View
+from bt_runtime.view.page import whole
+from bt_runtime.view.watch import Watch
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    live(folder)
+    two_thousand(folder)
+    with tempfile.TemporaryDirectory() as made:
+        house, craft = Path(made) / "house.html", Path(made) / "craft.html"
+        recorded(house_run(hz=25), house)
+        recorded(craft_run(hz=25), craft)
+        still(folder / "recorded.png", house, "btr.seek(66)", dark=True)
+        still(folder / "end.png", house, "btr.latest()", "3")
+        still(folder / "memory.png", house, "btr.seek(75)", "2")
+        still(folder / "craft.png", craft, "btr.latest()", "3")
+        still(folder / "small.png", house, "btr.seek(60)", size=(700, 500))
+        still(folder / "small_dark.png", house, "btr.seek(88)", "3", size=(700, 500), dark=True)
+
+
+def live(folder: Path) -> None:
+    with house_run(hz=25) as run, Browser() as browser, View(run) as view:
+        browser.open(view.url)
+        with spinning(run):
+            browser.until("btr.fold.tick >= 40")
+            browser.screenshot(folder / "live.png")
+
+
+def two_thousand(folder: Path) -> None:
+    with Run(load(wide_tree()), hz=100) as run, Browser() as browser, View(run) as view:
+        browser.open(view.url)
+        browser.until("btr.fold.nodes.size > 1900")
+        with spinning(run):
+            browser.until("btr.fold.tick >= 150")
+            browser.screenshot(folder / "two_thousand.png")
+
+
+@contextmanager
+def spinning(run: Run):
+    thread = threading.Thread(target=run.spin)
+    thread.start()
+    try:
+        yield
+    finally:
+        run.runner.stop("the picture is taken")
+        thread.join()
+
+
+def recorded(run: Run, file: Path) -> None:
+    feed = Feed(most=None)
+    with run:
+        watch = Watch(run, feed)
+        run.spin(seconds=30)
+        watch.end(run.status)
+    file.write_text(whole(feed.after(None, most=10**9).events), encoding="utf-8")
+
+
+def still(out: Path, page: Path, script: str, key: str = "", size: tuple[int, int] = (1280, 800), dark: bool = False):
+    with Browser(*size, dark=dark) as browser:
+        browser.open(page.as_uri())
+        browser.until("window.btr && btr.history.last > 1")
+        browser.js(script)
+        if key:
+            browser.keys(key)
+        browser.js("window.later_ = 0; setTimeout(() => (later_ = 1), 600)")
+        browser.until("later_")
+        browser.screenshot(out)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

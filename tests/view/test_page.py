@@ -1,0 +1,250 @@
+"""The page in a real browser: it loads, follows a live run, scrubs a recorded one, and shows hostile text as text."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import pytest
+from browser import Browser, missing
+from scenes import HOSTILE, craft_run, hostile_run, house_run, wide_tree
+from test_picture import as_it_is
+
+from bt_runtime.runtime import Run, load
+from bt_runtime.tree.clock import Manual
+from bt_runtime.view import Feed, View
+from bt_runtime.view.page import whole
+from bt_runtime.view.picture import Picture
+from bt_runtime.view.watch import Watch
+
+pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there")
+SHOWN = """
+  const f = btr.fold, out = [];
+  const walk = (id) => { const n = f.nodes.get(id); out.push([f.path(id), n.status]); n.children.forEach(walk); };
+  f.roots.forEach(walk);
+  return out;
+"""
+SCRUB = "const t = document.getElementById('time'); t.value = arguments[0]; t.dispatchEvent(new Event('input'));"
+CUT_OFF = """
+  const inside = (r) => r.right <= innerWidth + 1 && r.bottom <= innerHeight + 1;
+  const all = [...document.querySelectorAll('header > *, footer > *, nav > *, #tools > *')];
+  return all.filter((e) => e.offsetParent && !inside(e.getBoundingClientRect())).map((e) => e.id);
+"""
+FOLDED = """
+  const h = btr.history.head;
+  const board = [...h.board.values()].map((e) => [e.scope, e.name, e.value]);
+  const told = [...h.told].map(([id, t]) => [id, t.length]), goals = [...h.goals].map(([id, e]) => [id, e.goal]);
+  return { board, told, goals, lines: h.lines.length };
+"""
+
+
+def shown(browser: Browser):
+    return [tuple(row) for row in browser.js(SHOWN)]
+
+
+def recording(run: Run, ticks: int = 500) -> list:
+    feed = Feed(most=None)
+    watch = Watch(run, feed)
+    run.spin(ticks=ticks)
+    watch.end(run.status)
+    return feed.after(None, most=10**9).events
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(events: list) -> str:
+        (tmp_path / "page.html").write_text(whole(events), encoding="utf-8")
+        return (tmp_path / "page.html").as_uri()
+
+    return write
+
+
+def test_the_page_follows_a_live_run_to_its_end(browser, artefact):
+    with house_run(clock=Manual()) as run, View(run) as view:
+        browser.open(view.url)
+        browser.until("btr.fold.nodes.size > 0")
+        for _ in range(30):
+            run.tick()
+        browser.until("btr.fold.tick === 30")
+        assert shown(browser) == as_it_is(run)
+        browser.until("document.querySelectorAll('.step').length > 0")
+        assert browser.js("return document.querySelector('#status').textContent") == "running"
+        browser.screenshot(artefact / "live.png")
+        run.spin(ticks=500)
+        view.finish()
+        browser.until("btr.fold.latest.over !== undefined")
+        browser.until("document.querySelector('#status').textContent.startsWith('succeeded')")
+        assert shown(browser) == as_it_is(run)
+        assert "3/3 met" in browser.js("return document.querySelector('#status').textContent")
+
+
+def test_grafts_appear_where_they_grow(browser):
+    with house_run(clock=Manual()) as run, View(run) as view:
+        browser.open(view.url)
+        browser.until("document.querySelectorAll('.box').length === 1")
+        while run.engine.nodes == 1:
+            run.tick()
+        browser.until(f"document.querySelectorAll('.box.grown').length === {run.engine.nodes - 1}")
+
+
+def test_pause_step_and_halt_from_the_page(browser):
+    with Run(load("version: 1\ntree: t\nroot:\n  wait: 1000\n"), hz=200) as run, View(run) as view:
+        browser.open(view.url)
+        spin = threading.Thread(target=run.spin)
+        spin.start()
+        try:
+            browser.until("!document.getElementById('controls').hidden")
+            browser.click("#pause")
+            browser.until("document.querySelector('#status').textContent === 'paused'")
+            browser.click("#step")
+            browser.click("#pause")
+            browser.until("document.querySelector('#status').textContent === 'running'")
+            browser.click("#halt")
+            assert not run.runner.stopped, "once is no more than a question"
+            browser.click("#halt")
+            spin.join(10)
+            assert run.runner.stopped == "stopped from the page"
+        finally:
+            run.runner.stop("the test is over")
+            spin.join(10)
+
+
+def test_a_recorded_run_is_scrubbed_forward_and_back_to_the_same_states(browser, file, artefact):
+    states = {}
+    with house_run(clock=Manual()) as run:
+        run.observe(lambda tick: states.update({tick.number: as_it_is(run)}))
+        events = recording(run)
+    browser.open(file(events))
+    browser.until("window.btr && btr.history.last > 50")
+    assert browser.js("return btr.fold.tick") == 0
+    for moment in (40, 10, 77, 3, 78, 1):
+        browser.js(
+            "const t = document.getElementById('time'); t.value = arguments[0]; t.dispatchEvent(new Event('input'))",
+            moment,
+        )
+        tick = browser.js("return btr.fold.tick")
+        assert shown(browser) == states[tick]
+    browser.js(SCRUB, 60)
+    browser.until("document.querySelectorAll('.box').length > 5")
+    browser.screenshot(artefact / "recorded.png")
+    before = browser.js("return btr.moment")
+    browser.keys("]")
+    browser.until(f"btr.moment === {before + 1}")
+    browser.keys("l")
+    browser.until("btr.moment === null")
+    assert shown(browser) == states[max(states)]
+
+
+def test_playing_a_recording_comes_to_its_end(browser, file):
+    with craft_run(clock=Manual()) as run:
+        browser.open(file(recording(run)))
+    browser.until("window.btr && btr.history.last > 1")
+    browser.keys(" ")
+    browser.until("btr.moment === btr.history.last && !btr.playing")
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_what_a_model_writes_is_text_whatever_it_writes(browser, file, live):
+    with hostile_run(clock=Manual()) as run:
+        if live:
+            with View(run) as view:
+                browser.open(view.url)
+                run.spin(ticks=20)
+                view.finish()
+                unharmed(browser)
+        else:
+            browser.open(file(recording(run, 20)))
+            browser.until("window.btr && btr.history.last > 0")
+            browser.keys("l")
+            unharmed(browser)
+
+
+def unharmed(browser: Browser) -> None:
+    browser.until("btr.fold.latest.over !== undefined")
+    for tab, key in (("node", "1"), ("board", "2"), ("world", "3"), ("log", "4")):
+        browser.keys(key)
+        browser.until(f"btr.panel.tab === '{tab}' && !btr.panel.stale")
+        assert browser.js("return document.querySelectorAll('#panel img, #panel script, #tree image').length") == 0
+        assert browser.js("return document.title") == "react"
+    browser.keys("1")
+    browser.until("document.querySelector('#panel').textContent.includes('onerror')")
+    text = browser.js("return document.body.textContent")
+    assert "\u202e" not in text and "\x1b" not in text and "‹U+202E›" in text
+    assert "שלום" in text and "🤖" in text
+    assert HOSTILE[:30] in browser.js("return document.querySelector('.step .said').textContent")
+
+
+def test_search_finds_nodes_that_are_folded_away_and_keys_move_in_the_tree(browser, file):
+    with Run(load(wide_tree(40, 6)), clock=Manual()) as run:
+        events = recording(run, 3)
+    browser.open(file(events))
+    browser.until("document.querySelectorAll('.box').length > 3")
+    browser.keys("/")
+    browser.keys("shelf_33\ue007")  # Enter
+    browser.until("document.querySelectorAll('.box.hit').length === 1")
+    assert browser.js("return btr.fold.nodes.get(btr.chosen).name") == "shelf_33"
+    browser.js("document.getElementById('search').blur()")
+    browser.keys("\ue013")  # up
+    assert browser.js("return btr.fold.nodes.get(btr.chosen).name") == "shelf_32"
+    browser.keys("\ue012")  # left
+    assert browser.js("return btr.fold.path(btr.chosen)") == "/warehouse"
+    browser.keys("e")
+    browser.until("btr.tree.places.size === btr.fold.nodes.size")
+
+
+def test_two_thousand_nodes_at_a_hundred_hertz_stay_smooth(browser, artefact):
+    with Run(load(wide_tree(100, 18)), hz=100) as run, View(run) as view:
+        browser.open(view.url)
+        browser.until("btr.fold.nodes.size > 1900")
+        browser.js("window.frames_ = 0; const beat = () => { frames_++; requestAnimationFrame(beat); }; beat();")
+        spin = threading.Thread(target=run.spin, kwargs={"ticks": 300})
+        spin.start()
+        spin.join(60)
+        frames, drawn = browser.js("return [frames_, btr.tree.drawn.size]")
+        browser.screenshot(artefact / "two_thousand.png")
+        view.finish()
+        browser.until("btr.fold.latest.over !== undefined")
+        assert shown(browser) == as_it_is(run)
+        assert drawn < 400, "only what is in sight is drawn"
+        assert frames > 30, "the page stood still"
+
+
+def test_a_page_without_its_token_says_what_to_do(browser):
+    with Run(load("version: 1\ntree: t\nroot:\n  wait: 1\n")) as run, View(run) as view:
+        browser.open(view.url.split("#")[0])
+        browser.until("!document.getElementById('notice').hidden")
+        assert "#" in browser.js("return document.getElementById('notice').textContent")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_nothing_is_cut_off_in_a_small_window(file, artefact, dark):
+    with house_run(clock=Manual()) as run:
+        address = file(recording(run))
+    with Browser(700, 500, dark=dark) as browser:
+        browser.open(address)
+        browser.until("window.btr && btr.history.last > 50")
+        browser.js("btr.seek(60)")
+        browser.until("document.querySelectorAll('.step').length > 0")
+        wide = browser.js(CUT_OFF)
+        assert wide == [] and browser.js("return document.documentElement.scrollWidth") <= 700
+        browser.screenshot(artefact / f"small{'_dark' if dark else ''}.png")
+        assert not browser.console()
+
+
+def test_the_page_folds_events_as_python_does(browser, file):
+    """`fold.js` and `picture.py` are two hands of one rule."""
+
+    def told(row):
+        return json.dumps(row, sort_keys=True)
+
+    with house_run(clock=Manual()) as run:
+        events = json.loads(json.dumps(recording(run)))
+    browser.open(file(events))
+    browser.until("window.btr && btr.history.last > 50")
+    picture = Picture(events)
+    head = browser.js(FOLDED)
+    board = [[scope, name, event["value"]] for (scope, name), event in picture.board.items()]
+    assert sorted(map(told, head["board"])) == sorted(map(told, board))
+    assert sorted(head["told"]) == sorted([id, len(told)] for id, told in picture.told.items())
+    assert sorted(head["goals"]) == sorted([id, e["goal"]] for id, e in picture.goals.items())
+    assert head["lines"] == len(picture.lines)

@@ -1,0 +1,190 @@
+"""Who may read and command a run, and what happens to those who may not."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+from contextlib import ExitStack
+
+import pytest
+from scenes import house_run
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.runtime import Run, load
+from bt_runtime.tree.clock import Manual
+from bt_runtime.view import Feed, View
+from bt_runtime.view.server import Busy, Server
+
+PATROL = "version: 1\ntree: patrol\nroot:\n  sequence:\n    - wait: 0.001\n    - wait: 1000\n"
+
+
+@pytest.fixture
+def view():
+    with Run(load(PATROL)) as run, View(run) as view:
+        yield view
+
+
+def ask(server: Server, method: str, path: str, body: str | None = None, **headers: str):
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    try:
+        connection.request(method, path, body, {k.replace("_", "-"): v for k, v in headers.items()})
+        answer = connection.getresponse()
+        return answer.status, answer.read(), answer.headers
+    finally:
+        connection.close()
+
+
+def command(server: Server, name: str, **headers: str):
+    return ask(server, "POST", "/command", json.dumps({"do": name}), **{"X_Token": server.token, **headers})
+
+
+def test_the_page_is_served_with_a_policy_that_lets_nothing_foreign_run(view):
+    for path in ("/", "/page.js", "/fold.js", "/page.css"):
+        status, body, headers = ask(view.server, "GET", path)
+        assert status == 200 and body
+        policy = headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy and "unsafe" not in policy
+        assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "path", ["/../server.py", "/%2e%2e/server.py", "/page/../../live.py", "/events/", "/page.py", "/.js"]
+)
+def test_nothing_but_the_pages_files_can_be_fetched(view, path):
+    assert ask(view.server, "GET", path)[0] == 404
+
+
+@pytest.mark.parametrize("token", ["", "wrong", "ü" * 40])
+def test_without_the_token_nobody_reads_events_or_gives_commands(view, token):
+    from urllib.parse import quote
+
+    assert ask(view.server, "GET", f"/events?token={quote(token)}")[0] == 403
+    assert command(view.server, "pause", X_Token=quote(token))[0] == 403
+    assert not view.gate.shut
+
+
+def test_another_sites_page_cannot_command_nor_come_in_under_its_own_name(view):
+    assert command(view.server, "pause", Origin="http://elsewhere.example")[0] == 403
+    assert ask(view.server, "GET", "/", Host="elsewhere.example")[0] == 421
+    assert command(view.server, "pause", Host="elsewhere.example")[0] == 421
+    assert not view.gate.shut
+    assert command(view.server, "pause", Origin=f"http://127.0.0.1:{view.server.port}")[0] == 200
+    assert view.gate.shut
+
+
+@pytest.mark.parametrize("body", ["", "[]", "{", '{"do": 3}', '{"do": "format"}', "[" * 4000, '{"do": null}'])
+def test_a_command_that_is_none_is_answered_with_why(view, body):
+    status, said, _ = ask(view.server, "POST", "/command", body, X_Token=view.server.token)
+    assert status in (400, 409) and json.loads(said)["error"]
+
+
+def test_a_body_that_is_too_long_is_not_read(view):
+    assert ask(view.server, "POST", "/command", "x" * 5000, X_Token=view.server.token)[0] == 413
+
+
+def test_an_address_that_others_can_reach_needs_the_flag():
+    with pytest.raises(BtError, match="outside") as caught:
+        Server(Feed(), host="0.0.0.0")
+    assert "--anyone" in caught.value.hint
+    server = Server(Feed(), host="0.0.0.0", anyone=True)
+    server.close()
+
+
+def test_a_port_that_is_taken_is_a_fault_with_a_way_out(view):
+    with pytest.raises(Busy, match="cannot listen") as caught:
+        Server(Feed(), port=view.server.port)
+    assert "--port" in caught.value.hint
+
+
+def test_pause_holds_the_run_between_two_ticks_step_lets_one_through_and_halt_ends_it():
+    ticked, held = threading.Semaphore(0), []
+    with ExitStack() as stack:
+        run = stack.enter_context(Run(load("version: 1\ntree: t\nroot:\n  wait: 1000\n"), hz=1000))
+        run.observe(lambda tick: (held.append(tick.number), ticked.release()))
+        view = stack.enter_context(View(run, paused=True))
+        assert view.feed.picture().latest["hold"]["on"]
+        ended = threading.Thread(target=run.spin)
+        ended.start()
+        try:
+            for count in (1, 2, 3):
+                assert ticked.acquire(timeout=5)
+                assert not ticked.acquire(timeout=0.05), "it went on although it is paused"
+                assert held[-1] == count
+                command(view.server, "step")
+            command(view.server, "resume")
+            assert all(ticked.acquire(timeout=5) for _ in range(10))
+            command(view.server, "pause")
+            status, said, _ = command(view.server, "halt")
+            assert status == 200, said
+        finally:
+            view.gate.release()
+            ended.join(5)
+        assert not ended.is_alive() and run.runner.stopped == "stopped from the page"
+        view.finish()
+        over = view.feed.picture().latest["over"]
+        assert over["status"] == "I" and over["why"] == "stopped from the page"
+        assert command(view.server, "pause")[0] == 409
+
+
+def test_ctrl_c_ends_a_run_that_is_paused():
+    with Run(load("version: 1\ntree: t\nroot:\n  wait: 1000\n")) as run, View(run, paused=True):
+        ended = threading.Thread(target=run.spin)
+        ended.start()
+        run.runner.stop("interrupted")  # what the signal's handler does
+        ended.join(5)
+        assert not ended.is_alive()
+
+
+def events(server: Server, last: str = ""):
+    """Messages of the stream, one after the other."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    connection.request("GET", f"/events?token={server.token}", headers={"Last-Event-ID": last} if last else {})
+    answer = connection.getresponse()
+    assert answer.headers["Content-Type"] == "text/event-stream"
+    number = ""
+    for line in answer:
+        if line.startswith(b"id: "):
+            number = line[4:].strip().decode()
+        elif line.startswith(b"data: "):
+            yield number, json.loads(line[6:])
+    answer.close()
+    connection.close()
+
+
+def test_a_reader_gets_everything_to_the_end_and_one_that_comes_back_only_the_rest():
+    with house_run(clock=Manual()) as run, View(run) as view:
+        got = []
+        reader = threading.Thread(target=lambda: got.extend(events(view.server)))
+        reader.start()
+        run.spin(ticks=200)
+        view.finish()
+        middle = str(len(view.feed.after(None, most=10**9).events) - 5)
+        view.feed.close()
+        reader.join(10)
+        assert got[0][1]["anew"] and got[-1][1]["closed"]
+        told = [e for _, message in got for e in message["events"]]
+        assert told == json.loads(json.dumps(view.feed.after(None, most=10**9).events))
+        assert told[0]["k"] == "start" and told[-1]["k"] == "over" and told[-1]["verdict"] == [3, 3]
+        rest = list(events(view.server, last=middle))
+        assert sum(len(m["events"]) for _, m in rest) == 5 and not rest[0][1]["anew"]
+
+
+def test_a_reader_that_goes_away_or_takes_nothing_does_not_hold_the_run(view):
+    with socket.create_connection(("127.0.0.1", view.server.port), timeout=5) as dead:
+        dead.sendall(
+            f"GET /events?token={view.server.token} HTTP/1.1\r\nHost: 127.0.0.1:{view.server.port}\r\n\r\n".encode()
+        )
+        assert dead.recv(10)
+        for n in range(3000):  # far more than the socket's buffers take
+            view.feed.put({"k": "line", "t": 0.0, "path": "", "level": "info", "text": f"{n}" * 400})
+        assert view.run.tick().running
+
+
+def test_closing_frees_the_port_at_once():
+    with Run(load(PATROL)) as run:
+        with View(run) as view:
+            port = view.server.port
+        with View(run, port=port):
+            pass
