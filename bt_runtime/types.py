@@ -150,6 +150,9 @@ class World(Protocol):
     def holds(self, fact: str) -> bool | None:
         """Is this sentence of a skill's `needs` or `brings` true now? None: the world cannot tell."""
 
+    def digest(self) -> str:
+        """A short text that is another one whenever the state is; empty when that cannot be told cheaply."""
+
     def snapshot(self) -> bytes: ...
     def restore(self, snapshot: bytes) -> None: ...
     def close(self) -> None: ...

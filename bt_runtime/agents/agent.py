@@ -25,6 +25,7 @@ _LAST_LINE = {"success": f"{ACT} {DONE}\n", "failure": f"{ACT} {FAILURE}\n"}
 
 class Agent(Growing):
     steps: list[Step]
+    trail: list[tuple[Step, str]]  # each step with the state of the world after it: what repeats itself is a loop
     opening = ""
     family: Family | None = None
     examples: tuple[str, ...] = ()
@@ -32,7 +33,7 @@ class Agent(Growing):
     # Life ------------------------------------------------------------------------------------
 
     def live(self) -> Life:
-        self.steps, self.plans, self.warned = [], [], set()
+        self.steps, self.trail, self.plans, self.warned = [], [], [], set()
         self.invalid = 0
         self.moves = [str(m) for m in self.value("moves")]
         self.notes = [str(n) for n in self.value("notes")]
@@ -49,7 +50,7 @@ class Agent(Growing):
                 return ending
             if self.invalid >= self.budget.invalid:
                 return Ending("invalid", self.steps[-1].observation)
-            period = cycle(self.steps, int(self.spec.values["patience"]))
+            period = cycle(self.trail, int(self.spec.values["patience"]))
             if period:
                 return Ending("loop", f"the last {period} steps, again and again")
             yield PAUSE
@@ -144,6 +145,7 @@ class Agent(Growing):
 
     def add(self, step: Step) -> None:
         self.steps.append(step)
+        self.trail.append((step, self.around.state() if step.move == "act" else ""))
         self.feedback_message = step.written().partition("\n")[0]
         self.tell("step", move=step.move, text=step.text, observation=step.observation)
 

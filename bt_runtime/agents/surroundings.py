@@ -57,3 +57,8 @@ class Surroundings:
     def noticed(self, sentence: str, observation: Observation) -> None:
         if self.working is not None and not sentence.startswith(RECALL):
             self.working.observe(sentence, observation.text, by=self.place)
+
+    def state(self) -> str:
+        """What tells one state of the world from another, as far as it can be told."""
+        digest = getattr(self.world, "digest", None)
+        return str(digest()) if digest is not None else ""

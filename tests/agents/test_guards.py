@@ -122,6 +122,13 @@ def test_agent_level_infinite_loop_a_cycle_of_any_period_ends_the_agent(period, 
     assert ending(run).startswith(f"loop: the last {period} steps")
 
 
+def test_agent_level_infinite_loop_an_action_that_changes_the_world_each_time_is_no_loop(start):
+    world = Room()
+    world.digest = lambda: str(len(world.acts))
+    run = start("react", ["Act: jump"] * 20 + ["Act: done"], world=world, goal="count to twenty")
+    assert run.spin(ticks=500) is SUCCESS
+
+
 def test_agent_level_infinite_loop_the_same_thought_again_and_again_counts():
     assert cycle([("think", "hm")] * 3) == 1
     assert cycle(["a", "b", "a", "b"]) == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any, Literal
 
 from bt_runtime.diagnose import BtError, nearest
@@ -207,6 +208,9 @@ class HouseWorld:
         if state in ("turned on", "turned off"):
             return (place in self.state.running) == (state == "turned on")
         return None
+
+    def digest(self) -> str:
+        return blake2b(self.snapshot(), digest_size=8).hexdigest()
 
     def snapshot(self) -> bytes:
         task = self._task._asdict() if self._task else None

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from itertools import product
 from typing import Any
 
@@ -182,6 +183,9 @@ class TextCraft:
         if fact.endswith(" can be fetched"):
             return self._book.fetchable(fact.removesuffix(" can be fetched"))
         return None
+
+    def digest(self) -> str:
+        return blake2b(self.snapshot(), digest_size=8).hexdigest()
 
     def snapshot(self) -> bytes:
         task = self._task._asdict() if self._task else None
