@@ -34,14 +34,14 @@ def fifty_nodes() -> str:
 
 
 def changing() -> str:
-    """The same size, and half of its nodes change their status at every tick."""
-    parts = "\n".join("              - check: n >= 0" for _ in range(23))
-    also = "\n".join("              - check: n >= 0" for _ in range(20))
+    """The same size, and nearly all of its nodes change their status at every other tick."""
+    checks = "".join(f"              - check: n % 2 == {i % 2}\n" for i in range(43))
     return (
         "version: 1\ntree: busy\nblackboard:\n  n: {type: integer, default: 0}\nroot:\n  repeat:\n    times: -1\n"
-        f"    child:\n      sequence:\n        - sequence:\n{parts}\n        - sequence:\n{also}\n"
-        "        - wait: 0.001\n"
-    )
+        "    child:\n      sequence:\n        - force:\n            status: success\n            child:\n"
+        "              parallel:\n                success: 43\n                children:\n"
+        f"{checks}        - set: {{n: '{{n + 1}}'}}\n        - wait: 0.001\n"
+    ).replace("              - check", "                - check")
 
 
 def ticks(text: str, journal: Path | None, count: int) -> tuple[list[float], float]:
@@ -144,6 +144,6 @@ def per_decision(folder: Path) -> Iterator[Row]:
 def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as made:
         yield from per_tick("nothing changes", fifty_nodes(), Path(made))
-        yield from per_tick("45 nodes change", changing(), Path(made))
+        yield from per_tick("45 change at every other tick", changing(), Path(made))
         yield from back_to_back(Path(made))
         yield from per_decision(Path(made) / "decisions")

@@ -111,9 +111,9 @@ class Site:
 
 
 def task_of(name: str, seed: int) -> Task:
-    """One with a few dozen actions."""
+    """One with more than a few actions."""
     suite = open_suite(name)
-    return suite.tasks(seed, 1, kinds=["depth 3"] if name == "textcraft" else None)[0]
+    return suite.tasks(seed, 1, kinds=["depth 2"] if name == "textcraft" else None)[0]
 
 
 def oracle(name: str, task: Task) -> list[str]:

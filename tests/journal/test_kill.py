@@ -18,7 +18,12 @@ import pytest
 from tests.journal import errand
 
 KILLS = int(os.environ.get("BTR_KILLS", "10"))
-CASES = [("house", 3, "simulated"), ("house", 3, "lasting"), ("textcraft", 4, "simulated"), ("textcraft", 4, "lasting")]
+CASES = [
+    ("house", 3, "simulated"),
+    ("house", 3, "lasting"),
+    ("textcraft", 16, "simulated"),
+    ("textcraft", 16, "lasting"),
+]
 REPEATABLE = ("inventory",)  # the only sentence of these manifests that says `on_resume: repeat`
 
 
