@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 from bt_runtime.diagnose import BtError, nearest
 from bt_runtime.journal.store import SUFFIX, Limits
@@ -85,12 +85,8 @@ def remove(path: Path) -> None:
         each.unlink(missing_ok=True)
 
 
-class Usage(NamedTuple):
-    journals: int
-    bytes: int
-
-
 def usage(path: Path) -> int:
+    """Bytes on the disk."""
     return sum(each.stat().st_size for each in files_of(path))
 
 

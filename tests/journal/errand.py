@@ -110,6 +110,12 @@ class Site:
         self.inner.close()
 
 
+def task_of(name: str, seed: int) -> Task:
+    """One with more than a few actions."""
+    suite = open_suite(name)
+    return suite.tasks(seed, 1, kinds=["depth 2"] if name == "textcraft" else None)[0]
+
+
 def oracle(name: str, task: Task) -> list[str]:
     """What there is to do, known beforehand."""
     suite = open_suite(name)
@@ -149,7 +155,7 @@ def reached(site: Site, plan: list[str]) -> int:
 
 
 def run_errand(mode: str, folder: Path, name: str, seed: int, lasting: bool) -> dict[str, Any]:
-    task = open_suite(name).tasks(seed, 1)[0]
+    task = task_of(name, seed)
     site = Site(name, folder, lasting)
     model = ScriptedModel(script(site, oracle(name, task)), polls=2)
     if mode == "start":

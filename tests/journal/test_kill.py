@@ -18,7 +18,12 @@ import pytest
 from tests.journal import errand
 
 KILLS = int(os.environ.get("BTR_KILLS", "10"))
-CASES = [("house", 3, "simulated"), ("house", 3, "lasting"), ("textcraft", 8, "simulated"), ("textcraft", 8, "lasting")]
+CASES = [
+    ("house", 3, "simulated"),
+    ("house", 3, "lasting"),
+    ("textcraft", 16, "simulated"),
+    ("textcraft", 16, "lasting"),
+]
 REPEATABLE = ("inventory",)  # the only sentence of these manifests that says `on_resume: repeat`
 
 
@@ -64,7 +69,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_verdict_and_does_nothing_twic
     assert killed.returncode == 0, f"moment {moment}: {killed.stderr[-2000:]}"
     found = json.loads(killed.stdout.splitlines()[-1])
     assert {k: found[k] for k in ("status", "met", "total")} == {k: expected[k] for k in ("status", "met", "total")}
-    plan = errand.oracle(case[0], errand.open_suite(case[0]).tasks(case[1], 1)[0])
+    plan = errand.oracle(case[0], errand.task_of(case[0], case[1]))
     if case[2] == "simulated":  # each process builds its world anew
         done = deeds(tmp_path)
         last = [sentence for process, sentence in done if process == done[-1][0]]

@@ -10,6 +10,8 @@ import pytest
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.replay import replay
 from bt_runtime.journal.resume import resume
+from bt_runtime.journal.store import Event
+from bt_runtime.journal.tape import in_order
 from bt_runtime.runtime import Run, load
 from bt_runtime.skills.skill import skill
 from bt_runtime.tree.clock import Manual
@@ -70,6 +72,15 @@ def test_writes_of_other_threads_come_again_at_their_tick(number, runs):
     assert sum(1 for _ in Recording(run.journal.path).of("write")) > 60
     found = replay(run.journal.path)
     assert found.same and found.status == "SUCCESS", found
+
+
+def test_what_was_noted_late_is_put_where_it_took_effect():
+    def event(seq: int, tick: int, kind: str, order: int = 0) -> Event:
+        return Event(seq, tick, 0.0, kind, f'{{"order":{order}}}')
+
+    noted = [event(1, 1, "ask"), event(2, 2, "clock"), event(3, 1, "write", 9), event(4, 1, "write", 8)]
+    noted.append(event(5, 2, "done"))
+    assert [e.seq for e in in_order(noted)] == [1, 4, 3, 2, 5]
 
 
 def test_who_notes_faster_than_the_disk_writes_keeps_nobody_waiting(runs):
