@@ -22,6 +22,7 @@ class Grown:
         self.children: dict[int, list[int]] = {}
         self.places: dict[int, int] = {}
         self.paths: dict[int, str] = {}
+        self.rows: dict[int, list[Json]] = {}  # as they were shown
         self.grafts: list[Json] = []  # told, and not yet shown
         self.known = _described(head)
 
@@ -44,7 +45,7 @@ class Grown:
             segment = "." if guarded else row.path.rpartition("/")[2]
             family, says = self.known.get(row.path, ("agent" if row.kind in AGENTS else "", ""))
             name = row.name if row.name != row.kind else ""
-            add.append([row.number, parent, segment, row.kind, family, name, says])
+            add.append(self.rows.setdefault(row.number, [row.number, parent, segment, row.kind, family, name, says]))
             before = row
         order = {number: self.children[number] for number in touched if number in self.children}
         grafts, self.grafts = self.grafts, []
@@ -79,9 +80,19 @@ class Grown:
             gone.append(at)
             todo.extend(self.children.pop(at, ()))
             path = self.paths.pop(at, "")
+            self.rows.pop(at, None)
             if self.numbers.get(path) == at:
                 del self.numbers[path]
         return gone
+
+    def says(self, path: str, text: str, at: float) -> Event | None:
+        """A subtree was given its goal: that is what its node is about."""
+        row = self.rows.get(self.numbers.get(path, -1))
+        if row is None or row[3] != "tree" or row[6] == text:
+            return None
+        number: int = row[0]
+        self.rows[number] = [*row[:6], text]
+        return {"k": "shape", "t": at, "add": [self.rows[number]], "gone": [], "order": {}}
 
     def changes(self, told: str) -> list[Json]:
         """`4R 3R 2R`, the last of each node."""

@@ -96,7 +96,10 @@ class Picture:
                 kept.pop(id, None)
         for row in event.get("add", ()):
             old = self.spots.get(row[0])
-            self.spots[row[0]] = Spot(row[0], row[1], row, old.children if old else [])
+            if old is not None:
+                old.parent, old.row = row[1], row  # it says something else of itself
+            else:
+                self.spots[row[0]] = Spot(row[0], row[1], row)
         for parent, children in event.get("order", {}).items():
             spot = self.spots.get(int(parent))
             if spot is not None:

@@ -105,6 +105,10 @@ class Retold:
     def _blackboard(self, body: dict[str, Any]) -> Iterator[Event]:
         value = body["value"]
         told: dict[str, Json] = {"scope": str(body["scope"]), "name": str(body["name"])}
+        if body["name"] == "goal" and isinstance(body["value"], str):
+            shape = self.grown.says(str(body["scope"]), clipped(body["value"], 120), self.time)
+            if shape is not None:
+                yield shape
         if body["name"] != NAME:
             yield self._event("write", **told, value=plain(untagged(value)))
             return

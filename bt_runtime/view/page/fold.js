@@ -69,8 +69,8 @@ class Fold {
     }
     for (const [id, parent, segment, kind, family, name, gist] of event.add ?? []) {
       const old = this.nodes.get(id);
-      const status = old ? old.status : "I", grown = this.tick > 0 && !old && event.grafts !== undefined;
-      this.nodes.set(id, { id, parent, segment, kind, family, name, gist, grown, status, since: event.t, feedback: old ? old.feedback : "", children: old ? old.children : [] });
+      const status = old ? old.status : "I", grown = old ? old.grown : this.tick > 0 && event.grafts !== undefined;
+      this.nodes.set(id, { id, parent, segment, kind, family, name, gist, grown, status, since: old ? old.since : event.t, feedback: old ? old.feedback : "", children: old ? old.children : [] });
     }
     for (const [id, children] of Object.entries(event.order ?? {})) {
       const node = this.nodes.get(Number(id));
