@@ -19,6 +19,7 @@ FLOORS = [
     {"agents"},
     {"config", "equipment", "generated", "init"},
     {"runtime"},
+    {"playback"},
     {"testing", "pytest_plugin", "render", "view", "bench", "interop"},
     {"cli"},
 ]

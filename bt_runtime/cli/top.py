@@ -12,12 +12,12 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack
 from http.client import HTTPException
-from pathlib import Path
 from typing import Any
 from urllib.error import URLError
 from urllib.parse import quote, urlsplit
 
 from bt_runtime.cli import Exit
+from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.diagnose import BtError
 from bt_runtime.diagnose_format import visible
 from bt_runtime.view.feed import Feed
@@ -32,7 +32,7 @@ HIDE, SHOW, HOME, BELOW, LINE = "\x1b[?25l\x1b[?1049h", "\x1b[?1049l\x1b[?25h", 
 def configure(parser: argparse.ArgumentParser) -> None:
     about = "a run's name, a journal, or the address of a page; default: last"
     parser.add_argument("run_name", nargs="?", default="last", metavar="RUN", help=about)
-    parser.add_argument("--runs", default="runs", metavar="FOLDER", help="where journals are; default: runs")
+    add_folder(parser)
     parser.add_argument("--once", action="store_true", help="print it as it stands, and leave")
     parser.add_argument("--json", action="store_true", help="the figures for programs, once")
 
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         else:
             from bt_runtime.journal import folder
 
-            follow = Following(Reader(folder.find(args.run_name, Path(args.runs))), feed)
+            follow = Following(Reader(folder.find(args.run_name, reading(args))), feed)
         stack.callback(follow.close)
         if args.json or once:
             if isinstance(follow, Reading):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from bt_runtime.cli import Exit
+from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.cli.serving import PORT, add_serving
 from bt_runtime.diagnose import BtError
 from bt_runtime.runtime import Run
@@ -25,13 +26,13 @@ T = TypeVar("T")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_name", nargs="?", default="last", metavar="RUN", help="its name, or a file; default: last")
-    parser.add_argument("--runs", default="runs", metavar="FOLDER", help="where journals are; default: runs")
+    add_folder(parser)
     parser.add_argument("--html", metavar="FILE", help="write one file that needs nothing else, and leave")
     add_serving(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    path = find(args.run_name, Path(args.runs))
+    path = find(args.run_name, reading(args))
     if args.html:
         return written(path, Path(args.html))
     feed, follow = Feed(most=None), None

@@ -18,9 +18,9 @@ from typing import Any
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
-from bt_runtime.journal.resume import resume
 from bt_runtime.journal.store import Store
 from bt_runtime.journal.writer import Writer
+from bt_runtime.playback.resume import resume
 from bt_runtime.runtime import Run
 from bt_runtime.types import Observation, Task
 

@@ -13,8 +13,8 @@ from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.journal.reading import DECIDED, Recording
-from bt_runtime.journal.replay import replay
-from bt_runtime.journal.resume import CannotResume, resume
+from bt_runtime.playback.replay import replay
+from bt_runtime.playback.resume import CannotResume, resume
 from bt_runtime.runtime import Run
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import SUCCESS

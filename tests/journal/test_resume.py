@@ -9,8 +9,8 @@ import pytest
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.replay import replay
-from bt_runtime.journal.resume import CannotResume, resume
+from bt_runtime.playback.replay import replay
+from bt_runtime.playback.resume import CannotResume, resume
 from bt_runtime.runtime import Run, load
 from bt_runtime.skills.skill import Skill, skill
 from bt_runtime.tree.clock import Manual

@@ -17,10 +17,10 @@ from bt_runtime.journal import codec, folder
 from bt_runtime.journal.lines import lines
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
-from bt_runtime.journal.replay import replay
-from bt_runtime.journal.resume import CannotResume, resume
 from bt_runtime.journal.store import Limits
 from bt_runtime.journal.texts import Texts, assemble
+from bt_runtime.playback.replay import replay
+from bt_runtime.playback.resume import CannotResume, resume
 from bt_runtime.runtime import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Choice, Observation

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.replay import replay
-from bt_runtime.journal.resume import resume
 from bt_runtime.journal.store import Event
 from bt_runtime.journal.tape import in_order
+from bt_runtime.playback.replay import replay
+from bt_runtime.playback.resume import resume
 from bt_runtime.runtime import Run, load
 from bt_runtime.skills.skill import skill
 from bt_runtime.tree.clock import Manual

@@ -6,15 +6,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bt_runtime.agents.budget import Budget
 from bt_runtime.diagnose import BtError
 from bt_runtime.journal import codec, sources
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.tape import Difference
-
-if TYPE_CHECKING:
-    from bt_runtime.runtime import Run
+from bt_runtime.runtime import Run
 
 TEXT = "trees/of the run.yaml"  # where a tree that came as text stands in a project laid out again
 
@@ -35,8 +34,6 @@ def laid_out(recording: Recording) -> Iterator[tuple[Path, Path]]:
 
 def given(recording: Recording) -> dict[str, Any]:
     """What the run was made with, but for what stands around it."""
-    from bt_runtime.agents.budget import Budget
-
     head = recording.head
     budget = codec.full(head["budget"])
     return {

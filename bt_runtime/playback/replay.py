@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bt_runtime.diagnose import BtError, Faults
-from bt_runtime.journal import again, sources
+from bt_runtime.journal import sources
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.tape import Difference, Over
+from bt_runtime.playback import again
+from bt_runtime.runtime import Run, load
 
 if TYPE_CHECKING:
     from bt_runtime.tree.engine import Tick
@@ -32,8 +34,6 @@ def replay(
     journal: Path | str, until: int | None = None, see: Callable[[Any, Tick], None] = lambda run, tick: None
 ) -> Replayed:
     """`see` is called after each tick, with the run and what the tick did."""
-    from bt_runtime.runtime import Run, load
-
     recording = Recording(Path(journal))
     with again.laid_out(recording) as (folder, tree):
         try:

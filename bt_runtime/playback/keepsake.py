@@ -14,7 +14,7 @@ _TEST = '''"""{tree}: this run was recorded, and comes out the same."""
 
 from pathlib import Path
 
-from bt_runtime.journal.replay import replay
+from bt_runtime.playback.replay import replay
 
 
 def test_{name}_comes_out_as_it_was_recorded():
@@ -26,7 +26,7 @@ def test_{name}_comes_out_as_it_was_recorded():
 
 def write_test(journal: Path, folder: Path) -> Path:
     """The test's file. One that is there already is not overwritten."""
-    from bt_runtime.journal.replay import replay
+    from bt_runtime.playback.replay import replay
 
     recording = Recording(journal)
     if recording.damage:

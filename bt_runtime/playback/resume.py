@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.journal import again, sources
+from bt_runtime.journal import sources
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.store import Limits
 from bt_runtime.journal.surroundings import Around
 from bt_runtime.journal.tape import TAPED, Difference
-
-if TYPE_CHECKING:
-    from bt_runtime.runtime import Run, Tree
+from bt_runtime.playback import again
+from bt_runtime.runtime import Run, Tree, load
 
 
 class CannotResume(BtError):
@@ -47,8 +46,6 @@ def resume(
     head = recording.head
     recorder = Recorder(recording.path, recording, limits)
     tree = _tree(recorder, recording, skills)
-    from bt_runtime.runtime import Run
-
     run = Run(
         tree, world=world, model=model if model is not None else head["model"], services=services, clock=clock,
         memory=memory if memory is not None else head["memory"], log=log, journal=recorder, **again.given(recording),
@@ -97,8 +94,6 @@ def _world(around: Around, world: Any) -> Any:
 
 def _tree(recorder: Recorder, recording: Recording, skills: Iterable[Any]) -> Tree:
     """From the files where they are when nobody has changed them, else from the recorded texts."""
-    from bt_runtime.runtime import load
-
     head = recording.head
     given = tuple(skills)
     if head["kinds"] and not given:
