@@ -17,7 +17,7 @@ from bt_runtime.journal.lines import lines
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.summary import Summary, summary
 
-FORMATS = ("jsonl", "mcap", "btlog")
+FORMATS = ("jsonl", "mcap", "btlog", "otlp")
 NOTHING = 5
 
 
@@ -137,6 +137,10 @@ def export(args: argparse.Namespace) -> int:
         from bt_runtime.interop import mcap
 
         count = mcap.write(lines(recording), path)
+    elif args.format == "otlp":
+        from bt_runtime.interop import otel
+
+        count = otel.write(lines(recording), path)
     else:
         from bt_runtime.interop import btlog
 
