@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import yaml
-
+from bt_runtime import source
 from bt_runtime.diagnose import BtError
 from bt_runtime.project import PROJECT_FILE, find_root
 
@@ -77,8 +76,5 @@ def _of_project(role: str, root: Path | None) -> tuple[str | None, Path]:
 
 
 def _read(path: Path) -> dict[str, object]:
-    try:
-        read = yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as fault:
-        raise BtError(f"{path}: {fault}") from fault
+    read = source.read(path).sound().data()
     return read if isinstance(read, dict) else {}

@@ -28,7 +28,7 @@ def test_a_file_that_is_wrong_is_named_with_what_is_wrong(tmp_path: Path, text: 
 
 def test_a_file_that_is_missing_or_binary_is_an_error(tmp_path: Path) -> None:
     """A path that is not there, and bytes that are no text."""
-    with pytest.raises(BtError, match="cannot read"):
+    with pytest.raises(BtError, match="BT001"):
         read_yaml(tmp_path / "none.yaml")
     (tmp_path / "b.yaml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(BtError, match="UTF-8"):
