@@ -21,10 +21,10 @@ class Equipment:
 
     def __init__(
         self, *, world: Any = None, task: Task | None = None, model: Models | None = None, memory: Any = None,
-        namespace: str = "default", seed: int = 0, budget: Budget | None = None, recall: bool = True, name: str = "",
+        namespace: str = "default", seed: int = 0, budget: Budget | None = None, recall: bool = True,
     ) -> None:  # fmt: skip
         self.world, self.task, self.seed, self.budget = world, task, seed, budget
-        self.recall, self.name, self.namespace = recall, name, namespace
+        self.recall, self.namespace = recall, namespace
         self.opened: list[Any] = []
         self.models = self._models(model)
         self.memory = self._memory(memory)

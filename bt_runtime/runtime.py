@@ -128,7 +128,7 @@ class Run:
         if log is not None:
             self.context.lines = log
         caps = self.tree.loader().caps
-        scope = self.blackboard_root()
+        scope = self.blackboard
         self.engine = Engine(build(self.spec, self.context, scope), self.context, caps.depth, caps.nodes)
         self._start(scope, inputs or {})
         self.runner = Runner(self.engine, hz)
@@ -142,12 +142,9 @@ class Run:
             })  # fmt: skip
         self.status: Status = INVALID
 
-    def blackboard_root(self) -> Scope:
-        """The run's own entries: what the root tree reads and writes, and what you set from outside."""
-        return self.context.blackboard.root
-
     @property
     def blackboard(self) -> Scope:
+        """The run's own entries: what the root tree reads and writes, and what you set from outside."""
         return self.context.blackboard.root
 
     @property

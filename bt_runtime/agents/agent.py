@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Any, Literal
 
 from py_trees.common import Status
@@ -26,6 +26,8 @@ _LAST_LINE = {"success": f"{ACT} {DONE}\n", "failure": f"{ACT} {FAILURE}\n"}
 class Agent(Growing):
     steps: list[Step]
     trail: list[tuple[Step, str]]  # each step with the state of the world after it: what repeats itself is a loop
+    system = ""
+    notes: Sequence[str] = ()
     opening = ""
     family: Family | None = None
     examples: tuple[str, ...] = ()
@@ -36,6 +38,7 @@ class Agent(Growing):
         self.steps, self.trail, self.plans, self.warned = [], [], [], set()
         self.invalid = 0
         self.moves = [str(m) for m in self.value("moves")]
+        self.system = system_text(self.spec.values["prompt"] or "agent", {"moves": self.moves})
         self.notes = [str(n) for n in self.value("notes")]
         self.around = Surroundings(self.context, self.path, bool(self.spec.values["recall"]))
         self.opening = self.around.opening() + self.last_action()
@@ -135,9 +138,14 @@ class Agent(Growing):
     # Prompt and record -----------------------------------------------------------------------
 
     def prompt(self) -> Prompt:
-        system = system_text(self.spec.values["prompt"] or "agent", {"moves": self.moves})
         return agent_prompt(
-            system, self.goal, self.opening, self.steps, family=self.family, examples=self.examples, notes=self.notes
+            self.system,
+            self.goal,
+            self.opening,
+            self.steps,
+            family=self.family,
+            examples=self.examples,
+            notes=self.notes,
         )
 
     def text(self) -> str:

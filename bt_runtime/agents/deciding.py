@@ -6,7 +6,7 @@ tick never waits, and halting the node closes the generator and cancels the job 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from py_trees.behaviour import Behaviour
@@ -15,7 +15,7 @@ from py_trees.common import Status
 from bt_runtime.agents.budget import Spent
 from bt_runtime.agents.end import Ending
 from bt_runtime.diagnose import BtError
-from bt_runtime.tree.node import FAILURE, INVALID, POLL, RUNNING, SUCCESS, path_of
+from bt_runtime.tree.node import FAILURE, INVALID, POLL, RUNNING, SUCCESS, computed, path_of
 from bt_runtime.tree.nodes.parent import Parent
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree
@@ -159,20 +159,21 @@ class Deciding(Parent):
         self.context.events(event, {"path": self.path, **what})
 
     def agents_above(self) -> list[Deciding]:
-        found: list[Deciding] = []
-        at = self.parent
-        while at is not None:
-            if isinstance(at, Deciding):
-                found.append(at)
-            at = at.parent
-        return found
+        return [node for node in above(self) if isinstance(node, Deciding)]
+
+
+def above(node: Behaviour) -> Iterator[Behaviour]:
+    """The ancestors, the nearest first."""
+    at = node.parent
+    while at is not None:
+        yield at
+        at = at.parent
 
 
 def goal_of(node: Behaviour) -> str:
     """What a part of an expansion is for, in words."""
     if isinstance(node, Subtree):
-        said = (node.spec.values.get("with") or {}).get("goal", "")
-        return str(said.evaluate(node.within) if hasattr(said, "evaluate") else said)
+        return str(computed((node.spec.values.get("with") or {}).get("goal", ""), node.within))
     if isinstance(node, SkillNode):
         return node.sentence or node.name
     return ", then ".join(said for child in node.children if (said := goal_of(child)))

@@ -9,7 +9,7 @@ from py_trees import composites
 from py_trees.behaviour import Behaviour
 
 from bt_runtime.agents.budget import Budget, Spent
-from bt_runtime.agents.deciding import Deciding, goal_of
+from bt_runtime.agents.deciding import Deciding, above, goal_of
 from bt_runtime.agents.expansion import Situation, as_yaml, objections
 from bt_runtime.agents.plan_text import Group, Unreadable, goals, read_plan
 from bt_runtime.agents.story import Family
@@ -17,7 +17,9 @@ from bt_runtime.diagnose import BtError, Faults
 from bt_runtime.llm.plans import Budget as Room
 from bt_runtime.llm.plans import Kind, expansion
 from bt_runtime.schema.dialect import forms
-from bt_runtime.tree.nodes.leaves import computed
+from bt_runtime.tree.node import computed
+from bt_runtime.tree.nodes.parent import Composite
+from bt_runtime.tree.nodes.subtree import Subtree
 
 if TYPE_CHECKING:
     from bt_runtime.tree.blackboard import Scope
@@ -59,7 +61,7 @@ class Growing(Deciding):
         runs = self.whole.over(allowed, now) if allowed is not None and not own else ""
         return own or (f"{runs} of the run" if runs else "")
 
-    def asked(self, job: Job[Any], tokens: int = 0) -> Generator[Any, Any, Any]:
+    def asked(self, job: Job[Any]) -> Generator[Any, Any, Any]:
         """One decision of the model, counted."""
         for spent in (self.spent, self.whole):
             spent.decisions += 1
@@ -104,10 +106,10 @@ class Growing(Deciding):
         self.tell("expand", plan=text, grafted=whole)
 
     def situation(self) -> Situation:
-        above = self.agents_above()
-        earlier = [p for node in (self, *above) if isinstance(node, Growing) for p in node.plans]
+        agents = self.agents_above()
+        earlier = [p for node in (self, *agents) if isinstance(node, Growing) for p in node.plans]
         return Situation(
-            self.goal, (self.goal, *(a.goal for a in above)), len(above) + 1, self.whole.nodes, self.budget,
+            self.goal, (self.goal, *(a.goal for a in agents)), len(agents) + 1, self.whole.nodes, self.budget,
             tuple(earlier), frozenset(self.warned),
         )  # fmt: skip
 
@@ -133,34 +135,19 @@ def _said(text: str) -> str:
 
 def family_of(node: Deciding) -> Family | None:
     """What the nearest expansion above makes of this node: the goal above, its siblings, how they are joined."""
-    at: Behaviour = node
-    while at.parent is not None:
-        parent = at.parent
+    below: Behaviour = node
+    for parent in above(node):
         if isinstance(parent, Deciding):
-            return None if isinstance(at, composites.Composite) else Family(parent.goal, (goal_of(at),), "sequence")
-        if isinstance(parent, composites.Composite) and _grown(parent):
-            above = next(a for a in _above(parent) if isinstance(a, Deciding))
-            how = getattr(getattr(parent, "spec", None), "kind", None)
-            return Family(above.goal, tuple(goal_of(c) for c in parent.children), how.name if how else "sequence")
-        at = parent
+            return (
+                None if isinstance(below, composites.Composite) else Family(parent.goal, (goal_of(below),), "sequence")
+            )
+        if isinstance(parent, Composite) and (planner := _planner_of(parent)) is not None:
+            return Family(planner.goal, tuple(goal_of(c) for c in parent.children), parent.spec.kind.name)
+        below = parent
     return None
 
 
-def _above(node: Behaviour) -> list[Behaviour]:
-    found, at = [], node.parent
-    while at is not None:
-        found.append(at)
-        at = at.parent
-    return found
-
-
-def _grown(composite: Behaviour) -> bool:
-    """Does this control node belong to an expansion (rather than to a tree that somebody wrote)?"""
-    from bt_runtime.tree.nodes.subtree import Subtree
-
-    for node in _above(composite):
-        if isinstance(node, Deciding):
-            return True
-        if isinstance(node, Subtree):
-            return False
-    return False
+def _planner_of(control: Behaviour) -> Deciding | None:
+    """Whose expansion this control node belongs to; None in a tree that somebody wrote."""
+    nearest = next((n for n in above(control) if isinstance(n, Deciding | Subtree)), None)
+    return nearest if isinstance(nearest, Deciding) else None

@@ -17,13 +17,12 @@ def _decorator(
     rules: tuple[str, ...],
     example: str,
     *,
-    loops: bool = False,
     waits: bool = False,
 ) -> Kind:
     bare = None if any(f.required for f in fields) else "child"
     return Kind(
         name, "decorator", about, (*fields, _CHILD), rules, example, bare=bare,
-        impl=f"{_IMPL}.{impl}", loops=loops, waits=waits,
+        impl=f"{_IMPL}.{impl}", waits=waits,
     )  # fmt: skip
 
 
@@ -53,7 +52,7 @@ DECORATORS = (
             "After the last attempt has failed it fails; a running child does not use up an attempt.",
             "A count that turns out to be 0 fails without ticking the child; one below -1 is a fault of this node.",
         ),
-        _example("retry", "times: 3"), loops=True, waits=True,
+        _example("retry", "times: 3"), waits=True,
     ),
     _decorator(
         "repeat", "repeats:Repeat", "Runs its child again after a success.",
@@ -63,12 +62,12 @@ DECORATORS = (
             "After the last success it succeeds.",
             "A count that turns out to be 0 succeeds without ticking the child; one below -1 is a fault of this node.",
         ),
-        _example("repeat", "times: 3"), loops=True, waits=True,
+        _example("repeat", "times: 3"), waits=True,
     ),
     _decorator(
         "until_failure", "repeats:UntilFailure", "Runs its child again and again until it fails.", (),
         ("After a success the child is started again at the next tick; its failure is SUCCESS.",),
-        "until_failure:\n  check: battery > 0.2\n", loops=True, waits=True,
+        "until_failure:\n  check: battery > 0.2\n", waits=True,
     ),
     _decorator(
         "for_each", "repeats:ForEach", "Runs its child once for each item of a list.",
@@ -82,7 +81,7 @@ DECORATORS = (
             "An empty list is SUCCESS without ticking the child.",
             "An item whose child is skipped is passed over; when all were skipped it is skipped itself.",
         ),
-        "for_each:\n  in: [kitchen, hall]\n  as: place\n  child:\n    log: \"at {place}\"\n", loops=True, waits=True,
+        "for_each:\n  in: [kitchen, hall]\n  as: place\n  child:\n    log: \"at {place}\"\n", waits=True,
     ),
     _decorator(
         "timeout", "timing:Timeout", "Fails when its child takes too long.",

@@ -48,10 +48,8 @@ class Kind(NamedTuple):
     impl: str = ""  # module:Class of the node
     emit: bool = False  # may a model write it
     waits: bool = False  # may itself return RUNNING (asynchronous)
-    loops: bool = False  # restarts its child, so a child that never waits is ticked again and again
     reactive: bool = False  # ticks its children from the first one at every tick
     one_of: tuple[str, ...] = ()  # at least one of these fields is needed
-    guards: bool = False  # stands for a test: what follows it in a sequence is guarded by it
     data: Mapping[str, Json] = {}  # what the maker of the node needs besides (a skill's manifest entry)
 
     def field(self, name: str) -> Field | None:

@@ -11,7 +11,7 @@ LEAVES = (
         "check", "leaf", "Succeeds when an expression holds.",
         (Field("expr", "expression", "The test, over ports and blackboard entries.", required=True),),
         ("SUCCESS when the value is true, else FAILURE; an entry that was never written is a fault of this node.",),
-        "check: battery < 0.2\n", bare="expr", impl=f"{_IMPL}.leaves:Check", guards=True,
+        "check: battery < 0.2\n", bare="expr", impl=f"{_IMPL}.leaves:Check",
     ),
     Kind(
         "set", "leaf", "Writes blackboard entries.",

@@ -30,6 +30,11 @@ POLL = 0.02  # seconds between two looks at something that cannot say when it ha
 RUNNING, SUCCESS, FAILURE, INVALID = Status.RUNNING, Status.SUCCESS, Status.FAILURE, Status.INVALID
 
 
+def computed(value: Any, scope: Scope) -> Any:
+    """A value of a spec now: a literal as it is, an expression or template over the scope."""
+    return value.evaluate(scope) if hasattr(value, "evaluate") else value
+
+
 class NodeError(BtError):
     """A node broke and the run is strict: the path says which."""
 

@@ -191,6 +191,12 @@ def test_a_model_that_breaks_ends_the_agent_with_its_message(start):
     assert ending(run).startswith("error: Misplayed: the script says 'fly'")
 
 
+def test_a_prompt_file_that_is_not_there_ends_the_agent_with_its_name_and_the_tick_goes_on(start):
+    run = start("version: 1\ntree: t\nroot:\n  agent: {goal: get out, prompt: nowhere}\n", [], world=Room())
+    assert run.spin(ticks=5) is FAILURE
+    assert "there is no prompt `nowhere`" in run.context.crashes[0].message
+
+
 def test_prompts_of_chat_models_use_the_models_own_template_and_base_models_none():
     prompt = agent_prompt(
         "Be brief.", "get out", "A room.", [Step("think", "hm")], family=Family("x", ("a", "b"), "parallel")

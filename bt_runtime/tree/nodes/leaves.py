@@ -9,15 +9,11 @@ from typing import TYPE_CHECKING, Any
 from py_trees.common import Status
 
 from bt_runtime.tree.context import Context, Line
-from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node
+from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node, computed
 
 if TYPE_CHECKING:
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.spec import NodeSpec
-
-
-def computed(value: Any, scope: Scope) -> Any:
-    return value.evaluate(scope) if hasattr(value, "evaluate") else value
 
 
 def assign(scope: Scope, values: Mapping[str, Any]) -> None:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from py_trees.common import Status
 
 from bt_runtime.tree import ports
-from bt_runtime.tree.node import FAILURE, RUNNING
-from bt_runtime.tree.nodes.leaves import computed
+from bt_runtime.tree.node import FAILURE, RUNNING, computed
 from bt_runtime.tree.nodes.parent import Decorator
 from bt_runtime.tree.usage import entry_named
 
