@@ -13,7 +13,7 @@ FLOORS = [
     {"diagnose", "project", "importing"},
     {"source", "expression", "diagnose_format", "explain"},
     {"schema"},
-    {"skills", "llm", "memory", "envs"},
+    {"skills", "llm", "memory", "envs", "plans"},
     {"tree"},
     {"journal"},
     {"agents"},
@@ -24,7 +24,7 @@ FLOORS = [
     {"cli"},
 ]
 LEVEL = {part: level for level, parts in enumerate(FLOORS) for part in parts}
-OUTSIDE = {"llm", "memory", "envs"}
+OUTSIDE = {"llm", "memory", "envs", "plans"}
 
 
 def part_of(module: str) -> str:

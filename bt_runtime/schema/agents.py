@@ -31,6 +31,10 @@ _GROWTH = (
     Field("max_invalid", "integer", "Answers in a row that cannot be used.", default=3, minimum=1),
 )
 _NOTES = Field("notes", "list", "Lines from earlier attempts, shown before the first observation.", default=[])
+_GUIDE = Field(
+    "guide", "string", "A plan to follow: its text, or a file of plans/ such as `heat.md`; parts of it follow it too.",
+    default="",
+)  # fmt: skip
 _TEMPERATURE = Field(
     "temperature", "number", "Of thoughts and plans; 0 takes the likeliest.", default=0, minimum=0, maximum=2
 )
@@ -51,13 +55,15 @@ AGENT = Kind(
         Field("show", "word", "Which observations are shown.", default="all", choices=("all", "failures", "none")),
         Field("think_tokens", "integer", "Tokens of one thought.", default=200, minimum=1),
         Field("patience", "integer", "How often a cycle of actions may repeat.", default=3, minimum=2),
-        _NOTES, _TEMPERATURE, _PROMPT, *_EXAMPLES, *_BUDGETS, *_GROWTH,
+        _GUIDE, _NOTES, _TEMPERATURE, _PROMPT, *_EXAMPLES, *_BUDGETS, *_GROWTH,
     ),
     (
         "Each step chooses a move; `act` chooses one of the sentences executable now, `done` or `failure`.",
         "`done` is SUCCESS; `failure`, a spent budget, a loop or too many invalid answers is FAILURE.",
         "`expand` grafts a subtree below the agent; its result is the agent's, or with `resume` the next observation.",
         "The model, the world and memory work elsewhere; a tick only polls, and halting the agent cancels them.",
+        "A `guide` stands in the prompt before everything that is of this task; without one of its own, an agent "
+        "follows that of the agent or plan that it is a part of.",
     ),
     "agent:\n  goal: bring a cup to the sink\n  moves: [think, act]\n",
     bare="goal", impl=f"{_IMPL}.agent:Agent", waits=True,
@@ -68,11 +74,12 @@ PLAN = Kind(
         _GOAL, Field("leaf", "text", _LEAF.about, required=True), _WITH, _MODEL,
         Field("form", "word", "What it writes: our dialect, ReAcTree's lists, or ADaPT's steps.", default="dialect",
               choices=("dialect", "lists", "steps")),
-        _NOTES, _TEMPERATURE, _PROMPT, *_EXAMPLES, *_BUDGETS[1:], *_GROWTH,
+        _GUIDE, _NOTES, _TEMPERATURE, _PROMPT, *_EXAMPLES, *_BUDGETS[1:], *_GROWTH,
     ),
     (
         "The plan is asked for once; one that cannot be used is asked for again with the reason, then it is FAILURE.",
         "The plan's result is the node's result.",
+        "Its `guide` is followed by whoever carries its parts out, too.",
     ),
     "plan:\n  goal: bring a cup to the sink\n  leaf: react\n", impl=f"{_IMPL}.plan:Plan", waits=True,
 )  # fmt: skip
