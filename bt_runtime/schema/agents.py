@@ -117,4 +117,25 @@ ROLLBACK = Kind(
     "rollback:\n  check: battery > 0.2\n", bare="child", impl=f"{_IMPL}.rollback:Rollback",
 )  # fmt: skip
 
-AGENTS = (AGENT, PLAN, REFLECT, VERIFY, ROLLBACK)
+EPISODE = Kind(
+    "episode", "decorator", "A task in a world of its own, for the part of the tree below.",
+    (
+        Field("world", "string", "The world, as `--env` names it.", required=True),
+        Field("task", "object", "The task: {id, kind, goal, data}, as `btr tasks --json` prints it.", required=True),
+        Field("options", "object", "Options of the world, such as {feedback: terse}.", default={}),
+        Field("into", "key", "The entry with what became of it: reached, met, total, steps, story, …", writes=True),
+        Field("child", "node", "What is done in that world.", required=True),
+    ),
+    (
+        "A fresh world is opened and set up for the task; whatever acts, decides or remembers below has that world, "
+        "a working memory and budgets of its own.",
+        "Once the child has ended, the world's verdict is the result: SUCCESS when the task's goal is reached; a world "
+        "that gives no verdict leaves the child's.",
+        "What became of it is written to `into`; then, or when it is halted, the world is closed.",
+        "Opening goes on elsewhere; the tick does not wait for it.",
+    ),
+    "episode:\n  world: house\n  task: \"{task}\"\n  child:\n    agent: {goal: \"{task['goal']}\"}\n",
+    impl=f"{_IMPL}.episode:Episode", waits=True,
+)  # fmt: skip
+
+AGENTS = (AGENT, PLAN, REFLECT, VERIFY, ROLLBACK, EPISODE)

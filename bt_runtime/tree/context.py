@@ -92,13 +92,16 @@ class Context:
 class Within(Context):
     """What the nodes of one part of a tree share: services of their own before the tree's, all else is the tree's."""
 
+    outer: Context
+    own: dict[str, Any]
+
     def __init__(self, outer: Context) -> None:
         own: dict[str, Any] = {}
         vars(self).update(outer=outer, own=own, services=ChainMap(own, outer.services))
 
     @property
     def whole(self) -> Context:
-        return vars(self)["outer"].whole  # type: ignore[no-any-return]
+        return self.outer.whole
 
     def __getattr__(self, name: str) -> Any:
         return getattr(vars(self)["outer"], name)
