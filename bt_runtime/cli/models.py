@@ -9,7 +9,7 @@ from typing import Any
 from bt_runtime.config import Settings
 from bt_runtime.tree.spec import NodeSpec, TreeSpec
 
-DECIDING = frozenset({"agent", "plan", "reflect", "verify"})
+DECIDING = frozenset({"agent", "plan", "reflect", "rewrite", "verify"})
 
 
 def decides(tree: TreeSpec) -> bool:

@@ -1,4 +1,4 @@
-"""The kinds that decide with a model: agent, plan, reflect, verify; and rollback, for worlds that can be put back."""
+"""The kinds that decide with a model: agent, plan, reflect, rewrite, verify; rollback and episode, for worlds."""
 
 from __future__ import annotations
 
@@ -84,15 +84,51 @@ PLAN = Kind(
     "plan:\n  goal: bring a cup to the sink\n  leaf: react\n", impl=f"{_IMPL}.plan:Plan", waits=True,
 )  # fmt: skip
 REFLECT = Kind(
-    "reflect", "agent", "After a failure, writes down what to do differently.",
+    "reflect", "agent", "Reads how an attempt went, and writes down what it teaches.",
     (
-        _GOAL, Field("into", "key", "The entry with the list of reflections.", required=True, writes=True),
-        Field("keep", "integer", "How many of the latest are kept.", default=3, minimum=1),
+        _GOAL,
+        Field("into", "key", "The entry with the list of reflections.", writes=True),
+        Field("keep", "integer", "How many of the latest are kept in it.", default=3, minimum=1),
+        Field("reflection", "key", "The entry with this reflection alone.", writes=True),
+        Field("parts", "list", "What is written: `lesson`, or some of `summary`, `flaw`, `revision`, in this order.",
+              default=["lesson"]),
+        Field("experience", "object", "What became of an episode; without one, the latest attempt at this goal.",
+              default={}),
+        Field("guide", "string", "The plan that was followed: its text, or a file of plans/.", default=""),
+        Field("story_tokens", "integer", "Tokens of the story that are shown at most; 0 means all.", default=0,
+              minimum=0),
+        Field("line_length", "integer", "Characters of a summary, flaw or revision.", default=400, minimum=1),
         _MODEL, _TEMPERATURE, _PROMPT,
-        Field("max_tokens", "integer", "Tokens of one reflection.", default=200, minimum=1),
+        Field("max_tokens", "integer", "Tokens of one part.", default=200, minimum=1),
     ),
-    ("It reads how the latest attempt at this goal went, and adds one line to the list; it succeeds.",),
+    (
+        "It reads how the latest attempt at this goal went, and adds one line to the list; it succeeds.",
+        "With `experience` it reads that episode instead, whatever run or branch it was in.",
+        "Several parts are asked for one after the other, each with those before it in view, and make one reflection: "
+        "{goal, reached, summary, flaw, revision}.",
+    ),
     "reflect:\n  goal: bring a cup to the sink\n  into: lessons\n", impl=f"{_IMPL}.reflect:Reflect", waits=True,
+    one_of=("into", "reflection"),
+)  # fmt: skip
+REWRITE = Kind(
+    "rewrite", "agent", "Writes a new plan from the one that was followed and what was learnt with it.",
+    (
+        Field("goal", "string", "What the plan is for: the kind of task, in words.", required=True),
+        Field("reflections", "list", "What was learnt: reflections of a batch of attempts.", required=True),
+        Field("into", "key", "The entry that receives the new plan.", required=True, writes=True),
+        Field("guide", "string", "The plan that was followed: its text, or a file of plans/.", default=""),
+        Field("max_lines", "integer", "Steps of the plan.", default=12, minimum=1, maximum=40),
+        Field("line_length", "integer", "Characters of one step.", default=200, minimum=1),
+        _MODEL, _TEMPERATURE, _PROMPT,
+        Field("max_tokens", "integer", "Tokens of the whole plan.", default=600, minimum=1),
+    ),
+    (
+        "It asks once, for a numbered list of steps; the plan is written to `into`, and it succeeds.",
+        "When there is nothing to learn from, or no step was written, it fails and writes nothing.",
+        "A plan that was cut off loses the step that is not whole.",
+    ),
+    "rewrite:\n  goal: heat something\n  reflections: \"{reflections}\"\n  into: plan\n",
+    impl=f"{_IMPL}.rewrite:Rewrite", waits=True,
 )  # fmt: skip
 VERIFY = Kind(
     "verify", "agent", "Asks whether a goal is met.",
@@ -138,4 +174,4 @@ EPISODE = Kind(
     impl=f"{_IMPL}.episode:Episode", waits=True,
 )  # fmt: skip
 
-AGENTS = (AGENT, PLAN, REFLECT, VERIFY, ROLLBACK, EPISODE)
+AGENTS = (AGENT, PLAN, REFLECT, REWRITE, VERIFY, ROLLBACK, EPISODE)
