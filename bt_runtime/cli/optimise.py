@@ -1,0 +1,122 @@
+"""`btr optimise`: a written plan that improves over batches of tasks (AutoPlan)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+from bt_runtime import project
+from bt_runtime.cli import Exit
+from bt_runtime.cli.failure import say
+from bt_runtime.cli.journals import add_folder, writing
+from bt_runtime.cli.models import open_models
+from bt_runtime.cli.run import viewed
+from bt_runtime.cli.serving import add_serving
+from bt_runtime.cli.tasks import at_least, outside, read_options
+from bt_runtime.cli.told import Teller
+from bt_runtime.config import Settings
+from bt_runtime.envs.registry import open_suite, suite_names
+from bt_runtime.optimise import PARTS, Setup, optimise
+from bt_runtime.plans import shelf
+from bt_runtime.plans.shelf import Version
+
+BAR = 20  # characters of a full score
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    count = at_least(1)
+    parser.add_argument("env", metavar="SUITE", help=f"a world: {', '.join(suite_names())}")
+    parser.add_argument(
+        "--kind", default="", metavar="KIND", help="the kind of task that the plan is for; default: all"
+    )
+    parser.add_argument("--batch", type=count, default=4, metavar="B", help="tasks of one iteration (default 4)")
+    parser.add_argument("--iterations", type=count, default=3, metavar="N", help="rewritings at most (default 3)")
+    parser.add_argument("--validation", type=count, default=8, metavar="N", help="tasks to compare with (default 8)")
+    parser.add_argument("--patience", type=count, default=2, metavar="N", help="stop after so many without gain (2)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of tasks and sampling (default 0)")
+    parser.add_argument("--strategy", default="react", metavar="NAME", help="who follows the plan (default react)")
+    parser.add_argument("--model", metavar="FILE", help="a GGUF file or an address [BTR_MODEL]")
+    parser.add_argument("--no-flaw", action="store_true", help="reflect without naming flaws")
+    parser.add_argument("--no-revision", action="store_true", help="reflect without suggesting revisions")
+    parser.add_argument("--feedback", choices=("terse", "detailed"), default="detailed", help="how the world refuses")
+    parser.add_argument("--world", action="append", default=[], metavar="KEY=VALUE", help="an option of the world")
+    parser.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="an option of its tasks")
+    parser.add_argument("--data", metavar="DIR", help="your copy of the data sets [BTR_DATA]")
+    parser.add_argument("--decisions", type=count, metavar="N", help="what one episode may ask of the model")
+    parser.add_argument("--jobs", type=at_least(0), default=0, metavar="J", help="episodes at once (default: a batch)")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="of the versions; default: in plans/, by suite and kind"
+    )
+    parser.add_argument("--json", action="store_true", help="the curve for programs")
+    parser.add_argument("--view", action="store_true", help="watch it in the browser")
+    add_serving(parser)
+    add_folder(parser, writing=True)
+
+
+def run(args: argparse.Namespace) -> int:
+    settings = Settings({"model": args.model, "runs": args.runs})
+    setup = set_up(args, settings)
+    folder = args.out or plans() / "-".join(part for part in (setup.suite, setup.kind, str(setup.seed)) if part)
+    teller = Teller(lambda line: print(line, file=sys.stderr), "info")
+    with ExitStack() as stack:
+        models = open_models(settings, stack)
+        kept, whole = optimise(
+            setup, folder, args.iterations, model=models, patience=args.patience, at_once=args.jobs,
+            journal=writing(settings), log=teller.log, watch=lambda made: viewed(made, args),
+        )  # fmt: skip
+    show(setup, kept, args.json)
+    if not whole:
+        say("error", "it did not come to its end", "the same command goes on from the last version")
+    return Exit.SUCCESS if whole else Exit.FAILURE
+
+
+def set_up(args: argparse.Namespace, settings: Settings) -> Setup:
+    dropped = {"flaw": args.no_flaw, "revision": args.no_revision}
+    suite = open_suite(args.env)
+    world = {**read_options(args.world), **({"feedback": "terse"} if args.feedback == "terse" else {})}
+    model = settings["model"]
+    return Setup(
+        suite.name, args.kind, args.batch, args.seed, args.strategy, Path(model).name if isinstance(model, str) else "",
+        tuple(part for part in PARTS if not dropped.get(part)), args.validation, world,
+        {**outside(args, suite.tasks), **read_options(args.option)}, args.decisions,
+    )  # fmt: skip
+
+
+def plans() -> Path:
+    """The folder of plans: of the project, else here."""
+    root = project.find_root()
+    return (root / "plans").relative_to(Path.cwd()) if root == Path.cwd() else (root or Path()) / "plans"
+
+
+def show(setup: Setup, kept: list[Version], as_json: bool) -> None:
+    chosen = shelf.best(kept)
+    if as_json:
+        rows = [{"iteration": v.iteration, "file": str(v.path), **_scores(v)} for v in kept]
+        print(json.dumps({"versions": rows, "best": str(chosen.path) if chosen else None}, indent=2))
+        return
+    print("version  training  validation")
+    print("\n".join(line(version) for version in kept))
+    if chosen is not None:
+        print(f"\nbest: {chosen.path}\n{chosen.guide.text or '(the empty plan)'}")
+        print(f"\nuse it:\n  {command(setup, chosen)}", file=sys.stderr)
+
+
+def line(version: Version) -> str:
+    """`      2       3/4         5/8  ############`: one point of the curve."""
+    shares = [f"{s['reached']}/{s['of']}" if s else "-" for s in _scores(version).values()]
+    bar = "#" * round(BAR * (version.rate() or 0))
+    return f"{version.iteration:>7}{shares[0]:>10}{shares[1]:>12}  {bar}".rstrip()
+
+
+def command(setup: Setup, version: Version) -> str:
+    """How a person runs a task under the plan."""
+    home = plans()
+    guide = version.path.relative_to(home) if version.path.is_relative_to(home) else version.path
+    return f"btr run {setup.strategy} --env {setup.suite} --task {setup.kind or 1} --set guide={guide}"
+
+
+def _scores(version: Version) -> dict[str, dict[str, int] | None]:
+    return {name: version.guide.header.get(name) for name in ("training", "validation")}

@@ -1,0 +1,46 @@
+"""SIGKILL at any moment: no version is lost, none is half written, and the same command goes on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bt_runtime.plans import shelf
+
+ROOT = Path(__file__).parents[2]
+
+
+def go(folder: Path, die_at: int) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "tests.optimise.killed", str(folder), str(die_at)]
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("step", [3, 7])
+def test_killed_again_and_again_it_ends_with_the_versions_of_a_run_that_was_not(tmp_path, step):
+    whole = go(tmp_path / "whole", -1)
+    assert whole.stdout.split()[1:] == ["4", "True"], whole.stderr
+    folder, known = tmp_path / "killed", {}
+    for _ in range(40):
+        done = go(folder, step)
+        kept = {v.iteration: v.guide for v in shelf.versions(folder)}
+        assert all(kept[n].text == guide.text for n, guide in known.items())
+        assert all(guide.header.items() <= kept[n].header.items() for n, guide in known.items())
+        known = kept
+        if done.returncode == 0:
+            break
+        assert done.returncode == -9
+        step += 2  # the same question would kill it for ever where a round is longer
+    assert done.returncode == 0
+    assert [(v.iteration, v.guide) for v in shelf.versions(folder)] == [
+        (v.iteration, v.guide) for v in shelf.versions(tmp_path / "whole")
+    ]
+
+
+def test_a_draft_that_a_kill_left_is_no_version(tmp_path):
+    (tmp_path / "1.draft").write_text("---\nver")
+    assert shelf.versions(tmp_path) == []
