@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -59,7 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     settings = Settings({"model": args.model, "runs": args.runs})
     setup = set_up(args, settings)
-    folder = args.out or plans() / "-".join(part for part in (setup.suite, setup.kind, str(setup.seed)) if part)
+    folder = args.out or plans() / _named(setup)
     teller = Teller(lambda line: print(line, file=sys.stderr), "info")
     with ExitStack() as stack:
         models = open_models(settings, stack)
@@ -83,6 +84,11 @@ def set_up(args: argparse.Namespace, settings: Settings) -> Setup:
         tuple(part for part in PARTS if not dropped.get(part)), args.validation, world,
         {**outside(args, suite.tasks), **read_options(args.option)}, args.decisions,
     )  # fmt: skip
+
+
+def _named(setup: Setup) -> str:
+    """The folder of its versions, unless another is named."""
+    return "-".join(part.replace(" ", "_") for part in (setup.suite, setup.kind, str(setup.seed)) if part)
 
 
 def plans() -> Path:
@@ -115,7 +121,8 @@ def command(setup: Setup, version: Version) -> str:
     """How a person runs a task under the plan."""
     home = plans()
     guide = version.path.relative_to(home) if version.path.is_relative_to(home) else version.path
-    return f"btr run {setup.strategy} --env {setup.suite} --task {setup.kind or 1} --set guide={guide}"
+    words = ["run", setup.strategy, "--env", setup.suite, "--task", setup.kind or "1", "--set", f"guide={guide}"]
+    return shlex.join(["btr", *words])
 
 
 def _scores(version: Version) -> dict[str, dict[str, int] | None]:
