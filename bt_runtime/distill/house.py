@@ -70,7 +70,7 @@ def teacher(seen: Seen, sentences: Sequence[str]) -> Line:
 
 @lru_cache(maxsize=1)
 def _any_thing() -> str:
-    return sorted(load_content().catalogue.things)[0]
+    return min(load_content().catalogue.things)
 
 
 class _Node:
@@ -121,7 +121,7 @@ class _Node:
         )
         for shape, policy in shapes:
             told = shape.fullmatch(goal)
-            if told and (self.expands and self.seen.primary or shape is not _MOVE):
+            if told and ((self.expands and self.seen.primary) or shape is not _MOVE):
                 return policy(*told.groups())
         return self._whole() if self.expands else self._flat()
 
