@@ -153,7 +153,7 @@ def make_lesson_task(seed: int, number: int) -> Task:
     wanted = _wanted(errand.things, amount, rng)
     house = house_of(home, catalogue)
     task = make_task(errand, house, catalogue, rng, f"lesson-house-{seed}-{number:06}", wanted)
-    things = _scattered(task.data["things"], errand, house, rng)
+    things = list(task.data["things"])
     if rng.random() < 0.06:
         gone = rng.choice(sorted(wanted))
         things = [entry for entry in things if entry[0] != gone]
@@ -169,20 +169,6 @@ def _wanted(things: Sequence[str], amount: int, rng: Random) -> dict[str, int]:
             break
         counts[rng.choice(fresh if fresh and rng.random() < 0.75 else open_)] += 1
     return dict(counts)
-
-
-def _scattered(things: Sequence[Any], errand: Errand, house: House, rng: Random) -> list[Json]:
-    """Some lie where nobody would look first."""
-    spots = [f for f in house.fixtures if f.furniture.holds and f.furniture.seen]
-    found: list[Json] = []
-    for kind, place, how in things:
-        free = [f for f in spots if f.furniture.name != errand.place or kind not in errand.things]
-        if free and rng.random() < 0.25:
-            spot = rng.choice(free)
-            inside = spot.furniture.holds_in and (not spot.furniture.holds_on or rng.random() < 0.5)
-            place, how = spot.name, "in" if inside else "on"
-        found.append([kind, place, how])
-    return found
 
 
 # Phrasings ---------------------------------------------------------------------------------------

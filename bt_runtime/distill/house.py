@@ -32,7 +32,7 @@ _COUNTS = {"a": 1, "an": 1, "the": 1, "one": 1, "two": 2, "three": 3, "four": 4,
 _RUNS = re.compile(r"\b(?:turn(?:ed)?|switch(?:ed)?|start|run|running|wash|washing of|going)\b", re.IGNORECASE)
 _SAW = re.compile(r"You saw ([A-Za-z ]+? \d+) near ([A-Za-z ]+? \d+) in ([A-Za-z ]+? \d+)(,[^.]*)?\.")
 _FIND = re.compile(r"find and pick up (the|another) ([A-Za-z ]+?)(?: in ([A-Za-z ]+? \d+))?")
-_PUT = re.compile(r"put down the ([A-Za-z ]+?) (on|in) the ([A-Za-z ]+)")
+_PUT = re.compile(r"go to the ([A-Za-z ]+?) and put down the ([A-Za-z ]+?) (on|in) it")
 _MOVE = re.compile(r"move (the|\d+) ([A-Za-z ]+?) (on|in) the ([A-Za-z ]+)")
 _OPEN = re.compile(r"open the ([A-Za-z ]+)")
 _START = re.compile(r"close and turn on the ([A-Za-z ]+)")
@@ -152,7 +152,7 @@ class _Node:
         for count in range(errand.amount):
             if not (yield from self._find("another" if count else "the", errand.thing, None)):
                 return False
-        return (yield from self._put(errand.thing, errand.way, errand.place))
+        return (yield from self._put(errand.place, errand.thing, errand.way))
 
     def _move(self, count: str, thing: str, way: str, place: str) -> Policy:
         amount = 1 if count == "the" else int(count)
@@ -165,7 +165,9 @@ class _Node:
         if errand.amount > 1 and self._shuts(errand):
             parts.insert(0, f"open the {errand.place}")
         what = errand.thing if errand.amount == 1 else plural(errand.thing)
-        yield from self._expand("sequence", [*parts, f"put down the {what} {errand.way} the {errand.place}"])
+        yield from self._expand(
+            "sequence", [*parts, f"go to the {errand.place} and put down the {what} {errand.way} it"]
+        )
         return True
 
     def _shuts(self, errand: Errand) -> bool:
@@ -275,13 +277,15 @@ class _Node:
         return sum(is_a(name, thing) for name in self.notes.held)
 
     def _places(self, thing: str, room: str) -> list[str]:
+        """Where such a thing is kept as a rule; for one that nobody knows, all that holds anything."""
         known = self.catalogue.things.get(thing)
         holds = [name for name, furniture in self.catalogue.furniture.items() if furniture.holds]
-        return likely_first(self.notes.fixtures.get(room, ()), known.kept if known else (), holds)
+        kept = known.kept if known else ()
+        return likely_first(self.notes.fixtures.get(room, ()), kept, kept or holds)
 
     # put, open, start ----------------------------------------------------------------------------
 
-    def _put(self, thing: str, way: str, place: str) -> Policy:
+    def _put(self, place: str, thing: str, way: str) -> Policy:
         """All that is held of it; what was let go on the way is taken up again."""
         one = self._one(thing)
         wanted = self._held(one)
