@@ -1,1 +1,1 @@
-"""A small local model from experiences: documents, a tokenizer, training, a GGUF file."""
+"""From documents to a small model of one's own: tokenizer, network, training, and the GGUF file that a run loads."""

@@ -7,13 +7,14 @@ own is given, and not learnt, so that the way back from it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
 from bt_runtime.agents.budget import Budget
 from bt_runtime.agents.scripted import Ask, ScriptedModel
 from bt_runtime.agents.story import ACT, EXPAND
+from bt_runtime.distill.documents import Document
 from bt_runtime.distill.seen import Seen, read
 from bt_runtime.runtime import Run, Tree
 from bt_runtime.tree.clock import Manual
@@ -22,17 +23,6 @@ from bt_runtime.types import Json, Task, Verdict, World
 # what a teacher is told besides the prompt: the sentences that can be chosen now
 Teacher = Callable[[Seen, Sequence[str]], str]
 _PLANNED = ("Expand:\n", "# Think:")  # how the prompt of a plan node ends
-
-
-class Document(NamedTuple):
-    """What one node was told and answered. `learn`: the spans of characters that are the teacher's."""
-
-    kind: str
-    text: str
-    learn: tuple[tuple[int, int], ...]
-
-    def to_json(self) -> Json:
-        return {"kind": self.kind, "text": self.text, "learn": [list(span) for span in self.learn]}
 
 
 class Taught(NamedTuple):
@@ -126,8 +116,3 @@ def _slip(said: str, sentences: Sequence[str], slips: Slips | None) -> str:
         return said
     others = [s for s in sentences if s not in ("done", "failure") and not s.startswith("recall ")]
     return f"{ACT} {slips.rng.choice(others)}" if others else said
-
-
-def walk(lessons: Iterator[Taught]) -> Iterator[Document]:
-    for taught in lessons:
-        yield from taught.documents
