@@ -41,7 +41,7 @@ def lessons(seed: int, count: int, mixture: tuple[Share, ...] = MIXTURE, most: i
         share = rng.choices(mixture, [s.often for s in mixture])[0]
         depth = rng.choices((1, 2, 3, 4), share.depths)[0]
         task = _task(rng, depth, f"crafting-{seed}-{given:06}")
-        often = rng.choice((0.0, 0.0, 0.05, 0.1)) if share.strategy not in ("lota",) else 0.0
+        often = rng.choice((0.0, 0.0, 0.05, 0.1)) if share.strategy != "lota" else 0.0
         taught = teach(
             share.strategy, world, task, teacher, kind=f"{share.strategy} {depth}",
             slips=Slips(often, Random(rng.random())), inputs=share.inputs,

@@ -1,8 +1,13 @@
-"""Ordinary words for made-up things: how they look, what they are of, what they are. Made-up names are drawn from them."""
+"""Ordinary words that made-up names are drawn from: how a thing looks, what it is of, what it is."""
 
 from __future__ import annotations
 
-LOOKS = tuple(
+
+def _each(listed: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(listed.split()))
+
+
+LOOKS = _each(
     """white black red blue green yellow orange pink brown gray purple cyan lime magenta violet crimson scarlet amber
     ivory olive teal azure beige golden silver dark light pale bright dull clear cloudy smooth rough polished cracked
     carved cut chiseled mossy dusty wet dry warm cold hot frozen cooked baked raw fresh dried stale bitter sweet sour
@@ -10,9 +15,9 @@ LOOKS = tuple(
     bent straight folded woven knitted painted gilded striped spotted plain fancy ancient new old young wild tame
     sacred cursed royal common rare tiny small large great giant northern southern eastern western inner outer upper
     lower broken mended sealed open hidden glowing shining burning sunken floating flying sticky slippery warped
-    enchanted powered trapped weighted brewing writable leather wooden iron stone nether ender end red lapis""".split()
+    enchanted powered trapped weighted brewing writable leather wooden iron stone nether ender end red lapis"""
 )
-STUFFS = tuple(
+STUFFS = _each(
     """oak spruce birch jungle acacia pine maple cedar elm ash willow teak walnut cherry bamboo cork reed cane vine ivy
     iron copper tin lead zinc silver gold bronze brass steel nickel quartz granite marble slate basalt flint chalk
     clay sand gravel mud dirt coal charcoal salt sulfur amber jade ruby emerald diamond opal pearl crystal coral bone
@@ -20,9 +25,9 @@ STUFFS = tuple(
     wheat barley rye oats rice corn melon pumpkin carrot potato beetroot apple pear plum grape cocoa pepper ginger
     mushroom fungus moss kelp cactus tulip rose poppy lily daisy orchid allium cornflower dandelion snow ice water
     lava ash smoke dust powder slime ink glass brick tile stone rock pebble obsidian redstone glowstone sandstone
-    netherite spider rabbit fish cod salmon turtle phantom ghast blaze shulker dragon magma chorus prismarine""".split()
+    netherite spider rabbit fish cod salmon turtle phantom ghast blaze shulker dragon magma chorus prismarine"""
 )
-THINGS = tuple(
+THINGS = _each(
     """plank log stick board beam post rod pole wheel axle gear spring lever button switch plate panel door gate fence
     wall slab stairs ladder rail track cart wagon boat raft oar sail rope string thread cord chain hook nail bolt
     screw ring band belt strap buckle button bead ball bead block bar ingot nugget shard chip flake crumb dust powder
@@ -36,5 +41,5 @@ THINGS = tuple(
     lure rod saddle lead harness tag nest hive comb egg wing tail claw tooth skull eye heart tear star moon charge
     crystal beacon conduit anchor portal altar shrine statue urn vase pot planter trellis bricks tiles pillar arch
     dome roof floor step bridge tower wood hyphae terracotta concrete carpet wool sign trapdoor minecart stand
-    rocket shears clay ball meal rod snowball scaffolding composter smoker stonecutter grindstone cauldron""".split()
+    rocket shears clay ball meal rod snowball scaffolding composter smoker stonecutter grindstone cauldron"""
 )
