@@ -38,7 +38,7 @@ class Local:
     def outcomes(self, setup: Setup, cases: Sequence[Case]) -> Iterator[Outcome]:
         waiting, running = deque(cases), list[Episode]()
         alarm = Alarm()
-        with Shelves(setup, self._count) as shelves:
+        with Shelves(setup, self.count) as shelves:
             try:
                 while waiting or running:
                     alarm.clear()
@@ -73,7 +73,8 @@ class Local:
         if first is not None and first.wait > 0:
             first.clock.wait(alarm, first.due)
 
-    def _count(self, text: str) -> int:
+    def count(self, text: str) -> int:
+        """Tokens, by the first of the models; words where each case has its own."""
         if callable(self.models):
             return len(text.split())
         return next(iter(self.models.values())).count(text) if self.models else len(text.split())

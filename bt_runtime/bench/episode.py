@@ -9,6 +9,7 @@ from py_trees.common import Status
 
 from bt_runtime.agents.budget import Spent
 from bt_runtime.bench.case import Case, Setup, size
+from bt_runtime.bench.failure import Account, label, wanted
 from bt_runtime.bench.free import Free
 from bt_runtime.bench.outcome import Outcome
 from bt_runtime.bench.seat import Seat, Tally
@@ -133,6 +134,9 @@ class Episode:
         crashes = [crash.message for crash in run.context.crashes]
         if crashes and not told.success and not self.tally.too_long:
             told.error = told.error or crashes[0]
+        if not told.success and not told.error:
+            task, events, too_long = self.case.task, tale.events, self.tally.too_long
+            told.label = label(Account(task.goal, wanted(task), told.met, told.total, told.status, events, too_long))
 
     def _count(self, tale: Tale) -> None:
         told, tally, events = self.outcome, self.tally, tale.events

@@ -18,7 +18,7 @@ from bt_runtime.bench.table import as_csv
 from bt_runtime.diagnose import BtError
 from bt_runtime.types import Json
 
-Told = Callable[[Outcome], None]
+Told = Callable[[Outcome, int], None]  # an outcome, and how many are still to come
 
 
 class Again(NamedTuple):
@@ -57,9 +57,9 @@ def run(
     """Every outcome, in the order of the cases."""
     ledger = Ledger(folder / name)
     todo = missing(ledger, cases, again)
-    for outcome in _streamed(backend, setup, todo):
+    for left, outcome in zip(range(len(todo) - 1, -1, -1), _streamed(backend, setup, todo), strict=True):
         ledger.add(outcome)
-        told(outcome)
+        told(outcome, left)
     return ledger.sort()
 
 

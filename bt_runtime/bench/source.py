@@ -47,6 +47,13 @@ def find(name: str, wanted: Wanted, world: Mapping[str, Json] | None = None) -> 
     return _of_suite(name, wanted, world or {})  # which says what it is near to
 
 
+def apart(name: str, wanted: Wanted, episodes: int, tested: Source) -> list[Task]:
+    """Tasks to train on: of the other split, and where a source knows no splits, those that are not tested."""
+    known = {task.id for task in tested.tasks}
+    more = wanted._replace(split="train", episodes=episodes + len(known))
+    return [task for task in find(name, more).tasks if task.id not in known][:episodes]
+
+
 def _of_suite(name: str, wanted: Wanted, world: Mapping[str, Json]) -> Source:
     suite = open_suite(name)
     options = dict(wanted.options)

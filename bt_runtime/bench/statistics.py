@@ -31,7 +31,8 @@ def wilson(hits: int, count: int) -> Estimate:
     middle = rate + square / (2 * count)
     reach = Z * math.sqrt(rate * (1 - rate) / count + square / (4 * count * count))
     scale = 1 + square / count
-    return Estimate(rate, max(0.0, (middle - reach) / scale), min(1.0, (middle + reach) / scale))
+    low, high = (middle - reach) / scale, (middle + reach) / scale
+    return Estimate(rate, min(rate, max(0.0, low)), max(rate, min(1.0, high)))  # sums are not exact at 0 and 1
 
 
 def bootstrap(values: Sequence[float], seed: int, samples: int = SAMPLES) -> Estimate:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 
+from bt_runtime.bench.comparison import Comparison
 from bt_runtime.bench.outcome import Outcome
 from bt_runtime.bench.statistics import Estimate
 from bt_runtime.bench.summary import Group
@@ -22,9 +24,42 @@ def table(groups: Sequence[Group]) -> str:
     parts = [_aligned([_HEAD, *(_row(g) for g in whole)])]
     for by in ("depth", "kind"):
         own = [g for g in groups if g.by == by]
-        parts += [_across(own, by)] if len({g.name for g in own}) > 1 else []
+        told = by == "kind" and all(re.fullmatch(r"depth \d+", g.name) for g in own)
+        parts += [_across(own, by)] if len({g.name for g in own}) > 1 and not told else []
     parts += [part for part in (_recursion(whole), _invalid(whole), _failures(whole)) if part]
     return "\n\n".join(parts)
+
+
+def in_words(found: Comparison) -> str:
+    """What a comparison says, and which tasks it hangs on."""
+    rows = [("", found.first, found.second, "difference", "95 %")]
+    reached = [f"{found.both + len(only)}/{found.pairs}" for only in (found.first_only, found.second_only)]
+    rows.append(("goals", reached[0], reached[1], _points(found.goal.value), _span(found.goal, _points)))
+    rows.append(("subgoals", "", "", _points(found.subgoals.value), _span(found.subgoals, _points)))
+    for name, each in found.means.items():
+        rows.append((f"{name}, where both reached", "", "", signed(each.value), _span(each, signed)))
+    lines = [
+        _aligned(rows),
+        f"only {found.first} reached {len(found.first_only)}, only {found.second} {len(found.second_only)}, "
+        f"both {found.both}, neither {found.neither}: p = {found.p:.3g} (McNemar, exact)",
+    ]
+    if found.left_out:
+        lines.append(f"{found.left_out} tasks are in one of them only, and count for nothing")
+    for name, only in ((found.first, found.first_only), (found.second, found.second_only)):
+        lines += [f"only {name}: {', '.join(only)}"] if only else []
+    return "\n\n".join(lines)
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:+.1f} points"
+
+
+def _span(estimate: Estimate, said: Callable[[float], str]) -> str:
+    return "-" if math.isnan(estimate.value) else f"{said(estimate.low)} to {said(estimate.high)}"
+
+
+def signed(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:+,.2f}"
 
 
 def _row(group: Group) -> tuple[str, ...]:

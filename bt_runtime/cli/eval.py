@@ -15,10 +15,11 @@ from bt_runtime.bench import evaluation, provenance
 from bt_runtime.bench.backend import Local
 from bt_runtime.bench.case import Setup, Strategy, cases
 from bt_runtime.bench.evaluation import Again
-from bt_runtime.bench.source import Source, Wanted, find
+from bt_runtime.bench.source import Source, Wanted, apart, find
+from bt_runtime.bench.training import train
 from bt_runtime.cli import Exit
 from bt_runtime.cli.eval_arguments import add_arguments
-from bt_runtime.cli.eval_show import show, shown
+from bt_runtime.cli.eval_show import contrast, show, shown
 from bt_runtime.cli.given import given
 from bt_runtime.cli.models import decides, open_models
 from bt_runtime.cli.named import found
@@ -30,14 +31,16 @@ from bt_runtime.journal.record import versions
 from bt_runtime.runtime import Tree, load
 from bt_runtime.types import Json
 
+BUILD = "build"
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.what == "show":
-        return show(args)
+    if args.what in ("show", "compare"):
+        return show(args) if args.what == "show" else contrast(args)
     if args.folders:
         raise BtError(f"{args.folders[0]} is one word too many", "one SUITE; strategies: --strategy react,reactree")
     source = find(args.what, wanted(args), read_options(args.world))
@@ -46,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         return Exit.NOTHING
     strategies = named_strategies(args)
     trees = {s.tree: load(found(s.tree)) for s in strategies}
-    strategies = [s._replace(inputs=inputs(args.set, s.name, trees)) for s in strategies]
+    strategies = [s._replace(inputs=inputs(args.set, s.name, trees), memory=memory(args, s)) for s in strategies]
     with ExitStack() as stack:
         asked = any(decides(tree.spec) for tree in trees.values())
         settings = Settings({"model": args.model})
@@ -62,16 +65,44 @@ def evaluate(
     models: Mapping[str, Any],
 ) -> int:
     setup = setup_of(args, source)
-    folder = Path(args.out) if args.out else Path("evals") / "-".join([Path(args.what).stem, *trees, f"s{args.seed}"])
-    asked = {"suite asked for": args.what, "split": args.split, "kinds": args.kinds}
+    lessons = apart(args.what, wanted(args), args.train, source) if args.memory == BUILD else []
+    asked: dict[str, Json] = {"suite asked for": args.what, "split": args.split, "kinds": args.kinds}
+    if lessons:
+        asked["train"] = {"count": len(lessons), "digest": provenance.of_tasks(lessons)}
     depends = provenance.depends(setup, strategies, trees, source.tasks, models, asked)
-    about = {"command": sys.argv[1:], "versions": versions()}
-    again = Again(args.resume, args.retry)
-    evaluation.open_folder(folder, depends, about, again)
-    todo = cases(strategies, source.tasks)
-    with Progress(len(todo), args.color) as progress:
-        outcomes = evaluation.run(folder, setup, todo, Local(models, args.jobs), again, progress.told)
+    folder = folder_of(args, strategies, provenance.digest(depends))
+    setup = setup._replace(journals=str(folder / "runs") if args.journals else "")
+    again, backend = Again(args.resume, args.retry), Local(models, args.jobs)
+    evaluation.open_folder(folder, depends, {"command": sys.argv[1:], "versions": versions()}, again)
+    try:
+        if lessons:
+            with Progress("train", args.color) as progress:
+                strategies = train(folder, setup, strategies, lessons, backend, again, progress.told, backend.count)
+        with Progress("eval", args.color) as progress:
+            outcomes = evaluation.run(folder, setup, cases(strategies, source.tasks), backend, again, progress.told)
+    except KeyboardInterrupt:
+        print(f"what has ended is in {folder}; the same command with --resume goes on", file=sys.stderr)
+        raise
     return shown(folder, evaluation.write_up(folder, outcomes, args.seed), outcomes, args)
+
+
+def folder_of(args: argparse.Namespace, strategies: Sequence[Strategy], number: str) -> Path:
+    """Another set-up gets another folder."""
+    name = "-".join(
+        [Path(args.what).name.partition(".")[0], *(s.name for s in strategies), f"s{args.seed}", number[:6]]
+    )
+    return Path(args.out) if args.out else Path("evals") / name
+
+
+def memory(args: argparse.Namespace, strategy: Strategy) -> str:
+    """The file that was named, or the one of this strategy in the folder that was named."""
+    if not args.memory or args.memory == BUILD:
+        return ""
+    place = Path(args.memory)
+    file = place / f"{strategy.name}.db" if place.is_dir() else place
+    if not file.is_file():
+        raise BtError(f"there is no memory {file}", "make one: --memory build --train 50")
+    return str(file)
 
 
 def wanted(args: argparse.Namespace) -> Wanted:

@@ -13,8 +13,8 @@ _CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    def __init__(self, count: int, color: str | None = None) -> None:
-        self.count, self.done = count, 0
+    def __init__(self, heading: str, color: str | None = None) -> None:
+        self.heading, self.count, self.done = heading, 0, 0
         self.reached: Counter[str] = Counter()
         self.tried: Counter[str] = Counter()
         self.live = sys.stderr.isatty()
@@ -28,21 +28,22 @@ class Progress:
         if self.live and self.done:
             print(file=sys.stderr)
 
-    def told(self, outcome: Outcome) -> None:
+    def told(self, outcome: Outcome, left: int) -> None:
         self.done += 1
+        self.count = self.done + left
         self.tried[outcome.strategy] += 1
         self.reached[outcome.strategy] += outcome.success
-        if self.live:
-            if outcome.error:
-                print(f"{_CLEAR}{self.line(outcome)}", file=sys.stderr)
-            print(f"{_CLEAR}{self.whole()}", end="", file=sys.stderr, flush=True)
-        else:
+        if not self.live:
             print(self.line(outcome), file=sys.stderr, flush=True)
+            return
+        if outcome.error:
+            print(f"{_CLEAR}{self.line(outcome)}", file=sys.stderr)
+        print(f"{_CLEAR}{self.whole()}", end="", file=sys.stderr, flush=True)
 
     def whole(self) -> str:
         scores = "  ".join(f"{name} {self.reached[name]}/{self.tried[name]}" for name in self.tried)
         left = (time.monotonic() - self.began) / self.done * (self.count - self.done)
-        return f"{self.done}/{self.count}  {scores}  {_clock(left)} left"
+        return f"{self.heading} {self.done}/{self.count}  {scores}  {_clock(left)} left"
 
     def line(self, outcome: Outcome) -> str:
         word, tint = ("error", YELLOW) if outcome.error else ("met", GREEN) if outcome.success else ("not met", RED)
@@ -50,7 +51,7 @@ class Progress:
         why = f"  {outcome.error or outcome.label}" if outcome.error or outcome.label else ""
         place = f"{self.done}/{self.count}".rjust(9)
         score = f"{shown} {outcome.met}/{outcome.total}, {outcome.steps} steps{why}"
-        return f"{place}  {outcome.strategy}  {outcome.task}  {score}"
+        return f"{self.heading} {place}  {outcome.strategy}  {outcome.task}  {score}"
 
 
 def _clock(seconds: float) -> str:
