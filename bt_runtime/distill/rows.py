@@ -77,7 +77,9 @@ def _rows(given: Any, tokenizer: Tokenizer, context: int) -> Rows:
             kinds.append(document.kind)
             held.append(_is_held(document))
     if not kinds:
-        return Rows(np.zeros(0, np.uint16), np.zeros(0, np.bool_), np.zeros(1, np.int64), [], np.zeros(0, np.bool_), 0, cut)
+        return Rows(
+            np.zeros(0, np.uint16), np.zeros(0, np.bool_), np.zeros(1, np.int64), [], np.zeros(0, np.bool_), 0, cut
+        )
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     return Rows(np.concatenate(tokens), np.concatenate(learn), starts, kinds, np.array(held), torn, cut)
 
