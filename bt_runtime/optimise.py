@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from bt_runtime.agents import sir
 from bt_runtime.agents.budget import Budget
 from bt_runtime.diagnose import BtError
-from bt_runtime.envs.registry import choose_kinds, open_suite
+from bt_runtime.envs.registry import open_suite
 from bt_runtime.plans import shelf
 from bt_runtime.plans.shelf import Version
 from bt_runtime.runtime import Run
@@ -58,9 +58,8 @@ class Setup(NamedTuple):
 
 def check(setup: Setup) -> None:
     """Raises for what cannot be meant, before anything is begun."""
-    suite = open_suite(setup.suite)
-    choose_kinds(suite.kinds, [setup.kind] if setup.kind else None)
-    suite.open(**setup.world).close()
+    open_suite(setup.suite).open(**setup.world).close()
+    draw(setup, 1)
 
 
 def draw(setup: Setup, iterations: int) -> tuple[list[Task], list[list[Task]]]:

@@ -42,7 +42,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="FILE", help="a GGUF file or an address [BTR_MODEL]")
     parser.add_argument("--no-flaw", action="store_true", help="reflect without naming flaws")
     parser.add_argument("--no-revision", action="store_true", help="reflect without suggesting revisions")
-    parser.add_argument("--feedback", choices=("terse", "detailed"), default="detailed", help="how the world refuses")
+    parser.add_argument(
+        "--feedback", metavar="HOW", help="how the world refuses: terse, detailed; default: its own way"
+    )
+    parser.add_argument("--rules", metavar="N", help="the rules of the house: a number, or 'eval N'")
     parser.add_argument("--world", action="append", default=[], metavar="KEY=VALUE", help="an option of the world")
     parser.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="an option of its tasks")
     parser.add_argument("--data", metavar="DIR", help="your copy of the data sets [BTR_DATA]")
@@ -77,12 +80,13 @@ def run(args: argparse.Namespace) -> int:
 def set_up(args: argparse.Namespace, settings: Settings) -> Setup:
     dropped = {"flaw": args.no_flaw, "revision": args.no_revision}
     suite = open_suite(args.env)
-    world = {**read_options(args.world), **({"feedback": "terse"} if args.feedback == "terse" else {})}
+    world = {**read_options(args.world), **({"feedback": args.feedback} if args.feedback else {})}
+    rules = {} if args.rules is None else {"rules": args.rules}
     model = settings["model"]
     return Setup(
         suite.name, args.kind, args.batch, args.seed, args.strategy, Path(model).name if isinstance(model, str) else "",
         tuple(part for part in PARTS if not dropped.get(part)), args.validation, world,
-        {**outside(args, suite.tasks), **read_options(args.option)}, args.decisions,
+        {**outside(args, suite.tasks), **read_options(args.option), **rules}, args.decisions,
     )  # fmt: skip
 
 
@@ -107,7 +111,7 @@ def show(setup: Setup, kept: list[Version], as_json: bool) -> None:
     print("\n".join(line(version) for version in kept))
     if chosen is not None:
         print(f"\nbest: {chosen.path}\n{chosen.guide.text or '(the empty plan)'}")
-        print(f"\nuse it:\n  {command(setup, chosen)}", file=sys.stderr)
+        print(f"\nuse it:\n  {command(setup, chosen)}\nmeasure it:\n  {measure(setup, chosen)}", file=sys.stderr)
 
 
 def line(version: Version) -> str:
@@ -119,10 +123,31 @@ def line(version: Version) -> str:
 
 def command(setup: Setup, version: Version) -> str:
     """How a person runs a task under the plan."""
-    home = plans()
-    guide = version.path.relative_to(home) if version.path.is_relative_to(home) else version.path
-    words = ["run", setup.strategy, "--env", setup.suite, "--task", setup.kind or "1", "--set", f"guide={guide}"]
+    words = [
+        "run",
+        setup.strategy,
+        "--env",
+        setup.suite,
+        "--task",
+        setup.kind or "1",
+        "--set",
+        f"guide={_said(version)}",
+    ]
     return shlex.join(["btr", *words])
+
+
+def measure(setup: Setup, version: Version) -> str:
+    """How many tasks of the other split are reached under the plan; without the `--set` it is as if there were none."""
+    kinds = ["--kinds", setup.kind] if setup.kind else []
+    options = [word for name, value in setup.tasks.items() for word in ("--option", f"{name}={value}")]
+    words = ["eval", setup.suite, *kinds, *options, "--strategy", setup.strategy, "--set", f"guide={_said(version)}"]
+    return shlex.join(["btr", *words])
+
+
+def _said(version: Version) -> Path:
+    """The plan, as `guide:` takes it."""
+    home = plans()
+    return version.path.relative_to(home) if version.path.is_relative_to(home) else version.path
 
 
 def _scores(version: Version) -> dict[str, dict[str, int] | None]:

@@ -14,6 +14,8 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import Suite, open_suite, suite_names
 from bt_runtime.types import Task
 
+ONE = ("rules",)  # options that are one thing, although they sound like several
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     which_tasks(parser)
@@ -67,7 +69,8 @@ def read_options(texts: list[str]) -> Mapping[str, Any]:
         key, sign, value = text.partition("=")
         if not sign or not key:
             raise BtError(f"`{text}` is not an option", "write --option key=value")
-        found[key] = value.split(",") if "," in value or key.endswith("s") else value
+        several = "," in value or (key.endswith("s") and key not in ONE)
+        found[key] = value.split(",") if several else value
     return found
 
 

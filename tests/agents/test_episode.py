@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from oracles import goal_of
+from oracles import goal_of, ways
 
 from bt_runtime.agents.prompt import system_text
 from bt_runtime.agents.scripted import ScriptedModel
@@ -49,19 +49,11 @@ def tasks(count: int) -> list[dict[str, Any]]:
 
 def by_heart(given: list[dict[str, Any]], failing: str = ""):
     """Each agent acts what the oracle would, by what it has done so far; one of them gives up."""
-    suite, ways = open_suite("textcraft"), {}
-    for task in given:
-        made, world = Task(**task), suite.open()
-        world.reset(made)
-        sentences = []
-        for sentence in suite.oracle(world, made):
-            sentences.append(sentence)
-            world.act(sentence)
-        ways[task["goal"]] = [*sentences, "done"]
+    known = ways([Task(**task) for task in given], "textcraft")
 
     def script(ask: Any) -> str:
         goal = goal_of(ask["prompt"])
-        return "Act: failure" if goal == failing else f"Act: {ways[goal][ask['prompt'].count('Act: ') - RULES]}"
+        return "Act: failure" if goal == failing else f"Act: {known[goal][ask['prompt'].count('Act: ') - RULES]}"
 
     return script
 
@@ -181,3 +173,46 @@ def test_a_run_that_was_cut_off_amid_its_episodes_goes_on_with_their_worlds_as_t
     with resume(path, model=ScriptedModel(script, polls=1)) as run:
         assert run.spin(seconds=60) is SUCCESS
         assert [o["reached"] for o in run.outputs["outcomes"]] == [True, True]
+
+
+PARTED = MANY.replace("{file: react,", "{file: reactree,")
+
+
+def parts(given: list[dict[str, Any]]):
+    """Each agent expands its task into two parts, and those act the oracle's way, each a part of it."""
+    todo: dict[str, list[str]] = {}
+    for goal, (first, *others) in ways([Task(**task) for task in given], "textcraft").items():
+        todo |= {f"begin to {goal}": [first, "done"], f"finish to {goal}": others}
+
+    def script(ask: Any) -> str:
+        goal = goal_of(ask["prompt"])
+        if goal not in todo:
+            return f"Expand:\nsequence:\n- begin to {goal}\n- finish to {goal}"
+        return f"Act: {todo[goal][ask['prompt'].rpartition('Your task is to: ')[2].count('Act: ')]}"
+
+    return script
+
+
+@rule("episode", 1)
+def test_what_grows_below_an_episode_acts_in_its_world_too(tmp_path):
+    given = tasks(2)
+    with Run(load(PARTED), inputs={"tasks": given}, model=ScriptedModel(parts(given)), journal=tmp_path) as run:
+        assert run.spin(seconds=60) is SUCCESS, [c.message for c in run.context.crashes]
+        outcomes, path = run.outputs["outcomes"], run.journal.path
+    assert [o["reached"] for o in outcomes] == [True, True]
+    assert all("Expand:\n" in o["story"] and f"Your task is to: begin to {o['goal']}" in o["story"] for o in outcomes)
+    assert replay(path).difference == ""
+
+
+def test_what_an_operator_grafts_into_an_episode_shares_its_world():
+    root = (
+        '  episode: {world: textcraft, task: "{task}", into: outcome, child: {sequence: [{wait: {until: "false"}}]}}\n'
+    )
+    tree = load(one(root).spec.text.replace("tree: t\n", "tree: t\nskills: [textcraft]\n"))
+    with Run(tree, inputs={"task": tasks(1)[0]}) as run:
+        while run.root.inside.service("world") is None:
+            run.tick()
+        run.insert("/t/0", "inventory: {}", 0)
+        run.tick()
+        grafted = run.root.children[0].children[0]
+        assert grafted.find() is run.root.inside.service("world") and run.context.service("world") is None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.cli.optimise import command, line
+from bt_runtime.cli.optimise import command, line, measure
 from bt_runtime.optimise import Setup
 from bt_runtime.plans import guide, shelf
 from bt_runtime.plans.guide import Guide
@@ -58,6 +58,10 @@ def test_the_command_that_is_told_names_the_plan_as_a_run_takes_it(here: Path, m
     said = command(setup, Version(2, Path("plans/house-heat-0/2.md"), SCORED))
     assert said == "btr run react --env house --task heat --set guide=house-heat-0/2.md"
     assert command(setup, Version(2, Path("/elsewhere/2.md"), SCORED)).endswith("guide=/elsewhere/2.md")
+    ruled = setup._replace(tasks={"rules": "eval 3"})
+    assert measure(ruled, Version(2, Path("plans/house-heat-0/2.md"), SCORED)) == (
+        "btr eval house --kinds heat --option 'rules=eval 3' --strategy react --set guide=house-heat-0/2.md"
+    )
 
 
 @pytest.mark.parametrize(

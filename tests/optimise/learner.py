@@ -7,27 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from bt_runtime.agents.prompt import system_text
-from bt_runtime.envs.registry import open_suite
 from bt_runtime.types import Task
+from tests.agents.oracles import ways
 
 RULES = system_text("agent", {"moves": ["think", "act"]}).count("Act: ")
 _TASK = re.compile(r"^Your task is to: (.*)$", re.MULTILINE)
 KNOWS = "make the parts first"
 PLAN = f"1. Read the recipes.\n2. {KNOWS}.\n"
-
-
-def ways(tasks: list[Task], suite: str) -> dict[str, list[str]]:
-    """What the oracle does for each goal."""
-    found, made = {}, open_suite(suite)
-    for task in tasks:
-        world = made.open()
-        world.reset(task)
-        sentences = []
-        for sentence in made.oracle(world, task):
-            sentences.append(sentence)
-            world.act(sentence)
-        found[task.goal] = [*sentences, "done"]
-    return found
 
 
 class Learner:
