@@ -14,28 +14,38 @@ from bt_runtime.cli import Exit
 from bt_runtime.cli.failure import say
 from bt_runtime.cli.journals import add_folder, writing
 from bt_runtime.cli.models import open_models
+from bt_runtime.cli.progress import Progress
 from bt_runtime.cli.run import viewed
 from bt_runtime.cli.serving import add_serving
 from bt_runtime.cli.tasks import at_least, outside, read_options
 from bt_runtime.cli.told import Teller
 from bt_runtime.config import Settings
+from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import open_suite, suite_names
-from bt_runtime.optimise import PARTS, Setup, optimise
+from bt_runtime.optimise.curve import curves, table
+from bt_runtime.optimise.held_out import measure
+from bt_runtime.optimise.loop import optimise
+from bt_runtime.optimise.setup import PARTS, Setup
 from bt_runtime.plans import shelf
 from bt_runtime.plans.shelf import Version
 
+CURVE = "curve"
 BAR = 20  # characters of a full score
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     count = at_least(1)
-    parser.add_argument("env", metavar="SUITE", help=f"a world: {', '.join(suite_names())}")
+    parser.add_argument("env", metavar="SUITE", help=f"a world: {', '.join(suite_names())}; or `curve`")
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="of versions, for `curve`")
     parser.add_argument(
         "--kind", default="", metavar="KIND", help="the kind of task that the plan is for; default: all"
     )
     parser.add_argument("--batch", type=count, default=4, metavar="B", help="tasks of one iteration (default 4)")
     parser.add_argument("--iterations", type=count, default=3, metavar="N", help="rewritings at most (default 3)")
     parser.add_argument("--validation", type=count, default=8, metavar="N", help="tasks to compare with (default 8)")
+    parser.add_argument(
+        "--test", type=at_least(0), default=0, metavar="N", help="then try each on N of the other split"
+    )
     parser.add_argument("--patience", type=count, default=2, metavar="N", help="stop after so many without gain (2)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of tasks and sampling (default 0)")
     parser.add_argument("--strategy", default="react", metavar="NAME", help="who follows the plan (default react)")
@@ -61,6 +71,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.env == CURVE:
+        return show_curves(args)
+    if args.folders:
+        raise BtError(f"{args.folders[0]} is one word too many", "folders are for `btr optimise curve FOLDER…`")
     settings = Settings({"model": args.model, "runs": args.runs})
     setup = set_up(args, settings)
     folder = args.out or plans() / _named(setup)
@@ -71,6 +85,9 @@ def run(args: argparse.Namespace) -> int:
             setup, folder, args.iterations, model=models, patience=args.patience, at_once=args.jobs,
             journal=writing(settings), log=teller.log, watch=lambda made: viewed(made, args),
         )  # fmt: skip
+        if args.test and whole:
+            with Progress("test") as progress:
+                kept = measure(setup, folder, args.test, models, args.jobs or args.batch, progress.told)
     show(setup, kept, args.json)
     if not whole:
         say("error", "it did not come to its end", "the same command goes on from the last version")
@@ -107,18 +124,19 @@ def show(setup: Setup, kept: list[Version], as_json: bool) -> None:
         rows = [{"iteration": v.iteration, "file": str(v.path), **_scores(v)} for v in kept]
         print(json.dumps({"versions": rows, "best": str(chosen.path) if chosen else None}, indent=2))
         return
-    print("version  training  validation")
+    print("version  training  validation" + ("        test" if any(v.rate("test") is not None for v in kept) else ""))
     print("\n".join(line(version) for version in kept))
     if chosen is not None:
         print(f"\nbest: {chosen.path}\n{chosen.guide.text or '(the empty plan)'}")
-        print(f"\nuse it:\n  {command(setup, chosen)}\nmeasure it:\n  {measure(setup, chosen)}", file=sys.stderr)
+        print(f"\nuse it:\n  {command(setup, chosen)}\nmeasure it:\n  {evaluating(setup, chosen)}", file=sys.stderr)
 
 
 def line(version: Version) -> str:
     """`      2       3/4         5/8  ############`: one point of the curve."""
     shares = [f"{s['reached']}/{s['of']}" if s else "-" for s in _scores(version).values()]
+    test = f"{shares[2]:>12}" if version.rate("test") is not None else ""
     bar = "#" * round(BAR * (version.rate() or 0))
-    return f"{version.iteration:>7}{shares[0]:>10}{shares[1]:>12}  {bar}".rstrip()
+    return f"{version.iteration:>7}{shares[0]:>10}{shares[1]:>12}{test}  {bar}".rstrip()
 
 
 def command(setup: Setup, version: Version) -> str:
@@ -136,7 +154,7 @@ def command(setup: Setup, version: Version) -> str:
     return shlex.join(["btr", *words])
 
 
-def measure(setup: Setup, version: Version) -> str:
+def evaluating(setup: Setup, version: Version) -> str:
     """How many tasks of the other split are reached under the plan; without the `--set` it is as if there were none."""
     kinds = ["--kinds", setup.kind] if setup.kind else []
     options = [word for name, value in setup.tasks.items() for word in ("--option", f"{name}={value}")]
@@ -151,4 +169,17 @@ def _said(version: Version) -> Path:
 
 
 def _scores(version: Version) -> dict[str, dict[str, int] | None]:
-    return {name: version.guide.header.get(name) for name in ("training", "validation")}
+    return {name: version.guide.header.get(name) for name in ("training", "validation", "test")}
+
+
+def show_curves(args: argparse.Namespace) -> int:
+    """Several optimisations together: means and deviations over those that differ only in their seed."""
+    if not args.folders:
+        raise BtError("`btr optimise curve` takes folders of versions", "btr optimise curve plans/house-heat-*")
+    score, found = curves(args.folders)
+    if args.json:
+        rows = [{"name": c.name, "runs": c.runs, "points": [p._asdict() for p in c.points]} for c in found]
+        print(json.dumps({"score": score, "curves": rows}, indent=2))
+    else:
+        print(table(score, found))
+    return Exit.SUCCESS

@@ -50,11 +50,15 @@ FIELDS: Mapping[str, HeaderField] = {
     "model": _text("Which model it was written by, and tried with."),
     "strategy": _text("The strategy that followed it."),
     "seed": HeaderField({"type": "integer"}, "a whole number", "The seed of the tasks it was made from."),
+    "reflection": _text("What was written of each attempt."),
+    "options": _text("Options of the world that differ from the usual."),
+    "tasks": _text("Options of its tasks."),
     "batch": _count("From how many tasks each version was made."),
     "iteration": _count("Which version it is; 0 is the empty plan at the start."),
     "parent": _text("The file of the version before it."),
     "training": _score("How the tasks went from which it was made, under the plan before it."),
     "validation": _score("How the tasks went that are kept aside to compare versions with."),
+    "test": _score("How tasks of the other split went, which had no part in choosing it."),
     "setup": _text("A digest of everything it was made with: versions of another one do not belong to it."),
 }
 

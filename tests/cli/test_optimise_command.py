@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.cli.optimise import command, line, measure
-from bt_runtime.optimise import Setup
+from bt_runtime.cli.optimise import command, evaluating, line
+from bt_runtime.optimise.setup import Setup
 from bt_runtime.plans import guide, shelf
 from bt_runtime.plans.guide import Guide
 from bt_runtime.plans.shelf import Version
@@ -42,7 +42,7 @@ def test_with_a_real_model_every_version_is_kept_and_the_same_command_again_asks
     again = btr(*asked, "--json")
     assert json.loads(again.out)["versions"][0] == {
         "iteration": 0, "file": str(kept[0].path.relative_to(here)), "training": None,
-        "validation": {"reached": 0, "of": 2},
+        "validation": {"reached": 0, "of": 2}, "test": None,
     }  # fmt: skip
     assert list((here / "runs").glob("*.btr")) == runs
 
@@ -59,7 +59,7 @@ def test_the_command_that_is_told_names_the_plan_as_a_run_takes_it(here: Path, m
     assert said == "btr run react --env house --task heat --set guide=house-heat-0/2.md"
     assert command(setup, Version(2, Path("/elsewhere/2.md"), SCORED)).endswith("guide=/elsewhere/2.md")
     ruled = setup._replace(tasks={"rules": "eval 3"})
-    assert measure(ruled, Version(2, Path("plans/house-heat-0/2.md"), SCORED)) == (
+    assert evaluating(ruled, Version(2, Path("plans/house-heat-0/2.md"), SCORED)) == (
         "btr eval house --kinds heat --option 'rules=eval 3' --strategy react --set guide=house-heat-0/2.md"
     )
 

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.optimise import Setup, draw, optimise
+from bt_runtime.optimise.loop import optimise
+from bt_runtime.optimise.setup import Setup, draw
 from tests.optimise.learner import PLAN, Learner
 
 SETUP = Setup("textcraft", "depth 1", batch=2, validation=2, seed=3)

@@ -10,7 +10,8 @@ import pytest
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.diagnose import BtError
 from bt_runtime.journal.reading import Recording
-from bt_runtime.optimise import Setup, draw, left, optimise
+from bt_runtime.optimise.loop import optimise
+from bt_runtime.optimise.setup import Setup, draw, left
 from bt_runtime.plans import guide, shelf
 from bt_runtime.plans.guide import Guide
 from bt_runtime.plans.shelf import Version

@@ -1,24 +1,18 @@
-"""AutoPlan from the outside: which tasks, what was done already, and a run of `trees/autoplan.yaml` for the rest."""
+"""What an optimisation is made of: its set-up, the tasks that follow from it, and what of it has not been done yet."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from bt_runtime.agents import sir
-from bt_runtime.agents.budget import Budget
 from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import open_suite
-from bt_runtime.plans import shelf
 from bt_runtime.plans.shelf import Version
-from bt_runtime.runtime import Run
 from bt_runtime.types import Json, Task
 
-TREE = "autoplan"
 PARTS = (sir.SUMMARY, sir.FLAW, sir.REVISION)
 _APART = 1_000_003  # between the seeds of two batches
 
@@ -49,11 +43,16 @@ class Setup(NamedTuple):
 
     def header(self) -> dict[str, Json]:
         """What every version says of itself."""
-        known = {"kind": self.kind, "world": self.suite, "model": self.model}
-        return {
-            "version": 1, **{name: value for name, value in known.items() if value}, "strategy": self.strategy,
-            "seed": self.seed, "batch": self.batch, "setup": self.digest,
+        known = {
+            "kind": self.kind, "world": self.suite, "model": self.model, "strategy": self.strategy,
+            "reflection": ", ".join(self.parts), "options": _options(self.world), "tasks": _options(self.tasks),
         }  # fmt: skip
+        said = {name: value for name, value in known.items() if value}
+        return {"version": 1, **said, "seed": self.seed, "batch": self.batch, "setup": self.digest}
+
+
+def _options(given: Mapping[str, Json]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in sorted(given.items()))
 
 
 def check(setup: Setup) -> None:
@@ -107,43 +106,3 @@ def left(setup: Setup, kept: Sequence[Version], iterations: int) -> dict[str, Js
         "rounds": rounds, "validation": [task._asdict() for task in aside],
         "plan": last.guide.text if last is not None else "", "best": best, "stale": stale,
     }  # fmt: skip
-
-
-def kept_for(setup: Setup, folder: Path) -> list[Version]:
-    """What the folder holds of this set-up; of another one it may hold nothing."""
-    kept = shelf.versions(folder)
-    for version in kept:
-        if version.guide.header.get("setup") != setup.digest:
-            raise BtError(f"{version.path} was made with another set-up", "name another folder: --out")
-    return kept
-
-
-def optimise(
-    setup: Setup,
-    folder: Path,
-    iterations: int,
-    *,
-    model: Any,
-    patience: int = 2,
-    at_once: int = 0,
-    journal: Any = None,
-    log: Callable[[Any], None] | None = None,
-    watch: Callable[[Run], AbstractContextManager[Any]] = nullcontext,
-) -> tuple[list[Version], bool]:
-    """Goes on from what the folder holds. Gives all versions, and whether the run came to its end."""
-    check(setup)
-    kept = kept_for(setup, folder)
-    given = left(setup, kept, iterations)
-    if given["rounds"]:
-        inputs = {
-            **given, "world": setup.suite, "options": dict(setup.world), "goal": setup.goal,
-            "strategy": setup.strategy, "parts": list(setup.parts), "patience": patience, "at_once": at_once,
-            "folder": str(folder), "header": setup.header(),
-        }  # fmt: skip
-        budget = Budget(decisions=setup.decisions) if setup.decisions else None
-        with Run(TREE, inputs=inputs, model=model, seed=setup.seed, budget=budget, journal=journal, log=log) as run:
-            with watch(run):
-                run.spin()
-            whole = not run.runner.stopped and run.status.name != "FAILURE"
-        return kept_for(setup, folder), whole
-    return kept, True
