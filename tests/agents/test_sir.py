@@ -8,6 +8,7 @@ import pytest
 from test_guards import Room
 
 from bt_runtime.agents import sir
+from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.testing import FAILURE, SUCCESS
 
 rule = pytest.mark.rule
@@ -102,6 +103,23 @@ def test_without_anything_learnt_or_written_there_is_no_new_plan(start, learnt, 
 def test_a_plan_that_was_cut_off_loses_the_step_that_is_not_whole():
     assert sir.numbered("1. Look.\n2. Take the d", whole=False) == "1. Look."
     assert sir.numbered("1. Look.\n2. Take the door.") == "1. Look.\n2. Take the door."
+
+
+class CutOff(ScriptedModel):
+    """Whatever it writes, it runs out of tokens."""
+
+    def write(self, prompt, **how):
+        job = super().write(prompt, **how)
+        job.answer = job.answer._replace(ended="length")
+        return job
+
+
+@rule("rewrite", 3)
+def test_the_node_keeps_the_whole_steps_of_a_plan_that_was_cut_off(start):
+    model = CutOff(["1. Look.\n2. Take the d"])
+    run = start(REWRITING, [], tried={"all": LEARNT}, services={"model": model})
+    assert run.spin(ticks=20) is SUCCESS
+    assert run.outputs["new"] == "1. Look."
 
 
 def test_steps_are_numbered_anew_and_none_stands_twice():

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.plans import shelf
+from bt_runtime.plans.guide import Guide
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,6 +41,19 @@ def test_killed_again_and_again_it_ends_with_the_versions_of_a_run_that_was_not(
     assert [(v.iteration, v.guide) for v in shelf.versions(folder)] == [
         (v.iteration, v.guide) for v in shelf.versions(tmp_path / "whole")
     ]
+
+
+def test_a_score_that_cannot_be_written_leaves_the_version_as_it_was(tmp_path, monkeypatch):
+    path = shelf.keep(tmp_path, 1, Guide("1. Go.", {"version": 1}))
+    before = path.read_text()
+
+    def refused(self, target):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(Path, "replace", refused)
+    with pytest.raises(OSError, match="no space"):
+        shelf.keep(tmp_path, 1, Guide("1. Go.", {"version": 1, "validation": {"reached": 1, "of": 2}}))
+    assert path.read_text() == before
 
 
 def test_a_draft_that_a_kill_left_is_no_version(tmp_path):
