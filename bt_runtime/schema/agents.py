@@ -127,7 +127,7 @@ REWRITE = Kind(
         "When there is nothing to learn from, or no step was written, it fails and writes nothing.",
         "A plan that was cut off loses the step that is not whole.",
     ),
-    "rewrite:\n  goal: heat something\n  reflections: \"{reflections}\"\n  into: plan\n",
+    "rewrite:\n  goal: heat something\n  reflections: [{goal: heat a cup, flaw: toasters heat nothing}]\n  into: plan\n",
     impl=f"{_IMPL}.rewrite:Rewrite", waits=True,
 )  # fmt: skip
 VERIFY = Kind(
@@ -159,7 +159,7 @@ EPISODE = Kind(
         Field("world", "string", "The world, as `--env` names it.", required=True),
         Field("task", "object", "The task: {id, kind, goal, data}, as `btr tasks --json` prints it.", required=True),
         Field("options", "object", "Options of the world, such as {feedback: terse}.", default={}),
-        Field("into", "key", "The entry with what became of it: reached, met, total, steps, story, …", writes=True),
+        Field("into", "key", "The entry with what became of it: {reached, met, total, steps, story, …}.", writes=True),
         Field("child", "node", "What is done in that world.", required=True),
     ),
     (
@@ -170,7 +170,9 @@ EPISODE = Kind(
         "What became of it is written to `into`; then, or when it is halted, the world is closed.",
         "Opening goes on elsewhere; the tick does not wait for it.",
     ),
-    "episode:\n  world: house\n  task: \"{task}\"\n  child:\n    agent: {goal: \"{task['goal']}\"}\n",
+    "episode:\n  world: textcraft\n"
+    "  task: {id: a, kind: depth 1, goal: craft stick, data: {goal: stick, commands: []}}\n"
+    "  child:\n    agent: {goal: craft stick}\n",
     impl=f"{_IMPL}.episode:Episode", waits=True,
 )  # fmt: skip
 
