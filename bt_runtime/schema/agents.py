@@ -127,7 +127,7 @@ REWRITE = Kind(
         "When there is nothing to learn from, or no step was written, it fails and writes nothing.",
         "A plan that was cut off loses the step that is not whole.",
     ),
-    "rewrite:\n  goal: heat something\n  reflections: [{goal: heat a cup, flaw: toasters heat nothing}]\n  into: plan\n",
+    "rewrite:\n  goal: heat something\n  reflections: [{goal: heat a cup, flaw: toasters do not}]\n  into: plan\n",
     impl=f"{_IMPL}.rewrite:Rewrite", waits=True,
 )  # fmt: skip
 VERIFY = Kind(
