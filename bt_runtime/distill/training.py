@@ -13,7 +13,8 @@ from typing import Any
 from bt_runtime.diagnose import BtError
 from bt_runtime.distill import checkpoint, documents, held
 from bt_runtime.distill.checkpoint import LATEST, STEADY, State
-from bt_runtime.distill.network import Network, Size, functional, torch
+from bt_runtime.distill.needs import functional, torch
+from bt_runtime.distill.network import Network, Size
 from bt_runtime.distill.rows import Rows, gather, np, packed, shuffled
 from bt_runtime.distill.tokenizer import Tokenizer
 from bt_runtime.types import Json
@@ -77,7 +78,7 @@ class Training:
         self.plan, self.tell = plan, tell
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         torch.manual_seed(plan.seed)
-        self.network = Network(size).to(self.device)
+        self.network = Network(size, plan.seed).to(self.device)
         self.optimiser = Optimisers(self.network, plan)
         self.state = State()
         self.about: dict[str, Json] = {"size": asdict(size), "tokenizer": tokenizer.digest}
