@@ -7,8 +7,10 @@ book, and no name could be one of the invented books that are kept for evaluatio
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from random import Random
 
+from bt_runtime.distill.textcraft import Scene
 from bt_runtime.distill.words import LOOKS, STUFFS, THINGS
 from bt_runtime.envs.textcraft.invent import sounds_of
 from bt_runtime.envs.textcraft.recipes import Book, Ingredient, Recipe
@@ -62,8 +64,13 @@ class Names:
 
 def reserved(name: str) -> bool:
     """Is it a name of the game, or one that an invented book for evaluation can have?"""
+    return name in _game() or all(_EVAL.fullmatch(word) for word in name.split())
+
+
+@lru_cache(maxsize=1)
+def _game() -> frozenset[str]:
     game = books(None)["game"]
-    return name in game.items or name in game.kinds or all(_EVAL.fullmatch(word) for word in name.split())
+    return game.items | game.kinds.keys()
 
 
 class Shelf:
@@ -149,7 +156,17 @@ class Shelf:
 
 
 def imagine(rng: Random, deepest: int = 4) -> Book:
-    """A book with things of every depth up to `deepest`."""
+    """A book with things of every depth up to `deepest`, and with names that tell what is of a kind."""
+    while True:
+        book = _filled(rng, deepest)
+        scene = Scene(book.recipes, {})
+        named = {need.item for recipe in book.recipes for need in recipe.needs}
+        made = {kind for kind, members in book.kinds.items() if any(map(book.craftable, members))}
+        if scene.members.keys() == named & made:
+            return book
+
+
+def _filled(rng: Random, deepest: int) -> Book:
     shelf = Shelf(rng)
     for form, often in ((shelf.made_kind, 0.6), (shelf.fetched_kind, 0.3), (shelf.coloured, 0.35)):
         if rng.random() < often:

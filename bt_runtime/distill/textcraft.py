@@ -9,8 +9,9 @@ mind; only a part that says `using` finishes with what the parts before it have 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
-from functools import lru_cache
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
 from bt_runtime.agents.prompt import system_text
@@ -27,27 +28,36 @@ _HELD = re.compile(r"\[([^\]]+)\] \((\d+)\)")
 _GOAL = re.compile(r"(craft|complete|get) (?:(\d+) )?(.+?)(?: using (.+))?")
 
 
-class Scene(NamedTuple):
+@dataclass(frozen=True)
+class Scene:
     """What the first observation shows."""
 
     recipes: tuple[Recipe, ...]
-    bag: dict[str, int]
+    bag: Mapping[str, int]
+
+    @cached_property
+    def products(self) -> frozenset[str]:
+        return frozenset(recipe.item for recipe in self.recipes)
+
+    @cached_property
+    def members(self) -> dict[str, str]:
+        """kind → the item that is made for it, of those whose names say that they are of it."""
+        named = dict.fromkeys(need.item for recipe in self.recipes for need in recipe.needs)
+        return {name: member for name in named if name not in self.products and (member := self._member(name))}
+
+    def _member(self, kind: str) -> str:
+        akin = [r for r in self.recipes if _akin(r.item, kind) and kind not in (n.item for n in r.needs)]
+        if len({r.item for r in akin}) < 2:
+            return ""
+        return min(akin, key=lambda way: any(need.item in self.products for need in way.needs)).item
 
     def crafted(self, name: str) -> bool:
-        return any(recipe.item == name for recipe in self.recipes) or bool(self.member(name))
+        return name in self.products or name in self.members
 
     def recipe(self, item: str) -> Recipe | None:
         """The first whose ingredients can all be fetched, else the first."""
         ways = [recipe for recipe in self.recipes if recipe.item == item]
         return min(ways, key=lambda way: any(self.crafted(need.item) for need in way.needs), default=None)
-
-    def member(self, kind: str) -> str:
-        """The item that is made for a kind: of those whose name says that they are of it, as a recipe is chosen."""
-        akin = [r for r in self.recipes if _akin(r.item, kind) and kind not in (n.item for n in r.needs)]
-        if len({r.item for r in akin}) < 2 or any(r.item == kind for r in self.recipes):
-            return ""
-        products = {r.item for r in self.recipes}
-        return min(akin, key=lambda way: any(need.item in products for need in way.needs)).item
 
     def makes(self, wanted: Wanted) -> int:
         """By the recipe that the goal names: for a kind it may name one of it."""
@@ -140,6 +150,7 @@ def teacher(seen: Seen, sentences: Sequence[str]) -> str:
     return f"{ACT} {_possible(line.removeprefix(ACT).strip(), sentences, seen.steps, scene)}"
 
 
+@lru_cache(maxsize=256)
 def read_scene(opening: str) -> Scene:
     recipes = tuple(_recipe(*found) for found in _LINE.findall(opening))
     return Scene(recipes, read_bag(opening))
@@ -186,11 +197,11 @@ def read_goal(goal: str) -> Wanted:
     return Wanted(verb, int(amount or 1), item, _needs(needs or ""))
 
 
-def survey(scene: Scene, recipe: Recipe, wanted: int, bag: dict[str, int]) -> Work:
+def survey(scene: Scene, recipe: Recipe, wanted: int, bag: Mapping[str, int]) -> Work:
     """What each ingredient takes; `bag` is what may be used up."""
     needs, times = [], -(-wanted // recipe.makes)
     for each, name in recipe.needs:
-        item, amount = scene.member(name) or name, each * times
+        item, amount = scene.members.get(name, name), each * times
         verdict: Verdict = "have" if bag.get(item, 0) >= amount else "craft" if scene.crafted(item) else "get"
         needs.append(Need(each, amount, name, item, verdict))
     return Work(recipe, wanted, tuple(needs))
@@ -287,7 +298,7 @@ def _get(need: Need) -> Generator[str, Step, str]:
 def _replayed(program: Program, steps: Sequence[Step], scene: Scene, role: Role) -> str:
     """Goes through what was done so far: what the program says goes on, what it does not say is passed over."""
     line, shaken = next(program), False
-    named = {n.item for r in scene.recipes for n in r.needs} | {r.item for r in scene.recipes}
+    named = {need.item for recipe in scene.recipes for need in recipe.needs} | scene.products
     for step in steps:
         line = _past_thoughts(program, line, role)
         if _same(line, step, named):
