@@ -22,7 +22,7 @@ from bt_runtime.types import Json, Task, Verdict, World
 
 # what a teacher is told besides the prompt: the sentences that can be chosen now
 Teacher = Callable[[Seen, Sequence[str]], str]
-_PLANNED = ("Expand:\n", "# Think:")  # how the prompt of a plan node ends
+PLANNED = ("Expand:\n", "# Think:")  # how the prompt of a plan node ends
 
 
 class Taught(NamedTuple):
@@ -84,7 +84,7 @@ def teach(
         sentences = _sentences(ask)
         said = teacher(read(prompt), sentences)
         if ask["kind"] == "write":
-            opening = next(o for o in _PLANNED if prompt.endswith(o))
+            opening = next(o for o in PLANNED if prompt.endswith(o))
             answer = said.removeprefix(opening)
             transcript.note(prompt, answer, True)
             return answer
