@@ -59,12 +59,12 @@ class Scene:
         ways = [recipe for recipe in self.recipes if recipe.item == item]
         return min(ways, key=lambda way: any(self.crafted(need.item) for need in way.needs), default=None)
 
-    def makes(self, wanted: Wanted) -> int:
-        """By the recipe that the goal names: for a kind it may name one of it."""
-        ways = [recipe for recipe in self.recipes if recipe.item == wanted.item]
-        alike = [w for w in ways if [n.amount for n in w.needs] == [n.amount for n in wanted.needs]]
-        exact = [w for w in alike if {n.item for n in w.needs} & {n.item for n in wanted.needs}]
-        return (exact or alike or ways)[0].makes
+    def named(self, item: str, needs: tuple[Ingredient, ...]) -> Recipe | None:
+        """The recipe that a goal names by its ingredients: for a kind it may name one of it."""
+        amounts = [need.amount for need in needs]
+        alike = [r for r in self.recipes if r.item == item and [need.amount for need in r.needs] == amounts]
+        meant = [sum(a.item == b.item for a, b in zip(r.needs, needs, strict=True)) for r in alike]
+        return alike[meant.index(max(meant))]._replace(needs=needs) if alike else None
 
 
 class Need(NamedTuple):
@@ -190,9 +190,10 @@ class Wanted(NamedTuple):
 
 
 def read_goal(goal: str) -> Wanted:
+    """A goal that is none of TextCraft is a thing that nothing is known of."""
     found = _GOAL.fullmatch(goal)
     if found is None:
-        raise BtError(f"`{goal}` is no goal of TextCraft", "goals read: craft oak door; craft 4 stick; get 2 string")
+        return Wanted("craft", 1, goal, ())
     verb, amount, item, needs = found.groups()
     return Wanted(verb, int(amount or 1), item, _needs(needs or ""))
 
@@ -208,12 +209,8 @@ def survey(scene: Scene, recipe: Recipe, wanted: int, bag: Mapping[str, int]) ->
 
 
 def _work(scene: Scene, wanted: Wanted) -> Work | None:
-    recipe = scene.recipe(wanted.item)
-    if recipe is None:
-        return None
-    if wanted.needs:
-        recipe = recipe._replace(makes=scene.makes(wanted), needs=wanted.needs)
-    return survey(scene, recipe, wanted.amount, scene.bag if wanted.finishes else {})
+    recipe = scene.named(wanted.item, wanted.needs) or scene.recipe(wanted.item)
+    return recipe and survey(scene, recipe, max(1, wanted.amount), scene.bag if wanted.finishes else {})
 
 
 def _last(wanted: Wanted, work: Work) -> str:
