@@ -37,8 +37,9 @@ MIXTURE = (
 MOST = 4  # documents of one task: they share their recipes, and more tasks teach more
 
 
-def lessons(seed: int, count: int, first: int = 0, most: int = MOST) -> Iterator[Taught]:
-    """So many tasks that came out well, each with at most so many documents; the same numbers give the same lessons."""
+def lessons(seed: int, count: int, first: int = 0, most: int = MOST, wide: float = 0.5) -> Iterator[Taught]:
+    """So many tasks that came out well, each with at most so many documents; the same numbers give the same lessons.
+    `wide` is the share of books that show as much as the game does; short ones are sooner learnt from."""
     trees, world = {share.strategy: load(share.strategy) for share in MIXTURE}, TextCraft({})
     for number in range(first, first + count):
         rng = Random(f"crafting {seed} {number}")
@@ -46,7 +47,7 @@ def lessons(seed: int, count: int, first: int = 0, most: int = MOST) -> Iterator
         while taught is None or taught.verdict.met < taught.verdict.total:  # one that runs out of steps teaches nothing
             share = rng.choices(MIXTURE, [share.often for share in MIXTURE])[0]
             depth = rng.choices((1, 2, 3, 4), share.depths)[0]
-            task, slips = _task(rng, depth, f"crafting-{seed}-{number}"), Slips(rng.choice(share.slips), rng)
+            task, slips = _task(rng, depth, f"crafting-{seed}-{number}", wide), Slips(rng.choice(share.slips), rng)
             taught = teach(
                 trees[share.strategy], world, task, teacher,
                 kind=f"textcraft {share.strategy} {depth}", slips=slips, inputs=share.inputs,
@@ -55,10 +56,10 @@ def lessons(seed: int, count: int, first: int = 0, most: int = MOST) -> Iterator
         yield taught._replace(documents=[taught.documents[i] for i in kept])
 
 
-def _task(rng: Random, depth: int, name: str) -> Task:
-    if rng.random() < 0.2:
+def _task(rng: Random, depth: int, name: str, wide: float) -> Task:
+    if rng.random() < 0.15:
         return task_invented(depth, rng, "train", name)
     while True:
-        task = imagined(rng, depth, name)
+        task = imagined(rng, depth, name, rng.random() < wide)
         if task is not None:
             return task
