@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from random import Random
 
-from bt_runtime.distill.textcraft import Scene
+from bt_runtime.distill.scene import Scene
 from bt_runtime.distill.words import LOOKS, STUFFS, THINGS
 from bt_runtime.envs.textcraft.invent import sounds_of
 from bt_runtime.envs.textcraft.recipes import Book, Ingredient, Recipe

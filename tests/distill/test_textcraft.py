@@ -5,13 +5,16 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bt_runtime.agents.prompt import agent_prompt, system_text
 from bt_runtime.agents.story import Step
 from bt_runtime.distill.crafting import MIXTURE
 from bt_runtime.distill.lesson import Slips, Taught, teach
+from bt_runtime.distill.scene import read_scene
 from bt_runtime.distill.seen import read
-from bt_runtime.distill.textcraft import read_scene, teacher
+from bt_runtime.distill.textcraft import teacher
 from bt_runtime.envs.textcraft.suite import SUITE
 
 INPUTS = {share.strategy: share.inputs for share in MIXTURE}
@@ -26,6 +29,18 @@ craft 8 pink glass using 8 glass, 1 pink dye
 
 Inventory: {held}"""
 NOTHING = "You are not carrying anything."
+
+
+STRAY = st.sampled_from(
+    [
+        Step("think", "I do not know."),
+        Step("think", "Made 1 of 2."),
+        Step("act", "inventory", "Inventory: [stick] (4)"),
+        Step("act", "get 2 oak log", "Got 2 oak log"),
+        Step("act", "craft 4 oak planks using 1 oak log", "Crafted 4 minecraft:oak_planks"),
+        Step("expand", "sequence:\n- a\n- b", "This plan cannot be used: too vague"),
+    ]
+)
 
 
 def solved(strategy: str, tasks: list, often: float = 0.0) -> list[Taught]:
@@ -117,3 +132,15 @@ def test_of_two_ways_the_one_is_taken_whose_ingredients_lie_around() -> None:
     shown = "craft 2 dye using 1 ink\ncraft 1 ink using 1 sac\ncraft 1 dye using 1 bone"
     recipe = read_scene(shown).recipe("dye")
     assert recipe is not None and [need.item for need in recipe.needs] == ["bone"]
+
+
+@given(
+    role=st.sampled_from(("agent", "executor", "plan_steps")),
+    goal=st.sampled_from(
+        ("craft rod", "craft 99999999 stick", "get 3 string", "craft moon", "craft 2 rod using 1 x", "go")
+    ),
+    steps=st.lists(STRAY, max_size=8),
+)
+def test_whatever_was_done_before_the_teacher_goes_on(role: str, goal: str, steps: list[Step]) -> None:
+    said = says(role, goal, steps, sentences=("inventory", "done", "failure"))
+    assert said in {"Act: inventory", "Act: done", "Act: failure"} or said.startswith(("Think: ", " "))
