@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
-import shutil
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -12,12 +10,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.agents.budget import Budget
+from bt_runtime.agents.budget import Budget, Spent
 from bt_runtime.agents.deciding import Deciding
 from bt_runtime.cli import Exit, engine
-from bt_runtime.cli.color import BOLD, DIM, add_color, painted
+from bt_runtime.cli.color import BOLD, DIM, GREEN, PLAIN, RED, add_color, painted
 from bt_runtime.cli.decisions import Decisions, folded
-from bt_runtime.cli.goals import LiveGoals, said_often
+from bt_runtime.cli.goals import LiveGoals, said_often, shortened
 from bt_runtime.cli.result import culprit
 from bt_runtime.cli.watch import terminable
 from bt_runtime.diagnose import BtError
@@ -41,6 +39,12 @@ With a GGUF file of your own (any instruct model of 1B to 8B will do):
   btr demo --model "$BTR_MODEL"            the same tasks, by your model
   btr run reactree --env house
 """
+ENDS = {
+    "failure": "it gave up",
+    "budget": "its budget was spent",
+    "loop": "it went round in circles",
+    "invalid": "its answers could not be used",
+}
 
 
 class Act(NamedTuple):
@@ -51,8 +55,8 @@ class Act(NamedTuple):
 
 
 ACTS = (
-    Act("house", "reactree", "a house, by ReAcTree", ()),
-    Act("textcraft", "adapt", "a crafting book, by ADaPT", ("depth 3",)),
+    Act("house", "reactree", "A house, by ReAcTree", ()),
+    Act("textcraft", "adapt", "A crafting book, by ADaPT", ("depth 3",)),
 )
 
 
@@ -73,7 +77,7 @@ class Stage(NamedTuple):
     color: bool
 
     def say(self, text: str = "", tone: str = "") -> None:
-        print(f"{tone}{text}\x1b[0m" if self.color and tone else text, file=sys.stderr, flush=True)
+        print(f"{tone}{text}{PLAIN}" if self.color and tone else text, file=sys.stderr, flush=True)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -96,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
         stage.say("It decides at every step; nothing of what follows was recorded.", DIM)
         for act in ACTS:
             came = perform(act, args.seed, model, stage)
-            tell(came)
+            tell(came, painted(sys.stdout, args.color))
             if came.stopped:
                 return Exit.INTERRUPTED
     again = "Try next:" if args.model == "starter" else "Try next, with the model that comes along:"
@@ -111,7 +115,7 @@ def ready(named: str, stack: ExitStack) -> Any:
     try:
         model = open_model(named)
         stack.callback(model.close)
-        return model.ready() if hasattr(model, "ready") else model
+        return model.ready()
     except BtError as fault:
         raise BtError(fault.message, f"{fault.hint}; `btr demo --engine` needs no model".lstrip("; ")) from fault
 
@@ -131,32 +135,28 @@ def about(model: Any) -> str:
 
 def perform(act: Act, seed: int, model: Any, stage: Stage) -> Came:
     """One task, from its telling to its end."""
-    suite = open_suite(act.world)
-    task = chosen(act, seed)
-    world = suite.open()
+    task, world = chosen(act, seed), open_suite(act.world).open()
     world.reset(task)
-    stage.say(f"\n{act.about[0].upper()}{act.about[1:]} (trees/{act.tree}.yaml, task {task.id})", BOLD)
+    stage.say(f"\n{act.about} (trees/{act.tree}.yaml, task {task.id})", BOLD)
     stage.say(folded(f'"{task.goal}"', "  ") + "\n")
-    before, started = model.stats(), time.monotonic()
+    before, started = _read(model), time.monotonic()
     try:
         with Run(load(act.tree), inputs={"goal": task.goal}, world=world, task=task, model=model, seed=seed,
                  budget=BUDGET) as made:  # fmt: skip
             with shown(made, task.goal, stage):
                 made.spin()
-            seconds, after, spent = time.monotonic() - started, model.stats(), made.context.services.get("spent")
-            return Came(
-                world.verdict(),
-                reason(made),
-                made.runner.stopped,
-                seconds,
-                {
-                    "decision": spent.decisions if spent else 0,
-                    "action": spent.steps if spent else 0,
-                    "token": after.get("prompt_tokens", 0) - before.get("prompt_tokens", 0),
-                },
-            )
+            intact(model, made)
+            spent: Spent = made.context.services.get("spent") or Spent()
+            tokens = _read(model) - before + spent.tokens
+            cost = {"decision": spent.decisions, "action": spent.steps, "token": tokens}
+            return Came(world.verdict(), reason(made), made.runner.stopped, time.monotonic() - started, cost)
     finally:
         world.close()
+
+
+def _read(model: Any) -> int:
+    """Tokens of all prompts so far."""
+    return int(model.stats().get("prompt_tokens", 0))
 
 
 def chosen(act: Act, seed: int) -> Task:
@@ -182,23 +182,32 @@ def shown(made: Run, goal: str, stage: Stage) -> Iterator[None]:
 
 
 def reason(made: Run) -> str:
-    """Why the tree did not succeed, in the words of the node that decided it."""
+    """Why the tree did not succeed, by the node that decided it."""
     if made.status.name == "SUCCESS":
-        return ""
+        return "it said that it was done, and was not"
     node = culprit(made.root)
     ending = node.ending if isinstance(node, Deciding) else None
-    return visible(str(ending) if ending is not None else node.feedback_message)
+    if ending is None:
+        return visible(node.feedback_message)
+    detail = visible(shortened(ending.detail, 100))
+    return ENDS.get(ending.why, ending.why) + (f" ({detail})" if detail else "")
 
 
-def tell(came: Came) -> None:
+def intact(model: Any, made: Run) -> None:
+    """A model that broke down has not failed at its task: that is a fault, and ends the demo."""
+    stats = model.stats()
+    broken = stats.get("restarts", stats.get("failed", 0))  # a worker's, or a server's
+    if broken and made.context.crashes:
+        said = made.context.crashes[-1].message.partition(";")[0]
+        raise BtError(f"the model broke down: {said}", "`btr doctor MODEL` tries it by itself")
+
+
+def tell(came: Came, color: bool) -> None:
     met, total = came.verdict
     solved = 0 < total <= met
-    cost = ", ".join([*(said_often(n, word) for word, n in came.spent.items()), f"{came.seconds:.1f} s"])
-    if came.stopped:
-        word = came.stopped
-    else:
-        word = "solved" if solved else "NOT SOLVED"
-    print(f"{word}: {met} of {total} goals; {cost}", flush=True)
+    word, tone = (came.stopped, "") if came.stopped else ("solved", GREEN) if solved else ("NOT SOLVED", RED)
+    cost = [said_often(n, word) for word, n in came.spent.items()]
+    shown = f"{tone}{word}{PLAIN}" if color and tone else word
+    print(f"{shown}: {met} of {said_often(total, 'goal')}; {', '.join(cost)}, {came.seconds:.1f} s", flush=True)
     if not solved and not came.stopped:
-        why = came.why or "the model said that it was done, and was not"
-        print(folded(f"The model failed at this one: {why}", "  "), flush=True)
+        print(folded(f"The model failed at this one: {came.why}.", "  "), flush=True)

@@ -19,7 +19,7 @@ from bt_runtime.tree.nodes.parent import Composite
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree
 
-JOINED = {"sequence": "one after the other:", "fallback": "the first that works:", "parallel": "all of:"}
+JOINED = {"sequence": "in order:", "fallback": "the first that works:", "parallel": "all of:"}
 LEAST = 32  # columns that a goal keeps beside what is said of it
 
 
@@ -58,7 +58,7 @@ def line(face: Face, row: Row[Goal], width: int) -> str:
     title = shortened(visible(goal.text), max(LEAST, free - columns(said) - 2), face.signs.more)
     head = clipped(f"{sign} {title}{more}", width - len(indent))
     left = width - len(indent) - columns(head) - 2
-    rest = f"  {shortened(said, left, face.signs.more)}" if said and left > 8 else ""
+    rest = f"  {shortened(said, left, face.signs.more)}" if said and left >= min(8, columns(said)) else ""
     return f"{indent}{face.paint(head, tone)}{face.paint(rest, DIM)}"
 
 
@@ -106,7 +106,7 @@ def _is_part(node: Behaviour) -> bool:
 
 def _joined(part: Behaviour, deciding: list[Deciding]) -> str:
     """How the parts make the whole."""
-    tried = "tried, then planned: " if any(each.spec.kind.name == "plan" for each in deciding) else ""
+    tried = "tried, then planned, " if any(each.spec.kind.name == "plan" for each in deciding) else ""
     return tried + (JOINED.get(part.parent.spec.kind.name, "") if isinstance(part.parent, Composite) else "")
 
 

@@ -77,7 +77,8 @@ class Live:
     def draw(self) -> None:
         with self.lock:
             width, height = size(self.stream)
-            lines = [self.head(width), *self.body(width, max(1, height - 5))]
+            room = width - 1  # erasing the rest of a full line would take its last column
+            lines = [self.head(room), *self.body(room, max(1, height - 5))]
             self.write(self._back(width) + "".join(f"{line}{ERASE_LINE}\n" for line in lines) + ERASE_BELOW)
             self.drawn, self.width = [columns(_TONE.sub("", line)) for line in lines], width
 
