@@ -28,7 +28,7 @@ SEED = 1
 BUDGET = Budget(decisions=200, seconds=50)  # of each act: the demo ends in time whatever the model is
 NEXT = """
 {again}
-  {other:<41}other tasks, by the same model
+  {other:<41}two other tasks
   btr demo --plain                         every decision as a line
   btr run reactree --env house --model starter
   btr run adapt --env textcraft --model starter
