@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import math
 import re
 import signal
@@ -238,7 +239,7 @@ def test_the_picture_fits_every_window_and_stays_when_the_run_is_over() -> None:
 
 @LLAMA
 def test_ctrl_c_ends_the_demo(here: Path, random_model: Path) -> None:
-    """While the model decides: the exit is 130, without a traceback."""
+    """Whenever it comes: the exit is 130, without a traceback."""
     words = [sys.executable, "-m", "bt_runtime.cli", "demo", "--model", str(random_model)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=here) as process:
         assert process.stderr is not None
@@ -250,6 +251,21 @@ def test_ctrl_c_ends_the_demo(here: Path, random_model: Path) -> None:
     assert process.returncode == 130
     assert "interrupted" in out + err
     assert "Traceback" not in err
+
+
+def test_ctrl_c_while_the_model_decides_ends_the_task_and_no_other_begins(capsys: pytest.CaptureFixture[str]) -> None:
+    """What was reached so far is told."""
+
+    def interrupt(ask: Mapping[str, Any]) -> str:
+        signal.raise_signal(signal.SIGINT)
+        return "Think: on and on"
+
+    args = argparse.Namespace(seed=demo.SEED, color="never")
+    code = demo.play(args, ScriptedModel(interrupt), demo.Stage(live=False, color=False))
+    out, err = capsys.readouterr()
+    assert code == 130
+    assert re.match(r"interrupted: 0 of \d goals", out)
+    assert HOUSE.about in err and BOOK.about not in err
 
 
 def test_the_engine_grafts_while_it_ticks_and_says_what_to_try(btr: Btr) -> None:
