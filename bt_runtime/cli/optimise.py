@@ -6,6 +6,7 @@ import argparse
 import json
 import shlex
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -141,25 +142,20 @@ def line(version: Version) -> str:
 
 def command(setup: Setup, version: Version) -> str:
     """How a person runs a task under the plan."""
-    words = [
-        "run",
-        setup.strategy,
-        "--env",
-        setup.suite,
-        "--task",
-        setup.kind or "1",
-        "--set",
-        f"guide={_said(version)}",
-    ]
-    return shlex.join(["btr", *words])
+    words = ["run", setup.strategy, "--env", setup.suite, "--task", setup.kind or "1"]
+    return shlex.join(["btr", *words, *_options("--option", setup.tasks), "--set", f"guide={_said(version)}"])
 
 
 def evaluating(setup: Setup, version: Version) -> str:
     """How many tasks of the other split are reached under the plan; without the `--set` it is as if there were none."""
     kinds = ["--kinds", setup.kind] if setup.kind else []
-    options = [word for name, value in setup.tasks.items() for word in ("--option", f"{name}={value}")]
+    options = [*_options("--option", setup.tasks), *_options("--world", setup.world)]
     words = ["eval", setup.suite, *kinds, *options, "--strategy", setup.strategy, "--set", f"guide={_said(version)}"]
     return shlex.join(["btr", *words])
+
+
+def _options(flag: str, given: Mapping[str, object]) -> list[str]:
+    return [word for name, value in given.items() for word in (flag, f"{name}={value}")]
 
 
 def _said(version: Version) -> Path:

@@ -58,9 +58,14 @@ def test_the_command_that_is_told_names_the_plan_as_a_run_takes_it(here: Path, m
     said = command(setup, Version(2, Path("plans/house-heat-0/2.md"), SCORED))
     assert said == "btr run react --env house --task heat --set guide=house-heat-0/2.md"
     assert command(setup, Version(2, Path("/elsewhere/2.md"), SCORED)).endswith("guide=/elsewhere/2.md")
-    ruled = setup._replace(tasks={"rules": "eval 3"})
-    assert evaluating(ruled, Version(2, Path("plans/house-heat-0/2.md"), SCORED)) == (
-        "btr eval house --kinds heat --option 'rules=eval 3' --strategy react --set guide=house-heat-0/2.md"
+    ruled = setup._replace(tasks={"rules": "eval 3"}, world={"feedback": "terse"})
+    version = Version(2, Path("plans/house-heat-0/2.md"), SCORED)
+    assert command(ruled, version) == (
+        "btr run react --env house --task heat --option 'rules=eval 3' --set guide=house-heat-0/2.md"
+    )
+    assert evaluating(ruled, version) == (
+        "btr eval house --kinds heat --option 'rules=eval 3' --world feedback=terse --strategy react "
+        "--set guide=house-heat-0/2.md"
     )
 
 
