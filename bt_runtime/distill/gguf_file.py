@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.diagnose import BtError, MissingExtra
-from bt_runtime.distill.network import Size, torch
+from bt_runtime.distill.library import torch
+from bt_runtime.distill.network import Size
 from bt_runtime.distill.tokenizer import END, Tokenizer
 from bt_runtime.types import Json
 

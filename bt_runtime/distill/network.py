@@ -11,14 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bt_runtime.diagnose import BtError, MissingExtra
-
-try:
-    import torch
-    from torch import nn
-    from torch.nn import functional
-except ImportError as absent:
-    raise MissingExtra("training a model", "distill") from absent
+from bt_runtime.diagnose import BtError
+from bt_runtime.distill.library import functional, nn, torch
 
 
 @dataclass(frozen=True, slots=True)

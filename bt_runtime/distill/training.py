@@ -13,8 +13,9 @@ from typing import Any
 from bt_runtime.diagnose import BtError
 from bt_runtime.distill import checkpoint, documents, held
 from bt_runtime.distill.checkpoint import LATEST, STEADY, State
-from bt_runtime.distill.network import Network, Size, functional, torch
-from bt_runtime.distill.rows import Rows, gather, np, packed, shuffled
+from bt_runtime.distill.library import functional, np, torch
+from bt_runtime.distill.network import Network, Size
+from bt_runtime.distill.rows import Rows, gather, packed, shuffled
 from bt_runtime.distill.tokenizer import Tokenizer
 from bt_runtime.types import Json
 
@@ -141,6 +142,8 @@ class Training:
             paths = documents.shards(self.places)
             state.shards, state.batch = _told_apart(paths), 0
         rows = gather(paths, self.tokenizer, self.size.context, self.folder / "rows", self.tell)
+        state.data = documents.digest(*sorted(told for _, told in state.shards))
+        state.documents = len(rows)
         order = np.flatnonzero(~rows.held).tolist()
         if not order:
             raise BtError("there are too few documents to learn from", "give more of them")

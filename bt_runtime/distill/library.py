@@ -1,0 +1,15 @@
+"""torch and numpy for the modules that compute, or one line that says what to install."""
+
+from __future__ import annotations
+
+from bt_runtime.diagnose import MissingExtra
+
+try:
+    import numpy as np
+    import torch
+    from torch import nn
+    from torch.nn import functional
+except ImportError as absent:
+    raise MissingExtra("training a model", "distill") from absent
+
+__all__ = ["functional", "nn", "np", "torch"]
