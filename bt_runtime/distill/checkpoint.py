@@ -40,7 +40,8 @@ def save(path: Path, state: State, about: dict[str, Json], weights: Any, optimis
 def load(path: Path) -> tuple[State, dict[str, Json], Any, Any]:
     try:
         found = torch.load(path, map_location="cpu", weights_only=True)
-        return State(**found["state"]), found["about"], found["weights"], found["optimiser"]
+        kept = found["optimiser"]
+        return State(**found["state"]), found["about"], found["weights"], kept if isinstance(kept, list) else [kept]
     except FileNotFoundError:
         raise BtError(f"there is no checkpoint {path}", "name the latest.pt in the work folder of a run") from None
     except Exception as fault:  # torch raises whatever it stumbles over
