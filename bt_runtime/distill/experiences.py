@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from bt_runtime.agents.growing import CUT_OFF, UNUSABLE
 from bt_runtime.agents.plan_text import CONTROLS
 from bt_runtime.agents.prompt import agent_prompt, system_text
 from bt_runtime.agents.story import EXPAND, OPENINGS
@@ -54,7 +55,7 @@ def _document(experience: Experience, expanding: bool) -> Iterator[Document]:
 
 
 def answers(text: str) -> Sequence[tuple[int, int]]:
-    """Where the agent itself speaks: lines that begin with a move, and the plan below an expansion."""
+    """Where the agent itself speaks: lines that begin with a move, and the plan below an expansion unless refused."""
     spans, at, lines = [], 0, text.splitlines(keepends=True)
     number = 0
     while number < len(lines):
@@ -65,7 +66,7 @@ def answers(text: str) -> Sequence[tuple[int, int]]:
         if line.rstrip() == EXPAND:
             while number < len(lines) and _PLAN_LINE.match(lines[number]):
                 at, number = at + len(lines[number]), number + 1
-            if number < len(lines) and not _MOVE.match(lines[number]):
-                continue  # something was answered to it: it was refused
+            if number < len(lines) and lines[number].startswith((UNUSABLE, CUT_OFF)):
+                continue
         spans.append((start, at))
     return spans

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from bt_runtime.agents.growing import CUT_OFF, UNUSABLE
 from bt_runtime.agents.prompt import chat
 from bt_runtime.distill.documents import Document
 from bt_runtime.journal import codec
@@ -30,7 +31,7 @@ def of_run(recording: Recording) -> Iterator[Document]:
     models: Mapping[str, Any] = recording.head.get("models") or {}
     asked: dict[int, dict[str, Any]] = {}
     lives: dict[str, Life] = {}
-    for event, body in recording.of("ask", "answer", "refused", "end"):
+    for event, body in recording.of("ask", "answer", "end"):
         if event.kind == "ask" and body["what"] in ("choose", "decide", "write"):
             asked[body["job"]] = body
         elif event.kind == "answer" and body["job"] in asked and "value" in body:
@@ -38,8 +39,6 @@ def of_run(recording: Recording) -> Iterator[Document]:
             template = (models.get(question["model"]) or {}).get("template")
             life = lives.setdefault(question["path"], Life(kind))
             yield from life.answered(plain(question["prompt"], template), codec.full(body["value"]).text)
-        elif event.kind == "refused" and body["path"] in lives:
-            lives[body["path"]].refused()
         elif event.kind == "end" and body["path"] in lives:
             life = lives.pop(body["path"])
             if body["why"] in _GOOD:
@@ -47,33 +46,47 @@ def of_run(recording: Recording) -> Iterator[Document]:
 
 
 class Life:
-    """What one node was asked, for as long as each prompt goes on where the one before it ended."""
+    """What one node was asked, for as long as each prompt goes on where the one before it ended.
+
+    How an answer is spaced is seen in the prompt that comes after it: there it stands as the runtime writes it. A plan
+    that was refused stands there too, and is not learnt.
+    """
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
-        self.text = ""
+        self.prompt = self.answer = ""  # the latest
         self.spans: list[tuple[int, int]] = []
 
     def answered(self, prompt: str, answer: str) -> Iterator[Document]:
         """Takes in an answer; yields what came before when this prompt does not go on from there."""
-        if not prompt.startswith(self.text.rstrip("\n")):
-            yield from self.document()
-            self.text, self.spans = "", []
-        start = len(prompt)
-        self.text = prompt + answer.rstrip("\n") + "\n"
-        if self.spans and self.spans[-1][1] > start:  # a move that was chosen, and then its text was written
-            self.spans[-1] = (self.spans[-1][0], start)
-        self.spans.append((start, len(self.text)))
-
-    def refused(self) -> None:
-        """The latest plan was not accepted: it stands there, and is not learnt."""
-        if self.spans:
-            del self.spans[-1]
+        if self.prompt:
+            end = told_in(prompt[len(self.prompt) :], self.answer) if prompt.startswith(self.prompt) else 0
+            if not end:
+                yield from self.document()
+                self.spans = []
+            elif not prompt.startswith((UNUSABLE, CUT_OFF), len(self.prompt) + end):
+                self.spans.append((len(self.prompt), len(self.prompt) + end))
+        self.prompt, self.answer = prompt, answer
 
     def document(self) -> Iterator[Document]:
-        spans = joined(self.spans)
+        answer = self.answer.strip("\n")
+        gap = " " if self.prompt.endswith(":") and not answer[:1].isspace() else ""
+        text = f"{self.prompt}{gap}{answer}\n"
+        last = [(len(self.prompt), len(text))] if answer else []
+        spans = joined([*self.spans, *last])
         if spans:
-            yield Document(self.kind, self.text, spans)
+            yield Document(self.kind, text, spans)
+
+
+def told_in(text: str, answer: str) -> int:
+    """Where the answer ends in the text that begins with it, its line break included; 0 when it does not."""
+    at = 0
+    for word in answer.split():
+        at += len(text[at:]) - len(text[at:].lstrip())
+        if not text.startswith(word, at):
+            return 0
+        at += len(word)
+    return at + (text[at : at + 1] == "\n")
 
 
 def joined(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

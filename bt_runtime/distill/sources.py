@@ -33,21 +33,21 @@ def _places(word: str, folder: Path) -> Iterator[Path]:
     path = Path(word)
     if word in TEACHERS and not path.exists():
         yield _written(TEACHERS[word], folder)
-    elif path.suffix == documents.SUFFIX or (path.is_dir() and any(path.rglob(f"*{documents.SUFFIX}"))):
-        yield path
-    elif path.is_dir() and journals_in(path):
-        yield _written(Source("runs", lambda: journals.told(journals_in(path))), folder)
-    elif path.suffix == JOURNAL and path.is_file():
-        yield _written(Source("run", lambda: journals.told([path])), folder)
-    elif path.is_file():
-        yield _written(Source("memory", lambda: experiences.told(path)), folder)
-    elif path.is_dir():
-        raise BtError(f"there is nothing to learn in {path}", f"shards *{documents.SUFFIX}, or journals *{JOURNAL}")
-    else:
+    elif not path.exists():
         teachers = f", or one of {', '.join(TEACHERS)}" if TEACHERS else ""
         raise BtError(
             f"there is no {path}", f"name shards, a folder of recorded runs, or a memory (btr memory path){teachers}"
         )
+    elif path.suffix == documents.SUFFIX or (path.is_dir() and any(path.rglob(f"*{documents.SUFFIX}"))):
+        yield path
+    elif path.is_dir() and journals_in(path):
+        yield _written(Source("runs", lambda: journals.told(journals_in(path))), folder)
+    elif path.suffix == JOURNAL:
+        yield _written(Source("run", lambda: journals.told([path])), folder)
+    elif path.is_file():
+        yield _written(Source("memory", lambda: experiences.told(path)), folder)
+    else:
+        raise BtError(f"there is nothing to learn in {path}", f"shards *{documents.SUFFIX}, or journals *{JOURNAL}")
 
 
 def _written(source: Source, folder: Path) -> Path:

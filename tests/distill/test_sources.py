@@ -20,8 +20,6 @@ from bt_runtime.memory.store import Store
 from bt_runtime.runtime import Run
 from bt_runtime.tree.clock import Manual
 
-MOVE = re.compile(r"(?:Think|Act|Expand|Ask):")
-
 
 class Noting(ScriptedModel):
     """Keeps every prompt with its answer."""
@@ -85,26 +83,25 @@ def test_the_recorded_models_own_chat_form_is_taken_off(tmp_path):
 
 def test_an_expansion_teaches_the_plan_and_each_part(tmp_path):
     """Each node of a grown tree is a document of its own; a plan that was refused is shown and not learnt."""
-    plans = iter(["sequence:\n- fail: never\n- nonsense: x\n", "sequence:\n- have a look around\n- finish the rest\n"])
-    lines = oracle()[2:]
-    acts = iter(lines[:-1])
+    plans = iter(["sequence:\n- look around\n- look around\n", "sequence:\n- look around\n- finish the rest\n"])
+    acts = iter([line for line in oracle() if line.startswith("Act:")])
 
     def script(ask):
-        prompt, kind = ask["prompt"], ask["kind"]
-        goal = re.findall(r"Your task is to: (.*)\n", prompt)[-1]
-        if kind == "write":
-            return next(plans)
-        if goal == "have a look around":
+        goal = re.findall(r"Your task is to: (.*)\n", ask["prompt"])[-1]
+        if goal == "look around":
             return "Act: done"
         if goal == "finish the rest":
-            return next(acts, "Act: done")
-        return "Expand:"
+            return next(acts)
+        return next(plans) if ask["kind"] == "write" else "Expand:"
 
-    first = oracle()[0].removeprefix("Act: ")
-    del first
     recorded(tmp_path, script)
-    found = list(journals.told(journals_in(tmp_path)))
-    del found
+    parts = {re.findall(r"Your task is to: (.*)\n", d.text)[-1]: d for d in journals.told(journals_in(tmp_path))}
+    goal = open_suite("house").tasks(7, 1)[0].goal
+    assert set(parts) == {"look around", "finish the rest", goal}
+    assert learnt(parts[goal]) == ["Expand:\n", "Expand:\nsequence:\n- look around\n- finish the rest\n"]
+    assert "This plan cannot be used: " in parts[goal].text
+    assert learnt(parts["look around"]) == ["Act: done\n"]
+    assert learnt(parts["finish the rest"])[-1] == "Act: done\n"
 
 
 def test_a_run_that_failed_teaches_nothing(tmp_path):
@@ -177,8 +174,8 @@ def test_sources_become_shards_once(tmp_path):
     assert gathered([str(folder)], folder) == [folder]
 
 
-@pytest.mark.parametrize("word", ["none.jsonl", "nowhere"])
+@pytest.mark.parametrize("word", ["none.jsonl", "nowhere", "runs.btr"])
 def test_a_source_that_is_not_there_is_a_fault(tmp_path, word):
     """It is said what can be named."""
-    with pytest.raises(BtError, match=r"there is no|no documents"):
+    with pytest.raises(BtError, match="there is no"):
         gathered([str(tmp_path / word)], tmp_path)

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs the distill extra")
+pytest.importorskip("torch", reason="needs the distill extra")
 pytest.importorskip("tokenizers", reason="needs the distill extra")
+
+import torch
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.distill import checkpoint, tokenizer
