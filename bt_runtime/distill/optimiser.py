@@ -44,9 +44,14 @@ class Optimiser:
     def state(self) -> list[Any]:
         return [part.state_dict() for part in self.parts]
 
-    def restore(self, state: list[Any]) -> None:
-        for part, kept in zip(self.parts, state, strict=True):
-            part.load_state_dict(kept)
+    def restore(self, state: list[Any]) -> bool:
+        """As it was; False when the state is of another optimiser."""
+        try:
+            for part, kept in zip(self.parts, state, strict=True):
+                part.load_state_dict(kept)
+        except (ValueError, KeyError, TypeError):
+            return False
+        return True
 
 
 class Muon(torch.optim.Optimizer):  # type: ignore[misc]

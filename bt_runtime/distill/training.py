@@ -109,9 +109,7 @@ class Training:
         if state.fallen and not self.plan.falls(state) and steady.is_file():
             state, weights, optimiser = self._checkpoint(steady)
         self.network.load_state_dict(weights)
-        if len(optimiser) == len(self.optimiser.parts):
-            self.optimiser.restore(optimiser)
-        else:
+        if not self.optimiser.restore(optimiser):
             self.tell("another optimiser than before: it begins without what the former one had gathered")
         self.state = state
         self.tell(f"going on at step {state.step:,}, token {state.tokens:,}")
