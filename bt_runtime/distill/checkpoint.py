@@ -41,7 +41,8 @@ def load(path: Path) -> tuple[State, dict[str, Json], Any, Any]:
     try:
         found = torch.load(path, map_location="cpu", weights_only=True)
         kept = found["optimiser"]
-        return State(**found["state"]), found["about"], found["weights"], kept if isinstance(kept, list) else [kept]
+        about = {**found["about"], "size": {"tied": True, **found["about"]["size"]}}  # those of before had no choice
+        return State(**found["state"]), about, found["weights"], kept if isinstance(kept, list) else [kept]
     except FileNotFoundError:
         raise BtError(f"there is no checkpoint {path}", "name the latest.pt in the work folder of a run") from None
     except Exception as fault:  # torch raises whatever it stumbles over

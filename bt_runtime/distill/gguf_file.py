@@ -91,13 +91,15 @@ def _speak(writer: Any, tokenizer: Tokenizer, kind: Any) -> None:
 
 
 def tensors(weights: Mapping[str, Any], size: Size) -> Iterator[tuple[str, Any]]:
-    """Our weights by the names that llama.cpp gives them; the embedding is the output as well."""
+    """Our weights by the names that llama.cpp gives them."""
     kv = size.head * size.kv_heads
 
     def plain(tensor: Any) -> Any:
         return tensor.detach().to("cpu", torch.float32).contiguous().numpy()
 
     yield "token_embd.weight", plain(weights["embedding.weight"])
+    if not size.tied:
+        yield "output.weight", plain(weights["output.weight"])
     for i in range(size.layers):
         of = f"blocks.{i}"
         q, k, v = weights[f"{of}.qkv.weight"].split([size.width, kv, kv])

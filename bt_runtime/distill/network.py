@@ -6,12 +6,12 @@ attention runs document by document. So nothing is padded, and positions are wha
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bt_runtime.diagnose import BtError
+from bt_runtime.distill.beginning import begin
 from bt_runtime.distill.library import functional, nn, torch
 
 
@@ -24,7 +24,8 @@ class Size:
     feed_forward: int
     vocab: int = 2048
     context: int = 2048
-    base: float = 10_000.0  # of the rotary positions
+    base: float = 1e6  # of the rotary positions: slow turns, so that equal tokens match over a whole prompt
+    tied: bool = False  # one matrix for what is read and what is said
     epsilon: float = 1e-5
 
     def __post_init__(self) -> None:
@@ -39,7 +40,7 @@ class Size:
     def parameters(self) -> int:
         kv = self.head * self.kv_heads
         layer = 2 * self.width * (self.width + kv) + 3 * self.width * self.feed_forward + 2 * self.width
-        return self.vocab * self.width + self.layers * layer + self.width
+        return (1 if self.tied else 2) * self.vocab * self.width + self.layers * layer + self.width
 
 
 SIZES = {
@@ -126,18 +127,13 @@ class Network(nn.Module):  # type: ignore[misc]
         self.embedding = nn.Embedding(size.vocab, size.width)
         self.blocks = nn.ModuleList(Block(size) for _ in range(size.layers))
         self.norm = Norm(size.width, size.epsilon)
+        self.output = self.embedding if size.tied else nn.Linear(size.width, size.vocab, bias=False)
         self.before: Callable[..., Any] = Block.before
         self.after: Callable[..., Any] = Block.after
         turns = torch.outer(torch.arange(size.context), size.base ** -(torch.arange(0, size.head, 2) / size.head))
         self.register_buffer("cosine", turns.cos(), persistent=False)
         self.register_buffer("sine", turns.sin(), persistent=False)
-        self._begin()
-
-    def _begin(self) -> None:
-        for name, weight in self.named_parameters():
-            if weight.dim() > 1:
-                deep = name.endswith(("out.weight", "down.weight"))
-                nn.init.normal_(weight, std=0.02 / math.sqrt(2 * self.size.layers) if deep else 0.02)
+        begin(self)
 
     def compile(self) -> None:
         """All but attention as machine code for this processor."""
@@ -156,4 +152,4 @@ class Network(nn.Module):  # type: ignore[misc]
         return self.norm(x)
 
     def logits(self, hidden: Any) -> Any:
-        return functional.linear(hidden, self.embedding.weight)
+        return functional.linear(hidden, self.output.weight)

@@ -1,4 +1,4 @@
-"""What moves the weights: Muon for the matrices of the layers, AdamW for the embedding and the norms; or AdamW alone.
+"""What moves the weights: Muon for the matrices of the layers, AdamW for the vocabulary and the norms; or AdamW alone.
 
 Muon turns each update into its nearest orthogonal matrix, so that every direction learns at the same pace. Its steps
 are scaled to the size of AdamW's, so that one rate serves both.
@@ -24,8 +24,8 @@ class Optimiser:
     def __init__(self, network: Network, kind: str, rate: float, decay: float) -> None:
         if kind not in KINDS:
             raise BtError(f"there is no optimiser `{kind}`", f"there are {' and '.join(KINDS)}")
-        inner = [w for name, w in network.named_parameters() if w.dim() > 1 and not name.startswith("embedding")]
-        outer = [w for name, w in network.named_parameters() if w.dim() > 1 and name.startswith("embedding")]
+        inner = [w for w in network.blocks.parameters() if w.dim() > 1]
+        outer = list({id(w): w for w in (network.embedding.weight, network.output.weight)}.values())
         norms = [w for w in network.parameters() if w.dim() < 2]
         matrices = outer if kind == "muon" else [*outer, *inner]
         groups = [{"params": matrices, "weight_decay": decay}, {"params": norms, "weight_decay": 0.0}]

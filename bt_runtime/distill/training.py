@@ -97,8 +97,8 @@ class Training:
 
     def _checkpoint(self, path: Path) -> tuple[State, Any, Any]:
         state, about, weights, optimiser = checkpoint.load(path)
-        if about != self.about:
-            other = "size" if about.get("size") != self.about["size"] else "tokenizer"
+        if (Size(**about["size"]), about["tokenizer"]) != (self.size, self.tokenizer.digest):
+            other = "size" if Size(**about["size"]) != self.size else "tokenizer"
             raise BtError(f"{path} is of another {other}", "take the same --size and --vocab, or another work folder")
         return state, weights, optimiser
 

@@ -79,3 +79,14 @@ def test_an_update_reaches_all_directions_alike(shape):
     found = torch.linalg.svdvals(orthogonal(uneven).float())
     assert found.min() > 0.5
     assert found.max() < 1.4
+
+
+@pytest.mark.parametrize("name", ["toy", "tiny", "small", "base"])
+def test_a_network_can_copy_before_it_has_learnt_anything(one_core, name):
+    """Told a row of new tokens twice, it says the second time what came next the first time."""
+    torch.manual_seed(3)
+    network = Network(SIZES[name])
+    once = torch.randperm(2048)[:200]
+    with torch.no_grad():
+        said = network.logits(network(torch.cat([once, once]), [400]))[200:399].argmax(-1)
+    assert (said == once[1:]).float().mean() > 0.95
