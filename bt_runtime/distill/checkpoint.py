@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.distill.library import torch
+from bt_runtime.distill.needs import torch
 from bt_runtime.types import Json
 
 LATEST, STEADY = "latest.pt", "steady.pt"  # STEADY: before the rate began to fall, from where a run can be prolonged
@@ -40,9 +40,7 @@ def save(path: Path, state: State, about: dict[str, Json], weights: Any, optimis
 def load(path: Path) -> tuple[State, dict[str, Json], Any, Any]:
     try:
         found = torch.load(path, map_location="cpu", weights_only=True)
-        kept = found["optimiser"]
-        about = {**found["about"], "size": {"tied": True, **found["about"]["size"]}}  # those of before had no choice
-        return State(**found["state"]), about, found["weights"], kept if isinstance(kept, list) else [kept]
+        return State(**found["state"]), found["about"], found["weights"], found["optimiser"]
     except FileNotFoundError:
         raise BtError(f"there is no checkpoint {path}", "name the latest.pt in the work folder of a run") from None
     except Exception as fault:  # torch raises whatever it stumbles over

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.diagnose import BtError, MissingExtra
-from bt_runtime.distill.library import torch
+from bt_runtime.distill.needs import torch
 from bt_runtime.distill.network import Size
 from bt_runtime.distill.tokenizer import END, Tokenizer
 from bt_runtime.types import Json
@@ -91,15 +91,13 @@ def _speak(writer: Any, tokenizer: Tokenizer, kind: Any) -> None:
 
 
 def tensors(weights: Mapping[str, Any], size: Size) -> Iterator[tuple[str, Any]]:
-    """Our weights by the names that llama.cpp gives them."""
+    """Our weights by the names that llama.cpp gives them; the embedding is the output as well."""
     kv = size.head * size.kv_heads
 
     def plain(tensor: Any) -> Any:
         return tensor.detach().to("cpu", torch.float32).contiguous().numpy()
 
     yield "token_embd.weight", plain(weights["embedding.weight"])
-    if not size.tied:
-        yield "output.weight", plain(weights["output.weight"])
     for i in range(size.layers):
         of = f"blocks.{i}"
         q, k, v = weights[f"{of}.qkv.weight"].split([size.width, kv, kv])

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
-from bt_runtime.distill.library import functional, np, torch
+from bt_runtime.distill.needs import functional, np, torch
 from bt_runtime.distill.network import Network
 from bt_runtime.distill.rows import Rows, packed, shuffled
 

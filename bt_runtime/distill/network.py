@@ -12,7 +12,7 @@ from typing import Any
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.distill.beginning import begin
-from bt_runtime.distill.library import functional, nn, torch
+from bt_runtime.distill.needs import functional, nn, torch
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,7 @@ class Size:
     feed_forward: int
     vocab: int = 2048
     context: int = 2048
-    base: float = 1e6  # of the rotary positions: slow turns, so that equal tokens match over a whole prompt
-    tied: bool = False  # one matrix for what is read and what is said
+    base: float = 1_000_000.0  # of the rotary positions: half of them hardly turn within a context
     epsilon: float = 1e-5
 
     def __post_init__(self) -> None:
@@ -40,7 +39,7 @@ class Size:
     def parameters(self) -> int:
         kv = self.head * self.kv_heads
         layer = 2 * self.width * (self.width + kv) + 3 * self.width * self.feed_forward + 2 * self.width
-        return (1 if self.tied else 2) * self.vocab * self.width + self.layers * layer + self.width
+        return self.vocab * self.width + self.layers * layer + self.width
 
 
 SIZES = {
@@ -121,19 +120,18 @@ def attend(q: Any, k: Any, v: Any, lengths: Sequence[int]) -> Any:
 
 
 class Network(nn.Module):  # type: ignore[misc]
-    def __init__(self, size: Size) -> None:
+    def __init__(self, size: Size, seed: int = 0) -> None:
         super().__init__()
         self.size = size
         self.embedding = nn.Embedding(size.vocab, size.width)
         self.blocks = nn.ModuleList(Block(size) for _ in range(size.layers))
         self.norm = Norm(size.width, size.epsilon)
-        self.output = self.embedding if size.tied else nn.Linear(size.width, size.vocab, bias=False)
         self.before: Callable[..., Any] = Block.before
         self.after: Callable[..., Any] = Block.after
         turns = torch.outer(torch.arange(size.context), size.base ** -(torch.arange(0, size.head, 2) / size.head))
         self.register_buffer("cosine", turns.cos(), persistent=False)
         self.register_buffer("sine", turns.sin(), persistent=False)
-        begin(self)
+        begin(self, seed)
 
     def compile(self) -> None:
         """All but attention as machine code for this processor."""
@@ -152,4 +150,4 @@ class Network(nn.Module):  # type: ignore[misc]
         return self.norm(x)
 
     def logits(self, hidden: Any) -> Any:
-        return functional.linear(hidden, self.output.weight)
+        return functional.linear(hidden, self.embedding.weight)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from bt_runtime.diagnose import BtError
 from bt_runtime.distill import documents
 from bt_runtime.distill.documents import Document, digest
-from bt_runtime.distill.library import np
+from bt_runtime.distill.needs import np
 from bt_runtime.distill.tokenizer import Tokenizer
 
 HELD = 50  # one document of so many is held back, by its digest: the same ones whatever comes later

@@ -13,7 +13,7 @@ from typing import Any
 from bt_runtime.diagnose import BtError
 from bt_runtime.distill import checkpoint, documents, held
 from bt_runtime.distill.checkpoint import LATEST, STEADY, State
-from bt_runtime.distill.library import functional, np, torch
+from bt_runtime.distill.needs import functional, np, torch
 from bt_runtime.distill.network import Network, Size
 from bt_runtime.distill.optimiser import Optimiser
 from bt_runtime.distill.rows import Rows, gather, packed, shuffled
@@ -35,7 +35,6 @@ class Plan:
     warm: int = 100  # steps until the rate is reached
     fall: float = 0.25  # of the budget
     echo: float = 0.1  # how much the context counts beside the answers
-    optimiser: str = "muon"
     decay: float = 0.1
     clip: float = 1.0
     seed: int = 0
@@ -79,8 +78,8 @@ class Training:
         self.plan, self.tell = plan, tell
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         torch.manual_seed(plan.seed)
-        self.network = Network(size).to(self.device)
-        self.optimiser = Optimiser(self.network, plan.optimiser, plan.rate, plan.decay)
+        self.network = Network(size, plan.seed).to(self.device)
+        self.optimiser = Optimiser(self.network, plan.rate, plan.decay)
         self.state = State()
         self.about: dict[str, Json] = {"size": asdict(size), "tokenizer": tokenizer.digest}
         if (folder / LATEST).is_file():
@@ -97,8 +96,8 @@ class Training:
 
     def _checkpoint(self, path: Path) -> tuple[State, Any, Any]:
         state, about, weights, optimiser = checkpoint.load(path)
-        if (Size(**about["size"]), about["tokenizer"]) != (self.size, self.tokenizer.digest):
-            other = "size" if Size(**about["size"]) != self.size else "tokenizer"
+        if about != self.about:
+            other = "size" if about["size"] != self.about["size"] else "tokenizer"
             raise BtError(f"{path} is of another {other}", "take the same --size and --vocab, or another work folder")
         return state, weights, optimiser
 
@@ -109,8 +108,7 @@ class Training:
         if state.fallen and not self.plan.falls(state) and steady.is_file():
             state, weights, optimiser = self._checkpoint(steady)
         self.network.load_state_dict(weights)
-        if not self.optimiser.restore(optimiser):
-            self.tell("another optimiser than before: it begins without what the former one had gathered")
+        self.optimiser.restore(optimiser)
         self.state = state
         self.tell(f"going on at step {state.step:,}, token {state.tokens:,}")
 

@@ -1,4 +1,4 @@
-"""torch and numpy for the modules that compute, or one line that says what to install."""
+"""What training needs and a light install lacks, imported in one place."""
 
 from __future__ import annotations
 
