@@ -56,26 +56,13 @@ def test_the_order_of_tokens_matters(network):
     assert not torch.allclose(one, two, atol=1e-3)
 
 
-@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("name", ["toy", "tiny", "small"])
 def test_a_size_says_how_many_weights_it_has(name):
     """The figure that is told is that of the network."""
-    with torch.device("meta"):
-        network = Network(SIZES[name])
-    assert sum(w.numel() for w in network.parameters()) == SIZES[name].parameters
+    assert sum(w.numel() for w in Network(SIZES[name]).parameters()) == SIZES[name].parameters
 
 
 def test_heads_that_do_not_divide_are_refused():
     """A size that cannot be built says so."""
     with pytest.raises(BtError, match="do not divide"):
         Size(100, 2, 3, 1, 64)
-
-
-@pytest.mark.parametrize("name", ["toy", "tiny", "small", "base"])
-def test_a_network_can_copy_before_it_has_learnt_anything(one_core, name):
-    """Told a row of new tokens twice, it says the second time what came next the first time."""
-    torch.manual_seed(3)
-    network = Network(SIZES[name])
-    once = torch.randperm(2048)[:200]
-    with torch.no_grad():
-        said = network.logits(network(torch.cat([once, once]), [400]))[200:399].argmax(-1)
-    assert (said == once[1:]).float().mean() > 0.95
