@@ -7,8 +7,40 @@ from collections.abc import Iterator
 
 from bt_runtime.distill.documents import Document
 
-THINGS = "apple bread bowl cup egg fork glass jar kettle knife lamp mug pan plate pot spoon towel vase".split()
-PLACES = "bench cabinet counter cupboard desk drawer fridge shelf sink sofa stove table".split()
+THINGS = [
+    "apple",
+    "bread",
+    "bowl",
+    "cup",
+    "egg",
+    "fork",
+    "glass",
+    "jar",
+    "kettle",
+    "knife",
+    "lamp",
+    "mug",
+    "pan",
+    "plate",
+    "pot",
+    "spoon",
+    "towel",
+    "vase",
+]
+PLACES = [
+    "bench",
+    "cabinet",
+    "counter",
+    "cupboard",
+    "desk",
+    "drawer",
+    "fridge",
+    "shelf",
+    "sink",
+    "sofa",
+    "stove",
+    "table",
+]
 SYSTEM = "You fetch things in a house.\nAt every step you do one of these: Think, Act.\n"
 
 
