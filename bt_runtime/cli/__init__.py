@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "runs": ("List, show, compare, export and remove recorded runs.", "bt_runtime.cli.runs"),
     "resume": ("Go on with a run that was cut off.", "bt_runtime.cli.resume"),
     "replay": ("Play a recorded run once more, without model or world.", "bt_runtime.cli.replay"),
+    "distill": ("Make a small local model from documents: tokenizer, training, GGUF.", "bt_runtime.cli.distill"),
     "render": ("Draw a tree: text, dot, svg or mermaid.", "bt_runtime.cli.render"),
     "schema": ("Write the editor's schemas of this project, with its skills.", "bt_runtime.cli.schema"),
     "explain": ("Tell what the code of a fault means, with a right example.", "bt_runtime.cli.explain"),
