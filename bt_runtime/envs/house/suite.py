@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from bt_runtime.diagnose import BtError, nearest
 from bt_runtime.envs.house.catalogue import Catalogue, read_catalogue
+from bt_runtime.envs.house.chores import Chores, can_be_done, make_chore, read_chores
 from bt_runtime.envs.house.expert import Expert, Form, Knows
 from bt_runtime.envs.house.graph import read_graph
 from bt_runtime.envs.house.home_file import read_home
 from bt_runtime.envs.house.layout import House
+from bt_runtime.envs.house.rulebook import Asked, Rulebook, read_rulebook
+from bt_runtime.envs.house.rules import PROCESSES, Rules, as_data
 from bt_runtime.envs.house.start import house_of
 from bt_runtime.envs.house.tasks import Errands, fits, make_task, read_errands
 from bt_runtime.envs.house.wah import read_json, recorded, spoken
@@ -24,12 +27,14 @@ from bt_runtime.envs.trajectory import Agent, sentences, trace
 from bt_runtime.project import find, folders
 from bt_runtime.types import Task, World
 
-_ABOUT = ("things", "tasks")  # the files in envs/house that are no houses
+_ABOUT = ("things", "tasks", "rules")  # the files in envs/house that are no houses
 
 
 class Content(NamedTuple):
     catalogue: Catalogue
     errands: Errands
+    rulebook: Rulebook
+    chores: Chores
     homes: dict[str, House]
     split: dict[str, str]  # of each home
 
@@ -37,6 +42,7 @@ class Content(NamedTuple):
 class HouseSuite:
     name = "house"
     kinds: Sequence[str] = ("setup_table", "put_fridge", "put_dishwasher", "prepare_food", "prepare_snack")
+    asked_for: Sequence[str] = tuple(PROCESSES)  # kinds that are made only when they are named
     skills = "house"
 
     def open(
@@ -44,17 +50,22 @@ class HouseSuite:
         *,
         feedback: Feedback = "full",
         sitting: bool = False,
+        rules: Asked = None,
         data: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> World:
-        """`feedback="terse"`: a refusal is "Nothing happens."; `sitting`: `sit on` can be acted too;
-        `data`: the apartments in `house/` of that folder are there as well."""
-        no_more_options(self.name, options, ("feedback", "sitting", "data"))
-        if feedback not in ("full", "terse"):
-            raise BtError(f"feedback is full or terse, not {feedback!r}", "feedback='full' gives reasons")
+        """`feedback`: "full", "detailed" (a refusal is one sentence that names what is wrong) or "terse" ("Nothing
+        happens."); `sitting`: `sit on` can be acted too; `rules`: house rules for tasks that bring none, a number or
+        the rules themselves; `data`: the apartments in `house/` of that folder are there as well."""
+        no_more_options(self.name, options, ("feedback", "sitting", "rules", "data"))
+        if feedback not in get_args(Feedback):
+            raise BtError(
+                f"feedback is {', '.join(get_args(Feedback))}, not {feedback!r}", "full and detailed give reasons"
+            )
         content = load_content()
         homes = {**content.homes, **(apartments(Path(data), content.catalogue) if data else {})}
-        return HouseWorld(content.catalogue, homes, feedback, sitting)
+        own = None if rules is None else content.rulebook.find(rules)
+        return HouseWorld(content.catalogue, homes, content.rulebook, feedback, sitting, own)
 
     def tasks(
         self,
@@ -65,31 +76,33 @@ class HouseSuite:
         *,
         homes: Sequence[str] | None = None,
         source: str = "made",
+        rules: Asked = None,
         data: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> list[Task]:
         """`homes`: only in these. Each home serves one split, as its file says; apartments are for evaluation.
-        `source`: made (by us), or of `data`: wah (recorded tasks of Watch-And-Help), wah_nl (WAH-NL's instructions)."""
-        no_more_options(self.name, options, ("homes", "source", "data"))
+        `source`: made (by us), or of `data`: wah (recorded tasks of Watch-And-Help), wah_nl (WAH-NL's instructions).
+        `rules`: the house rules of clean, heat and cool, by number (each split has its own) or themselves."""
+        no_more_options(self.name, options, ("homes", "source", "rules", "data"))
         content = load_content()
         known = {**content.homes, **(apartments(Path(data), content.catalogue) if data else {})}
+        usual = self.kinds if rules is None else self.asked_for
+        wanted = choose_kinds((*content.errands.kinds, *self.asked_for), kinds or usual)
+        ruled = None if rules is None else content.rulebook.find(rules, split)
         if source != "made":
-            return _of_others(source, data, content, known, Random(f"house {source} {seed}"), count, kinds)
+            rng = Random(f"house {source} {seed}")
+            return [_ruled(task, ruled) for task in _of_others(source, data, content, known, rng, count, wanted)]
         own = [h for h in known.values() if content.split.get(h.name, "eval") == split]
         chosen = [_home(known, name) for name in homes] if homes else own
         rng = Random(f"house {split} {seed}")
-        pairs = [
-            (kind, [h for h in chosen if fits(content.errands.kinds[kind], h)])
-            for kind in choose_kinds(tuple(content.errands.kinds), kinds)
-        ]
-        able = [(kind, where) for kind, where in pairs if where]
+        able = [(maker.make, where) for kind in wanted if (where := (maker := Maker(content, kind, ruled)).fit(chosen))]
         if not able:
             raise BtError("none of these homes has what these tasks need", f"homes: {', '.join(known)}")
+        suffix = f"-rules-{rules}".replace(" ", "-") if isinstance(rules, int | str) else ""
         made = []
         for i in range(count):
-            kind, where = able[i % len(able)]
-            name = f"house-{split}-{seed}-{i:04}"
-            made.append(make_task(content.errands.kinds[kind], rng.choice(where), content.catalogue, rng, name))
+            make, where = able[i % len(able)]
+            made.append(make(rng.choice(where), rng, f"house-{split}-{seed}-{i:04}{suffix}"))
         return made
 
     def oracle(self, world: World, task: Task, *, knows: Knows = "seen", **options: Any) -> Iterator[str]:
@@ -111,6 +124,33 @@ class HouseSuite:
 
 
 SUITE = HouseSuite()
+
+
+class Maker:
+    """Makes tasks of one kind."""
+
+    def __init__(self, content: Content, kind: str, rules: Rules | None) -> None:
+        self.content, self.kind, self.rules = content, kind, rules
+        self.chore = content.chores.kinds.get(kind)
+
+    def fit(self, homes: Iterable[House]) -> list[House]:
+        """Those of the homes that have what this kind of task needs."""
+        if self.chore is None:
+            return [home for home in homes if fits(self.content.errands.kinds[self.kind], home)]
+        return [home for home in homes if can_be_done(self.chore, self._rules(), home)]
+
+    def make(self, home: House, rng: Random, name: str) -> Task:
+        catalogue = self.content.catalogue
+        if self.chore is None:
+            return _ruled(make_task(self.content.errands.kinds[self.kind], home, catalogue, rng, name), self.rules)
+        return make_chore(self.chore, self._rules(), home, catalogue, rng, name)
+
+    def _rules(self) -> Rules:
+        return self.rules or self.content.rulebook.usual
+
+
+def _ruled(task: Task, rules: Rules | None) -> Task:
+    return task if rules is None else task._replace(data={**task.data, "rules": as_data(rules)})
 
 
 def load_content() -> Content:
@@ -137,7 +177,8 @@ def _load(files: tuple[tuple[str, Path, int], ...]) -> Content:
         if stem not in _ABOUT:
             home, own = read_home(path, catalogue)
             homes[home.name], split[home.name] = home, own
-    return Content(catalogue, errands, homes, split)
+    rulebook, chores = read_rulebook(paths["rules"], catalogue), read_chores(paths["rules"], catalogue)
+    return Content(catalogue, errands, rulebook, chores, homes, split)
 
 
 def _of_others(
@@ -147,7 +188,7 @@ def _of_others(
     known: dict[str, House],
     rng: Random,
     count: int,
-    kinds: Sequence[str] | None,
+    kinds: Sequence[str],
 ) -> list[Task]:
     """As many as there are, in an order that the seed gives."""
     if source not in ("wah", "wah_nl"):
@@ -159,9 +200,8 @@ def _of_others(
         found = list(recorded(Path(data), content.catalogue, content.errands, rng))
     else:
         found = list(spoken(Path(data), content.catalogue, content.errands, flats, rng))
-    chosen = choose_kinds(tuple(content.errands.kinds), kinds)
     rng.shuffle(found)
-    return [task for task in found if task.kind in chosen][:count]
+    return [task for task in found if task.kind in kinds][:count]
 
 
 def apartments(data: Path, catalogue: Catalogue) -> dict[str, House]:
