@@ -30,6 +30,9 @@ def which_tasks(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--kind", action="append", metavar="KIND", help="only this kind of task; may be repeated")
     parser.add_argument(
+        "--rules", metavar="N", help="the N-th set of house rules of that split: which appliance heats, and how"
+    )
+    parser.add_argument(
         "--data", metavar="DIR", help="your copy of the data sets (default: BTR_DATA, where it is of use)"
     )
     parser.add_argument(
@@ -49,7 +52,8 @@ def at_least(least: int) -> Any:
 
 
 def make(args: argparse.Namespace, suite: Suite, count: int) -> list[Task]:
-    options = {**outside(args, suite.tasks), **read_options(args.option)}
+    ruled = {"rules": args.rules} if args.rules else {}
+    options = {**outside(args, suite.tasks), **ruled, **read_options(args.option)}
     return suite.tasks(args.seed, count, args.split, args.kind, **options)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from bt_runtime.envs.house.catalogue import Catalogue
 from bt_runtime.envs.house.layout import House
 from bt_runtime.envs.house.rules import PROCESSES, Rule, Rules, as_data
 from bt_runtime.envs.house.tasks import Errand, make_task
-from bt_runtime.envs.phrases import article
+from bt_runtime.envs.phrases import article, capital
 from bt_runtime.types import Task
 
 
@@ -30,7 +31,7 @@ class Chore:
 @dataclass(frozen=True)
 class Chores:
     kinds: Mapping[str, Chore]
-    thoughts: Mapping[str, str]
+    thoughts: Mapping[str, tuple[str, ...]]
 
 
 def read_chores(path: Path, catalogue: Catalogue) -> Chores:
@@ -46,11 +47,14 @@ def read_chores(path: Path, catalogue: Catalogue) -> Chores:
             if word not in known:
                 raise BtError(f"{path}: kind `{name}`: `{word}` is not in things.yaml", "describe it there first")
         kinds[name] = Chore(name, things, spots, tuple(map(str, entry.get("say", ()))))
-    thoughts = {str(key): str(text) for key, text in part(found, "thoughts", dict, path).items()}
+    thoughts = {str(key): (str(text),) for key, text in part(found, "thoughts", dict, path).items()}
     return Chores(kinds, thoughts)
 
 
-def make_chore(chore: Chore, rules: Rules, house: House, catalogue: Catalogue, rng: Random, name: str) -> Task:
+def make_chore(
+    chore: Chore, rules: Rules, house: House, catalogue: Catalogue, rng: Random, name: str, hint: bool = False
+) -> Task:
+    """`hint`: the goal says where one of these things lies, so that only the rules have to be found out."""
     thing = rng.choice(chore.things)
     way, place = rng.choice(_spots(chore, rules.of[chore.name], house))
     state = PROCESSES[chore.name].makes
@@ -59,13 +63,30 @@ def make_chore(chore: Chore, rules: Rules, house: House, catalogue: Catalogue, r
         _ask(chore, thing, way, place, state, rng),
     )  # fmt: skip
     goal = [{**wanted, "state": state} for wanted in task.data["goal"]]
-    return task._replace(data={**task.data, "goal": goal, "rules": as_data(rules)})
+    told = f"{task.goal} {_hint(task, thing, house, rng)}" if hint else task.goal
+    return task._replace(goal=told, data={**task.data, "goal": goal, "rules": as_data(rules)})
 
 
 def _ask(chore: Chore, thing: str, way: str, place: str, state: str, rng: Random) -> str:
     some = rng.choice((article, "the {}".format))
     slots = {"things": some(f"{state} {thing}"), "plain": some(thing), "way": way, "place": place}
     return rng.choice(chore.say).format(**slots)
+
+
+def _hint(task: Task, thing: str, house: House, rng: Random) -> str:
+    places = [place for kind, place, _ in task.data["things"] if kind == thing]
+    i = rng.randrange(len(places))
+    room = house.rooms[house.fixtures[house.index[places[i]]].room].name
+    return capital(f"{thing} {i + 1} is at {places[i]} in {room}.")
+
+
+_HINT = re.compile(r"([A-Za-z][a-z ]* \d+) is at ([a-z ]+ \d+) in ([a-z ]+ \d+)\.")
+
+
+def heard(goal: str) -> tuple[str, str, str] | None:
+    """The thing, the place and the room of a hint in these words."""
+    found = _HINT.search(goal)
+    return (found[1].lower(), found[2], found[3]) if found else None
 
 
 def can_be_done(chore: Chore, rules: Rules, house: House) -> bool:

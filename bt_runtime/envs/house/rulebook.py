@@ -52,8 +52,8 @@ class Rulebook:
         return Rules(of, tuple(sorted(rng.sample(able, rng.randint(0, min(2, len(able)))))))
 
     def _lockable(self) -> list[str]:
-        known = self.catalogue.furniture
-        return [name for names in self.appliances.values() for name in names if known[name].opens and known[name].switch]
+        known = (self.catalogue.furniture[name] for names in self.appliances.values() for name in names)
+        return [furniture.name for furniture in known if furniture.opens and furniture.switch]
 
 
 def _in_turn(what: str, found: tuple[Rule, ...], seed: int) -> list[Rule]:
@@ -67,7 +67,8 @@ def read_rulebook(path: Path, catalogue: Catalogue) -> Rulebook:
     found = read_yaml(path)
     taps = {str(k): str(v) for k, v in part(found, "taps", dict, path, {}).items()}
     listed = part(found, "appliances", dict, path)
-    for name in [*taps, *taps.values(), *part(found, "held_out", dict, path), *(n for own in listed.values() for n in own)]:
+    named = [*taps, *taps.values(), *part(found, "held_out", dict, path)]
+    for name in [*named, *(name for names in listed.values() for name in names)]:
         if name not in catalogue.furniture:
             raise BtError(f"{path}: `{name}` is not in things.yaml", "describe it there first")
     if sorted(listed) != sorted(PROCESSES):

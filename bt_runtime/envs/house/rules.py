@@ -53,7 +53,7 @@ _WORDS = {"thing": ("inside", "held"), "door": ("open", "closed"), "power": ("tu
 
 
 def read_rules(data: Mapping[str, Any], catalogue: Catalogue, taps: Mapping[str, str]) -> Rules:
-    """`{"heat": {"with": "stove", "thing": "held", "door": "open", "power": "turned on"}, "guarded": ["dishwasher"]}`"""
+    """`{"heat": {"with": "stove", "thing": "held", "door": "open", "power": "turned on"}, "guarded": []}`"""
     unknown = [key for key in data if key not in (*PROCESSES, "guarded")]
     if unknown:
         raise BtError(f"house rules: `{unknown[0]}` is not known", f"known: {', '.join(PROCESSES)}, guarded")

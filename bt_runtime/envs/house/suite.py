@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from random import Random
@@ -11,15 +11,17 @@ from typing import Any, NamedTuple, get_args
 
 from bt_runtime.diagnose import BtError, nearest
 from bt_runtime.envs.house.catalogue import Catalogue, read_catalogue
-from bt_runtime.envs.house.chores import Chores, can_be_done, make_chore, read_chores
+from bt_runtime.envs.house.chores import Chores, read_chores
 from bt_runtime.envs.house.expert import Expert, Form, Knows
 from bt_runtime.envs.house.graph import read_graph
 from bt_runtime.envs.house.home_file import read_home
 from bt_runtime.envs.house.layout import House
+from bt_runtime.envs.house.maker import Maker, under
 from bt_runtime.envs.house.rulebook import Asked, Rulebook, read_rulebook
-from bt_runtime.envs.house.rules import PROCESSES, Rules, as_data
+from bt_runtime.envs.house.rules import PROCESSES
 from bt_runtime.envs.house.start import house_of
-from bt_runtime.envs.house.tasks import Errands, fits, make_task, read_errands
+from bt_runtime.envs.house.steward import Steward
+from bt_runtime.envs.house.tasks import Errands, read_errands
 from bt_runtime.envs.house.wah import read_json, recorded, spoken
 from bt_runtime.envs.house.world import Feedback, HouseWorld
 from bt_runtime.envs.registry import Split, choose_kinds, no_more_options
@@ -77,13 +79,15 @@ class HouseSuite:
         homes: Sequence[str] | None = None,
         source: str = "made",
         rules: Asked = None,
+        hint: bool | str = False,
         data: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> list[Task]:
         """`homes`: only in these. Each home serves one split, as its file says; apartments are for evaluation.
         `source`: made (by us), or of `data`: wah (recorded tasks of Watch-And-Help), wah_nl (WAH-NL's instructions).
-        `rules`: the house rules of clean, heat and cool, by number (each split has its own) or themselves."""
-        no_more_options(self.name, options, ("homes", "source", "rules", "data"))
+        `rules`: the house rules of clean, heat and cool, by number (each split has its own) or themselves;
+        `hint`: their goals say where the thing lies."""
+        no_more_options(self.name, options, ("homes", "source", "rules", "hint", "data"))
         content = load_content()
         known = {**content.homes, **(apartments(Path(data), content.catalogue) if data else {})}
         usual = self.kinds if rules is None else self.asked_for
@@ -91,66 +95,54 @@ class HouseSuite:
         ruled = None if rules is None else content.rulebook.find(rules, split)
         if source != "made":
             rng = Random(f"house {source} {seed}")
-            return [_ruled(task, ruled) for task in _of_others(source, data, content, known, rng, count, wanted)]
+            return [under(ruled, task) for task in _of_others(source, data, content, known, rng, count, wanted)]
         own = [h for h in known.values() if content.split.get(h.name, "eval") == split]
         chosen = [_home(known, name) for name in homes] if homes else own
         rng = Random(f"house {split} {seed}")
-        able = [(maker.make, where) for kind in wanted if (where := (maker := Maker(content, kind, ruled)).fit(chosen))]
+        maker = Maker(
+            content.catalogue, content.errands, content.chores, content.rulebook.usual, ruled, hint in (True, "yes")
+        )
+        able = [(kind, where) for kind in wanted if (where := maker.fit(kind, chosen))]
         if not able:
             raise BtError("none of these homes has what these tasks need", f"homes: {', '.join(known)}")
         suffix = f"-rules-{rules}".replace(" ", "-") if isinstance(rules, int | str) else ""
         made = []
         for i in range(count):
-            make, where = able[i % len(able)]
-            made.append(make(rng.choice(where), rng, f"house-{split}-{seed}-{i:04}{suffix}"))
+            kind, where = able[i % len(able)]
+            made.append(maker.make(kind, rng.choice(where), rng, f"house-{split}-{seed}-{i:04}{suffix}"))
         return made
 
-    def oracle(self, world: World, task: Task, *, knows: Knows = "seen", **options: Any) -> Iterator[str]:
-        """`knows="all"`: it knows where everything is, instead of searching."""
-        no_more_options(self.name, options, ("knows",))
-        return sentences(self._expert(world, "react", knows, False, 0).run())
+    def oracle(
+        self, world: World, task: Task, *, knows: Knows = "seen", told: bool = True, **options: Any
+    ) -> Iterator[str]:
+        """`knows="all"`: it knows where everything is, instead of searching. `told=False`: it does not know the
+        house rules, and finds them out by being refused."""
+        no_more_options(self.name, options, ("knows", "told"))
+
+        def moves() -> Iterator[str]:
+            """Begun when the first sentence is asked for: by then the world has been reset."""
+            yield from sentences(self._expert(world, "react", knows, False, 0, told).run())
+
+        return moves()
 
     def trajectory(
-        self, world: World, task: Task, form: Form = "react", knows: Knows = "seen", recall: bool = True, seed: int = 0
-    ) -> Agent:
+        self, world: World, task: Task, form: Form = "react", knows: Knows = "seen", recall: bool = True,
+        seed: int = 0, told: bool = True,
+    ) -> Agent:  # fmt: skip
         """The oracle's reasoning, acted in `world` from the start of the task."""
         world.reset(task)
-        return trace(world, task.goal, self._expert(world, form, knows, recall, seed).run())
+        return trace(world, task.goal, self._expert(world, form, knows, recall, seed, told).run())
 
-    def _expert(self, world: World, form: Form, knows: Knows, recall: bool, seed: int) -> Expert:
+    def _expert(self, world: World, form: Form, knows: Knows, recall: bool, seed: int, told: bool = True) -> Expert:
         if not isinstance(world, HouseWorld):
             raise BtError("this oracle knows the house only", "open the world with open_world('house')")
-        return Expert(world, load_content().errands.thoughts, form, knows, recall, seed)
+        content = load_content()
+        if world.rules is None:
+            return Expert(world, content.errands.thoughts, form, knows, recall, seed)
+        return Steward(world, content.chores.thoughts, form, knows, recall, seed, told=told, goal=world.asked)
 
 
 SUITE = HouseSuite()
-
-
-class Maker:
-    """Makes tasks of one kind."""
-
-    def __init__(self, content: Content, kind: str, rules: Rules | None) -> None:
-        self.content, self.kind, self.rules = content, kind, rules
-        self.chore = content.chores.kinds.get(kind)
-
-    def fit(self, homes: Iterable[House]) -> list[House]:
-        """Those of the homes that have what this kind of task needs."""
-        if self.chore is None:
-            return [home for home in homes if fits(self.content.errands.kinds[self.kind], home)]
-        return [home for home in homes if can_be_done(self.chore, self._rules(), home)]
-
-    def make(self, home: House, rng: Random, name: str) -> Task:
-        catalogue = self.content.catalogue
-        if self.chore is None:
-            return _ruled(make_task(self.content.errands.kinds[self.kind], home, catalogue, rng, name), self.rules)
-        return make_chore(self.chore, self._rules(), home, catalogue, rng, name)
-
-    def _rules(self) -> Rules:
-        return self.rules or self.content.rulebook.usual
-
-
-def _ruled(task: Task, rules: Rules | None) -> Task:
-    return task if rules is None else task._replace(data={**task.data, "rules": as_data(rules)})
 
 
 def load_content() -> Content:

@@ -15,7 +15,7 @@ _OTHER = {"open": "closed", "closed": "open", "turned on": "turned off", "turned
 
 
 def treat(doer: Doer, names: str, process: str) -> Reply:
-    """`heat apple 1 with stove 1`. What is wrong is told one at a time: the appliance, the thing, the door, the power."""
+    """`heat apple 1 with stove 1`. What is wrong is told one at a time: appliance, thing, door, power."""
     thing_name, _, place_name = names.partition(" with ")
     place, thing = doer.house.index.get(place_name), doer.state.index.get(thing_name)
     if place is None or place not in doer.state.in_reach(doer.house, doer.body):

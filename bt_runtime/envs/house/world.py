@@ -14,7 +14,7 @@ from bt_runtime.envs.house.goals import Condition, conditions
 from bt_runtime.envs.house.goals import verdict as judge
 from bt_runtime.envs.house.layout import House
 from bt_runtime.envs.house.rulebook import Rulebook
-from bt_runtime.envs.house.rules import Rules, as_data
+from bt_runtime.envs.house.rules import Rules, as_data, describe
 from bt_runtime.envs.house.sight import glance
 from bt_runtime.envs.house.speech import say
 from bt_runtime.envs.house.start import house_of, state_of
@@ -97,6 +97,11 @@ class HouseWorld:
         return self._state
 
     @property
+    def asked(self) -> str:
+        """The goal in words."""
+        return self._task.goal if self._task else ""
+
+    @property
     def goal(self) -> tuple[Condition, ...]:
         return self._goal
 
@@ -135,7 +140,12 @@ class HouseWorld:
         """The kinds of things that can be carried: what it makes sense to ask a working memory for."""
         return sorted(self.catalogue.things)
 
+    def told(self) -> Sequence[str]:
+        """The rules of this house, a sentence each; none where nothing is special."""
+        return describe(self.rules) if self.rules else ()
+
     def skills(self) -> Sequence[str]:
+        """With house rules also what one may try in vain: only then have they to be found out."""
         return tuple(dict.fromkeys(self._skills()))
 
     def _skills(self) -> Iterator[str]:
@@ -165,7 +175,7 @@ class HouseWorld:
     def _doors_and_switches(self, place: int, free: bool) -> Iterator[str]:
         fixture, state = self.house.fixtures[place], self.state
         furniture, is_open, runs = fixture.furniture, place in state.open, place in state.running
-        guarded = self._doer(0).guarded(furniture.name)
+        guarded = furniture.guarded and not self.rules  # what opens only when off in this house is to be found out
         if furniture.opens:
             if is_open:
                 yield f"close {fixture.name}"
