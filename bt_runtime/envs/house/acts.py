@@ -267,9 +267,12 @@ class Doer:
     def far(self, name: str) -> Reply:
         if not _NUMBERED.fullmatch(name):
             return self._unnumbered(name)
-        at = f"You are not at {name}." if name in self.house.index else f"You see no {name} here."
-        there = name in self.house.index or name in self.state.index
-        detailed = at if there else f"There is no {name} in this house."
+        if name in self.house.index:
+            detailed = f"You are not at {name}."
+        elif name in self.state.index:
+            detailed = f"You see no {name} here."
+        else:
+            detailed = f"{name} is a room." if name in self.house.room_of else f"There is no {name} in this house."
         return self.refuse_with("not close", detailed, t=name.rpartition(" ")[0])
 
     def _unnumbered(self, name: str) -> Reply:

@@ -105,7 +105,8 @@ class HouseSuite:
         able = [(kind, where) for kind in wanted if (where := maker.fit(kind, chosen))]
         if not able:
             raise BtError("none of these homes has what these tasks need", f"homes: {', '.join(known)}")
-        suffix = f"-rules-{rules}".replace(" ", "-") if isinstance(rules, int | str) else ""
+        named = str(rules).removeprefix(f"{split} ").replace(" ", "-")
+        suffix = f"-rules-{named}" if isinstance(rules, int | str) else ""
         made = []
         for i in range(count):
             kind, where = able[i % len(able)]
