@@ -12,7 +12,7 @@ from bt_runtime.envs.house.expert import Expert
 from bt_runtime.envs.house.goals import Condition
 from bt_runtime.envs.house.notes import is_a
 from bt_runtime.envs.house.rules import PROCESSES, Rule, Rules, Way, describe, sentence
-from bt_runtime.envs.trajectory import Expand, Moves
+from bt_runtime.envs.trajectory import Expand, Moves, Think
 
 _TRIES = 8  # a rule has three parts, and a door that is guarded costs one more
 _USELESS = re.compile(r"(?:The )?.+ cannot be used for \w+\.")
@@ -33,7 +33,7 @@ class Steward(Expert):
         known = heard(self.goal) if self.form == "react" else None  # a node of a tree is told a goal of its own
         if known:
             self.notes.saw[known[0]] = (known[1], known[2])
-        return (yield from Expert.run(self))
+        return (yield from _without_silence(Expert.run(self)))
 
     def _wording(self, wanted: Condition, which: str) -> str:
         if not wanted.state:
@@ -185,6 +185,17 @@ class Steward(Expert):
         switch = self._switch(tap) if tap else place if furniture.switch else ""
         power = "" if not switch else "turned on" if switch in self.running else "turned off"
         return Rule(kind, Way("held" if name in self.notes.held else "inside", door, power), tap)
+
+
+def _without_silence(moves: Moves) -> Moves:
+    """Leave out the thoughts that have no words."""
+    while True:
+        try:
+            move = next(moves)
+        except StopIteration as end:
+            return bool(end.value)
+        if not (isinstance(move, Think) and not move.text):
+            yield move
 
 
 def _process(wanted: Condition) -> str:

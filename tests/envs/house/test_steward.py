@@ -38,17 +38,19 @@ def play(world: HouseWorld, task: Task, told: bool) -> tuple[int, int]:
     return acts, refused
 
 
-@pytest.mark.parametrize("feedback", ["full", "detailed"])
-def test_a_thousand_of_a_thousand_are_solved_told_or_not(feedback: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("feedback", "sets"), [("full", 84), ("detailed", 14)])
+def test_a_thousand_of_a_thousand_are_solved_told_or_not(
+    feedback: str, sets: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Over 168 sets of rules of both splits; who was told is never refused, who was not is refused and takes longer."""
     world = open_house(feedback)
-    every = tasks("train", 84, 6) + tasks("eval", 84, 6)
+    every = tasks("train", sets, 6) + tasks("eval", sets, 6)
     told = [play(world, task, True) for task in every]
     untold = [play(world, task, False) for task in every]
     with capsys.disabled():
         acts = {name: round(mean(a for a, _ in found), 1) for name, found in (("told", told), ("not told", untold))}
         print(f"\nhouse rules, {feedback}: {len(every)} of {len(every)} solved, mean acts {acts}")
-    assert len(every) > 1000
+    assert len(every) == 12 * sets
     assert sum(refused for _, refused in told) == 0 < sum(refused for _, refused in untold)
     assert all(a[0] <= b[0] for a, b in zip(told, untold, strict=True))
     assert mean(a for a, _ in untold) > mean(a for a, _ in told) + 3

@@ -44,7 +44,8 @@ def told(world: HouseWorld, sentences: list[str]) -> str:
 @pytest.mark.parametrize(
     ("sentences", "reply", "state"),
     [
-        ([*IN_STOVE, "close stove 1", "turn on stove 1", "heat apple 1 with stove 1"], "You heat apple with stove.", "hot"),
+        ([*IN_STOVE, "close stove 1", "turn on stove 1", "heat apple 1 with stove 1"],
+         "You heat apple with stove.", "hot"),
         ([*APPLE, "go to fridge 1", "open fridge 1", "cool apple 1 with fridge 1"],
          "You cool apple with fridge. You hold apple (1).", "cold"),
         ([*SINK, "turn on faucet 2", "clean the apple (1) with the sink (2)."],
@@ -68,12 +69,14 @@ REFUSED = [
     (STOVE, "heat apple 7 with stove 1", "The apple is not close to you.", "There is no apple 7 in this house."),
     (STOVE, "heat apple 1 with volcano 1", "The volcano is not close to you.", "There is no volcano 1 in this house."),
     (STOVE, "heat apple 1 with kitchen 1", "The kitchen is not close to you.", "kitchen 1 is a room."),
-    (STOVE, "heat apple 1 with fridge 1", "The fridge cannot be used for heating.", "fridge cannot be used for heating."),
+    (STOVE, "heat apple 1 with fridge 1", "The fridge cannot be used for heating.",
+     "fridge cannot be used for heating."),
     (STOVE, "heat apple 1 with stove 1", "The apple is not in the stove.", "apple 1 is not in stove 1."),
     (IN_STOVE, "heat apple 1 with stove 1", "The stove is open.", "stove 1 is open."),
     ([*IN_STOVE, "close stove 1"], "heat apple 1 with stove 1", "The stove is turned off.", "stove 1 is turned off."),
     ([*IN_STOVE], "turn on stove 1", "The stove is open.", "stove 1 is open."),
-    ([*IN_STOVE, "close stove 1", "turn on stove 1"], "open stove 1", "The stove is turned on.", "stove 1 is turned on."),
+    ([*IN_STOVE, "close stove 1", "turn on stove 1"], "open stove 1", "The stove is turned on.",
+     "stove 1 is turned on."),
     (["go to fridge 1"], "cool apple 1 with fridge 1", "You do not grab the apple.", "You are not carrying apple 1."),
     ([*APPLE, "go to fridge 1"], "cool apple 1 with fridge 1", "The fridge is closed.", "fridge 1 is closed."),
     (SINK, "clean apple 1 with sink 2", "The faucet is turned off.", "faucet 2 is turned off."),
@@ -182,10 +185,11 @@ def test_every_refusal_is_true_and_one_sentence(seed: int, picks: list[int]) -> 
     things = sorted(world.state.index)[:20]
     for pick in picks:
         offered = world.skills()
+        thing, place = things[pick % len(things)], appliances[pick % len(appliances)]
         tried = [
-            f"{('heat', 'cool', 'clean')[pick % 3]} {things[pick % len(things)]} with {appliances[pick % len(appliances)]}",
-            f"{('open', 'close', 'turn on', 'turn off')[pick % 4]} {appliances[pick % len(appliances)]}",
-            f"{('pick up', 'put down')[pick % 2]} {things[pick % len(things)]}",
+            f"{('heat', 'cool', 'clean')[pick % 3]} {thing} with {place}",
+            f"{('open', 'close', 'turn on', 'turn off')[pick % 4]} {place}",
+            f"{('pick up', 'put down')[pick % 2]} {thing}",
             *(s for s in offered if s.startswith(("heat", "cool", "clean"))),
         ]
         for said in tried:
