@@ -6,7 +6,7 @@ PY := $(VENV)/bin/python
 
 # Extras by target. None of them may bring CUDA packages: who wants those installs them by hand (docs/cli.md).
 DEMO_EXTRAS ?=
-TEST_EXTRAS ?= dev,llm,memory,thor,robot
+TEST_EXTRAS ?= dev,llm,memory,thor,eval,robot
 
 # A checkout that was moved is set up anew: its venv points to where it was.
 HERE := $(shell pwd | cksum | cut -d' ' -f1)

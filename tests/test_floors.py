@@ -20,7 +20,7 @@ FLOORS = [
     {"config", "equipment", "generated", "init"},
     {"runtime"},
     {"playback"},
-    {"testing", "pytest_plugin", "render", "view", "bench", "interop"},
+    {"testing", "pytest_plugin", "render", "view", "bench", "distill", "interop"},
     {"cli"},
 ]
 LEVEL = {part: level for level, parts in enumerate(FLOORS) for part in parts}

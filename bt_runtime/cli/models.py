@@ -32,8 +32,9 @@ def nodes(tree: TreeSpec) -> Iterator[NodeSpec]:
                 todo.append(node.subtree)
 
 
-def open_models(settings: Settings, stack: ExitStack) -> dict[str, Any]:
-    """The model for every role that the project names, and one for all others; each file is opened once."""
+def open_models(settings: Settings, stack: ExitStack, **how: Any) -> dict[str, Any]:
+    """The model for every role that the project names, and one for all others; each file is opened once, and so
+    (`how`: settings of local models)."""
     from bt_runtime.llm import open_model
 
     opened: dict[str, Any] = {}
@@ -41,7 +42,7 @@ def open_models(settings: Settings, stack: ExitStack) -> dict[str, Any]:
     def model(where: str | None, role: str) -> Any:
         key = where or role
         if key not in opened:
-            opened[key] = open_model(where, role=role)
+            opened[key] = open_model(where, role=role, **how)
             stack.callback(opened[key].close)
         return opened[key]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 from bt_runtime.envs.textcraft.recipes import Book, Ingredient, Recipe
@@ -32,6 +33,12 @@ _STARTS = (
 _VOWELS = ("a", "e", "i", "o", "u", "au", "ei", "oo")
 # The last sounds tell the split, so that no item of one is ever met in the other.
 _ENDS = {"train": ("b", "ck", "d", "lm", "mp", "nt", "rd"), "eval": ("ff", "ld", "nk", "p", "rn", "ss", "x")}
+
+
+def sounds_of(split: str) -> re.Pattern[str]:
+    """Every word that the books of this split can have."""
+    syllable = f"(?:{'|'.join(_STARTS)})(?:{'|'.join(_VOWELS)})"
+    return re.compile(f"{syllable}(?:{syllable})?(?:{'|'.join(_ENDS[split])})")
 
 
 def invent(seed: int, split: str, deepest: int = 4) -> Book:

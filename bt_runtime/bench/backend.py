@@ -1,0 +1,80 @@
+"""Who runs the episodes. There is one that runs them here; another that sends cases elsewhere has the same face."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from bt_runtime.bench.case import Case, Setup
+from bt_runtime.bench.episode import Episode
+from bt_runtime.bench.outcome import Outcome
+from bt_runtime.bench.shelf import Shelf, Shelves
+from bt_runtime.runtime import Tree, load
+from bt_runtime.tree.clock import Alarm, Monotonic, RunClock
+from bt_runtime.types import Model
+
+Models = Mapping[str, Model]
+
+
+class Backend(Protocol):
+    def outcomes(self, setup: Setup, cases: Sequence[Case]) -> Iterator[Outcome]:
+        """One for each case, as they end, in whatever order. A case that breaks has an error; none is left out.
+        Closing the iterator ends what is running."""
+
+
+class Local:
+    """One thread ticks `jobs` episodes in turn; their questions go to the same models, which answer them in one batch.
+
+    It sleeps only when all of them wait, on the clock of the one that is due first.
+    """
+
+    def __init__(
+        self, models: Models | Callable[[Case], Models], jobs: int = 1, clock: Callable[[], RunClock] = Monotonic
+    ) -> None:
+        self.models, self.jobs, self.clock = models, max(1, jobs), clock
+        self.trees: dict[str, Tree] = {}
+
+    def outcomes(self, setup: Setup, cases: Sequence[Case]) -> Iterator[Outcome]:
+        waiting, running = deque(cases), list[Episode]()
+        alarm = Alarm()
+        with Shelves(setup, self.count) as shelves:
+            try:
+                while waiting or running:
+                    alarm.clear()
+                    while waiting and len(running) < self.jobs:
+                        running.append(self._begun(setup, waiting.popleft(), shelves, alarm))
+                    for episode in [e for e in running if e.over or e.wait <= 0]:
+                        if not episode.over:
+                            episode.tick()
+                        if episode.over:
+                            running.remove(episode)
+                            yield shelves.kept(episode.finish(), episode.case)
+                    self._sleep(running, alarm)
+            finally:
+                for episode in running:
+                    episode.close()
+
+    def _begun(self, setup: Setup, case: Case, shelves: Shelves, alarm: Alarm) -> Episode:
+        episode = Episode(setup, case, self.clock(), alarm.set)
+        models = self.models(case) if callable(self.models) else self.models
+        shelf: Shelf | None = shelves.of(case)
+        episode.begin(self.tree(case.strategy.tree), models, shelf)
+        return episode
+
+    def tree(self, name: str) -> Tree:
+        """Loaded once for all episodes."""
+        if name not in self.trees:
+            self.trees[name] = load(name)
+        return self.trees[name]
+
+    def _sleep(self, running: Sequence[Episode], alarm: Alarm) -> None:
+        first: Any = min(running, key=lambda episode: episode.wait, default=None)
+        if first is not None and first.wait > 0:
+            first.clock.wait(alarm, first.due)
+
+    def count(self, text: str) -> int:
+        """Tokens, by the first of the models; words where each case has its own."""
+        if callable(self.models):
+            return len(text.split())
+        return next(iter(self.models.values())).count(text) if self.models else len(text.split())

@@ -1,0 +1,62 @@
+"""What an evaluation is made of: a set-up that holds for all of it, strategies, and one case for each episode.
+
+Plain values that can be sent to another process: whoever runs cases needs nothing else but a model.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from bt_runtime.agents.budget import Budget
+from bt_runtime.types import Json, Task
+
+_DEPTH = re.compile(r"depth (\d+)")
+
+
+class Setup(NamedTuple):
+    """`learning`: episodes write down what they lived through, and the outcome carries it."""
+
+    suite: str
+    world: Mapping[str, Json] = {}  # options that the world is opened with
+    seed: int = 0
+    budget: Budget | None = None  # of each whole run
+    seconds: float = math.inf  # by the run's clock; then it is halted
+    recall: bool = True
+    free: bool = False
+    level: str = ""  # of the experiences shown; empty: as the tree says
+    learning: bool = False
+    journals: str = ""  # the folder for them; empty: none are kept
+
+
+class Strategy(NamedTuple):
+    """A tree by its name or file, and what it is given besides the goal."""
+
+    name: str
+    tree: str
+    inputs: Mapping[str, Json] = {}
+    memory: str = ""  # the file with its experiences
+
+
+class Case(NamedTuple):
+    strategy: Strategy
+    task: Task
+    number: int  # its place in the evaluation
+
+    @property
+    def key(self) -> str:
+        return f"{self.strategy.name}\0{self.task.id}"
+
+
+def cases(strategies: Sequence[Strategy], tasks: Sequence[Task]) -> list[Case]:
+    """Task by task, so that an evaluation that is cut off has seen the same tasks by every strategy."""
+    pairs = [(strategy, task) for task in tasks for strategy in strategies]
+    return [Case(strategy, task, number) for number, (strategy, task) in enumerate(pairs)]
+
+
+def size(task: Task, total: int) -> int:
+    """How large a task is: the depth that its kind names, else the number of its subgoals."""
+    found = _DEPTH.fullmatch(task.kind)
+    return int(found[1]) if found else total

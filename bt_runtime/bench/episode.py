@@ -1,0 +1,152 @@
+"""One episode: a world of its own, a run of its own, ticked by whoever holds it, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from py_trees.common import Status
+
+from bt_runtime.agents.budget import Spent
+from bt_runtime.bench.case import Case, Setup, size
+from bt_runtime.bench.failure import Account, label, wanted
+from bt_runtime.bench.free import Free
+from bt_runtime.bench.outcome import Outcome
+from bt_runtime.bench.seat import Seat, Tally
+from bt_runtime.bench.tale import Tale, nesting, steps
+from bt_runtime.envs.registry import open_world
+from bt_runtime.runtime import Run, Tree
+from bt_runtime.tree.clock import RunClock
+from bt_runtime.types import Model, Wake, World
+
+TIME = "the time for the episode is up"
+
+
+class Episode:
+    """Opened by `begin`, ticked while it is not `over`, told by `finish`. Whatever breaks is its own error."""
+
+    def __init__(self, setup: Setup, case: Case, clock: RunClock, alarm: Wake) -> None:
+        self.setup, self.case, self.clock = setup, case, clock
+        self._alarm = alarm
+        self.stirred = True  # something has happened since its last tick
+        self.due = 0.0
+        self.over = False
+        self.world: World | None = None
+        self.run: Run | None = None
+        self.tale: Tale | None = None
+        self.tally = Tally()
+        self.status: Status = Status.INVALID
+        self.outcome = Outcome(case.strategy.name, case.task.id, case.number, case.task.kind, case.task.goal)
+        self.outcome.seed = setup.seed
+
+    def wake(self) -> None:
+        """From any thread: it has something to do."""
+        self.stirred = True
+        self._alarm()
+
+    @property
+    def wait(self) -> float:
+        """Seconds until it wants its next tick; none or less: now."""
+        return 0.0 if self.stirred else self.due - self.clock.now()
+
+    # Life ------------------------------------------------------------------------------------
+
+    def begin(self, tree: Tree, models: Mapping[str, Model], memory: Any) -> None:
+        self._guard(lambda: self._begin(tree, models, memory))
+
+    def _begin(self, tree: Tree, models: Mapping[str, Model], memory: Any) -> None:
+        setup, case = self.setup, self.case
+        world = self.world = open_world(setup.suite, **setup.world)
+        world.reset(case.task)
+        self.outcome.depth = size(case.task, world.verdict().total)
+        free: list[Free] = []
+        seats: dict[str, Any] = {}
+        for role, model in models.items():
+            seats[role] = Seat(model, self.tally, self.wake)
+            if setup.free:
+                seats[role] = Free(seats[role])
+                free.append(seats[role])
+        given = {name: value for name, value in case.strategy.inputs.items() if name in tree.spec.ports}
+        if "goal" in tree.spec.inputs:
+            given.setdefault("goal", case.task.goal)
+        run = self.run = Run(
+            tree, inputs=given, world=world, task=case.task, model=seats or None, memory=memory, seed=setup.seed,
+            budget=setup.budget, recall=setup.recall, clock=self.clock, journal=setup.journals or None,
+        )  # fmt: skip
+        run.context.wake = run.engine.blackboard.wake = self.wake
+        self.tale = Tale(run, lambda sentence: all(each.offered(sentence) for each in free))
+        self.started = self.clock.now()
+        self.due = self.started
+
+    def tick(self) -> None:
+        self._guard(self._tick)
+
+    def _tick(self) -> None:
+        assert self.run is not None
+        self.stirred = False
+        tick = self.run.tick()
+        self.due = min(tick.due, self.started + self.setup.seconds)
+        self.status = tick.status
+        self.over = not tick.running
+        if not self.over and self.clock.now() - self.started >= self.setup.seconds:
+            self.run.halt(TIME, "evaluation")
+            self.over = True
+
+    def _guard(self, work: Callable[[], None]) -> None:
+        """A world or a node that breaks ends this episode, and no other."""
+        try:
+            work()
+        except Exception as error:
+            self._broke(error)
+
+    def _broke(self, error: Exception) -> None:
+        self.outcome.error = self.outcome.error or f"{type(error).__name__}: {error}"
+        self.over = True
+
+    # End -------------------------------------------------------------------------------------
+
+    def finish(self) -> Outcome:
+        self._guard(self._judge)
+        self.close()
+        return self.outcome
+
+    def close(self) -> None:
+        """Lets go of the run and the world; twice does no harm."""
+        run, world = self.run, self.world
+        self.run = self.world = None
+        if run is not None:
+            self._guard(lambda: run.close(self.outcome.error or "the episode is over"))
+        if world is not None:
+            self._guard(world.close)
+
+    def _judge(self) -> None:
+        told, run, tale, world = self.outcome, self.run, self.tale, self.world
+        if run is None or tale is None or world is None:
+            return
+        verdict = world.verdict()
+        told.met, told.total = verdict.met, verdict.total
+        told.success = 0 < verdict.total <= verdict.met
+        told.status = self.status.name if self.status in (Status.SUCCESS, Status.FAILURE) else ""
+        spent: Spent = run.context.service("spent") or Spent()
+        told.decisions, told.ticks = spent.decisions, run.engine.count
+        told.seconds = round(self.clock.now() - self.started, 3)
+        self._count(tale)
+        crashes = [crash.message for crash in run.context.crashes]
+        if crashes and not told.success and not self.tally.too_long:
+            told.error = told.error or crashes[0]
+        if not told.success and not told.error:
+            task, events, too_long = self.case.task, tale.events, self.tally.too_long
+            told.label = label(Account(task.goal, wanted(task), told.met, told.total, told.status, events, too_long))
+
+    def _count(self, tale: Tale) -> None:
+        told, tally, events = self.outcome, self.tally, tale.events
+        told.calls, told.written = tally.calls, tally.written
+        told.prompt, told.reused, told.computed = tally.prompt, tally.reused, tally.computed
+        told.model_seconds = round(tally.seconds, 3)
+        told.steps, told.k, told.decided = steps(events), nesting(events), tale.decided
+        acts = [event.what for event in tale.named("acted")]
+        told.invalid = sum(not act["ok"] and not act["offered"] for act in acts)
+        told.refused = sum(not act["ok"] for act in acts) + len(tale.named("refused"))
+        ends = [event.what for event in tale.named("end")]
+        told.ends = [{key: str(end.get(key, "")) for key in ("path", "goal", "why", "detail")} for end in ends]
+        told.agents = len({end["path"] for end in ends if end.get("kind") == "agent"})

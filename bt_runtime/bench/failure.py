@@ -1,0 +1,207 @@
+"""Why an episode failed, by ReAcTree's ten types (its appendix E), as far as what was recorded tells.
+
+The paper's authors read every failed episode. Here a rule decides, and only on what can be seen: which node's end made
+the tree fail, what it had been doing, what the plans above it name. Where that does not tell, it stays unlabelled.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from bt_runtime.agents.loops import is_search, words
+from bt_runtime.agents.plan_text import Goal, Group, Part, Unreadable, read_plan
+from bt_runtime.bench.tale import Event
+from bt_runtime.types import Task
+
+DECOMPOSITION, CONTROL_FLOW, EXPAND_LOOP = "task decomposition", "control-flow selection", "expand-level infinite loop"
+SEARCH, PLANNING = "navigation & search", "agent-level planning"
+AGENT_LOOP, TERMINATION = "agent-level infinite loop", "termination reasoning"
+MAX_STEP = "max step"
+INCORRECT, AMBIGUOUS = "incorrect instruction", "ambiguous instruction"
+LABELS = (
+    DECOMPOSITION, CONTROL_FLOW, EXPAND_LOOP, SEARCH, PLANNING, AGENT_LOOP, TERMINATION, MAX_STEP, INCORRECT, AMBIGUOUS
+)  # fmt: skip
+UNLABELLED = "unlabelled"
+
+_LOOPING = frozenset({"same goal", "same plan", "depth"})  # objections to a plan that goes round in circles
+_GOOD = frozenset({"done", "expanded", "cancelled"})
+_SEEKS = re.compile(r"(find|search|look for|locate)\b", re.IGNORECASE)
+_NOT_FOUND = re.compile(
+    r"\b(cannot|can't|could not|couldn't|did not|didn't|unable to) (find|see|locate)\b", re.IGNORECASE
+)
+_VAGUE = words(
+    "everything all some something things items stuff food fruit fruits snack snacks drink drinks dishes utensils"
+)
+ROUNDS = 6  # acts before one may say that they repeat themselves
+
+
+class Account(NamedTuple):
+    """What is known of an episode whose goal was not reached."""
+
+    instruction: str
+    wanted: Mapping[str, int]  # the things that the goal is about, and how many
+    met: int
+    total: int
+    status: str  # of the tree: SUCCESS, FAILURE, or nothing when its time ran out
+    events: Sequence[Event]
+    too_long: bool = False  # a prompt was longer than the model can read
+
+
+def label(told: Account) -> str:
+    """One of the ten, or `unlabelled`."""
+    return _instruction(told) or (_claimed(told) if told.status == "SUCCESS" else _failed(told))
+
+
+def wanted(task: Task) -> dict[str, int]:
+    """The things of a task's goal, by the words for them, in any of the forms that our worlds keep it in."""
+    goal = task.data.get("goal")
+    if isinstance(goal, str):
+        return {goal: 1}
+    if isinstance(goal, Mapping):
+        names = [str(goal.get(key) or "") for key in ("object", "movable")]
+        return {re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold(): 1 for name in names if name}
+    found: dict[str, int] = {}
+    for entry in goal or ():
+        if entry.get("thing"):
+            found[entry["thing"]] = found.get(entry["thing"], 0) + int(entry.get("amount", 1))
+    return found
+
+
+# Rules ---------------------------------------------------------------------------------------------
+
+
+def _instruction(told: Account) -> str:
+    """All that the instruction names is done; what it does not name is missing."""
+    unsaid = {thing: count for thing, count in told.wanted.items() if not _names(told.instruction, thing)}
+    if not unsaid or told.met < told.total - sum(unsaid.values()):
+        return ""
+    vague = len(unsaid) == len(told.wanted) or words(told.instruction) & _VAGUE
+    return AMBIGUOUS if vague else INCORRECT
+
+
+def _claimed(told: Account) -> str:
+    """The tree says that the goal is reached, and it is not."""
+    plans = list(_plans(told.events))
+    if not plans:
+        return TERMINATION
+    if any(_left_out(group, told) for plan in plans for group in _groups(plan)):
+        return CONTROL_FLOW
+    said = " ".join(goal for plan in plans for goal in _goals(plan))
+    return TERMINATION if all(_names(said, thing) for thing in told.wanted) else DECOMPOSITION
+
+
+def _failed(told: Account) -> str:
+    if told.too_long:
+        return MAX_STEP
+    end = culprit(told.events)
+    if end is None:
+        return MAX_STEP if not told.status else UNLABELLED
+    why = str(end.what.get("why", ""))
+    if why == "loop":
+        return AGENT_LOOP
+    if why in ("invalid", "budget") and (refused := _refused(end.path, told.events)):
+        return EXPAND_LOOP if refused & _LOOPING else CONTROL_FLOW if "control flow" in refused else DECOMPOSITION
+    if why == "budget":
+        return TERMINATION if _repeats(end.path, told.events) else MAX_STEP
+    if why == "invalid":
+        return DECOMPOSITION if end.what.get("kind") == "plan" else PLANNING
+    return _gave_up(end, told.events) if why == "failure" else UNLABELLED
+
+
+def _gave_up(end: Event, events: Sequence[Event]) -> str:
+    """An agent said itself that it cannot be done."""
+    goal = str(end.what.get("goal", ""))
+    around = next((group for plan in _plans(events) for group in _groups(plan) if goal in _own(group)), None)
+    if around is not None and around.control != "fallback" and is_search(_own(around)):
+        return CONTROL_FLOW  # one of several places, and all of them had to have it
+    if _SEEKS.match(goal) or _NOT_FOUND.search(str(end.what.get("detail", ""))):
+        return SEARCH
+    return PLANNING
+
+
+# What is seen --------------------------------------------------------------------------------------
+
+
+def culprit(events: Sequence[Event]) -> Event | None:
+    """The latest bad end that no expansion above it made good again: the one that the tree failed by."""
+    ends: list[tuple[int, Event]] = [(at, event) for at, event in enumerate(events) if event.name == "end"]
+    for at, event in ends[::-1]:
+        if event.what.get("why") in _GOOD or event.what.get("kind") not in ("agent", "plan"):
+            continue
+        above = [e for later, e in ends if later > at and event.path.startswith(f"{e.path}/")]
+        if all(e.what.get("why") != "expanded" or e.what.get("detail") != "succeeded" for e in above):
+            return event
+    return None
+
+
+def _refused(path: str, events: Sequence[Event]) -> set[str]:
+    """What spoke against the last plan of this node, when that plan was the last thing it did."""
+    own = [e for e in events if e.path == path and e.name in ("step", "refused", "expand")]
+    last = own.pop() if own else None
+    if last is not None and last.name == "step":  # it repeats what the refusal said; of a text that is no plan, only it
+        if last.what.get("move") != "expand" or not last.what.get("observation"):
+            return set()
+        last = own.pop() if own and own[-1].name == "refused" else last
+    if last is None or last.name == "expand":
+        return set()
+    return {str(code) for code in last.what.get("codes", ("unreadable",))}
+
+
+def _repeats(path: str, events: Sequence[Event]) -> bool:
+    """Most of what it did it had done before, and had been told the same: it went on after all was tried."""
+    acts = [
+        (e.what.get("text"), e.what.get("observation"))
+        for e in events
+        if e.path == path and e.name == "step" and e.what.get("move") == "act"
+    ]
+    return len(acts) >= ROUNDS and len(set(acts)) <= len(acts) // 2
+
+
+def _left_out(group: Group, told: Account) -> bool:
+    """A fallback over parts that are no alternatives: one worked, and another thing's part was never begun."""
+    ends = [e for e in told.events if e.name == "end"]
+    begun = {str(e.what.get("goal", "")) for e in ends}
+    done = " ".join(str(e.what.get("goal", "")) for e in ends if _went_well(e))
+    missed = [thing for thing in told.wanted if not _names(done, thing)]
+    skipped = [goal for goal in _own(group) if goal not in begun]
+    return group.control == "fallback" and any(_names(goal, thing) for goal in skipped for thing in missed)
+
+
+def _went_well(end: Event) -> bool:
+    return end.what.get("why") == "done" or end.what.get("detail") == "succeeded"
+
+
+def _plans(events: Sequence[Event]) -> Iterator[Group]:
+    """Every plan that was grafted."""
+    for event in events:
+        if event.name == "expand":
+            try:
+                yield read_plan(str(event.what.get("plan", "")))
+            except Unreadable:
+                continue
+
+
+def _groups(part: Part) -> Iterator[Group]:
+    if isinstance(part, Group):
+        yield part
+        for inner in part.parts:
+            yield from _groups(inner)
+
+
+def _own(group: Group) -> list[str]:
+    """The subgoals that stand directly in a group."""
+    return [part.text for part in group.parts if isinstance(part, Goal)]
+
+
+def _goals(plan: Group) -> Iterator[str]:
+    """All that a plan says, subgoals and actions."""
+    for group in _groups(plan):
+        yield from (getattr(part, "text", "") or getattr(part, "sentence", "") for part in group.parts)
+
+
+def _names(text: str, thing: str) -> bool:
+    """Does it name the thing, by any of its words, in the plural too?"""
+    said = words(text)
+    return any(each == word or each in (f"{word}s", f"{word}es") for word in words(thing) for each in said)

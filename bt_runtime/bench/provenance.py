@@ -1,0 +1,89 @@
+"""What an evaluation depends on, as plain values and digests: two with the same digest measure the same thing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from bt_runtime import project
+from bt_runtime.bench.case import Setup, Strategy
+from bt_runtime.journal import sources
+from bt_runtime.runtime import Tree
+from bt_runtime.types import Json, Task
+
+_CHUNK = 1 << 20
+
+
+def digest(value: Json) -> str:
+    text = json.dumps(value, sort_keys=True, default=str)
+    return sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def file_digest(path: Path) -> str:
+    found = sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            found.update(chunk)
+    return found.hexdigest()[:32]
+
+
+def of_tree(tree: Tree) -> str:
+    """Of every file that it was made of, skills included."""
+    loader = tree.first
+    return sources.digest(sources.kept(loader.files, loader.project, loader.home), tree.spec.text)[:32]
+
+
+def of_prompts() -> dict[str, str]:
+    """Every prompt file that a tree could name, the project's before ours."""
+    found: dict[str, str] = {}
+    for folder in project.folders("trees"):
+        for path in sorted((folder / "prompts").glob("*.md")):
+            found.setdefault(path.stem, file_digest(path))
+    return found
+
+
+def of_model(model: Any) -> dict[str, Json]:
+    """A file by what is in it; a server by its address, since what runs there cannot be told."""
+    settings = getattr(model, "settings", None)
+    if settings is not None and Path(settings.model).is_file():
+        file = Path(settings.model)
+        return {"file": file.name, "digest": file_digest(file), "repeatable": settings.repeatable}
+    return {"model": str(model.stats().get("model", type(model).__name__))}
+
+
+def of_tasks(tasks: Iterable[Task]) -> str:
+    return digest([task._asdict() for task in tasks])
+
+
+def depends(
+    setup: Setup,
+    strategies: Sequence[Strategy],
+    trees: Mapping[str, Tree],
+    tasks: Sequence[Task],
+    models: Mapping[str, Any],
+    given: Mapping[str, Json],
+) -> dict[str, Json]:
+    """All that decides what comes out. How many run at once, and where journals go, does not."""
+    held = {k: v for k, v in setup._asdict().items() if k not in ("journals", "budget", "seconds")}
+    spent = setup.budget._asdict() if setup.budget is not None else {}
+    return {
+        **held,
+        **given,
+        "budget": {name: str(value) for name, value in spent.items()},
+        "seconds": str(setup.seconds),
+        "tasks": {"count": len(tasks), "digest": of_tasks(tasks)},
+        "strategies": {
+            s.name: {
+                "tree": s.tree,
+                "digest": of_tree(trees[s.tree]),
+                "inputs": dict(s.inputs),
+                "memory": file_digest(Path(s.memory)) if s.memory else "",
+            }
+            for s in strategies
+        },
+        "prompts": of_prompts(),
+        "models": {role: of_model(model) for role, model in models.items()},
+    }

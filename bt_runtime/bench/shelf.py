@@ -1,0 +1,102 @@
+"""Experiences as an evaluation shows them: read by all episodes, changed by none, so that no order of them matters.
+
+What training episodes live through is gathered here, and goes on with their outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bt_runtime.diagnose import BtError
+
+if TYPE_CHECKING:
+    from bt_runtime.bench.case import Case, Setup
+    from bt_runtime.bench.outcome import Outcome
+    from bt_runtime.memory.episodes import Episodes
+    from bt_runtime.memory.experience import Experience
+    from bt_runtime.memory.store import Added
+
+
+class Shelf:
+    """One episode's view of a memory; `episodes` is None where there is nothing to read yet."""
+
+    def __init__(self, episodes: Episodes | None, level: str = "") -> None:
+        self.episodes, self.level = episodes, level
+        self.noted: list[Experience] = []
+
+    def ask(self, goal: str, budget: int | None = None, k: int = 5, **how: Any) -> Any:
+        if self.level:
+            how["level"] = self.level
+        return self.episodes.ask(goal, budget, k, **how) if self.episodes is not None else Nothing(goal)
+
+    def select(self, strategy: Any, count: int, **how: Any) -> Any:
+        if self.episodes is None:
+            return Nothing(str(how.get("goal", "")))
+        return self.episodes.select(strategy, count, **how)
+
+    def add(self, experiences: Iterable[Experience]) -> Added:
+        """Kept apart from what is read."""
+        from bt_runtime.memory.store import Added
+
+        self.noted += experiences
+        return Added(0, 0)
+
+
+class Nothing:
+    """The answer of an empty memory."""
+
+    def __init__(self, goal: str) -> None:
+        self.goal = goal
+
+    def poll(self) -> Any:
+        from bt_runtime.memory.retrieval import Retrieval
+
+        return Retrieval(self.goal, (), (), 0, None, "there are no experiences yet")
+
+    def cancel(self, reason: str) -> None:
+        """It was there at once."""
+
+
+class Shelves:
+    """Every strategy's memory, opened once for all episodes."""
+
+    def __init__(self, setup: Setup, count: Callable[[str], int]) -> None:
+        self.setup, self.count = setup, count
+        self.opened: dict[str, Episodes] = {}
+        self.out: dict[str, Shelf] = {}
+        self.stack = ExitStack()
+
+    def __enter__(self) -> Shelves:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stack.close()
+
+    def of(self, case: Case) -> Shelf | None:
+        """None where the strategy has no memory and nothing is to be learnt."""
+        where = case.strategy.memory
+        if not where and not self.setup.learning:
+            return None
+        shelf = self.out[case.key] = Shelf(self._open(where) if where else None, self.setup.level)
+        return shelf
+
+    def kept(self, outcome: Outcome, case: Case) -> Outcome:
+        """With what the episode noted, when it is there to learn from. The same episode gives the same lines."""
+        shelf = self.out.pop(case.key, None)
+        if shelf is not None and self.setup.learning:
+            run = f"{case.strategy.name} {case.task.id}"
+            outcome.experiences = [replace(each, run=run, when=0.0).to_json() for each in shelf.noted]
+        return outcome
+
+    def _open(self, where: str) -> Episodes:
+        if where not in self.opened:
+            from bt_runtime.memory.episodes import Episodes
+
+            if not Path(where).is_file():
+                raise BtError(f"there is no memory {where}", "make one: `btr eval … --memory build --train 50`")
+            self.opened[where] = self.stack.enter_context(Episodes.open(where, count=self.count, readonly=True))
+        return self.opened[where]

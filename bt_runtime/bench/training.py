@@ -1,0 +1,55 @@
+"""ReAcTree's protocol: train tasks are run with an empty memory; what their successes lived through is then shown.
+
+Every strategy learns from its own runs, since their experiences are told in its own form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from bt_runtime.bench.backend import Backend
+from bt_runtime.bench.case import Setup, Strategy, cases
+from bt_runtime.bench.evaluation import Again, Told, run
+from bt_runtime.bench.ledger import RESULTS, TRAINED
+from bt_runtime.bench.outcome import Outcome
+from bt_runtime.types import Task
+
+
+def train(
+    folder: Path,
+    setup: Setup,
+    strategies: Sequence[Strategy],
+    tasks: Sequence[Task],
+    backend: Backend,
+    again: Again,
+    told: Told,
+    count: Callable[[str], int],
+) -> list[Strategy]:
+    """The strategies, each with the memory that it has made for itself.
+
+    Once a test has an outcome, nothing is trained again: the memory stays the one that it was tested with.
+    """
+    tested = (folder / RESULTS).is_file()
+    learning = setup._replace(learning=True)
+    outcomes = run(
+        folder, learning, cases(strategies, tasks), backend, again._replace(retry=again.retry and not tested), told,
+        TRAINED,
+    )  # fmt: skip
+    return [s._replace(memory=str(_remember(folder, s.name, outcomes, count))) for s in strategies]
+
+
+def _remember(folder: Path, strategy: str, outcomes: Sequence[Outcome], count: Callable[[str], int]) -> Path:
+    """The same outcomes give the same memory: it is made anew each time."""
+    from bt_runtime.memory.episodes import Episodes
+    from bt_runtime.memory.experience import from_json
+
+    (folder / "memory").mkdir(exist_ok=True)
+    path = folder / "memory" / f"{strategy}.db"
+    for old in path.parent.glob(f"{strategy}.db*"):
+        old.unlink()
+    with Episodes.open(path, count=count) as episodes:
+        for outcome in outcomes:
+            if outcome.strategy == strategy and outcome.success:
+                episodes.add(from_json(each) for each in outcome.experiences)
+    return path

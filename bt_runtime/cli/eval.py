@@ -1,0 +1,138 @@
+"""`btr eval`: strategies measured on many tasks of a world, with one model; a table, and a folder with everything."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.agents.budget import Budget
+from bt_runtime.bench import evaluation, provenance
+from bt_runtime.bench.backend import Local
+from bt_runtime.bench.case import Setup, Strategy, cases
+from bt_runtime.bench.evaluation import Again
+from bt_runtime.bench.source import Source, Wanted, apart, find
+from bt_runtime.bench.training import train
+from bt_runtime.cli import Exit
+from bt_runtime.cli.eval_arguments import add_arguments
+from bt_runtime.cli.eval_show import contrast, show, shown
+from bt_runtime.cli.given import given
+from bt_runtime.cli.models import decides, open_models
+from bt_runtime.cli.named import found
+from bt_runtime.cli.progress import Progress
+from bt_runtime.cli.tasks import read_options
+from bt_runtime.config import Settings
+from bt_runtime.diagnose import BtError
+from bt_runtime.journal.record import versions
+from bt_runtime.runtime import Tree, load
+from bt_runtime.types import Json
+
+BUILD = "build"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.what in ("show", "compare"):
+        return show(args) if args.what == "show" else contrast(args)
+    if args.folders:
+        raise BtError(f"{args.folders[0]} is one word too many", "one SUITE; strategies: --strategy react,reactree")
+    source = find(args.what, wanted(args), read_options(args.world))
+    if not source.tasks:
+        print("error: there are no such tasks", file=sys.stderr)
+        return Exit.NOTHING
+    strategies = named_strategies(args)
+    trees = {s.tree: load(found(s.tree)) for s in strategies}
+    strategies = [s._replace(inputs=inputs(args.set, s.name, trees), memory=memory(args, s)) for s in strategies]
+    with ExitStack() as stack:
+        asked = any(decides(tree.spec) for tree in trees.values())
+        settings = Settings({"model": args.model})
+        models = open_models(settings, stack, **({"repeatable": True} if args.repeatable else {})) if asked else {}
+        return evaluate(args, source, strategies, trees, models)
+
+
+def evaluate(
+    args: argparse.Namespace,
+    source: Source,
+    strategies: Sequence[Strategy],
+    trees: Mapping[str, Tree],
+    models: Mapping[str, Any],
+) -> int:
+    setup = setup_of(args, source)
+    lessons = apart(args.what, wanted(args), args.train, source) if args.memory == BUILD else []
+    asked: dict[str, Json] = {"suite asked for": args.what, "split": args.split, "kinds": args.kinds}
+    if lessons:
+        asked["train"] = {"count": len(lessons), "digest": provenance.of_tasks(lessons)}
+    depends = provenance.depends(setup, strategies, trees, source.tasks, models, asked)
+    folder = folder_of(args, strategies, provenance.digest(depends))
+    setup = setup._replace(journals=str(folder / "runs") if args.journals else "")
+    again, backend = Again(args.resume, args.retry), Local(models, args.jobs)
+    evaluation.open_folder(folder, depends, {"command": sys.argv[1:], "versions": versions()}, again)
+    try:
+        if lessons:
+            with Progress("train", args.color) as progress:
+                strategies = train(folder, setup, strategies, lessons, backend, again, progress.told, backend.count)
+        with Progress("eval", args.color) as progress:
+            outcomes = evaluation.run(folder, setup, cases(strategies, source.tasks), backend, again, progress.told)
+    except KeyboardInterrupt:
+        print(f"what has ended is in {folder}; the same command with --resume goes on", file=sys.stderr)
+        raise
+    return shown(folder, evaluation.write_up(folder, outcomes, args.seed), outcomes, args)
+
+
+def folder_of(args: argparse.Namespace, strategies: Sequence[Strategy], number: str) -> Path:
+    """Another set-up gets another folder."""
+    name = "-".join(
+        [Path(args.what).name.partition(".")[0], *(s.name for s in strategies), f"s{args.seed}", number[:6]]
+    )
+    return Path(args.out) if args.out else Path("evals") / name
+
+
+def memory(args: argparse.Namespace, strategy: Strategy) -> str:
+    """The file that was named, or the one of this strategy in the folder that was named."""
+    if not args.memory or args.memory == BUILD:
+        return ""
+    place = Path(args.memory)
+    file = place / f"{strategy.name}.db" if place.is_dir() else place
+    if not file.is_file():
+        raise BtError(f"there is no memory {file}", "make one: --memory build --train 50")
+    return str(file)
+
+
+def wanted(args: argparse.Namespace) -> Wanted:
+    kinds = tuple(kind.strip() for kind in args.kinds.split(",") if kind.strip())
+    return Wanted(args.seed, args.episodes, args.split, kinds, args.data, read_options(args.option))
+
+
+def setup_of(args: argparse.Namespace, source: Source) -> Setup:
+    budget = None
+    if args.budget or args.steps:
+        budget = Budget(steps=args.steps or math.inf, decisions=args.budget or math.inf)
+    return Setup(
+        source.suite, source.world, args.seed, budget, args.seconds or math.inf, not args.no_recall, args.free,
+        args.level or "",
+    )  # fmt: skip
+
+
+def named_strategies(args: argparse.Namespace) -> list[Strategy]:
+    """A file goes by its stem; two of one name cannot be told apart in a table."""
+    trees = [name.strip() for name in args.strategy.split(",") if name.strip()]
+    names = [Path(tree).stem for tree in trees]
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None or not trees:
+        raise BtError(f"the strategy `{double}` is named twice" if double else "no strategy is named", "name each once")
+    return [Strategy(name, tree) for name, tree in zip(names, trees, strict=True)]
+
+
+def inputs(pairs: Sequence[str], name: str, trees: Mapping[str, Tree]) -> dict[str, Json]:
+    """Of all that was set, what this tree has; what none has is an error."""
+    own = next(tree for key, tree in trees.items() if Path(key).stem == name)
+    known = {key for tree in trees.values() for key in (*tree.spec.inputs, *tree.spec.entries)}
+    mine = [p for p in pairs if p.partition("=")[0] in own.spec.ports or p.partition("=")[0] not in known]
+    return given(mine, own.spec)

@@ -1,0 +1,57 @@
+"""What an evaluation came to, on standard output; `btr eval show` says it again from the folder."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from bt_runtime.bench.comparison import compare, seed_of, side
+from bt_runtime.bench.ledger import outcomes as read_outcomes
+from bt_runtime.bench.ledger import read_setup
+from bt_runtime.bench.outcome import Outcome
+from bt_runtime.bench.plots import draw
+from bt_runtime.bench.summary import Group, groups
+from bt_runtime.bench.table import as_csv, in_words, table
+from bt_runtime.cli import Exit
+from bt_runtime.diagnose import BtError
+
+
+def show(args: argparse.Namespace) -> int:
+    if len(args.folders) != 1:
+        raise BtError("`btr eval show` takes one folder", "for instance: btr eval show evals/house-react-s0")
+    folder = Path(args.folders[0])
+    outcomes = read_outcomes(folder)
+    seed = int(read_setup(folder).get("depends", {}).get("seed", 0))
+    if not outcomes:
+        print(f"nothing has ended yet in {folder}", file=sys.stderr)
+        return Exit.NOTHING
+    return shown(folder, groups(outcomes, seed), outcomes, args)
+
+
+def contrast(args: argparse.Namespace) -> int:
+    """Two strategies on the same tasks."""
+    if len(args.folders) != 2:
+        raise BtError(
+            "`btr eval compare` takes two evaluations", "for instance: btr eval compare evals/a:react evals/b"
+        )
+    first, second = (side(named) for named in args.folders)
+    found = compare(first, second, seed_of(args.folders[0]))
+    print(json.dumps(found.to_json(), indent=2) if args.format == "json" else in_words(found))
+    return Exit.SUCCESS
+
+
+def shown(folder: Path, found: Sequence[Group], outcomes: Sequence[Outcome], args: argparse.Namespace) -> int:
+    if args.plots:
+        for path in draw(folder, found):
+            print(f"drew {path}", file=sys.stderr)
+    if args.format == "json":
+        print(json.dumps({"folder": str(folder), "groups": [group.to_json() for group in found]}, indent=2))
+    elif args.format == "csv":
+        print(as_csv(outcomes), end="")
+    else:
+        print(table(found))
+        print(f"\neverything is in {folder}", file=sys.stderr)
+    return Exit.SUCCESS

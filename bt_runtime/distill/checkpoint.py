@@ -1,0 +1,45 @@
+"""The state of a training run as a file: enough to go on as if nothing had happened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.distill.network import torch
+from bt_runtime.types import Json
+
+LATEST, STEADY = "latest.pt", "steady.pt"  # STEADY: before the rate began to fall, from where a run can be prolonged
+
+
+@dataclass(slots=True)
+class State:
+    """Where a run stands. Everything random comes from the seed, the epoch and the batch, so there is no more to it."""
+
+    epoch: int = 0
+    batch: int = 0  # of the epoch
+    step: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    fallen: bool = False  # the rate is below its height
+    shards: list[tuple[str, str]] = field(default_factory=list)  # of the epoch: path, digest
+    curve: list[dict[str, Json]] = field(default_factory=list)
+
+
+def save(path: Path, state: State, about: dict[str, Json], weights: Any, optimiser: Any) -> None:
+    """Written beside and then renamed: a kill leaves the former one."""
+    partial = path.with_suffix(".partial")
+    kept = {name: getattr(state, name) for name in State.__slots__}
+    torch.save({"about": about, "state": kept, "weights": weights, "optimiser": optimiser}, partial)
+    partial.replace(path)
+
+
+def load(path: Path) -> tuple[State, dict[str, Json], Any, Any]:
+    try:
+        found = torch.load(path, map_location="cpu", weights_only=True)
+        return State(**found["state"]), found["about"], found["weights"], found["optimiser"]
+    except FileNotFoundError:
+        raise BtError(f"there is no checkpoint {path}", "name the latest.pt in the work folder of a run") from None
+    except Exception as fault:  # torch raises whatever it stumbles over
+        raise BtError(f"{path} is not a checkpoint of a training run: {fault}", "remove it to begin anew") from fault

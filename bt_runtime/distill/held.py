@@ -1,0 +1,82 @@
+"""How good the model is on documents that were held back: by kind, in loss and in answers given word for word.
+
+An answer counts when every token of it is the likeliest one after the right ones before it, which is when greedy
+decoding writes exactly this answer: so no text has to be written to know it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from bt_runtime.distill.network import Network, functional, torch
+from bt_runtime.distill.rows import Rows, np, packed, shuffled
+
+_MOST = 60  # documents of a kind that are looked at
+
+
+class Score(NamedTuple):
+    loss: float  # per learnt token
+    right: int
+    answers: int
+
+    @property
+    def exact(self) -> float:
+        return self.right / self.answers if self.answers else 0.0
+
+
+def chosen(rows: Rows, most: int = _MOST) -> list[int]:
+    """The documents held back, of each kind not more than `most`."""
+    kinds: dict[str, list[int]] = defaultdict(list)
+    for document in np.flatnonzero(rows.held).tolist():
+        kinds[rows.kinds[document]].append(document)
+    return [d for kind in sorted(kinds) for d in _some(kinds[kind], most)]
+
+
+def _some(documents: Sequence[int], most: int) -> list[int]:
+    return [documents[i] for i in sorted(shuffled(len(documents), "held")[:most])]
+
+
+def scores(network: Network, rows: Rows, documents: Sequence[int], size: int, device: str) -> dict[str, Score]:
+    """By kind, and of all under the name ``; gradients are not asked for and cost nothing but memory."""
+    losses: dict[str, list[float]] = defaultdict(list)
+    hits: dict[str, list[bool]] = defaultdict(list)
+    lengths = rows.lengths.tolist()
+    for batch in packed(documents, lengths, size):
+        tokens, learn = laid(rows, batch, size)
+        hidden = network(torch.from_numpy(tokens).to(device), [lengths[d] for d in batch])
+        (places,) = np.nonzero(learn)
+        logits = network.logits(hidden[torch.from_numpy(places - 1).to(device)]).detach().float()
+        targets = torch.from_numpy(tokens[places]).to(device)
+        lost = functional.cross_entropy(logits, targets, reduction="none").cpu().tolist()
+        same = (logits.argmax(-1) == targets).cpu().tolist()
+        told = dict(zip(places.tolist(), zip(lost, same, strict=True), strict=True))
+        at = 0
+        for document in batch:
+            mine = range(at, at + lengths[document])
+            at += lengths[document]
+            for learnt, answer in groupby(mine, key=told.__contains__):
+                if learnt:
+                    found = [told[place] for place in answer]
+                    losses[rows.kinds[document]] += [loss for loss, _ in found]
+                    hits[rows.kinds[document]].append(all(hit for _, hit in found))
+    by_kind = {kind: _score(losses[kind], hits[kind]) for kind in sorted(losses)}
+    return {"": _score(sum(losses.values(), []), sum(hits.values(), [])), **by_kind}
+
+
+def _score(losses: Sequence[float], hits: Sequence[bool]) -> Score:
+    return Score(sum(losses) / max(1, len(losses)), sum(hits), len(hits))
+
+
+def laid(rows: Rows, batch: Sequence[int], size: int) -> tuple[Any, Any]:
+    """A batch as one row of `size` tokens, and which of them are to be learnt; never a document's first."""
+    tokens, learn, at = np.zeros(size, np.int64), np.zeros(size, np.bool_), 0
+    for document in batch:
+        start, end = rows.starts[document], rows.starts[document + 1]
+        tokens[at : at + end - start] = rows.tokens[start:end]
+        learn[at : at + end - start] = rows.learn[start:end]
+        learn[at] = False
+        at += end - start
+    return tokens, learn

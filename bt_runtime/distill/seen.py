@@ -1,0 +1,85 @@
+"""What a prompt tells, read back: the system text, family, goal, opening and steps. A teacher knows no more."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import NamedTuple
+
+from bt_runtime.agents.story import HEARD, OPENINGS, Move, Step
+
+_GOAL = "Your task is to: "
+_PRIMARY = "Your primary goal is to: "
+_HAND = "Now the task at hand.\n"  # examples stand before it
+_NOTES = "From earlier attempts at this task you know:\n"
+_STEP = re.compile(r"^(Think:|Act:|Expand:|Ask:)", re.MULTILINE)
+_REFUSED = re.compile(r"^(?:This plan |The plan )", re.MULTILINE)  # how an answer to an expansion begins
+_SIBLINGS = re.compile(r"At this level, your sibling tasks are: (.*)\.\n")
+_TOLD = "Before this, `"
+
+
+class Seen(NamedTuple):
+    """One node's prompt, taken apart."""
+
+    system: str
+    goal: str
+    opening: str  # the first observation
+    steps: tuple[Step, ...]
+    primary: str = ""  # the goal above, for a part of a plan
+    siblings: str = ""
+    notes: tuple[str, ...] = ()
+    before: str = ""  # what was done last, where a node is told
+
+
+def read(prompt: str) -> Seen:
+    """Of a prompt that `agent_prompt` made, with or without the opening that the model is to go on from."""
+    hand = prompt.rfind(_HAND)
+    head = hand + len(_HAND) if hand >= 0 else 0
+    at = prompt.find(_GOAL, head)
+    if at < 0:
+        raise ValueError("this prompt names no task")
+    primary = prompt.find(_PRIMARY, head, at)
+    above = prompt[primary:at] if primary >= 0 else ""
+    system = prompt[: prompt.find("\n\n")] if "\n\n" in prompt else ""
+    goal, _, rest = prompt[at + len(_GOAL) :].partition("\n")
+    notes: tuple[str, ...] = ()
+    if rest.startswith(_NOTES):
+        lines = rest[len(_NOTES) :].split("\n")
+        count = next((i for i, line in enumerate(lines) if not line.startswith("- ")), len(lines))
+        notes, rest = tuple(line[2:] for line in lines[:count]), "\n".join(lines[count:])
+    first = _STEP.search(rest)
+    opening, told = (rest[: first.start()], rest[first.start() :]) if first else (rest, "")
+    seen, _, before = opening.partition(_TOLD)
+    named = _SIBLINGS.search(above)
+    return Seen(
+        system,
+        goal,
+        seen.rstrip("\n"),
+        steps(told),
+        above[len(_PRIMARY) :].partition("\n")[0],
+        named[1] if named else "",
+        notes,
+        _TOLD + before.rstrip("\n") if before else "",
+    )
+
+
+def steps(told: str) -> tuple[Step, ...]:
+    """`written(steps)` read back; an opening that nothing follows is none."""
+    starts = [found.start() for found in _STEP.finditer(told)]
+    parts = [told[a:b] for a, b in pairwise([*starts, len(told)])]
+    return tuple(step for part in parts if (step := _step(part)) is not None)
+
+
+def _step(part: str) -> Step | None:
+    opening, _, rest = part.partition(":")
+    move: Move = OPENINGS[f"{opening}:"]
+    if not rest.strip():
+        return None
+    if move == "expand":
+        plan = rest.removeprefix("\n")
+        refused = _REFUSED.search(plan)
+        cut = refused.start() if refused else len(plan)
+        return Step(move, plan[:cut].rstrip("\n"), plan[cut:].rstrip("\n"))
+    text, _, heard = rest.partition("\n")
+    heard = heard.rstrip("\n")
+    return Step(move, text.strip(), "" if move == "think" and heard == HEARD else heard)

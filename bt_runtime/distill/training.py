@@ -1,0 +1,265 @@
+"""The training run: batches until the time or the tokens are spent, with checkpoints from which it goes on exactly."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.distill import checkpoint, documents, held
+from bt_runtime.distill.checkpoint import LATEST, STEADY, State
+from bt_runtime.distill.network import Network, Size, functional, torch
+from bt_runtime.distill.rows import Rows, gather, np, packed, shuffled
+from bt_runtime.distill.tokenizer import Tokenizer
+from bt_runtime.types import Json
+
+Tell = Callable[[str], None]
+ROUND, IGNORED = 256, -100
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How to train. The rate rises, stays, and falls in the last part of the budget, so that a run can be prolonged."""
+
+    minutes: float = 0.0  # 0: as long as the tokens last
+    tokens: int = 0
+    batch: int = 8192  # tokens of a step
+    rate: float = 3e-3
+    warm: int = 100  # steps until the rate is reached
+    fall: float = 0.25  # of the budget
+    echo: float = 0.1  # how much the context counts beside the answers
+    decay: float = 0.1
+    clip: float = 1.0
+    seed: int = 0
+    compile: bool = True
+    tell_every: float = 15.0  # seconds
+    save_every: float = 60.0
+    look_every: float = 180.0  # between two looks at what was held back
+
+    def __post_init__(self) -> None:
+        if self.minutes <= 0 and self.tokens <= 0:
+            raise BtError("training needs an end", "say how long: --minutes or --tokens")
+
+    def spent(self, state: State) -> float:
+        """The part of the budget that is used up."""
+        by_tokens = state.tokens / self.tokens if self.tokens else 0.0
+        by_time = state.seconds / (60 * self.minutes) if self.minutes else 0.0
+        return max(by_tokens, by_time)
+
+    def falls(self, state: State) -> bool:
+        return self.spent(state) > 1.0 - self.fall
+
+    def rate_at(self, state: State) -> float:
+        warm = min(1.0, (state.step + 1) / self.warm)
+        return self.rate * warm * min(1.0, max(0.0, (1.0 - self.spent(state)) / self.fall))
+
+
+class Training:
+    """A run in its work folder. `go` trains until the budget is spent; a new one goes on where the last one stopped."""
+
+    def __init__(
+        self,
+        places: Sequence[Path],
+        folder: Path,
+        tokenizer: Tokenizer,
+        size: Size,
+        plan: Plan,
+        tell: Tell,
+        init: Path | None = None,
+    ) -> None:
+        self.places, self.folder, self.tokenizer, self.size = places, folder, tokenizer, size
+        self.plan, self.tell = plan, tell
+        self.device = "cuda" if torch.cuda.is_available() else "cpu"
+        torch.manual_seed(plan.seed)
+        self.network = Network(size).to(self.device)
+        self.optimiser = _optimiser(self.network, plan)
+        self.state = State()
+        self.about: dict[str, Json] = {"size": asdict(size), "tokenizer": tokenizer.digest}
+        if (folder / LATEST).is_file():
+            self._go_on()
+        elif init is not None:
+            self.network.load_state_dict(self._checkpoint(init)[1])
+            tell(f"the weights are those of {init}")
+        self.told = self.saved = self.looked = self.state.seconds
+        self.told_tokens = self.state.tokens
+        self.recent: list[Any] = []
+        if plan.compile and compiles(tell):
+            self.network.compile()
+
+    def _checkpoint(self, path: Path) -> tuple[State, Any, Any]:
+        state, about, weights, optimiser = checkpoint.load(path)
+        if about != self.about:
+            other = "size" if about.get("size") != self.about["size"] else "tokenizer"
+            raise BtError(f"{path} is of another {other}", "take the same --size and --vocab, or another work folder")
+        return state, weights, optimiser
+
+    def _go_on(self) -> None:
+        """Everything as it was. A run that is prolonged goes on from before its rate fell."""
+        steady = self.folder / STEADY
+        state, weights, optimiser = self._checkpoint(self.folder / LATEST)
+        if state.fallen and not self.plan.falls(state) and steady.is_file():
+            state, weights, optimiser = self._checkpoint(steady)
+        self.network.load_state_dict(weights)
+        self.optimiser.load_state_dict(optimiser)
+        self.state = state
+        self.tell(f"going on at step {state.step:,}, token {state.tokens:,}")
+
+    @property
+    def spent(self) -> float:
+        return self.plan.spent(self.state)
+
+    def go(self) -> State:
+        """Train until the budget is spent."""
+        began = time.monotonic() - self.state.seconds
+        try:
+            while self.spent < 1.0:
+                rows, batches = self._epoch()
+                for batch in batches[self.state.batch :]:
+                    self.recent.append(self._step(rows, batch))
+                    self.state.batch += 1
+                    self.state.seconds = time.monotonic() - began
+                    self._now_and_then(rows)
+                    if self.spent >= 1.0:
+                        break
+                else:
+                    self.state.epoch, self.state.batch, self.state.shards = self.state.epoch + 1, 0, []
+        finally:  # also when it is interrupted
+            self._save()
+        return self.state
+
+    def _epoch(self) -> tuple[Rows, list[list[int]]]:
+        """What there is to learn in this epoch, and its batches: the shards that are there when it begins."""
+        state = self.state
+        paths = [Path(path) for path, _ in state.shards]
+        if not paths or _told_apart(paths) != state.shards:
+            if paths:
+                self.tell("these are not the documents of the checkpoint: an epoch of those that are there begins")
+            paths = documents.shards(self.places)
+            state.shards, state.batch = _told_apart(paths), 0
+        rows = gather(paths, self.tokenizer, self.size.context, self.folder / "rows", self.tell)
+        order = np.flatnonzero(~rows.held).tolist()
+        if not order:
+            raise BtError("there are too few documents to learn from", "give more of them")
+        order = [order[i] for i in shuffled(len(order), f"{self.plan.seed}:{state.epoch}")]
+        batches = packed(order, rows.lengths.tolist(), self.plan.batch)
+        self.tell(
+            f"epoch {state.epoch + 1}: {len(rows):,} documents in {len(paths)} shards, {len(rows.tokens):,} tokens, "
+            f"{int(rows.learn.sum()):,} to be learnt; {int(rows.held.sum())} documents held back, {rows.cut} cut; "
+            f"{rows.torn} answers begin inside a token"
+        )
+        return rows, batches
+
+    def _step(self, rows: Rows, batch: Sequence[int]) -> Any:
+        """One step of the optimiser; the loss is left where it was computed, asking for it would wait."""
+        for group in self.optimiser.param_groups:
+            group["lr"] = self.plan.rate_at(self.state)
+        tokens, learn = held.laid(rows, batch, self.plan.batch)
+        lengths = [int(rows.starts[d + 1] - rows.starts[d]) for d in batch]
+        with torch.autocast(self.device, torch.bfloat16):
+            hidden = self.network(torch.from_numpy(tokens).to(self.device), lengths)
+            answers, context = self._losses(hidden, tokens, learn, lengths)
+        self.optimiser.zero_grad(set_to_none=True)
+        (answers + self.plan.echo * context).backward()
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.plan.clip)
+        self.optimiser.step()
+        self.state.step += 1
+        self.state.tokens += sum(lengths)
+        return answers.detach()
+
+    def _losses(self, hidden: Any, tokens: Any, learn: Any, lengths: Sequence[int]) -> tuple[Any, Any]:
+        """Of the answers, and of what stands around them."""
+        answers = self._loss(hidden, tokens, np.flatnonzero(learn))
+        if not self.plan.echo:
+            return answers, 0.0
+        around = ~learn
+        around[sum(lengths) :] = False
+        around[np.cumsum([0, *lengths[:-1]])] = False  # nothing stands before a document's first token
+        return answers, self._loss(hidden, tokens, np.flatnonzero(around))
+
+    def _loss(self, hidden: Any, tokens: Any, places: Any) -> Any:
+        spare = -len(places) % ROUND  # few shapes: for every new one the kernels would be made anew
+        before = torch.from_numpy(np.pad(places - 1, (0, spare))).to(self.device)
+        targets = torch.from_numpy(np.pad(tokens[places], (0, spare), constant_values=IGNORED)).to(self.device)
+        return functional.cross_entropy(self.network.logits(hidden[before]).float(), targets, ignore_index=IGNORED)
+
+    def _now_and_then(self, rows: Rows) -> None:
+        """Tell, look at what was held back, keep a checkpoint: each when its time has come, all at the end."""
+        state, plan, end = self.state, self.plan, self.spent >= 1.0
+        if plan.falls(state) and not state.fallen:
+            self._save()  # still at the full rate: from here a longer run goes on
+            shutil.copyfile(self.folder / LATEST, self.folder / STEADY)
+            state.fallen = True
+        if end or state.seconds - self.told >= plan.tell_every:
+            self._tell()
+        if end or state.seconds - self.looked >= plan.look_every:
+            self.looked = state.seconds
+            self._look(rows)
+        if end or state.seconds - self.saved >= plan.save_every:
+            self.saved = state.seconds
+            self._save()
+
+    def _tell(self) -> None:
+        state = self.state
+        loss = float(torch.stack(self.recent).mean())
+        if not math.isfinite(loss):
+            raise BtError("the loss is no longer a number", "go on from an earlier checkpoint with a lower --rate")
+        pace = (state.tokens - self.told_tokens) / max(1e-6, state.seconds - self.told)
+        left = state.seconds * (1.0 - self.spent) / max(1e-6, self.spent)
+        state.curve.append({"step": state.step, "tokens": state.tokens, "loss": round(loss, 4)})
+        self.tell(
+            f"step {state.step:,}  {state.tokens / 1e6:.2f}M tokens  loss {loss:.4f}  {pace:,.0f} tokens/s  "
+            f"{100 * self.spent:.0f}%, about {left / 60:.1f} min left"
+        )
+        self.recent.clear()
+        self.told, self.told_tokens = state.seconds, state.tokens
+
+    def _look(self, rows: Rows) -> None:
+        chosen = held.chosen(rows)
+        if not chosen:
+            return
+        with torch.autocast(self.device, torch.bfloat16):
+            found = held.scores(self.network, rows, chosen, self.plan.batch, self.device)
+        for kind, score in found.items():
+            self.tell(
+                f"  held back: {kind or 'all'}: loss {score.loss:.4f}, "
+                f"{score.right} of {score.answers} answers exact ({100 * score.exact:.1f}%)"
+            )
+        self.state.curve.append(
+            {
+                "step": self.state.step,
+                "tokens": self.state.tokens,
+                "held_loss": round(found[""].loss, 4),
+                "exact": {kind or "all": round(score.exact, 4) for kind, score in found.items()},
+            }
+        )
+
+    def _save(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        kept = self.network.state_dict(), self.optimiser.state_dict()
+        checkpoint.save(self.folder / LATEST, self.state, self.about, *kept)
+
+
+def _optimiser(network: Network, plan: Plan) -> Any:
+    matrices = [w for w in network.parameters() if w.dim() > 1]
+    others = [w for w in network.parameters() if w.dim() < 2]
+    groups = [{"params": matrices, "weight_decay": plan.decay}, {"params": others, "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, lr=plan.rate, betas=(0.9, 0.95), fused=True)
+
+
+def _told_apart(paths: Sequence[Path]) -> list[tuple[str, str]]:
+    return [(str(path), documents.digest(path.read_bytes()) if path.is_file() else "") for path in paths]
+
+
+def compiles(tell: Tell) -> bool:
+    """Whether there is a compiler that torch can use; without one it is slower, not worse."""
+    try:
+        torch.compile(lambda x: x * 2 + 1)(torch.ones(8))
+    except Exception as fault:  # whatever the compiler says, it cannot be used
+        tell(f"not compiled, so slower: {str(fault).splitlines()[0]}")
+        return False
+    return True

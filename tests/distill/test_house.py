@@ -1,0 +1,77 @@
+"""The house's teacher and its lessons."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from bt_runtime.distill.homes import make_home, make_lesson_task, outline, phrase, ways
+from bt_runtime.distill.house import lessons, teacher, understood
+from bt_runtime.distill.lesson import teach
+from bt_runtime.envs.house.suite import SUITE, load_content
+from bt_runtime.runtime import load
+
+
+@pytest.mark.parametrize("split", ["train", "eval"])
+@pytest.mark.parametrize("recall", [True, False], ids=["with memory", "without memory"])
+def test_a_teacher_that_reads_prompts_reaches_every_goal_by_reactree(split: str, recall: bool) -> None:
+    tree, world = load("reactree"), SUITE.open()
+    for task in SUITE.tasks(5, 40, split):
+        taught = teach(tree, world, task, teacher, recall=recall)
+        assert taught.verdict.met == taught.verdict.total, task.goal
+
+
+def test_it_reaches_the_goal_in_one_go_as_well_when_there_is_time_enough() -> None:
+    tree, world = load("react"), SUITE.open()
+    for task in SUITE.tasks(5, 30, "eval"):
+        taught = teach(tree, world, task, teacher)
+        assert taught.verdict.met == taught.verdict.total, task.goal
+
+
+def test_an_instruction_of_the_suite_is_understood_as_what_it_wants() -> None:
+    catalogue = load_content().catalogue
+    for task in SUITE.tasks(8, 300, "eval"):
+        wanted = {(g["thing"], g["place"]): g["amount"] for g in task.data["goal"] if "thing" in g}
+        found: dict[tuple[str, str], int] = {}
+        for errand in understood(task.goal, catalogue):
+            if errand.thing:
+                found[errand.thing, errand.place] = found.get((errand.thing, errand.place), 0) + errand.amount
+        assert found == wanted, task.goal
+
+
+def test_homes_and_phrasings_of_lessons_are_none_of_the_evaluation() -> None:
+    content = load_content()
+    said = {way for errand in content.errands.kinds.values() for text in errand.say for way in ways(text)}
+    rng = Random(1)
+    assert said
+    assert not said & {phrase(rng, way, runs) for way in ("on", "in") for runs in (False, True) for _ in range(2000)}
+    kept = {
+        outline({"rooms": [r.name for r in h.rooms], "fixtures": [[f.furniture.name, f.room] for f in h.fixtures]})
+        for name, h in content.homes.items()
+        if content.split[name] == "eval"
+    }
+    assert kept
+    assert not kept & {outline(make_home(rng, content.catalogue)) for _ in range(500)}
+
+
+def test_a_lesson_in_a_home_of_the_evaluation_is_thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    catalogue = load_content().catalogue
+    first = outline(make_home(Random(3), catalogue))
+    monkeypatch.setattr("bt_runtime.distill.homes._kept_apart", lambda: frozenset([first]))
+    assert outline(make_home(Random(3), catalogue)) != first
+
+
+def test_the_same_numbers_give_the_same_lessons_wherever_they_begin() -> None:
+    assert make_lesson_task(4, 7) == make_lesson_task(4, 7)
+    one = [t.documents for t in lessons(4, 3, 5)]
+    assert one[1:] == [t.documents for t in lessons(4, 2, 6)]
+
+
+def test_what_is_learnt_is_just_what_the_teacher_said() -> None:
+    for taught in lessons(2, 12):
+        for document in taught.documents:
+            for start, end in document.learn:
+                answer = document.text[start:end]
+                assert answer.startswith(("Think: ", "Act: ", "Expand:\n"))
+                assert answer.endswith("\n")
