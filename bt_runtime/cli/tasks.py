@@ -65,13 +65,13 @@ def outside(args: argparse.Namespace, call: Callable[..., Any]) -> dict[str, Any
 
 
 def read_options(texts: list[str]) -> Mapping[str, Any]:
-    """`homes=flat,studio` → a list; otherwise the text itself."""
+    """`homes=flat,studio` → a list; without a comma the text itself."""
     found: dict[str, Any] = {}
     for text in texts:
         key, sign, value = text.partition("=")
         if not sign or not key:
             raise BtError(f"`{text}` is not an option", "write --option key=value")
-        found[key] = value.split(",") if "," in value or key.endswith("s") else value
+        found[key] = value.split(",") if "," in value else value
     return found
 
 

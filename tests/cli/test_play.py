@@ -136,3 +136,13 @@ def test_rules_of_a_world_that_has_none_are_an_error(capsys: pytest.CaptureFixtu
     assert main(["tasks", "house", "--rules", "stove"]) == Exit.USAGE
     assert "no house rules are called `stove`" in capsys.readouterr().err
     assert main(["play", "textcraft", "--oracle", "--told"]) == Exit.SUCCESS
+
+
+def test_an_option_is_a_list_only_where_it_has_a_comma(capsys: pytest.CaptureFixture[str]) -> None:
+    """One home or two, a set of rules by its number or with the split that it is of."""
+    for option, ids in (("homes=villa", "eval-0-0000"), ("homes=villa,studio", "eval-0-0000")):
+        assert main(["tasks", "house", "--split", "eval", "--count", "1", "--option", option]) == Exit.SUCCESS
+        assert ids in capsys.readouterr().out
+    assert main(["tasks", "house", "--count", "1", "--option", "rules=eval 3", "--option", "hint=yes"]) == Exit.SUCCESS
+    shown = capsys.readouterr().out
+    assert "rules-eval-3" in shown and " is at " in shown

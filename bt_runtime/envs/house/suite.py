@@ -76,14 +76,14 @@ class HouseSuite:
         split: Split = "train",
         kinds: Sequence[str] | None = None,
         *,
-        homes: Sequence[str] | None = None,
+        homes: Sequence[str] | str | None = None,
         source: str = "made",
         rules: Asked = None,
         hint: bool | str = False,
         data: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> list[Task]:
-        """`homes`: only in these. Each home serves one split, as its file says; apartments are for evaluation.
+        """`homes`: only in these or this one. A home serves one split, as its file says; apartments are for evaluation.
         `source`: made (by us), or of `data`: wah (recorded tasks of Watch-And-Help), wah_nl (WAH-NL's instructions).
         `rules`: the house rules of clean, heat and cool, by number (each split has its own) or themselves;
         `hint`: their goals say where the thing lies."""
@@ -97,7 +97,8 @@ class HouseSuite:
             rng = Random(f"house {source} {seed}")
             return [under(ruled, task) for task in _of_others(source, data, content, known, rng, count, wanted)]
         own = [h for h in known.values() if content.split.get(h.name, "eval") == split]
-        chosen = [_home(known, name) for name in homes] if homes else own
+        named = [homes] if isinstance(homes, str) else homes
+        chosen = [_home(known, name) for name in named] if named else own
         rng = Random(f"house {split} {seed}")
         maker = Maker(
             content.catalogue, content.errands, content.chores, content.rulebook.usual, ruled, hint in (True, "yes")
@@ -105,8 +106,8 @@ class HouseSuite:
         able = [(kind, where) for kind in wanted if (where := maker.fit(kind, chosen))]
         if not able:
             raise BtError("none of these homes has what these tasks need", f"homes: {', '.join(known)}")
-        named = str(rules).removeprefix(f"{split} ").replace(" ", "-")
-        suffix = f"-rules-{named}" if isinstance(rules, int | str) else ""
+        number = str(rules).removeprefix(f"{split} ").replace(" ", "-")
+        suffix = f"-rules-{number}" if isinstance(rules, int | str) else ""
         made = []
         for i in range(count):
             kind, where = able[i % len(able)]
