@@ -1,0 +1,62 @@
+"""Where documents come from. Shards are read as they lie; everything else is written down as a shard first.
+
+A source is one function: what it is called, and what it yields. A teacher is a source that makes documents up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.distill import documents, experiences, journals
+from bt_runtime.distill.documents import Document, digest
+from bt_runtime.journal.folder import journals as journals_in
+from bt_runtime.journal.store import SUFFIX as JOURNAL
+
+
+class Source(NamedTuple):
+    name: str  # of its shard
+    yields: Callable[[], Iterable[Document]]
+
+
+TEACHERS: dict[str, Source] = {}  # sources that `--from` knows by name
+
+
+def gathered(wanted: Iterable[str], folder: Path) -> list[Path]:
+    """The shards, and folders of shards, to learn from; what is no shard yet becomes one in `folder`."""
+    return [place for word in wanted for place in _places(word, folder)]
+
+
+def _places(word: str, folder: Path) -> Iterator[Path]:
+    path = Path(word)
+    if word in TEACHERS and not path.exists():
+        yield _written(TEACHERS[word], folder)
+    elif not path.exists():
+        teachers = f", or one of {', '.join(TEACHERS)}" if TEACHERS else ""
+        raise BtError(
+            f"there is no {path}", f"name shards, a folder of recorded runs, or a memory (btr memory path){teachers}"
+        )
+    elif path.suffix == documents.SUFFIX or (path.is_dir() and any(path.rglob(f"*{documents.SUFFIX}"))):
+        yield path
+    elif path.is_dir() and journals_in(path):
+        yield _written(Source("runs", lambda: journals.told(journals_in(path))), folder)
+    elif path.suffix == JOURNAL:
+        yield _written(Source("run", lambda: journals.told([path])), folder)
+    elif path.is_file():
+        yield _written(Source("memory", lambda: experiences.told(path)), folder)
+    else:
+        raise BtError(f"there is nothing to learn in {path}", f"shards *{documents.SUFFIX}, or journals *{JOURNAL}")
+
+
+def _written(source: Source, folder: Path) -> Path:
+    """The source as a shard named by what it holds, so that what is unchanged is not encoded again."""
+    found = list(source.yields())
+    if not found:
+        raise BtError(f"nothing in the {source.name} can be learnt from", "only what succeeded is learnt from")
+    told = digest(*(d.kind + "\0" + d.text + "\0" + str(d.learn) for d in found))
+    path = folder / f"{source.name}-{told[:12]}{documents.SUFFIX}"
+    if not path.is_file():
+        documents.write(path, found)
+    return path
