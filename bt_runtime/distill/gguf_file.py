@@ -16,8 +16,9 @@ from bt_runtime.types import Json
 TYPES = {"f32": 0, "f16": 1, "q8_0": 7}  # our name → the file type's number
 # A system text and what is asked, as `agents.prompt` writes them for a base model: both ways in give the same text.
 CHAT_TEMPLATE = (
-    "{% for message in messages %}{% if message['content'] %}{{ message['content'] }}\n"
-    "{% if message['role'] == 'system' %}\n{% endif %}{% endif %}{% endfor %}"
+    "{% for message in messages %}{% if message['content'] %}"
+    "{{ message['content'] + ('\\n\\n' if message['role'] == 'system' else '\\n') }}"
+    "{% endif %}{% endfor %}"
 )
 
 
