@@ -14,6 +14,7 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import Suite, open_suite, suite_names
 from bt_runtime.types import Task
 
+
 def configure(parser: argparse.ArgumentParser) -> None:
     which_tasks(parser)
     parser.add_argument("--count", type=at_least(1), default=5, metavar="N", help="how many (default 5)")

@@ -216,3 +216,19 @@ def test_what_an_operator_grafts_into_an_episode_shares_its_world():
         run.tick()
         grafted = run.root.children[0].children[0]
         assert grafted.find() is run.root.inside.service("world") and run.context.service("world") is None
+
+
+@rule("episode", 1)
+def test_options_reach_the_world_that_is_opened():
+    task = open_suite("house").tasks(1, 1)[0]._asdict()
+    said = {}
+    for feedback in ("terse", "detailed"):
+        root = (
+            f'  episode: {{world: house, options: {{feedback: {feedback}}}, task: "{{task}}", into: outcome, '
+            'child: {wait: {until: "false"}}}\n'
+        )
+        with Run(one(root), inputs={"task": task}) as run:
+            while run.root.inside.service("world") is None:
+                run.tick()
+            said[feedback] = run.root.inside.service("world").act("open the moon 1").text
+    assert said["terse"] == "Nothing happens." and len(said["detailed"]) > len(said["terse"])

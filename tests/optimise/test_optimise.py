@@ -182,3 +182,14 @@ def test_of_equal_scores_the_first_version_is_the_best_and_without_scores_the_la
 def _noting(made, said):
     made.observe(lambda tick: said.extend(f"{n.feedback_message}" for n, _ in tick.changes))
     return nullcontext()
+
+
+def test_the_loop_runs_in_a_house_with_rules_that_no_training_has_seen(tmp_path):
+    told = {"world": {"feedback": "detailed"}, "tasks": {"rules": "eval 1"}}
+    setup = Setup("house", "heat", batch=2, validation=2, seed=4, **told)
+    kept, whole = run(tmp_path / "p", learner(setup, 1), setup, iterations=1)
+    assert whole and [v.rate() for v in kept] == [0.0, 1.0]
+    header = kept[1].guide.header
+    assert (header["options"], header["tasks"]) == ("feedback=detailed", "rules=eval 1")
+    aside, batches = draw(setup, 1)
+    assert len({str(task.data["rules"]) for task in (*aside, *batches[0])}) == 1
