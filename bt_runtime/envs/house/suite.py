@@ -17,7 +17,7 @@ from bt_runtime.envs.house.home_file import read_home
 from bt_runtime.envs.house.layout import House
 from bt_runtime.envs.house.start import house_of
 from bt_runtime.envs.house.tasks import Errands, fits, make_task, read_errands
-from bt_runtime.envs.house.wah import read_json, recorded, spoken
+from bt_runtime.envs.house.wah import PARTS, read_json, recorded, spoken
 from bt_runtime.envs.house.world import Feedback, HouseWorld
 from bt_runtime.envs.registry import Split, choose_kinds, no_more_options
 from bt_runtime.envs.trajectory import Agent, sentences, trace
@@ -65,16 +65,18 @@ class HouseSuite:
         *,
         homes: Sequence[str] | None = None,
         source: str = "made",
+        part: str = "all",
         data: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> list[Task]:
         """`homes`: only in these. Each home serves one split, as its file says; apartments are for evaluation.
-        `source`: made (by us), or of `data`: wah (recorded tasks of Watch-And-Help), wah_nl (WAH-NL's instructions)."""
-        no_more_options(self.name, options, ("homes", "source", "data"))
+        `source`: made (by us), or of `data`: wah (recorded tasks of Watch-And-Help), wah_nl (WAH-NL's instructions).
+        `part`: of WAH-NL all, or held (each fifth task, for evaluation), or the rest (for training)."""
+        no_more_options(self.name, options, ("homes", "source", "part", "data"))
         content = load_content()
         known = {**content.homes, **(apartments(Path(data), content.catalogue) if data else {})}
         if source != "made":
-            return _of_others(source, data, content, known, Random(f"house {source} {seed}"), count, kinds)
+            return _of_others(source, part, data, content, known, Random(f"house {source} {seed}"), count, kinds)
         own = [h for h in known.values() if content.split.get(h.name, "eval") == split]
         chosen = [_home(known, name) for name in homes] if homes else own
         rng = Random(f"house {split} {seed}")
@@ -142,6 +144,7 @@ def _load(files: tuple[tuple[str, Path, int], ...]) -> Content:
 
 def _of_others(
     source: str,
+    part: str,
     data: str | os.PathLike[str] | None,
     content: Content,
     known: dict[str, House],
@@ -152,13 +155,15 @@ def _of_others(
     """As many as there are, in an order that the seed gives."""
     if source not in ("wah", "wah_nl"):
         raise BtError(f"tasks come from made, wah or wah_nl, not `{source}`", "source='made' needs no data")
+    if part not in PARTS:
+        raise BtError(f"the parts are {', '.join(PARTS)}, not `{part}`", "part='held' is for evaluation")
     if data is None:
         raise BtError(f"`{source}` is outside data", "name its folder: --data DIR, or BTR_DATA")
     flats = {name: home for name, home in known.items() if name not in content.homes}
     if source == "wah":
         found = list(recorded(Path(data), content.catalogue, content.errands, rng))
     else:
-        found = list(spoken(Path(data), content.catalogue, content.errands, flats, rng))
+        found = list(spoken(Path(data), content.catalogue, content.errands, flats, rng, PARTS[part]))
     chosen = choose_kinds(tuple(content.errands.kinds), kinds)
     rng.shuffle(found)
     return [task for task in found if task.kind in chosen][:count]
