@@ -103,18 +103,25 @@ def turned(x: Any, cosine: Any, sine: Any) -> Any:
     return torch.cat((first * cosine - second * sine, second * cosine + first * sine), dim=-1)
 
 
+ALIKE = 64  # lengths are rounded up to this: for every new one the kernels would be made anew
+
+
 def attend(q: Any, k: Any, v: Any, lengths: Sequence[int]) -> Any:
     """Causal attention within each document; what stands behind the last document is nobody's."""
     parts, heads, tokens = [], q.shape[0], q.shape[1]
-    for a, b, c in zip(
-        *(x.split([*lengths, tokens - sum(lengths)], dim=1) for x in (q, k, v)),
-        strict=True,
-    ):
-        if a.shape[1]:
+    start = 0
+    for length in (*lengths, tokens - sum(lengths)):
+        if length:
+            end = min(tokens, start + -(-length // ALIKE) * ALIKE)  # what follows is seen by nothing before it
             seen = functional.scaled_dot_product_attention(
-                a[None], b[None], c[None], is_causal=True, enable_gqa=heads != b.shape[0]
+                q[None, :, start:end],
+                k[None, :, start:end],
+                v[None, :, start:end],
+                is_causal=True,
+                enable_gqa=heads != k.shape[0],
             )
-            parts.append(seen[0].transpose(0, 1).reshape(-1, heads * q.shape[2]))
+            parts.append(seen[0, :, :length].transpose(0, 1).reshape(-1, heads * q.shape[2]))
+            start += length
     return torch.cat(parts)
 
 

@@ -19,6 +19,7 @@ from bt_runtime.distill.tokenizer import Tokenizer
 from bt_runtime.types import Json
 
 Tell = Callable[[str], None]
+ROUND, IGNORED = 256, -100
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +182,10 @@ class Training:
         return answers, self._loss(hidden, tokens, np.flatnonzero(around))
 
     def _loss(self, hidden: Any, tokens: Any, places: Any) -> Any:
-        before = torch.from_numpy(places - 1).to(self.device)
-        targets = torch.from_numpy(tokens[places]).to(self.device)
-        return functional.cross_entropy(self.network.logits(hidden[before]).float(), targets)
+        spare = -len(places) % ROUND  # few shapes: for every new one the kernels would be made anew
+        before = torch.from_numpy(np.pad(places - 1, (0, spare))).to(self.device)
+        targets = torch.from_numpy(np.pad(tokens[places], (0, spare), constant_values=IGNORED)).to(self.device)
+        return functional.cross_entropy(self.network.logits(hidden[before]).float(), targets, ignore_index=IGNORED)
 
     def _now_and_then(self, rows: Rows) -> None:
         """Tell, look at what was held back, keep a checkpoint: each when its time has come, all at the end."""
