@@ -28,6 +28,7 @@ class Evaluation(NamedTuple):
     suite: str
     strategies: tuple[Strategy, ...]
     budget: int  # decisions of a whole episode
+    share: float = 1.0  # of the tasks that are asked for: the first ones
     kinds: tuple[str, ...] = ()
     options: Mapping[str, Json] = {}  # of the world's tasks
     recall: bool = True

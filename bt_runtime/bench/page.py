@@ -38,7 +38,7 @@ def page(claims: Claims, found: Mapping[str, Any], pictures: Mapping[str, str]) 
 def _opening(made: Mapping[str, Any]) -> str:
     return (
         f"What four papers claim, measured with a small model. Made by `{made['command']}` on {made['date']}, "
-        f"{_model(made)}, {made['episodes']} tasks an evaluation where there are so many, seed {made['seed']}. "
+        f"{_model(made)}, {made['episodes']} tasks an evaluation (ablations: the first of them), seed {made['seed']}. "
         "Another run gives other numbers within these intervals; `summary.json` beside the pictures holds them all."
         "\n\n"
         "Intervals are at 95 %: Wilson's for rates, drawn with replacement over tasks for all else. Two strategies on "

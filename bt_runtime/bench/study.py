@@ -5,6 +5,7 @@ Each has a folder that is named by what it depends on: another model or another 
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -85,7 +86,8 @@ class Study(NamedTuple):
         return Measured(folder, number, len(source.tasks), outcomes)
 
     def _wanted(self, wanted: Evaluation) -> Wanted:
-        return Wanted(self.seed, self.episodes, "eval", wanted.kinds, self.data if wanted.data else "", wanted.options)
+        count = math.ceil(self.episodes * wanted.share)
+        return Wanted(self.seed, count, "eval", wanted.kinds, self.data if wanted.data else "", wanted.options)
 
     def _taught(self, wanted: Evaluation) -> tuple[Sequence[Strategy], str]:
         """The strategy with what it has learnt from train tasks; made once for all evaluations that show it."""

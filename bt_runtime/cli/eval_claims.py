@@ -44,6 +44,9 @@ def claims(args: argparse.Namespace) -> int:
             lambda name: Progress(name, args.color), args.episodes or EPISODES, args.seed, args.data, args.retry,
         )  # fmt: skip
         measured, missing = measure(study, every.needed(chosen))
+        if not measured:
+            print("nothing could be measured", file=sys.stderr)
+            return Exit.NOTHING
         made = about(args, study)
     place = Path(args.page) if args.page else study.out / "results.md"
     found = record.make(every, measured, missing, made, record.read(summary(place)))
