@@ -167,8 +167,8 @@ def _making(claims: Claims, found: Mapping[str, Any]) -> str:
     return "\n\n".join((
         _table(head, rows),
         f"{made['jobs']} episodes at once on {made['cores']} cores; {versions}. The set-up's digest covers trees, "
-        "prompts, tasks, budgets, seed and model. The claims and their evaluations are data: "
-        "[claims.yaml](../bt_runtime/bench/claims.yaml). Your own model: [eval.md](eval.md#the-papers-claims).",
+        "prompts, tasks, budgets, seed and model. The claims and their evaluations are data, in "
+        "`bt_runtime/bench/claims.yaml`; `btr eval claims --model FILE.gguf` measures them with another model.",
     ))  # fmt: skip
 
 
