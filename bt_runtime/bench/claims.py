@@ -49,6 +49,7 @@ class Figure(NamedTuple):
     depth: tuple[int, int] = ANY
     against_depth: tuple[int, int] | None = None  # other tasks: no pairs
     among: str = "all"
+    like: tuple[str, str] | None = None  # only the tasks that this one had too
     target: Mapping[str, float] = {}
 
 
@@ -63,7 +64,7 @@ class Claim(NamedTuple):
     @property
     def needs(self) -> list[str]:
         """Its evaluations, in the order of its figures."""
-        sides = [side for f in self.figures for side in (f.against, f.of) if side]
+        sides = [side for f in self.figures for side in (f.against, f.like, f.of) if side]
         return list(dict.fromkeys(name for name, _ in (*sides, *self.picture.values())))
 
 
@@ -114,7 +115,7 @@ def _claim(name: str, each: Mapping[str, Any]) -> Claim:
 
 def _figure(each: Mapping[str, Any]) -> Figure:
     spans = {key: (each[key][0], each[key][1]) for key in ("depth", "against_depth") if key in each}
-    sides = {key: _side(each[key]) for key in ("of", "against") if key in each}
+    sides = {key: _side(each[key]) for key in ("of", "against", "like") if key in each}
     return Figure(**{**each, **spans, **sides})
 
 

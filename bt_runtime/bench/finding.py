@@ -48,6 +48,9 @@ def _finite(value: Any) -> Any:
 def find(figure: Figure, sides: Sides, seed: int) -> Finding:
     """Nothing is left out of a rate: what broke has not reached its goal."""
     own = _within(sides[figure.of], figure.depth)
+    if figure.like:
+        shared = {(o.task, o.goal) for o in sides[figure.like]}
+        own = [o for o in own if (o.task, o.goal) in shared]
     if figure.against is None:
         return _judged(_alone(figure, own, seed), figure)
     other = _within(sides[figure.against], figure.against_depth or figure.depth)

@@ -37,9 +37,9 @@ def page(claims: Claims, found: Mapping[str, Any], pictures: Mapping[str, str]) 
 
 def _opening(made: Mapping[str, Any]) -> str:
     return (
-        f"What four papers claim, measured with a small model. Made by `{made['command']}` on {made['date']}, "
+        f"What the papers claim, measured with a small model. Made by `{made['command']}` on {made['date']}, "
         f"{_model(made)}, {made['episodes']} tasks an evaluation (ablations: the first of them), seed {made['seed']}. "
-        "Another run gives other numbers within these intervals; `summary.json` beside the pictures holds them all."
+        "`summary.json` beside the pictures holds every figure; `--check` holds another run against it."
         "\n\n"
         "Intervals are at 95 %: Wilson's for rates, drawn with replacement over tasks for all else. Two strategies on "
         "the same tasks are compared in pairs: McNemar's exact test for goals, sign flips for other numbers. A target "
@@ -71,7 +71,8 @@ def _key(own: Sequence[Finding]) -> list[Finding]:
 def _section(claim: Claim, found: Mapping[str, Any], picture: str) -> str:
     told = found["claims"].get(claim.name, {})
     own = record.of(found, claim.name)
-    parts = [f'<a id="{claim.name}"></a>\n## {claim.claim}', f"In the paper: {claim.paper}.", claim.about.strip()]
+    heading = f'<a id="{claim.name}"></a>\n## Claim: {claim.claim}'
+    parts = [heading, f"In the paper: {claim.paper}.", claim.about.strip()]
     if "missing" in told:
         parts.append(_missing(told, bool(own)))
     if own:

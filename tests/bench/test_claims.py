@@ -18,7 +18,7 @@ FIGURES = [(claim.name, figure) for claim in CLAIMS.claims.values() for figure i
 
 @pytest.mark.parametrize("figure", [f for _, f in FIGURES], ids=[f"{c}: {f.name}" for c, f in FIGURES])
 def test_a_figure_is_of_a_strategy_that_is_run_and_of_something_that_outcomes_tell(figure: Figure) -> None:
-    for name, strategy in filter(None, (figure.of, figure.against)):
+    for name, strategy in filter(None, (figure.of, figure.against, figure.like)):
         assert strategy in [s.name for s in CLAIMS.evaluations[name].strategies]
     known = {"goal", "subgoals", *(f.name for f in fields(Outcome))}
     assert figure.measure in known

@@ -85,3 +85,9 @@ def test_groups_that_lie_apart_differ_and_the_same_group_does_not() -> None:
     assert shuffled(near, far, seed=0) < 0.01 < 0.9 < shuffled(near, near, seed=0)
     assert unpaired(far, near, seed=0).low > 8
     assert unpaired(far, near, seed=0) == unpaired(far, near, seed=0)
+
+
+def test_a_figure_may_look_only_at_tasks_that_another_strategy_had_too() -> None:
+    one, two = [outcome(i, i < 2) for i in range(8)], [outcome(i, True) for i in range(4)]
+    told = found(Figure("any", ONE, "goal", like=TWO), one, two)
+    assert (told.value, told.n) == (0.5, "4")
