@@ -25,6 +25,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--world", action="append", default=[], metavar="KEY=VALUE", help="an option of the world: feedback=terse"
     )
     parser.add_argument("--oracle", action="store_true", help="watch the oracle play instead")
+    parser.add_argument(
+        "--told", action="store_true", help="tell the rules of the house first; else they are to be found out"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -37,8 +40,9 @@ def run(args: argparse.Namespace) -> int:
     folder = outside(args, suite.open) if "data" in signature(suite.open).parameters else {}
     world = suite.open(**{**folder, **read_options(args.world)})
     try:
-        source = _oracle(suite.oracle(world, task)) if args.oracle else _typed(world)
-        return play(world, task, source)
+        knows = {"told": args.told} if "told" in signature(suite.oracle).parameters else {}
+        source = _oracle(suite.oracle(world, task, **knows)) if args.oracle else _typed(world)
+        return play(world, task, source, args.told)
     except KeyboardInterrupt:
         print()
         return Exit.INTERRUPTED
@@ -46,9 +50,11 @@ def run(args: argparse.Namespace) -> int:
         world.close()
 
 
-def play(world: World, task: Task, source: Callable[[], str | None]) -> int:
+def play(world: World, task: Task, source: Callable[[], str | None], told: bool = False) -> int:
     """Act what `source` says until the goal is reached or it says no more."""
-    print(f"{task.goal}\n\n{world.reset(task).text}")
+    seen = world.reset(task).text
+    rules = world.told() if told and hasattr(world, "told") else ()
+    print("\n".join([task.goal, "", *rules, seen]))
     while not _reached(world.verdict()):
         said = source()
         if said is None or said.strip() in _QUIT:

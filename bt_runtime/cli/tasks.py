@@ -30,6 +30,9 @@ def which_tasks(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--kind", action="append", metavar="KIND", help="only this kind of task; may be repeated")
     parser.add_argument(
+        "--rules", metavar="N", help="the N-th set of house rules of that split: which appliance heats, and how"
+    )
+    parser.add_argument(
         "--data", metavar="DIR", help="your copy of the data sets (default: BTR_DATA, where it is of use)"
     )
     parser.add_argument(
@@ -49,7 +52,8 @@ def at_least(least: int) -> Any:
 
 
 def make(args: argparse.Namespace, suite: Suite, count: int) -> list[Task]:
-    options = {**outside(args, suite.tasks), **read_options(args.option)}
+    ruled = {"rules": args.rules} if args.rules else {}
+    options = {**outside(args, suite.tasks), **ruled, **read_options(args.option)}
     return suite.tasks(args.seed, count, args.split, args.kind, **options)
 
 
@@ -61,13 +65,13 @@ def outside(args: argparse.Namespace, call: Callable[..., Any]) -> dict[str, Any
 
 
 def read_options(texts: list[str]) -> Mapping[str, Any]:
-    """`homes=flat,studio` → a list; otherwise the text itself."""
+    """`homes=flat,studio` → a list; without a comma the text itself."""
     found: dict[str, Any] = {}
     for text in texts:
         key, sign, value = text.partition("=")
         if not sign or not key:
             raise BtError(f"`{text}` is not an option", "write --option key=value")
-        found[key] = value.split(",") if "," in value or key.endswith("s") else value
+        found[key] = value.split(",") if "," in value else value
     return found
 
 

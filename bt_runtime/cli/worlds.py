@@ -51,7 +51,8 @@ def open_task(name: str, wanted: str | None, seed: int) -> Opened:
     from bt_runtime.envs.registry import open_suite
 
     suite = open_suite(name)
-    kinds = [wanted] if wanted is not None and wanted in suite.kinds else None
+    known = [*suite.kinds, *getattr(suite, "asked_for", ())]
+    kinds = [wanted] if wanted is not None and wanted in known else None
     number = int(wanted) if wanted and wanted.isdigit() and wanted != "0" else 1
     tasks = suite.tasks(seed, max(number, 1 if wanted is None or kinds else 100), kinds=kinds)
     if wanted is None or kinds or wanted.isdigit():
@@ -59,8 +60,8 @@ def open_task(name: str, wanted: str | None, seed: int) -> Opened:
     else:
         task = next((t for t in tasks if t.id == wanted), None)
     if task is None:
-        close = nearest(wanted or "", [*suite.kinds, *(t.id for t in tasks)])
-        hint = f"did you mean `{close}`?" if close else f"a number from 1, an id, or a kind: {', '.join(suite.kinds)}"
+        close = nearest(wanted or "", [*known, *(t.id for t in tasks)])
+        hint = f"did you mean `{close}`?" if close else f"a number from 1, an id, or a kind: {', '.join(known)}"
         raise BtError(f"the world `{name}` has no task `{wanted}`", hint)
     world = suite.open()
     return Opened(world, task, world.reset(task).text)

@@ -91,6 +91,20 @@ def test_reactree_grows_the_oracles_tree_in_the_house_and_reaches_the_goal(remem
         assert any(event == "expand" for event, _ in run.told)
 
 
+@pytest.mark.parametrize("told", [True, False])
+def test_an_agent_keeps_house_rules_or_finds_them_out(told, start):
+    """Heating, cooling and cleaning are skills like any other, also when they are refused at first."""
+    suite = open_suite("house")
+    for task in suite.tasks(4, 3, kinds=["heat", "cool", "clean"], rules=2):
+        world = suite.open(feedback="detailed")
+        world.reset(task)
+        run = start("reactree", growing(suite._expert(world, "reactree", "seen", True, 0, told).run(), True),
+                    world=world, goal=task.goal)  # fmt: skip
+        run.equipment._working_memory(run.context)
+        assert run.spin(ticks=5000) is SUCCESS
+        assert world.verdict() == (1, 1)
+
+
 def test_adapt_stops_planning_at_its_depth_limit(start):
     def give_up(ask):
         if ask["kind"] == "write":

@@ -49,7 +49,11 @@ def test_the_table_says_it_all_to_a_person() -> None:
     assert "2/8" in text and "25 %" in text and "(7–59)" in text
     assert "goals by depth" in rows and "goals by kind" not in rows  # there is one kind
     assert rows["max step"].split()[-2:] == ["6", "-"] and rows["error"].split()[-2:] == ["-", "1"]
-    assert "agents above one another" in rows
+    lines = text.splitlines()
+    grown = lines.index(rows["k_max where reached"])
+    assert lines[grown].split()[3:] == ["all", "depth", "2", "depth", "3", "most"]
+    assert lines[grown + 1].split() == ["tree", "2.00", "2.00", "2.00", "2"]  # react never grew
+    assert lines[grown + 2] == ""
 
 
 def test_a_summary_is_json_even_where_there_is_nothing_to_take_a_mean_of() -> None:

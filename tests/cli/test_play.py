@@ -115,3 +115,34 @@ def test_wrong_arguments_are_usage_errors(words: list[str]) -> None:
     with pytest.raises(SystemExit) as left:
         main(["tasks", "house", *words])
     assert left.value.code == Exit.USAGE
+
+
+def test_a_house_has_rules_when_they_are_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--told` says them first, and the oracle keeps to them; without it they are found out, by being refused."""
+    shown = {}
+    for told in ((), ("--told",)):
+        assert main(["play", "house", "--kind", "heat", "--rules", "0", "--oracle", *told]) == Exit.SUCCESS
+        shown[told] = capsys.readouterr().out
+    rule = "The stove heats what you hold, when it is open and turned off."
+    refusal = "The microwave oven cannot be used for heating."
+    assert rule in shown["--told",] and refusal not in shown["--told",]
+    assert refusal in shown[()] and rule not in shown[()]
+
+
+def test_rules_of_a_world_that_has_none_are_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    """Recipes are no house rules; and a set of rules is a number."""
+    assert main(["play", "textcraft", "--rules", "0"]) == Exit.USAGE
+    assert "no option `rules`" in capsys.readouterr().err
+    assert main(["tasks", "house", "--rules", "stove"]) == Exit.USAGE
+    assert "no house rules are called `stove`" in capsys.readouterr().err
+    assert main(["play", "textcraft", "--oracle", "--told"]) == Exit.SUCCESS
+
+
+def test_an_option_is_a_list_only_where_it_has_a_comma(capsys: pytest.CaptureFixture[str]) -> None:
+    """One home or two, a set of rules by its number or with the split that it is of."""
+    for option, ids in (("homes=villa", "eval-0-0000"), ("homes=villa,studio", "eval-0-0000")):
+        assert main(["tasks", "house", "--split", "eval", "--count", "1", "--option", option]) == Exit.SUCCESS
+        assert ids in capsys.readouterr().out
+    assert main(["tasks", "house", "--count", "1", "--option", "rules=eval 3", "--option", "hint=yes"]) == Exit.SUCCESS
+    shown = capsys.readouterr().out
+    assert "rules-eval-3" in shown and " is at " in shown

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from bt_runtime.envs.house.catalogue import Catalogue, Furniture
 from bt_runtime.envs.house.layout import House
+from bt_runtime.envs.house.rules import PROCESSES, Rules
 from bt_runtime.envs.house.sight import arrival, glance, held, near
 from bt_runtime.envs.house.speech import HEADS, Said
 from bt_runtime.envs.house.state import HANDS, Body, State
@@ -19,6 +20,7 @@ _NUMBERED = re.compile(r"(.+?) \(?(\d{1,4})\)?")
 class Reply(NamedTuple):
     said: Said
     ok: bool = True
+    detailed: str = ""  # a refusal in the words of AutoPlan's table, where they are others
 
 
 @dataclass(slots=True)
@@ -29,6 +31,7 @@ class Doer:
     catalogue: Catalogue
     state: State
     who: int
+    rules: Rules | None = None  # those of the house, where it has any
 
     @property
     def body(self) -> Body:
@@ -90,28 +93,30 @@ class Doer:
             return self.refuse(f"You already hold the {state.kinds[thing]}.")
         if thing is not None and thing in state.in_sight(self.house, body):
             if len(body.hands) >= HANDS:
-                return self.refuse_with("no hand")
+                return self.refuse_with("no hand", f"You cannot hold more than {HANDS} things.")
             state.take(thing, self.who)
+            if self.rules:
+                state.handled.add(thing)
             return Reply(Said("pick up", {"t": state.kinds[thing]}, None, held(self.state, self.body)))
         place = self.house.index.get(name)
         if place is not None and place in state.in_reach(self.house, body):
             return self.refuse(f"The {self.house.fixtures[place].furniture.name} cannot be picked up.")
-        return self._far(name)
+        return self.far(name)
 
     def put_down(self, name: str) -> Reply:
         state, body = self.state, self.body
         thing = state.index.get(name)
         if thing is None or thing not in body.hands:
             kind = _NUMBERED.fullmatch(name)
-            return self.refuse_with("not held", t=kind[1]) if kind else self._unnumbered(name)
+            return self.not_held(name) if kind else self._unnumbered(name)
         if body.target is None:
             return self.refuse(f"You have gone to no place yet where the {state.kinds[thing]} could be put.")
         furniture = self.house.fixtures[body.target].furniture
         if body.target not in state.in_reach(self.house, body):
-            return self.refuse_with("not close", t=furniture.name)
+            return self.far(self.house.fixtures[body.target].name)
         how = self._way_in(furniture, body.target)
         if how is None:
-            return self.refuse_with("is closed", t=furniture.name)
+            return self.is_so("is closed", self.house.fixtures[body.target].name)
         state.put(thing, self.who, body.target, how)
         return Reply(
             Said(f"put {how}", {"t": state.kinds[thing], "p": furniture.name}, None, held(self.state, self.body))
@@ -134,7 +139,7 @@ class Doer:
             return self.refuse(f"The {kind} cannot be opened.")
         opened, key = (self.state.open, place) if thing is None else (self.state.open_things, thing)
         if key in opened:
-            return self.refuse_with("already", t=kind, state="open")
+            return self.refuse_with("already", f"{name} is already open.", t=kind, state="open")
         if len(self.body.hands) >= HANDS:
             return Reply(
                 Said(
@@ -146,8 +151,8 @@ class Doer:
                 ),
                 False,
             )
-        if thing is None and place in self.state.running and self._guarded(kind):
-            return self.refuse_with("is on", t=kind)
+        if thing is None and place in self.state.running and self.guarded(kind):
+            return self.is_so("is on", name)
         opened.add(key)
         if thing is None:
             self._change(place, "open")
@@ -162,7 +167,7 @@ class Doer:
             return self.refuse(f"The {kind} cannot be closed.")
         opened, key = (self.state.open, place) if thing is None else (self.state.open_things, thing)
         if key not in opened:
-            return self.refuse_with("already", t=kind, state="closed")
+            return self.refuse_with("already", f"{name} is already closed.", t=kind, state="closed")
         opened.discard(key)
         if thing is None:
             self._change(place, "close")
@@ -174,9 +179,9 @@ class Doer:
             return found
         kind, place = found
         if place in self.state.running:
-            return self.refuse_with("already", t=kind, state="turned on")
-        if self._guarded(kind) and place in self.state.open:
-            return self.refuse_with("is open", t=kind)
+            return self.refuse_with("already", f"{name} is already turned on.", t=kind, state="turned on")
+        if self.guarded(kind) and place in self.state.open:
+            return self.is_so("is open", name)
         self.state.running.add(place)
         self._change(place, "turn on")
         return Reply(Said("turn on", {"t": kind}, None, held(self.state, self.body)))
@@ -187,7 +192,7 @@ class Doer:
             return found
         kind, place = found
         if place not in self.state.running:
-            return self.refuse_with("already", t=kind, state="turned off")
+            return self.refuse_with("already", f"{name} is already turned off.", t=kind, state="turned off")
         self.state.running.discard(place)
         self._change(place, "turn off")
         return Reply(Said("turn off", {"t": kind}, None, held(self.state, self.body)))
@@ -219,19 +224,22 @@ class Doer:
         thing = self.state.index.get(name)
         if thing is not None and thing in self.state.in_sight(self.house, self.body):
             return self.state.kinds[thing], self.state.place[thing], thing
-        return self._far(name)
+        return self.far(name)
 
     def _opens(self, kind: str) -> bool:
         known = self.catalogue.furniture.get(kind) or self.catalogue.things.get(kind)
         return known is not None and known.opens
 
-    def _guarded(self, kind: str) -> bool:
+    def guarded(self, kind: str) -> bool:
+        """Opens only when off, and starts only when shut."""
+        if self.rules:
+            return kind in self.rules.guarded
         return kind in self.catalogue.furniture and self.catalogue.furniture[kind].guarded
 
     def _change(self, place: int, when: str) -> None:
         """What the appliance does to the things in it, if this is its moment."""
         change = self.catalogue.changes.get(self.house.fixtures[place].furniture.name)
-        if change is None or change.when != when:
+        if self.rules or change is None or change.when != when:
             return
         for thing in self.state.contents[place]:
             if self.state.how[thing] == "in":
@@ -244,12 +252,28 @@ class Doer:
     def refuse(self, text: str) -> Reply:
         return Reply(Said("refused", {}, None, held(self.state, self.body), text), False)
 
-    def refuse_with(self, head: str, **slots: str) -> Reply:
-        return Reply(Said(head, slots, None, held(self.state, self.body), HEADS[head].format(**slots)), False)
+    def refuse_with(self, head: str, detailed: str, **slots: str) -> Reply:
+        said = Said(head, slots, None, held(self.state, self.body), HEADS[head].format(**slots))
+        return Reply(said, False, detailed)
 
-    def _far(self, name: str) -> Reply:
-        kind = _NUMBERED.fullmatch(name)
-        return self.refuse_with("not close", t=kind[1]) if kind else self._unnumbered(name)
+    def is_so(self, head: str, name: str) -> Reply:
+        """`is closed`, `is on` …, and that is why not."""
+        kind = name.rpartition(" ")[0]
+        return self.refuse_with(head, HEADS[head].format(t=name).removeprefix("The "), t=kind)
+
+    def not_held(self, name: str) -> Reply:
+        return self.refuse_with("not held", f"You are not carrying {name}.", t=name.rpartition(" ")[0])
+
+    def far(self, name: str) -> Reply:
+        if not _NUMBERED.fullmatch(name):
+            return self._unnumbered(name)
+        if name in self.house.index:
+            detailed = f"You are not at {name}."
+        elif name in self.state.index:
+            detailed = f"You see no {name} here."
+        else:
+            detailed = f"{name} is a room." if name in self.house.room_of else f"There is no {name} in this house."
+        return self.refuse_with("not close", detailed, t=name.rpartition(" ")[0])
 
     def _unnumbered(self, name: str) -> Reply:
         known = {*self.catalogue.furniture, *self.catalogue.things, *(r.kind for r in self.house.rooms)}
@@ -269,7 +293,7 @@ VERBS: Mapping[str, Callable[[Doer, str], Reply]] = {
     "sit on": Doer.sit_on,
 }
 SYNONYMS = {"switch on": "turn on", "switch off": "turn off"}
-_SENTENCE = re.compile(rf"({'|'.join([*VERBS, *SYNONYMS])})(?: +(.*))?")
+_SENTENCE = re.compile(rf"({'|'.join([*VERBS, *SYNONYMS, *PROCESSES])})(?: +(.*))?")
 
 
 def split(sentence: str) -> tuple[str, str] | None:
@@ -277,6 +301,11 @@ def split(sentence: str) -> tuple[str, str] | None:
     found = _SENTENCE.fullmatch(" ".join(sentence.split()).rstrip("."))
     if found is None:
         return None
-    name = (found[2] or "").removeprefix("the ")
+    names = (found[2] or "").split(" with ", 1) if found[1] in PROCESSES else [found[2] or ""]
+    return SYNONYMS.get(found[1], found[1]), " with ".join(map(_plain, names))
+
+
+def _plain(name: str) -> str:
+    name = name.removeprefix("the ")
     numbered = _NUMBERED.fullmatch(name)
-    return SYNONYMS.get(found[1], found[1]), f"{numbered[1]} {int(numbered[2])}" if numbered else name
+    return f"{numbered[1]} {int(numbered[2])}" if numbered else name

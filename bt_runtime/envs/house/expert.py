@@ -62,12 +62,15 @@ class Expert:
         for wanted in self.world.goal:
             if wanted.relation in _BRING:
                 found += [
-                    (f"move {which} {wanted.thing} {wanted.relation} the {wanted.place}", partial(self._bring, wanted))
-                    for which in (_WHICH[min(i, len(_WHICH) - 1)] for i in range(wanted.amount))
+                    (self._wording(wanted, _WHICH[min(i, len(_WHICH) - 1)]), partial(self._bring, wanted))
+                    for i in range(wanted.amount)
                 ]
         for wanted in later:
             found.append(_last(wanted, self))
         return found
+
+    def _wording(self, wanted: Condition, which: str) -> str:
+        return f"move {which} {wanted.thing} {wanted.relation} the {wanted.place}"
 
     def _node(self, goal: str, part: Callable[[], Moves]) -> Moves:
         """In a tree, an agent node of its own; otherwise just the part."""

@@ -44,6 +44,7 @@ class State:
     made: dict[int, set[str]]  # hot, cold, clean, dirty
     bodies: list[Body]
     index: dict[str, int]
+    handled: set[int] = field(default_factory=set)  # what was picked up, noted only where there are house rules
 
     def name(self, thing: int) -> str:
         return f"{self.kinds[thing]} {self.numbers[thing]}"
@@ -88,6 +89,7 @@ class State:
             "open_things": sorted(self.open_things),
             "made": {str(thing): sorted(states) for thing, states in self.made.items()},
             "bodies": [asdict(body) for body in self.bodies],
+            **({"handled": sorted(self.handled)} if self.handled else {}),
         }
 
     def load(self, found: Mapping[str, Any]) -> None:
@@ -99,6 +101,7 @@ class State:
         self.open_things = set(found["open_things"])
         self.made = {int(thing): set(states) for thing, states in found["made"].items()}
         self.bodies = [Body(**body) for body in found["bodies"]]
+        self.handled = set(found.get("handled", ()))
         for i in range(len(self.contents)):
             self.contents[i] = []
         for thing, place in enumerate(self.place):

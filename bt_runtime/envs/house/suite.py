@@ -7,16 +7,21 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from bt_runtime.diagnose import BtError, nearest
 from bt_runtime.envs.house.catalogue import Catalogue, read_catalogue
+from bt_runtime.envs.house.chores import Chores, read_chores
 from bt_runtime.envs.house.expert import Expert, Form, Knows
 from bt_runtime.envs.house.graph import read_graph
 from bt_runtime.envs.house.home_file import read_home
 from bt_runtime.envs.house.layout import House
+from bt_runtime.envs.house.maker import Maker, under
+from bt_runtime.envs.house.rulebook import Asked, Rulebook, read_rulebook
+from bt_runtime.envs.house.rules import PROCESSES
 from bt_runtime.envs.house.start import house_of
-from bt_runtime.envs.house.tasks import Errands, fits, make_task, read_errands
+from bt_runtime.envs.house.steward import Steward
+from bt_runtime.envs.house.tasks import Errands, read_errands
 from bt_runtime.envs.house.wah import PARTS, read_json, recorded, spoken
 from bt_runtime.envs.house.world import Feedback, HouseWorld
 from bt_runtime.envs.registry import Split, choose_kinds, no_more_options
@@ -24,12 +29,14 @@ from bt_runtime.envs.trajectory import Agent, sentences, trace
 from bt_runtime.project import find, folders
 from bt_runtime.types import Task, World
 
-_ABOUT = ("things", "tasks")  # the files in envs/house that are no houses
+_ABOUT = ("things", "tasks", "rules")  # the files in envs/house that are no houses
 
 
 class Content(NamedTuple):
     catalogue: Catalogue
     errands: Errands
+    rulebook: Rulebook
+    chores: Chores
     homes: dict[str, House]
     split: dict[str, str]  # of each home
 
@@ -37,6 +44,7 @@ class Content(NamedTuple):
 class HouseSuite:
     name = "house"
     kinds: Sequence[str] = ("setup_table", "put_fridge", "put_dishwasher", "prepare_food", "prepare_snack")
+    asked_for: Sequence[str] = tuple(PROCESSES)  # kinds that are made only when they are named
     skills = "house"
 
     def open(
@@ -44,17 +52,22 @@ class HouseSuite:
         *,
         feedback: Feedback = "full",
         sitting: bool = False,
+        rules: Asked = None,
         data: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> World:
-        """`feedback="terse"`: a refusal is "Nothing happens."; `sitting`: `sit on` can be acted too;
-        `data`: the apartments in `house/` of that folder are there as well."""
-        no_more_options(self.name, options, ("feedback", "sitting", "data"))
-        if feedback not in ("full", "terse"):
-            raise BtError(f"feedback is full or terse, not {feedback!r}", "feedback='full' gives reasons")
+        """`feedback`: "full", "detailed" (a refusal is one sentence that names what is wrong) or "terse" ("Nothing
+        happens."); `sitting`: `sit on` can be acted too; `rules`: house rules for tasks that bring none, a number or
+        the rules themselves; `data`: the apartments in `house/` of that folder are there as well."""
+        no_more_options(self.name, options, ("feedback", "sitting", "rules", "data"))
+        if feedback not in get_args(Feedback):
+            raise BtError(
+                f"feedback is {', '.join(get_args(Feedback))}, not {feedback!r}", "full and detailed give reasons"
+            )
         content = load_content()
         homes = {**content.homes, **(apartments(Path(data), content.catalogue) if data else {})}
-        return HouseWorld(content.catalogue, homes, feedback, sitting)
+        own = None if rules is None else content.rulebook.find(rules)
+        return HouseWorld(content.catalogue, homes, content.rulebook, feedback, sitting, own)
 
     def tasks(
         self,
@@ -63,53 +76,75 @@ class HouseSuite:
         split: Split = "train",
         kinds: Sequence[str] | None = None,
         *,
-        homes: Sequence[str] | None = None,
+        homes: Sequence[str] | str | None = None,
         source: str = "made",
         part: str = "all",
+        rules: Asked = None,
+        hint: bool | str = False,
         data: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> list[Task]:
-        """`homes`: only in these. Each home serves one split, as its file says; apartments are for evaluation.
+        """`homes`: only in these or this one. A home serves one split, as its file says; apartments are for evaluation.
         `source`: made (by us), or of `data`: wah (recorded tasks of Watch-And-Help), wah_nl (WAH-NL's instructions).
-        `part`: of WAH-NL all, or held (each fifth task, for evaluation), or the rest (for training)."""
-        no_more_options(self.name, options, ("homes", "source", "part", "data"))
+        `part`: of WAH-NL all, or held (each fifth task, for evaluation), or the rest (for training).
+        `rules`: the house rules of clean, heat and cool, by number (each split has its own) or themselves;
+        `hint`: their goals say where the thing lies."""
+        no_more_options(self.name, options, ("homes", "source", "part", "rules", "hint", "data"))
         content = load_content()
         known = {**content.homes, **(apartments(Path(data), content.catalogue) if data else {})}
+        usual = self.kinds if rules is None else self.asked_for
+        wanted = choose_kinds((*content.errands.kinds, *self.asked_for), kinds or usual)
+        ruled = None if rules is None else content.rulebook.find(rules, split)
         if source != "made":
-            return _of_others(source, part, data, content, known, Random(f"house {source} {seed}"), count, kinds)
+            rng = Random(f"house {source} {seed}")
+            found = _of_others(source, part, data, content, known, rng, count, wanted)
+            return [under(ruled, task) for task in found]
         own = [h for h in known.values() if content.split.get(h.name, "eval") == split]
-        chosen = [_home(known, name) for name in homes] if homes else own
+        named = [homes] if isinstance(homes, str) else homes
+        chosen = [_home(known, name) for name in named] if named else own
         rng = Random(f"house {split} {seed}")
-        pairs = [
-            (kind, [h for h in chosen if fits(content.errands.kinds[kind], h)])
-            for kind in choose_kinds(tuple(content.errands.kinds), kinds)
-        ]
-        able = [(kind, where) for kind, where in pairs if where]
+        maker = Maker(
+            content.catalogue, content.errands, content.chores, content.rulebook.usual, ruled, hint in (True, "yes")
+        )
+        able = [(kind, where) for kind in wanted if (where := maker.fit(kind, chosen))]
         if not able:
             raise BtError("none of these homes has what these tasks need", f"homes: {', '.join(known)}")
+        number = str(rules).removeprefix(f"{split} ").replace(" ", "-")
+        suffix = f"-rules-{number}" if isinstance(rules, int | str) else ""
         made = []
         for i in range(count):
             kind, where = able[i % len(able)]
-            name = f"house-{split}-{seed}-{i:04}"
-            made.append(make_task(content.errands.kinds[kind], rng.choice(where), content.catalogue, rng, name))
+            made.append(maker.make(kind, rng.choice(where), rng, f"house-{split}-{seed}-{i:04}{suffix}"))
         return made
 
-    def oracle(self, world: World, task: Task, *, knows: Knows = "seen", **options: Any) -> Iterator[str]:
-        """`knows="all"`: it knows where everything is, instead of searching."""
-        no_more_options(self.name, options, ("knows",))
-        return sentences(self._expert(world, "react", knows, False, 0).run())
+    def oracle(
+        self, world: World, task: Task, *, knows: Knows = "seen", told: bool = True, **options: Any
+    ) -> Iterator[str]:
+        """`knows="all"`: it knows where everything is, instead of searching. `told=False`: it does not know the
+        house rules, and finds them out by being refused."""
+        no_more_options(self.name, options, ("knows", "told"))
+
+        def moves() -> Iterator[str]:
+            """Begun when the first sentence is asked for: by then the world has been reset."""
+            yield from sentences(self._expert(world, "react", knows, False, 0, told).run())
+
+        return moves()
 
     def trajectory(
-        self, world: World, task: Task, form: Form = "react", knows: Knows = "seen", recall: bool = True, seed: int = 0
-    ) -> Agent:
+        self, world: World, task: Task, form: Form = "react", knows: Knows = "seen", recall: bool = True,
+        seed: int = 0, told: bool = True,
+    ) -> Agent:  # fmt: skip
         """The oracle's reasoning, acted in `world` from the start of the task."""
         world.reset(task)
-        return trace(world, task.goal, self._expert(world, form, knows, recall, seed).run())
+        return trace(world, task.goal, self._expert(world, form, knows, recall, seed, told).run())
 
-    def _expert(self, world: World, form: Form, knows: Knows, recall: bool, seed: int) -> Expert:
+    def _expert(self, world: World, form: Form, knows: Knows, recall: bool, seed: int, told: bool = True) -> Expert:
         if not isinstance(world, HouseWorld):
             raise BtError("this oracle knows the house only", "open the world with open_world('house')")
-        return Expert(world, load_content().errands.thoughts, form, knows, recall, seed)
+        content = load_content()
+        if world.rules is None:
+            return Expert(world, content.errands.thoughts, form, knows, recall, seed)
+        return Steward(world, content.chores.thoughts, form, knows, recall, seed, told=told, goal=world.asked)
 
 
 SUITE = HouseSuite()
@@ -139,7 +174,8 @@ def _load(files: tuple[tuple[str, Path, int], ...]) -> Content:
         if stem not in _ABOUT:
             home, own = read_home(path, catalogue)
             homes[home.name], split[home.name] = home, own
-    return Content(catalogue, errands, homes, split)
+    rulebook, chores = read_rulebook(paths["rules"], catalogue), read_chores(paths["rules"], catalogue)
+    return Content(catalogue, errands, rulebook, chores, homes, split)
 
 
 def _of_others(
@@ -150,7 +186,7 @@ def _of_others(
     known: dict[str, House],
     rng: Random,
     count: int,
-    kinds: Sequence[str] | None,
+    kinds: Sequence[str],
 ) -> list[Task]:
     """As many as there are, in an order that the seed gives."""
     if source not in ("wah", "wah_nl"):
@@ -164,9 +200,8 @@ def _of_others(
         found = list(recorded(Path(data), content.catalogue, content.errands, rng))
     else:
         found = list(spoken(Path(data), content.catalogue, content.errands, flats, rng, PARTS[part]))
-    chosen = choose_kinds(tuple(content.errands.kinds), kinds)
     rng.shuffle(found)
-    return [task for task in found if task.kind in chosen][:count]
+    return [task for task in found if task.kind in kinds][:count]
 
 
 def apartments(data: Path, catalogue: Catalogue) -> dict[str, House]:

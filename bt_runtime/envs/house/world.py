@@ -13,27 +13,35 @@ from bt_runtime.envs.house.catalogue import Catalogue
 from bt_runtime.envs.house.goals import Condition, conditions
 from bt_runtime.envs.house.goals import verdict as judge
 from bt_runtime.envs.house.layout import House
+from bt_runtime.envs.house.rulebook import Rulebook
+from bt_runtime.envs.house.rules import Rules, as_data, describe
 from bt_runtime.envs.house.sight import glance
 from bt_runtime.envs.house.speech import say
 from bt_runtime.envs.house.start import house_of, state_of
 from bt_runtime.envs.house.state import HANDS, State
+from bt_runtime.envs.house.treatment import TREATMENTS, offered
 from bt_runtime.types import Observation, Task, Verdict
 
-Feedback = Literal["full", "terse"]
+Feedback = Literal["full", "detailed", "terse"]
 TERSE = "Nothing happens."
+_MADE = ("hot", "cold", "clean")
 
 
 class HouseWorld:
     instant = True  # an act takes microseconds: a job of its own would cost more
 
     def __init__(
-        self, catalogue: Catalogue, homes: Mapping[str, House], feedback: Feedback = "full", sitting: bool = False
-    ) -> None:
+        self, catalogue: Catalogue, homes: Mapping[str, House], rulebook: Rulebook, feedback: Feedback = "full",
+        sitting: bool = False, rules: Rules | None = None,
+    ) -> None:  # fmt: skip
         self.catalogue = catalogue
+        self.rulebook = rulebook
         self.homes = dict(homes)
         self._feedback = feedback
         self._verbs = {verb: do for verb, do in VERBS.items() if sitting or verb != "sit on"}
         self._built: dict[str, House] = {}  # houses that came with a task
+        self._own_rules = rules  # for tasks that bring none
+        self.rules: Rules | None = None
         self._task: Task | None = None
         self._goal: tuple[Condition, ...] = ()
         self._house: House | None = None
@@ -41,23 +49,25 @@ class HouseWorld:
         self.last = Observation("")  # the latest reply, for whoever decides by what was read
 
     def reset(self, task: Task) -> Observation:
-        house, state = self._set_up(task)
-        self._begin(task, house, state)
+        if self._own_rules and "rules" not in task.data:
+            task = task._replace(data={**task.data, "rules": as_data(self._own_rules)})
+        self._begin(task, *self._set_up(task))
         return self.last
 
-    def _set_up(self, task: Task) -> tuple[House, State]:
+    def _set_up(self, task: Task) -> tuple[House, State, Rules | None]:
         """What the task's data describes; nothing of this world is touched yet."""
         try:
             house = self._find_house(task.data)
             conditions(task.data.get("goal", ()))
-            return house, state_of(task.data, house)
+            rules = self.rulebook.find(task.data["rules"]) if "rules" in task.data else None
+            return house, state_of(task.data, house), rules
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             raise BtError(
                 f"the task `{task.id}` is none of a house: {problem!r}", "see `btr tasks house --json`"
             ) from problem
 
-    def _begin(self, task: Task, house: House, state: State) -> None:
-        self._task, self._house, self._state = task, house, state
+    def _begin(self, task: Task, house: House, state: State, rules: Rules | None) -> None:
+        self._task, self._house, self._state, self.rules = task, house, state, rules
         self._goal = conditions(task.data.get("goal", ()))
         self.last = self.look()
 
@@ -87,6 +97,11 @@ class HouseWorld:
         return self._state
 
     @property
+    def asked(self) -> str:
+        """The goal in words."""
+        return self._task.goal if self._task else ""
+
+    @property
     def goal(self) -> tuple[Condition, ...]:
         return self._goal
 
@@ -95,7 +110,7 @@ class HouseWorld:
         return Observation(say(glance(self.house, self.state, self.state.bodies[who], "start")))
 
     def _doer(self, who: int) -> Doer:
-        return Doer(self.house, self.catalogue, self.state, who)
+        return Doer(self.house, self.catalogue, self.state, who, self.rules)
 
     def act(self, sentence: str) -> Observation:
         return self.act_as(0, sentence)
@@ -107,11 +122,16 @@ class HouseWorld:
 
     def _acted(self, who: int, sentence: str) -> Observation:
         found = split(sentence)
-        verb = self._verbs.get(found[0]) if found else None
+        verbs = {**self._verbs, **TREATMENTS} if self.rules else self._verbs
+        verb = verbs.get(found[0]) if found else None
         if found is None or verb is None:
-            return self._refused(f"You can only {', '.join(self._verbs)}.")
+            return self._refused(f"You can only {', '.join(verbs)}.")
         reply = verb(self._doer(who), found[1])
-        return Observation(say(reply.said)) if reply.ok else self._refused(say(reply.said), reply.said.text)
+        if reply.ok:
+            return Observation(say(reply.said))
+        if self._feedback == "detailed":
+            return self._refused(reply.detailed or reply.said.text)
+        return self._refused(say(reply.said), reply.said.text)
 
     def _refused(self, text: str, why: str = "") -> Observation:
         return Observation(TERSE if self._feedback == "terse" else text, False, why or text)
@@ -120,7 +140,12 @@ class HouseWorld:
         """The kinds of things that can be carried: what it makes sense to ask a working memory for."""
         return sorted(self.catalogue.things)
 
+    def told(self) -> Sequence[str]:
+        """The rules of this house, a sentence each; none where nothing is special."""
+        return describe(self.rules) if self.rules else ()
+
     def skills(self) -> Sequence[str]:
+        """With house rules also what one may try in vain: only then have they to be found out."""
         return tuple(dict.fromkeys(self._skills()))
 
     def _skills(self) -> Iterator[str]:
@@ -140,6 +165,8 @@ class HouseWorld:
                 yield f"put down {state.name(thing)}"
         for place in near:
             yield from self._doors_and_switches(place, free)
+        if self.rules:
+            yield from offered(self._doer(0), self.rulebook.appliances)
 
     def _can_take(self, place: int) -> bool:
         furniture = self.house.fixtures[place].furniture
@@ -148,15 +175,16 @@ class HouseWorld:
     def _doors_and_switches(self, place: int, free: bool) -> Iterator[str]:
         fixture, state = self.house.fixtures[place], self.state
         furniture, is_open, runs = fixture.furniture, place in state.open, place in state.running
+        guarded = furniture.guarded and not self.rules  # what opens only when off in this house is to be found out
         if furniture.opens:
             if is_open:
                 yield f"close {fixture.name}"
-            elif free and not (furniture.guarded and runs):
+            elif free and not (guarded and runs):
                 yield f"open {fixture.name}"
         if furniture.switch:
             if runs:
                 yield f"turn off {fixture.name}"
-            elif not (furniture.guarded and is_open):
+            elif not (guarded and is_open):
                 yield f"turn on {fixture.name}"
 
     def verdict(self) -> Verdict:
@@ -164,7 +192,7 @@ class HouseWorld:
 
     def holds(self, fact: str) -> bool | None:
         """`hand free`, `near X`, `in X` (a room), `holding X`, `not holding X`, `X on Y`, `X in Y`,
-        `X is open | closed | turned on | turned off`; X with its number."""
+        `X is open | closed | turned on | turned off | hot | cold | clean`; X with its number."""
         body = self.state.bodies[0]
         if fact == "hand free":
             return len(body.hands) < HANDS
@@ -192,6 +220,8 @@ class HouseWorld:
         name, sign, state = fact.partition(" is ")
         if sign and name in self.state.index and state in ("open", "closed"):
             return (self.state.index[name] in self.state.open_things) == (state == "open")
+        if sign and name in self.state.index and state in _MADE:
+            return state in self.state.made.get(self.state.index[name], ())
         if sign:
             place = self.house.index.get(name)
             return None if place is None else self._is(place, state)
@@ -220,16 +250,16 @@ class HouseWorld:
         try:
             found = json.loads(snapshot)
             if found["task"] is None:
-                self._task, self._house, self._state, self._goal = None, None, None, ()
+                self._task, self._house, self._state, self._goal, self.rules = None, None, None, (), None
                 return
             task = Task(**found["task"])
-            house, state = self._set_up(task)
+            house, state, rules = self._set_up(task)
             state.load(found["state"])
         except (KeyError, TypeError, ValueError, IndexError) as problem:
             raise BtError(
                 f"this is no snapshot of a house: {problem!r}", "give what `snapshot()` returned"
             ) from problem
-        self._begin(task, house, state)
+        self._begin(task, house, state, rules)
 
     def close(self) -> None:
         """Nothing is held outside this object."""

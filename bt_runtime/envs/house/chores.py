@@ -1,0 +1,107 @@
+"""Tasks whose thing has to be hot, cold or clean when it is where it should be: "put a hot apple on the sofa"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.envs.content import part, read_yaml
+from bt_runtime.envs.house.catalogue import Catalogue
+from bt_runtime.envs.house.layout import House
+from bt_runtime.envs.house.rules import PROCESSES, Rule, Rules, as_data
+from bt_runtime.envs.house.tasks import Errand, make_task
+from bt_runtime.envs.phrases import article, capital
+from bt_runtime.types import Task
+
+
+@dataclass(frozen=True)
+class Chore:
+    """A kind of task: what is heated, cooled or cleaned, and where it may be wanted."""
+
+    name: str  # heat, cool, clean
+    things: tuple[str, ...]
+    spots: tuple[tuple[str, str], ...]  # ("on", "kitchen table")
+    say: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Chores:
+    kinds: Mapping[str, Chore]
+    thoughts: Mapping[str, tuple[str, ...]]
+
+
+def read_chores(path: Path, catalogue: Catalogue) -> Chores:
+    found = read_yaml(path)
+    kinds = {}
+    for name, entry in part(found, "kinds", dict, path).items():
+        if name not in PROCESSES:
+            raise BtError(f"{path}: kind `{name}` is no process", f"one of {', '.join(PROCESSES)}")
+        things = tuple(map(str, entry.get("things", ())))
+        spots = tuple((way, str(place)) for way in ("on", "in") for place in entry.get(way, ()))
+        known = {*catalogue.things, *catalogue.furniture}
+        for word in (*things, *(place for _, place in spots)):
+            if word not in known:
+                raise BtError(f"{path}: kind `{name}`: `{word}` is not in things.yaml", "describe it there first")
+        kinds[name] = Chore(name, things, spots, tuple(map(str, entry.get("say", ()))))
+    thoughts = {str(key): (str(text),) for key, text in part(found, "thoughts", dict, path).items()}
+    return Chores(kinds, thoughts)
+
+
+def make_chore(
+    chore: Chore, rules: Rules, house: House, catalogue: Catalogue, rng: Random, name: str, hint: bool = False
+) -> Task:
+    """`hint`: the goal says where one of these things lies, so that only the rules have to be found out."""
+    thing = rng.choice(chore.things)
+    way, place = rng.choice(_spots(chore, rules.of[chore.name], house))
+    state = PROCESSES[chore.name].makes
+    task = make_task(
+        Errand(chore.name, way, place, (thing,), "", ()), house, catalogue, rng, name, {thing: 1},
+        _ask(chore, thing, way, place, state, rng),
+    )  # fmt: skip
+    goal = [{**wanted, "state": state} for wanted in task.data["goal"]]
+    told = f"{task.goal} {_hint(task, thing, house, rng)}" if hint else task.goal
+    return task._replace(goal=told, data={**task.data, "goal": goal, "rules": as_data(rules)})
+
+
+def _ask(chore: Chore, thing: str, way: str, place: str, state: str, rng: Random) -> str:
+    some = rng.choice((article, "the {}".format))
+    slots = {"things": some(f"{state} {thing}"), "plain": some(thing), "way": way, "place": place}
+    return rng.choice(chore.say).format(**slots)
+
+
+def _hint(task: Task, thing: str, house: House, rng: Random) -> str:
+    places = [place for kind, place, _ in task.data["things"] if kind == thing]
+    i = rng.randrange(len(places))
+    room = house.rooms[house.fixtures[house.index[places[i]]].room].name
+    return capital(f"{thing} {i + 1} is at {places[i]} in {room}.")
+
+
+_HINT = re.compile(r"([A-Za-z][a-z ]* \d+) is at ([a-z ]+ \d+) in ([a-z ]+ \d+)\.")
+
+
+def heard(goal: str) -> tuple[str, str, str] | None:
+    """The thing, the place and the room of a hint in these words."""
+    found = _HINT.search(goal)
+    return (found[1].lower(), found[2], found[3]) if found else None
+
+
+def can_be_done(chore: Chore, rules: Rules, house: House) -> bool:
+    """Has that house the appliance, what turns it on, and a place for the thing?"""
+    rule = rules.of.get(chore.name)
+    return rule is not None and _has(rule, house) and bool(_spots(chore, rule, house))
+
+
+def _has(rule: Rule, house: House) -> bool:
+    rooms = {f.room for f in house.fixtures if f.furniture.name == rule.place}
+    taps = {f.room for f in house.fixtures if f.furniture.name == rule.tap}
+    return bool(rooms) and (not rule.tap or rooms <= taps)
+
+
+def _spots(chore: Chore, rule: Rule, house: House) -> list[tuple[str, str]]:
+    """Not the appliance itself: what was heated in it would be there already."""
+    there = {f.furniture.name for f in house.fixtures}
+    return [(way, place) for way, place in chore.spots if place != rule.place and place in there]

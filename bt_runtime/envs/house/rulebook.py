@@ -1,0 +1,97 @@
+"""What house rules there may be, and how one set of them is drawn: no rule of the evaluation is met in training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.envs.content import part, read_yaml
+from bt_runtime.envs.house.catalogue import Catalogue, Furniture
+from bt_runtime.envs.house.rules import PROCESSES, Rule, Rules, Way, read_rules, ways
+from bt_runtime.envs.registry import Split
+
+Asked = int | str | Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Rulebook:
+    usual: Rules
+    appliances: Mapping[str, tuple[str, ...]]  # for each process, the most likely first
+    taps: Mapping[str, str]
+    rules: Mapping[Split, Mapping[str, tuple[Rule, ...]]]  # split → process → every rule it may have
+    catalogue: Catalogue
+
+    def find(self, asked: Asked, split: Split = "train") -> Rules:
+        """None: the usual rules. A number: a set of that split, `train 3` and `eval 3` of one or the other.
+        A mapping: as it stands in a task."""
+        if asked is None:
+            return self.usual
+        if isinstance(asked, Mapping):
+            return read_rules(asked, self.catalogue, self.taps)
+        named, _, number = str(asked).rpartition(" ")
+        if isinstance(asked, bool) or not number.isdecimal() or named not in ("", "train", "eval"):
+            raise BtError(f"no house rules are called `{asked}`", "give a number, `train 3`, `eval 3`, or the rules")
+        of: Split = "train" if named == "train" else "eval" if named == "eval" else split
+        return self.draw(int(number), of)
+
+    def draw(self, seed: int, split: Split) -> Rules:
+        """Seeds that follow each other go through all ways to heat before one comes again, and nearly so through the
+        others: no appliance does two things in one house."""
+        of: dict[str, Rule] = {}
+        for process, found in self.rules[split].items():
+            taken = {rule.place for rule in of.values()}
+            in_turn = _in_turn(f"{split} {process}", found, seed)
+            of[process] = next((rule for rule in in_turn if rule.place not in taken), in_turn[0])
+        open_while_on = {rule.place for rule in of.values() if rule.way[1:] == ("open", "turned on")}
+        able = sorted(set(self._lockable()) - open_while_on)
+        rng = Random(f"house rules {split} {seed}")
+        return Rules(of, tuple(sorted(rng.sample(able, rng.randint(0, min(2, len(able)))))))
+
+    def _lockable(self) -> list[str]:
+        known = (self.catalogue.furniture[name] for names in self.appliances.values() for name in names)
+        return [furniture.name for furniture in known if furniture.opens and furniture.switch]
+
+
+def _in_turn(what: str, found: tuple[Rule, ...], seed: int) -> list[Rule]:
+    """All of them, the one whose turn it is in front."""
+    turn, at = divmod(seed, len(found))
+    order = Random(f"{what} {turn}").sample(found, len(found))
+    return order[at:] + order[:at]
+
+
+def read_rulebook(path: Path, catalogue: Catalogue) -> Rulebook:
+    found = read_yaml(path)
+    taps = {str(k): str(v) for k, v in part(found, "taps", dict, path, {}).items()}
+    listed = part(found, "appliances", dict, path)
+    named = [*taps, *taps.values(), *part(found, "held_out", dict, path)]
+    for name in [*named, *(name for names in listed.values() for name in names)]:
+        if name not in catalogue.furniture:
+            raise BtError(f"{path}: `{name}` is not in things.yaml", "describe it there first")
+    if sorted(listed) != sorted(PROCESSES):
+        raise BtError(f"{path}: `appliances` has {', '.join(listed)}", f"it has {', '.join(PROCESSES)}")
+    kept = {
+        name: [_way(name, text, catalogue.furniture[name], taps, path) for text in texts]
+        for name, texts in part(found, "held_out", dict, path).items()
+    }
+    split_up: dict[Split, dict[str, tuple[Rule, ...]]] = {"train": {}, "eval": {}}
+    for process in PROCESSES:
+        every = [Rule(n, way, taps.get(n, "")) for n in listed[process] for way in ways(catalogue.furniture[n], taps)]
+        split_up["eval"][process] = tuple(r for r in every if r.way in kept.get(r.place, ()))
+        split_up["train"][process] = tuple(r for r in every if r.way not in kept.get(r.place, ()))
+        if not all(of[process] for of in split_up.values()):
+            raise BtError(f"{path}: `{process}` has no rule for one of the splits", "hold out some ways, not all")
+    appliances = {process: tuple(listed[process]) for process in PROCESSES}
+    usual = read_rules(part(found, "usual", dict, path), catalogue, taps)
+    return Rulebook(usual, appliances, taps, split_up, catalogue)
+
+
+def _way(name: str, text: str, furniture: Furniture, taps: Mapping[str, str], path: Path) -> Way:
+    """`inside, open, turned off`: one of the ways in which that appliance can be used."""
+    for way in ways(furniture, taps):
+        if ", ".join(filter(None, way)) == text:
+            return way
+    raise BtError(f"{path}: `{text}` is no way to use a {name}", "such as `inside, open, turned off`")

@@ -1,0 +1,128 @@
+"""House rules: what heats, cools and cleans, how it has to be used, and what opens only when it is turned off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from typing import Any, NamedTuple
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.envs.house.catalogue import Catalogue, Furniture
+from bt_runtime.envs.phrases import capital
+from bt_runtime.types import Json
+
+
+class Process(NamedTuple):
+    """What can be done to a thing."""
+
+    makes: str
+    ends: str
+    does: str
+    doing: str
+
+
+PROCESSES: Mapping[str, Process] = {
+    "heat": Process("hot", "cold", "heats", "heating"),
+    "cool": Process("cold", "hot", "cools", "cooling"),
+    "clean": Process("clean", "dirty", "cleans", "cleaning"),
+}
+
+
+class Way(NamedTuple):
+    """How an appliance is used; empty where it does not matter, or where there is no door or switch."""
+
+    thing: str  # "inside" or "held"
+    door: str = ""  # "open" or "closed"
+    power: str = ""  # "turned on" or "turned off"
+
+
+class Rule(NamedTuple):
+    place: str  # a class of furniture
+    way: Way
+    tap: str = ""  # what is turned on and off instead of the place itself
+
+
+class Rules(NamedTuple):
+    """All that is special about a house."""
+
+    of: Mapping[str, Rule]  # heat, cool, clean
+    guarded: tuple[str, ...] = ()  # opens only when turned off, and starts only when closed
+
+
+_WORDS = {"thing": ("inside", "held"), "door": ("open", "closed"), "power": ("turned on", "turned off")}
+
+
+def read_rules(data: Mapping[str, Any], catalogue: Catalogue, taps: Mapping[str, str]) -> Rules:
+    """`{"heat": {"with": "stove", "thing": "held", "door": "open", "power": "turned on"}, "guarded": []}`"""
+    unknown = [key for key in data if key not in (*PROCESSES, "guarded")]
+    if unknown:
+        raise BtError(f"house rules: `{unknown[0]}` is not known", f"known: {', '.join(PROCESSES)}, guarded")
+    of = {process: _rule(process, data[process], catalogue, taps) for process in PROCESSES if process in data}
+    guarded = tuple(str(name) for name in data.get("guarded", ()))
+    for name in guarded:
+        if not (_known(name, catalogue).opens and catalogue.furniture[name].switch):
+            raise BtError(f"house rules: a {name} cannot be guarded", "guarded is what has a door and a switch")
+    stuck = [r.place for r in of.values() if r.place in guarded and r.way[1:] == ("open", "turned on")]
+    if stuck:
+        raise BtError(
+            f"house rules: the {stuck[0]} is guarded and is to run while open", "a guarded one runs only when closed"
+        )
+    return Rules(of, guarded)
+
+
+def _rule(process: str, data: Any, catalogue: Catalogue, taps: Mapping[str, str]) -> Rule:
+    if not isinstance(data, Mapping) or set(data) - {"with", *_WORDS} or not {"with", "thing"} <= set(data):
+        raise BtError(f"house rules: `{process}` is {data!r}", "give with, thing, and door and power where they matter")
+    furniture = _known(str(data["with"]), catalogue)
+    way = Way(*(str(data.get(part, "")) for part in _WORDS))
+    if way not in ways(furniture, taps, any_too=True):
+        raise BtError(
+            f"house rules: `{process}`: a {furniture.name} cannot be used so: {', '.join(filter(None, way))}",
+            "thing: inside or held; door: open or closed; power: turned on or turned off",
+        )
+    return Rule(furniture.name, way, taps.get(furniture.name, ""))
+
+
+def _known(name: str, catalogue: Catalogue) -> Furniture:
+    if name not in catalogue.furniture:
+        raise BtError(f"house rules: no furniture is called `{name}`", "it has to stand in things.yaml")
+    return catalogue.furniture[name]
+
+
+def ways(furniture: Furniture, taps: Mapping[str, str], any_too: bool = False) -> list[Way]:
+    """Every way in which it can be used; `any_too`: also those to which a door or a switch does not matter."""
+    idle = ("",) if any_too else ()
+    things = _WORDS["thing"] if furniture.holds_in else ("held",)
+    doors = (*_WORDS["door"], *idle) if furniture.opens else ("",)
+    powers = (*_WORDS["power"], *idle) if furniture.switch or furniture.name in taps else ("",)
+    return [Way(*way) for way in product(things, doors, powers)]
+
+
+def as_data(rules: Rules) -> dict[str, Json]:
+    """What `read_rules` reads again."""
+    found: dict[str, Json] = {}
+    for process, rule in rules.of.items():
+        parts = {part: word for part, word in zip(_WORDS, rule.way, strict=True) if word}
+        found[process] = {"with": rule.place, **parts}
+    return {**found, "guarded": list(rules.guarded)}
+
+
+def describe(rules: Rules) -> tuple[str, ...]:
+    """One sentence for each process, and one for what is guarded."""
+    told = [sentence(process, rule) for process, rule in rules.of.items()]
+    *most, last = [f"the {name}" for name in rules.guarded] or [""]
+    if most:
+        told.append(f"{capital(', '.join(most))} and {last} open only when turned off and start only when closed.")
+    elif last:
+        told.append(f"{capital(last)} opens only when turned off and starts only when closed.")
+    return tuple(told)
+
+
+def sentence(process: str, rule: Rule) -> str:
+    """`The stove heats what you hold, when it is open and turned off.`"""
+    what = "what is inside" if rule.way.thing == "inside" else "what you hold"
+    own = [word for word in (rule.way.door, "" if rule.tap else rule.way.power) if word]
+    so = [f"it is {' and '.join(own)}"] if own else []
+    so += [f"the {rule.tap} is {rule.way.power}"] if rule.tap and rule.way.power else []
+    when = f", when {' and '.join(so)}" if so else ""
+    return f"The {rule.place} {PROCESSES[process].does} {what}{when}."
