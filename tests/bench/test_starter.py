@@ -77,6 +77,6 @@ def test_it_reaches_at_least_so_many_of_ten_goals(suite: str, strategy: str) -> 
 @pytest.mark.parametrize("suite", WORLDS)
 def test_a_seed_decides_the_same_bit_for_bit(suite: str) -> None:
     """Of all that was decided, thought and planned, however many episodes run side by side."""
-    alone, together = (run(suite, 1, jobs, 20, repeatable=True) for jobs in (1, 2))
+    alone, together = (run(suite, 1, jobs, 10, repeatable=True) for jobs in (1, 2))
     assert [o.decided for o in alone] == [o.decided for o in together]
     assert all(o.decisions for o in alone)
