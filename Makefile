@@ -5,7 +5,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 
 # Extras by target. None of them may bring CUDA packages: who wants those installs them by hand (docs/cli.md).
-DEMO_EXTRAS ?=
+DEMO_EXTRAS ?= llm
 TEST_EXTRAS ?= dev,llm,memory,thor,eval,robot
 
 # A checkout that was moved is set up anew: its venv points to where it was.
@@ -26,7 +26,7 @@ llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo       set up what it needs and run a tree that shows the engine"
+	@echo "make demo       set up what it needs (compiles llama.cpp once) and let the starter model decide (SEED=2: other tasks)"
 	@echo "make test       set up what it needs and run the whole suite"
 	@echo "make bench      print the table of figures (ratios, one run; ONLY=engine for a part)"
 	@echo "make fuzz       a guided search for a text that breaks the loader (SECONDS=60)"
@@ -78,7 +78,7 @@ $(LLAMA_BUILT): | $(VENV)/bin/python
 	@touch $@
 
 demo: $(DEMO_STAMP)
-	@$(PY) -m bt_runtime.cli demo
+	@$(PY) -m bt_runtime.cli demo $(if $(SEED),--seed $(SEED))
 
 test: setup
 	$(PY) -m pytest

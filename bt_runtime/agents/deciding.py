@@ -149,7 +149,8 @@ class Deciding(Parent):
         found = models.get(named) or models.get("default") or self.context.service("model")
         if found is None:
             raise BtError(
-                "this tree decides with a model, and the run has none", "name one: --model FILE.gguf, or BTR_MODEL"
+                "this tree decides with a model, and the run has none",
+                "--model starter tries it at once; your own: --model FILE.gguf, or BTR_MODEL",
             )
         self.context.asking = self.path
         return found

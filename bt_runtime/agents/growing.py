@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from bt_runtime.types import Grammar, Job
 
 MOST_SAID = 300  # characters of one objection that go back to the model
+UNUSABLE, CUT_OFF = "This plan cannot be used: ", "The plan was cut off: make it shorter."
 
 
 class Growing(Deciding):
@@ -81,7 +82,7 @@ class Growing(Deciding):
         )  # fmt: skip
         text = wrote.text.strip("\n")
         if wrote.ended == "length":
-            return text, "The plan was cut off: make it shorter."
+            return text, CUT_OFF
         try:
             yield from self.graft_plan(text)
         except Faults as faults:
@@ -130,7 +131,7 @@ class Growing(Deciding):
 
 def _said(text: str) -> str:
     short = text if len(text) <= MOST_SAID else text[: MOST_SAID - 1] + "…"
-    return f"This plan cannot be used: {short}"
+    return UNUSABLE + short
 
 
 def family_of(node: Deciding) -> Family | None:

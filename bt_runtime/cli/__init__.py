@@ -16,7 +16,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("Start a project: trees, skills, and something that runs.", "bt_runtime.cli.init"),
     "validate": ("Check trees and skill manifests, and show every fault.", "bt_runtime.cli.validate"),
     "run": ("Run a tree, and watch it.", "bt_runtime.cli.run"),
-    "demo": ("Run a shipped tree that shows what the engine does.", "bt_runtime.cli.demo"),
+    "demo": ("Watch a small model at work on two tasks; or a tree without a model.", "bt_runtime.cli.demo"),
     "play": ("Play a task of a world in the terminal.", "bt_runtime.cli.play"),
     "tasks": ("Print tasks of a world.", "bt_runtime.cli.tasks"),
     "eval": ("Measure strategies on many tasks of a world.", "bt_runtime.cli.eval"),

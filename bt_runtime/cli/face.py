@@ -35,7 +35,7 @@ class Face:
         self.color = color
         self.titles: dict[int, tuple[Behaviour, str, str]] = {}
 
-    def line(self, row: Row, width: int) -> str:
+    def line(self, row: Row[Behaviour], width: int) -> str:
         indent = "  " * min(row.depth, width // 4)
         if row.node is None:
             return self.paint(clipped(f"{indent}{self.signs.more} {row.hidden} more", width), DIM)

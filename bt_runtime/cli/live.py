@@ -77,16 +77,23 @@ class Live:
     def draw(self) -> None:
         with self.lock:
             width, height = size(self.stream)
-            rows = outline(self.run.root, max(1, height - 5))
-            lines = [self.head(width), *(self.face.line(row, width) for row in rows)]
+            room = width - 1  # erasing the rest of a full line would take its last column
+            lines = [self.head(room), *self.body(room, max(1, height - 5))]
             self.write(self._back(width) + "".join(f"{line}{ERASE_LINE}\n" for line in lines) + ERASE_BELOW)
             self.drawn, self.width = [columns(_TONE.sub("", line)) for line in lines], width
+
+    def body(self, width: int, rows: int) -> list[str]:
+        """The picture, at most so many lines."""
+        return [self.face.line(row, width) for row in outline(self.run.root, rows)]
+
+    def progress(self) -> str:
+        return f"tick {self.ticks}"
 
     def head(self, width: int) -> str:
         passed = f"{time.monotonic() - self.started:.1f} s"
         tail = "   Ctrl-C stops" if not self.over.is_set() else ""
         name = self.face.paint(clipped(visible(self.run.spec.name), width - 1), BOLD)
-        rest = clipped(f"  {passed}  tick {self.ticks}{tail}", max(0, width - columns(visible(self.run.spec.name))))
+        rest = clipped(f"  {passed}  {self.progress()}{tail}", max(0, width - columns(visible(self.run.spec.name))))
         return name + self.face.paint(rest, DIM)
 
     def _back(self, width: int) -> str:

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import heapq
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.tree.node import TRANSPARENT
 
 
-class Row(NamedTuple):
+class Branch(Protocol):
+    """Whatever has a status and children of its own sort: a node, or a goal."""
+
+    @property
+    def children(self) -> Sequence[Any]: ...
+    @property
+    def status(self) -> Status: ...
+
+
+B = TypeVar("B", bound=Branch)
+
+
+class Row(NamedTuple, Generic[B]):
     depth: int
-    node: Behaviour | None  # None: children that are left out here
+    node: B | None  # None: children that are left out here
     status: Status
     hidden: int  # children of this node that are not shown, or how many are left out here
 
@@ -23,18 +35,18 @@ class _Opened(NamedTuple):
     last: int  # exclusive
 
 
-def inner(node: Behaviour) -> Behaviour:
+def inner(node: B) -> B:
     """The node itself, behind its guards."""
     while node.children and getattr(node.children[0], "segment", "") == TRANSPARENT:
         node = node.children[0]
     return node
 
 
-def outline(root: Behaviour, rows: int) -> list[Row]:
+def outline(root: B, rows: int) -> list[Row[B]]:
     """At most so many rows, in the order of the tree."""
     opened = _open(root, rows)
-    out: list[Row] = []
-    todo: list[tuple[Behaviour | None, int, int]] = [(root, 0, 0)]
+    out: list[Row[B]] = []
+    todo: list[tuple[B | None, int, int]] = [(root, 0, 0)]
     while todo:
         node, depth, left_out = todo.pop()
         if node is None:
@@ -53,11 +65,11 @@ def outline(root: Behaviour, rows: int) -> list[Row]:
     return out[:rows]
 
 
-def _open(root: Behaviour, rows: int) -> dict[int, _Opened]:
+def _open(root: Branch, rows: int) -> dict[int, _Opened]:
     """Which nodes show their children, and which of them; nothing is walked that is not shown."""
     opened: dict[int, _Opened] = {}
     used, order = 1, 0
-    heap: list[tuple[int, int, int, Behaviour]] = [(0, 0, 0, root)]
+    heap: list[tuple[int, int, int, Branch]] = [(0, 0, 0, root)]
     while heap and used < rows:
         _, depth, _, node = heapq.heappop(heap)
         children = list(inner(node).children)
@@ -74,11 +86,11 @@ def _open(root: Behaviour, rows: int) -> dict[int, _Opened]:
     return opened
 
 
-def _rank(node: Behaviour) -> int:
+def _rank(node: Branch) -> int:
     return {Status.RUNNING: 0, Status.FAILURE: 1, Status.SUCCESS: 2}.get(node.status, 3)
 
 
-def _part(children: list[Behaviour], room: int) -> tuple[_Opened | None, int]:
+def _part(children: list[Any], room: int) -> tuple[_Opened | None, int]:
     """All children when there is room, else those around the one that runs."""
     count = len(children)
     if count <= room:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.distill.network import torch
+from bt_runtime.distill.needs import torch
 from bt_runtime.types import Json
 
 LATEST, STEADY = "latest.pt", "steady.pt"  # STEADY: before the rate began to fall, from where a run can be prolonged
@@ -24,6 +24,8 @@ class State:
     seconds: float = 0.0
     fallen: bool = False  # the rate is below its height
     shards: list[tuple[str, str]] = field(default_factory=list)  # of the epoch: path, digest
+    data: str = ""  # digest of the latest epoch's documents
+    documents: int = 0
     curve: list[dict[str, Json]] = field(default_factory=list)
 
 

@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.diagnose import BtError, MissingExtra
-from bt_runtime.distill.network import Size, torch
+from bt_runtime.distill.needs import torch
+from bt_runtime.distill.network import Size
 from bt_runtime.distill.tokenizer import END, Tokenizer
 from bt_runtime.types import Json
 
 TYPES = {"f32": 0, "f16": 1, "q8_0": 7}  # our name → the file type's number
 # A system text and what is asked, as `agents.prompt` writes them for a base model: both ways in give the same text.
 CHAT_TEMPLATE = (
-    "{% for message in messages %}{% if message['content'] %}{{ message['content'] }}\n"
-    "{% if message['role'] == 'system' %}\n{% endif %}{% endif %}{% endfor %}"
+    "{% for message in messages %}{% if message['content'] %}"
+    "{{ message['content'] + ('\\n\\n' if message['role'] == 'system' else '\\n') }}"
+    "{% endif %}{% endfor %}"
 )
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, NamedTuple
 
-from bt_runtime.distill.network import Network, functional, torch
-from bt_runtime.distill.rows import Rows, np, packed, shuffled
+from bt_runtime.distill.needs import functional, np, torch
+from bt_runtime.distill.network import Network
+from bt_runtime.distill.rows import Rows, packed, shuffled
 
 _MOST = 60  # documents of a kind that are looked at
 
@@ -63,7 +64,7 @@ def scores(network: Network, rows: Rows, documents: Sequence[int], size: int, de
                     losses[rows.kinds[document]] += [loss for loss, _ in found]
                     hits[rows.kinds[document]].append(all(hit for _, hit in found))
     by_kind = {kind: _score(losses[kind], hits[kind]) for kind in sorted(losses)}
-    return {"": _score(sum(losses.values(), []), sum(hits.values(), [])), **by_kind}
+    return {"": _score(list(chain(*losses.values())), list(chain(*hits.values()))), **by_kind}
 
 
 def _score(losses: Sequence[float], hits: Sequence[bool]) -> Score:
@@ -72,7 +73,9 @@ def _score(losses: Sequence[float], hits: Sequence[bool]) -> Score:
 
 def laid(rows: Rows, batch: Sequence[int], size: int) -> tuple[Any, Any]:
     """A batch as one row of `size` tokens, and which of them are to be learnt; never a document's first."""
-    tokens, learn, at = np.zeros(size, np.int64), np.zeros(size, np.bool_), 0
+    tokens: Any = np.zeros(size, np.int64)
+    learn: Any = np.zeros(size, np.bool_)
+    at = 0
     for document in batch:
         start, end = rows.starts[document], rows.starts[document + 1]
         tokens[at : at + end - start] = rows.tokens[start:end]

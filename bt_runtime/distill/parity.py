@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.distill.documents import Document
-from bt_runtime.distill.network import Network, torch
-from bt_runtime.distill.rows import np
+from bt_runtime.distill.needs import np, torch
+from bt_runtime.distill.network import Network
 from bt_runtime.distill.tokenizer import Tokenizer
 
 

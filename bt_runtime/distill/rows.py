@@ -9,15 +9,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.diagnose import BtError, MissingExtra
+from bt_runtime.diagnose import BtError
 from bt_runtime.distill import documents
 from bt_runtime.distill.documents import Document, digest
+from bt_runtime.distill.needs import np
 from bt_runtime.distill.tokenizer import Tokenizer
-
-try:
-    import numpy as np
-except ImportError as absent:
-    raise MissingExtra("training a model", "distill") from absent
 
 HELD = 50  # one document of so many is held back, by its digest: the same ones whatever comes later
 _CHUNK = 2000  # documents that are encoded at once
@@ -75,7 +71,7 @@ def _rows(given: Any, tokenizer: Tokenizer, context: int) -> Rows:
             learn.append(np.array(code.learn[:context], np.bool_))
             lengths.append(len(tokens[-1]))
             kinds.append(document.kind)
-            held.append(_is_held(document))
+            held.append(is_held(document))
     if not kinds:
         return Rows(
             np.zeros(0, np.uint16), np.zeros(0, np.bool_), np.zeros(1, np.int64), [], np.zeros(0, np.bool_), 0, cut
@@ -84,7 +80,7 @@ def _rows(given: Any, tokenizer: Tokenizer, context: int) -> Rows:
     return Rows(np.concatenate(tokens), np.concatenate(learn), starts, kinds, np.array(held), torn, cut)
 
 
-def _is_held(document: Document) -> bool:
+def is_held(document: Document) -> bool:
     return int(digest(document.text)[:8], 16) % HELD == 0
 
 

@@ -13,8 +13,10 @@ from typing import Any
 from bt_runtime.diagnose import BtError
 from bt_runtime.distill import checkpoint, documents, held
 from bt_runtime.distill.checkpoint import LATEST, STEADY, State
-from bt_runtime.distill.network import Network, Size, functional, torch
-from bt_runtime.distill.rows import Rows, gather, np, packed, shuffled
+from bt_runtime.distill.needs import functional, np, torch
+from bt_runtime.distill.network import Network, Size
+from bt_runtime.distill.optimiser import Optimiser
+from bt_runtime.distill.rows import Rows, gather, packed, shuffled
 from bt_runtime.distill.tokenizer import Tokenizer
 from bt_runtime.types import Json
 
@@ -76,8 +78,8 @@ class Training:
         self.plan, self.tell = plan, tell
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         torch.manual_seed(plan.seed)
-        self.network = Network(size).to(self.device)
-        self.optimiser = _optimiser(self.network, plan)
+        self.network = Network(size, plan.seed).to(self.device)
+        self.optimiser = Optimiser(self.network, plan.rate, plan.decay)
         self.state = State()
         self.about: dict[str, Json] = {"size": asdict(size), "tokenizer": tokenizer.digest}
         if (folder / LATEST).is_file():
@@ -88,13 +90,14 @@ class Training:
         self.told = self.saved = self.looked = self.state.seconds
         self.told_tokens = self.state.tokens
         self.recent: list[Any] = []
+        self.heard = ""  # digest of the documents that were told of
         if plan.compile and compiles(tell):
             self.network.compile()
 
     def _checkpoint(self, path: Path) -> tuple[State, Any, Any]:
         state, about, weights, optimiser = checkpoint.load(path)
         if about != self.about:
-            other = "size" if about.get("size") != self.about["size"] else "tokenizer"
+            other = "size" if about["size"] != self.about["size"] else "tokenizer"
             raise BtError(f"{path} is of another {other}", "take the same --size and --vocab, or another work folder")
         return state, weights, optimiser
 
@@ -105,7 +108,7 @@ class Training:
         if state.fallen and not self.plan.falls(state) and steady.is_file():
             state, weights, optimiser = self._checkpoint(steady)
         self.network.load_state_dict(weights)
-        self.optimiser.load_state_dict(optimiser)
+        self.optimiser.restore(optimiser)
         self.state = state
         self.tell(f"going on at step {state.step:,}, token {state.tokens:,}")
 
@@ -142,11 +145,15 @@ class Training:
             paths = documents.shards(self.places)
             state.shards, state.batch = _told_apart(paths), 0
         rows = gather(paths, self.tokenizer, self.size.context, self.folder / "rows", self.tell)
+        data = documents.digest(*sorted(told for _, told in state.shards))
         order = np.flatnonzero(~rows.held).tolist()
         if not order:
             raise BtError("there are too few documents to learn from", "give more of them")
         order = [order[i] for i in shuffled(len(order), f"{self.plan.seed}:{state.epoch}")]
         batches = packed(order, rows.lengths.tolist(), self.plan.batch)
+        if data == self.heard:
+            return rows, batches
+        state.data, state.documents, self.heard = data, len(rows), data
         self.tell(
             f"epoch {state.epoch + 1}: {len(rows):,} documents in {len(paths)} shards, {len(rows.tokens):,} tokens, "
             f"{int(rows.learn.sum()):,} to be learnt; {int(rows.held.sum())} documents held back, {rows.cut} cut; "
@@ -156,17 +163,14 @@ class Training:
 
     def _step(self, rows: Rows, batch: Sequence[int]) -> Any:
         """One step of the optimiser; the loss is left where it was computed, asking for it would wait."""
-        for group in self.optimiser.param_groups:
-            group["lr"] = self.plan.rate_at(self.state)
         tokens, learn = held.laid(rows, batch, self.plan.batch)
         lengths = [int(rows.starts[d + 1] - rows.starts[d]) for d in batch]
         with torch.autocast(self.device, torch.bfloat16):
             hidden = self.network(torch.from_numpy(tokens).to(self.device), lengths)
             answers, context = self._losses(hidden, tokens, learn, lengths)
-        self.optimiser.zero_grad(set_to_none=True)
         (answers + self.plan.echo * context).backward()
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.plan.clip)
-        self.optimiser.step()
+        self.optimiser.step(self.plan.rate_at(self.state))
         self.state.step += 1
         self.state.tokens += sum(lengths)
         return answers.detach()
@@ -182,6 +186,8 @@ class Training:
         return answers, self._loss(hidden, tokens, np.flatnonzero(around))
 
     def _loss(self, hidden: Any, tokens: Any, places: Any) -> Any:
+        if not len(places):
+            return torch.zeros(())
         spare = -len(places) % ROUND  # few shapes: for every new one the kernels would be made anew
         before = torch.from_numpy(np.pad(places - 1, (0, spare))).to(self.device)
         targets = torch.from_numpy(np.pad(tokens[places], (0, spare), constant_values=IGNORED)).to(self.device)
@@ -209,7 +215,7 @@ class Training:
         if not math.isfinite(loss):
             raise BtError("the loss is no longer a number", "go on from an earlier checkpoint with a lower --rate")
         pace = (state.tokens - self.told_tokens) / max(1e-6, state.seconds - self.told)
-        left = state.seconds * (1.0 - self.spent) / max(1e-6, self.spent)
+        left = state.seconds * max(0.0, 1.0 - self.spent) / max(1e-6, self.spent)
         state.curve.append({"step": state.step, "tokens": state.tokens, "loss": round(loss, 4)})
         self.tell(
             f"step {state.step:,}  {state.tokens / 1e6:.2f}M tokens  loss {loss:.4f}  {pace:,.0f} tokens/s  "
@@ -240,15 +246,8 @@ class Training:
 
     def _save(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        kept = self.network.state_dict(), self.optimiser.state_dict()
+        kept = self.network.state_dict(), self.optimiser.state()
         checkpoint.save(self.folder / LATEST, self.state, self.about, *kept)
-
-
-def _optimiser(network: Network, plan: Plan) -> Any:
-    matrices = [w for w in network.parameters() if w.dim() > 1]
-    others = [w for w in network.parameters() if w.dim() < 2]
-    groups = [{"params": matrices, "weight_decay": plan.decay}, {"params": others, "weight_decay": 0.0}]
-    return torch.optim.AdamW(groups, lr=plan.rate, betas=(0.9, 0.95), fused=True)
 
 
 def _told_apart(paths: Sequence[Path]) -> list[tuple[str, str]]:

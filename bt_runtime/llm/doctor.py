@@ -117,6 +117,7 @@ def _model(where: str, context: int, machine: Machine | None, test: bool) -> Ite
     yield Finding(
         "ok", f"{where}: {header.architecture}, {size(header.size)}, trained for {header.trained_context} tokens"
     )
+    yield from _origin(header)
     settings = Settings(where, context=context)
     gpus = machine.gpus if machine else ()
     memory = max(free_memory(), sum(free for *_, free in gpus))
@@ -131,6 +132,19 @@ def _model(where: str, context: int, machine: Machine | None, test: bool) -> Ite
     yield Finding("ok", _placement(header, sizes.cache_bytes, sizes.logits_bytes, machine))
     if test:
         yield from _trial(settings)
+
+
+def _origin(header: Header) -> Iterator[Finding]:
+    """What the file tells of itself: its name, its licence, and digests of what it was made from."""
+    name, licence = (header.about.get(f"general.{key}") for key in ("name", "license"))
+    digests = [
+        f"{key.partition('.')[2].replace('_', ' ').replace('.', ' ')} {str(value)[:16]}"
+        for key, value in sorted(header.about.items())
+        if key.startswith("distill.") and key.endswith("digest")
+    ]
+    told = [f"named {name}" if name else "", f"licence {licence}" if licence else "", *digests]
+    if any(told):
+        yield Finding("ok", ", ".join(part for part in told if part))
 
 
 def _placement(header: Header, cache: int, logits: int, machine: Machine) -> str:

@@ -13,6 +13,8 @@ from bt_runtime.project import PROJECT_FILE, find_root
 
 MODEL_VARIABLE = "BTR_MODEL"
 NO_MODEL = "no model is named"
+STARTER = "starter"  # the model that comes with the package; a file of that name is `./starter`
+_STARTER_FILE = Path(__file__).parent / "starter" / "starter.gguf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +52,29 @@ def usable_cores() -> int:
 
 
 def find_model(named: str | None = None, role: str = "planner", root: Path | None = None) -> str:
-    """The model to use: what was named, else BTR_MODEL, else the project file's. A path or an http address."""
+    """The model to use: what was named, else BTR_MODEL, else the project file's. A path or an http address.
+
+    The word `starter` is always the model that comes with the package, whatever lies in the folder: a name must not
+    change its meaning with the place where it is said.
+    """
     places = ((named, Path.cwd()), (os.environ.get(MODEL_VARIABLE), Path.cwd()), _of_project(role, root))
     where, base = next((place for place in places if place[0]), ("", Path()))
     if not where:
-        raise BtError(NO_MODEL, f"--model FILE.gguf, or {MODEL_VARIABLE}, or `model:` in {PROJECT_FILE}")
+        hint = f"--model {STARTER} tries it at once; your own: --model FILE.gguf, {MODEL_VARIABLE}, or `model:` in "
+        raise BtError(NO_MODEL, hint + PROJECT_FILE)
+    if where == STARTER:
+        return str(starter())
     return where if is_address(where) else str(base / Path(where).expanduser())
+
+
+def starter() -> Path:
+    """The file of the model that comes with the package."""
+    if not _STARTER_FILE.is_file():
+        raise BtError(
+            f"the starter model is not part of this installation: {_STARTER_FILE} is missing",
+            "install bt_runtime again, or name a model of your own: --model FILE.gguf",
+        )
+    return _STARTER_FILE
 
 
 def is_address(where: str) -> bool:

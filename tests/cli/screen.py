@@ -48,8 +48,8 @@ class Screen:
         top = max(0, len(self.lines) - self.height)
         if letter == "A":
             self.row = max(top, self.row - int(code or 1))
-        elif letter == "K":
-            self.lines[self.row] = self.lines[self.row][: self.column]
+        elif letter == "K":  # behind a full line the cursor stands on its last column, which goes too
+            self.lines[self.row] = self.lines[self.row][: min(self.column, self.width - 1)]
         elif letter == "J":
             self.lines[self.row] = self.lines[self.row][: self.column]
             del self.lines[self.row + 1 :]

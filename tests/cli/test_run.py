@@ -141,11 +141,3 @@ def test_a_shipped_tree_is_found_by_its_name_and_a_wrong_name_is_guessed(btr: Bt
 )
 def test_senseless_options_are_usage_errors(btr: Btr, words: tuple[str, str]) -> None:
     assert btr("run", "hello", *words).code == 2
-
-
-def test_the_demo_grafts_while_it_ticks_and_says_what_to_try(btr: Btr) -> None:
-    said = btr("demo")
-    assert said.code == 0
-    assert "total: 4" in said.out
-    assert "a child was put in" in said.err
-    assert "Try next:" in said.err

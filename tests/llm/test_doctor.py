@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from bt_runtime.llm import doctor
 from bt_runtime.llm.doctor import Machine, model_report
+from bt_runtime.llm.header import read_header
 
 from .conftest import need_llama
 
@@ -86,3 +88,12 @@ def test_it_runs_by_itself_and_a_problem_is_exit_1(arguments, tmp_path):
     assert done.returncode == 1
     assert "PROBLEM" in done.stdout and "help:" in done.stdout
     assert not done.stderr
+
+
+def test_what_the_file_tells_of_itself_is_passed_on(micro):
+    """Name, licence, digests of what it was made from; nothing is said of a file that tells nothing."""
+    header = read_header(micro)
+    told = {"general.name": "tiny", "general.license": "Apache-2.0", "distill.data_digest": "ab" * 16}
+    (finding,) = doctor._origin(replace(header, about=told))
+    assert finding.what == "named tiny, licence Apache-2.0, data digest abababababababab"
+    assert not list(doctor._origin(replace(header, about={})))

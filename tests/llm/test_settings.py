@@ -4,8 +4,10 @@ import pytest
 
 from bt_runtime import llm
 from bt_runtime.diagnose import BtError, MissingExtra
+from bt_runtime.llm import settings
 from bt_runtime.llm.endpoint import Endpoint
-from bt_runtime.llm.settings import find_model
+from bt_runtime.llm.header import read_header
+from bt_runtime.llm.settings import STARTER, find_model
 
 
 @pytest.fixture
@@ -54,3 +56,36 @@ def test_without_the_extra_a_local_model_is_refused_with_the_line_that_installs_
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match="llm"):
         llm.need_llama()
+
+
+def test_the_word_starter_is_the_model_that_comes_along_wherever_it_is_said(project, monkeypatch, tmp_path):
+    """By name, by the variable, by the project; a file of that name in the folder is `./starter`."""
+    shipped = tmp_path / "shipped.gguf"
+    shipped.touch()
+    monkeypatch.setattr(settings, "_STARTER_FILE", shipped)
+    root = project("model: starter\n")
+    (root / "starter").touch()
+    assert find_model() == str(shipped)
+    assert find_model(STARTER) == str(shipped)
+    assert find_model("./starter") == str(root / "starter")
+    project("model: other.gguf\n")
+    monkeypatch.setenv("BTR_MODEL", STARTER)
+    assert find_model() == str(shipped)
+
+
+def test_without_its_weights_the_starter_is_a_fault_that_says_what_else_there_is(project, monkeypatch, tmp_path):
+    monkeypatch.setattr(settings, "_STARTER_FILE", tmp_path / "none.gguf")
+    with pytest.raises(BtError, match="starter model is not part") as raised:
+        find_model(STARTER)
+    assert "--model FILE.gguf" in raised.value.hint
+
+
+@pytest.mark.skipif(not settings._STARTER_FILE.is_file(), reason="the starter's weights are not here yet")
+def test_the_starter_says_what_it_is_and_fits():
+    """Name, licence, a context of 2,048 tokens or more, at most 32 MB, a card beside it. NEEDS THE WEIGHTS."""
+    header = read_header(find_model(STARTER))
+    assert header.about["general.name"] and header.about["general.license"] == "Apache-2.0"
+    assert any(key.startswith("distill.") and key.endswith("digest") for key in header.about)
+    assert header.trained_context >= 2048
+    assert header.size <= 32_000_000
+    assert list(header.path.parent.glob("*.md"))

@@ -31,5 +31,7 @@ case $shipped in "$work"/venv/*) ;; *) echo "content is looked for in $shipped, 
 "$btr" validate "$shipped"
 "$btr" run greet --set guest=Ada --set times=2 --json
 "$btr" explain >/dev/null
+"$btr" demo --engine
+{ "$btr" demo 2>&1 || true; } | grep -e '--engine'  # nothing optional is installed here: it says what to do
 "$btr" init robot && cd robot && "$btr" validate --strict && "$btr" schema --check && "$btr" run main
 echo "the wheel works away from the checkout"

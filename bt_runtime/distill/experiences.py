@@ -1,0 +1,72 @@
+"""Documents from a memory: each experience behind the system text of the agent that made it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bt_runtime.agents.growing import CUT_OFF, UNUSABLE
+from bt_runtime.agents.plan_text import CONTROLS
+from bt_runtime.agents.prompt import agent_prompt, system_text
+from bt_runtime.agents.story import EXPAND, OPENINGS
+from bt_runtime.distill.documents import Document
+from bt_runtime.memory.experience import Experience
+from bt_runtime.memory.store import Store
+
+_MOVE = re.compile(rf"^(?:{'|'.join(map(re.escape, OPENINGS))})", re.MULTILINE)
+_PLAN_LINE = re.compile(rf"(?:{'|'.join(CONTROLS)}):|\s*- |\s+\S")
+
+
+def told(path: Path) -> Iterator[Document]:
+    """Of all that is remembered of tasks that were met."""
+    store = Store(path, readonly=True)
+    try:
+        found = [e for e in store.each() if is_worth(e)]
+    finally:
+        store.close()
+    expanding = {_group(e) for e in found if f"\n{EXPAND}\n" in e.text}
+    for experience in found:
+        yield from _document(experience, expanding=_group(experience) in expanding)
+
+
+def is_worth(experience: Experience) -> bool:
+    """In a task that was met every end is a right one, giving up too; where nobody judged, success is."""
+    return experience.verdict is True or (experience.verdict is None and experience.end != "failure")
+
+
+def _group(experience: Experience) -> tuple[str, str, str]:
+    """Agents of one run were told the same moves; those that never expanded too."""
+    return experience.namespace, experience.task, experience.run
+
+
+def _document(experience: Experience, expanding: bool) -> Iterator[Document]:
+    """The text as the prompt builder writes it, with the moves that this run's agents had."""
+    text = experience.text.rstrip("\n") + "\n"
+    first = _MOVE.search(text)
+    if first is None:
+        return
+    moves = ["think", "act", *(["expand"] if expanding else [])]
+    whole = agent_prompt(system_text("agent", {"moves": moves}), "", "")._replace(task=text).text()
+    before = len(whole) - len(text)
+    spans = [(before + start, before + end) for start, end in answers(text)]
+    if spans:
+        yield Document(experience.kind or experience.namespace, whole, tuple(spans))
+
+
+def answers(text: str) -> Sequence[tuple[int, int]]:
+    """Where the agent itself speaks: lines that begin with a move, and the plan below an expansion unless refused."""
+    spans, at, lines = [], 0, text.splitlines(keepends=True)
+    number = 0
+    while number < len(lines):
+        start, line = at, lines[number]
+        at, number = at + len(line), number + 1
+        if not _MOVE.match(line):
+            continue
+        if line.rstrip() == EXPAND:
+            while number < len(lines) and _PLAN_LINE.match(lines[number]):
+                at, number = at + len(lines[number]), number + 1
+            if number < len(lines) and lines[number].startswith((UNUSABLE, CUT_OFF)):
+                continue
+        spans.append((start, at))
+    return spans

@@ -1,0 +1,37 @@
+"""What moves the weights: Muon for the matrices of the layers, AdamW for the embedding and the norms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bt_runtime.distill.needs import torch
+from bt_runtime.distill.network import Network
+
+_EMBEDDING = "embedding.weight"
+
+
+class Optimiser:
+    """Both as one, with one rate."""
+
+    def __init__(self, network: Network, rate: float, decay: float) -> None:
+        inner = [w for name, w in network.named_parameters() if w.dim() > 1 and name != _EMBEDDING]
+        others = [w for name, w in network.named_parameters() if w.dim() < 2 or name == _EMBEDDING]
+        self.parts: tuple[Any, ...] = (
+            torch.optim.Muon(inner, lr=rate, weight_decay=decay, adjust_lr_fn="match_rms_adamw"),
+            torch.optim.AdamW(others, lr=rate, betas=(0.9, 0.95), weight_decay=0.0, fused=True),
+        )
+
+    def step(self, rate: float) -> None:
+        """One step, after which there are no gradients."""
+        for part in self.parts:
+            for group in part.param_groups:
+                group["lr"] = rate
+            part.step()
+            part.zero_grad(set_to_none=True)
+
+    def state(self) -> dict[str, Any]:
+        return {str(i): part.state_dict() for i, part in enumerate(self.parts)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        for i, part in enumerate(self.parts):
+            part.load_state_dict(state[str(i)])

@@ -1,0 +1,59 @@
+"""Where documents come from. Shards are read as they lie; everything else is written down as a shard first.
+
+A source is one function: what it is called, and what it yields. Teachers make documents up (`teachers.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.distill import documents, experiences, journals
+from bt_runtime.distill.documents import Document, digest
+from bt_runtime.distill.teachers import TEACHERS, Tell, course, shards
+from bt_runtime.journal.folder import journals as journals_in
+from bt_runtime.journal.store import SUFFIX as JOURNAL
+
+
+class Source(NamedTuple):
+    name: str  # of its shard
+    yields: Callable[[], Iterable[Document]]
+
+
+def gathered(wanted: Iterable[str], folder: Path, seed: int = 0, tell: Tell = str) -> list[Path]:
+    """The shards, and folders of shards, to learn from; what is no shard yet becomes one in `folder`."""
+    return [place for word in wanted for place in _places(word, folder, seed, tell)]
+
+
+def _places(word: str, folder: Path, seed: int, tell: Tell) -> Iterator[Path]:
+    path = Path(word)
+    taught = None if path.exists() else course(word, seed)
+    if taught is not None:
+        yield from shards(taught, folder, tell)
+    elif not path.exists():
+        kinds = f"shards, a folder of recorded runs, a memory (btr memory path), or a teacher: {', '.join(TEACHERS)}"
+        raise BtError(f"there is no {path}", f"name {kinds}")
+    elif path.suffix == documents.SUFFIX or (path.is_dir() and any(path.rglob(f"*{documents.SUFFIX}"))):
+        yield path
+    elif path.is_dir() and journals_in(path):
+        yield _written(Source("runs", lambda: journals.told(journals_in(path))), folder)
+    elif path.suffix == JOURNAL:
+        yield _written(Source("run", lambda: journals.told([path])), folder)
+    elif path.is_file():
+        yield _written(Source("memory", lambda: experiences.told(path)), folder)
+    else:
+        raise BtError(f"there is nothing to learn in {path}", f"shards *{documents.SUFFIX}, or journals *{JOURNAL}")
+
+
+def _written(source: Source, folder: Path) -> Path:
+    """The source as a shard named by what it holds, so that what is unchanged is not encoded again."""
+    found = list(source.yields())
+    if not found:
+        raise BtError(f"nothing in the {source.name} can be learnt from", "only what succeeded is learnt from")
+    told = digest(*(d.kind + "\0" + d.text + "\0" + str(d.learn) for d in found))
+    path = folder / f"{source.name}-{told[:12]}{documents.SUFFIX}"
+    if not path.is_file():
+        documents.write(path, found)
+    return path

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.distill.errands import errands
+
+
+class Trained(NamedTuple):
+    """A run at toy size, whole: from documents to the file."""
+
+    made: Any
+    order: Any
+    told: list[str]
+
+
+@pytest.fixture(scope="session")
+def one_core() -> Iterator[None]:
+    """torch alone on one core: other numbers of threads add in another order."""
+    torch = pytest.importorskip("torch", reason="needs the distill extra")
+    pytest.importorskip("tokenizers", reason="needs the distill extra")
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three shards of errands."""
+    from bt_runtime.distill.documents import write
+
+    folder = tmp_path_factory.mktemp("documents")
+    for number in range(3):
+        write(folder / f"{number}.jsonl", errands(100, seed=number))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def trained(one_core: None, documents: Path, tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    """The model that has learnt where everything is."""
+    pytest.importorskip("gguf", reason="needs the distill extra")
+    pytest.importorskip("llama_cpp", reason="needs the llm extra")
+    from bt_runtime.distill.stages import Order, make
+    from bt_runtime.distill.training import Plan
+
+    folder = tmp_path_factory.mktemp("toy")
+    plan = Plan(tokens=400_000, batch=1024, warm=20, compile=False, tell_every=1e9, look_every=1e9, save_every=1e9)
+    order = Order([documents], folder / "work", folder / "errands.gguf", plan, "toy", 400, 256, command="btr distill")
+    told: list[str] = []
+    return Trained(make(order, told.append), order, told)
