@@ -19,6 +19,7 @@ from bt_runtime.bench.source import Source, Wanted, apart, find
 from bt_runtime.bench.training import train
 from bt_runtime.cli import Exit
 from bt_runtime.cli.eval_arguments import add_arguments
+from bt_runtime.cli.eval_claims import claims
 from bt_runtime.cli.eval_show import contrast, show, shown
 from bt_runtime.cli.given import given
 from bt_runtime.cli.models import decides, open_models
@@ -32,6 +33,7 @@ from bt_runtime.runtime import Tree, load
 from bt_runtime.types import Json
 
 BUILD = "build"
+EPISODES = 10
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +43,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.what in ("show", "compare"):
         return show(args) if args.what == "show" else contrast(args)
+    if args.what == "claims":
+        return claims(args)
     if args.folders:
         raise BtError(f"{args.folders[0]} is one word too many", "one SUITE; strategies: --strategy react,reactree")
     source = find(args.what, wanted(args), read_options(args.world))
@@ -107,7 +111,7 @@ def memory(args: argparse.Namespace, strategy: Strategy) -> str:
 
 def wanted(args: argparse.Namespace) -> Wanted:
     kinds = tuple(kind.strip() for kind in args.kinds.split(",") if kind.strip())
-    return Wanted(args.seed, args.episodes, args.split, kinds, args.data, read_options(args.option))
+    return Wanted(args.seed, args.episodes or EPISODES, args.split, kinds, args.data, read_options(args.option))
 
 
 def setup_of(args: argparse.Namespace, source: Source) -> Setup:
@@ -116,7 +120,7 @@ def setup_of(args: argparse.Namespace, source: Source) -> Setup:
         budget = Budget(steps=args.steps or math.inf, decisions=args.budget or math.inf)
     return Setup(
         source.suite, source.world, args.seed, budget, args.seconds or math.inf, not args.no_recall, args.free,
-        args.level or "",
+        args.level or "", args.example_tokens,
     )  # fmt: skip
 
 
