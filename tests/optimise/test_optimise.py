@@ -16,6 +16,7 @@ from bt_runtime.plans import guide, shelf
 from bt_runtime.plans.guide import Guide
 from bt_runtime.plans.shelf import Version
 from bt_runtime.playback.replay import replay
+from bt_runtime.playback.resume import resume
 from tests.optimise.learner import KNOWS, PLAN, Learner
 
 SETUP = Setup("textcraft", "depth 1", batch=3, validation=2, seed=1)
@@ -193,3 +194,28 @@ def test_the_loop_runs_in_a_house_with_rules_that_no_training_has_seen(tmp_path)
     assert (header["options"], header["tasks"]) == ("feedback=detailed", "rules=eval 1")
     aside, batches = draw(setup, 1)
     assert len({str(task.data["rules"]) for task in (*aside, *batches[0])}) == 1
+
+
+def test_a_recorded_loop_that_was_cut_off_amid_a_batch_is_resumed_where_it_stood(tmp_path):
+    run(tmp_path / "whole", learner())
+    script, made = learner(), []
+
+    def cut(run):
+        def look(tick):
+            if "summary" in script.asked and not run.runner.stopped:
+                run.journal.close()  # from here on nothing is written down any more, as after a kill
+                run.runner.stop("cut off")
+
+        made.append(run)
+        run.observe(look)
+        return nullcontext()
+
+    _, whole = run(tmp_path / "p", script, journal=tmp_path / "runs", watch=cut)
+    assert not whole and [v.iteration for v in shelf.versions(tmp_path / "p")] == [0]
+    (path,) = (tmp_path / "runs").glob("*.btr")
+    asked = len(script.asked)
+    with resume(path, model=ScriptedModel(script)) as again:
+        again.spin(seconds=60)
+    assert script.asked[asked:].count("summary") < 3  # what was reflected on before is not asked again
+    ends = [[(v.iteration, v.guide) for v in shelf.versions(tmp_path / name)] for name in ("p", "whole")]
+    assert ends[0] == ends[1]
