@@ -163,14 +163,10 @@ def _left_out(group: Group, told: Account) -> bool:
     """A fallback over parts that are no alternatives: one worked, and another thing's part was never begun."""
     ends = [e for e in told.events if e.name == "end"]
     begun = {str(e.what.get("goal", "")) for e in ends}
-    done = " ".join(str(e.what.get("goal", "")) for e in ends if _went_well(e))
+    done = " ".join(str(e.what.get("goal", "")) for e in ends if e.what.get("why") == "done")
     missed = [thing for thing in told.wanted if not _names(done, thing)]
     skipped = [goal for goal in _own(group) if goal not in begun]
     return group.control == "fallback" and any(_names(goal, thing) for goal in skipped for thing in missed)
-
-
-def _went_well(end: Event) -> bool:
-    return end.what.get("why") == "done" or end.what.get("detail") == "succeeded"
 
 
 def _plans(events: Sequence[Event]) -> Iterator[Group]:

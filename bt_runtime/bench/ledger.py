@@ -20,10 +20,10 @@ class Ledger:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._mend()
         self.outcomes: dict[str, Outcome] = {o.key: o for o in read(path)} if path.is_file() else {}
-        self._whole()
 
-    def _whole(self) -> None:
+    def _mend(self) -> None:
         """A line that a kill left unfinished is taken away, so that the next one begins a line of its own."""
         if self.path.is_file():
             text = self.path.read_bytes()
