@@ -19,7 +19,8 @@ MEANS = ("steps", "decisions", "calls", "seconds")
 class Side(NamedTuple):
     """One strategy's outcomes in one evaluation, by task."""
 
-    name: str
+    folder: str
+    strategy: str
     outcomes: Mapping[tuple[str, str], Outcome]  # (id, goal): an id alone may be another task elsewhere
 
 
@@ -62,7 +63,7 @@ def side(named: str) -> Side:
         said = f"{folder} has no strategy `{strategy}`" if strategy else f"{folder} has several strategies"
         raise BtError(said, f"name one: {', '.join(f'{folder}:{name}' for name in have)}")
     own = [o for o in found if o.strategy == (strategy or have[0])]
-    return Side(f"{folder.name}:{own[0].strategy}", {(o.task, o.goal): o for o in own})
+    return Side(str(folder), own[0].strategy, {(o.task, o.goal): o for o in own})
 
 
 def seed_of(named: str) -> int:
@@ -71,11 +72,19 @@ def seed_of(named: str) -> int:
     return int(read_setup(folder).get("depends", {}).get("seed", 0))
 
 
+def names(first: Side, second: Side) -> tuple[str, str]:
+    """As short as tells them apart: by strategy, else by folder."""
+    if first.strategy != second.strategy:
+        return first.strategy, second.strategy
+    one, other = Path(first.folder).name, Path(second.folder).name
+    return (one, other) if one != other else (first.folder, second.folder)
+
+
 def compare(first: Side, second: Side, seed: int) -> Comparison:
     keys = [key for key in first.outcomes if key in second.outcomes]
     if not keys:
         raise BtError(
-            f"{first.name} and {second.name} have no task in common",
+            f"{first.folder} and {second.folder} have no task in common",
             "evaluate both with the same suite, seed and split",
         )
     pairs = [(first.outcomes[key], second.outcomes[key]) for key in keys]
@@ -83,7 +92,7 @@ def compare(first: Side, second: Side, seed: int) -> Comparison:
     second_only = [b.task for a, b in pairs if b.success and not a.success]
     reached = [(a, b) for a, b in pairs if a.success and b.success]
     return Comparison(
-        first.name, second.name, len(pairs), len(first.outcomes) + len(second.outcomes) - 2 * len(pairs),
+        *names(first, second), len(pairs), len(first.outcomes) + len(second.outcomes) - 2 * len(pairs),
         len(reached), first_only, second_only, len(pairs) - len(reached) - len(first_only) - len(second_only),
         mcnemar(len(first_only), len(second_only)),
         bootstrap([float(b.success) - float(a.success) for a, b in pairs], seed),

@@ -44,6 +44,8 @@ def find(name: str, wanted: Wanted, world: Mapping[str, Json] | None = None) -> 
     path = Path(name)
     if path.exists():
         return _of_file(path, wanted, world or {})
+    if path.suffix or len(path.parts) > 1:
+        raise BtError(f"there is no file {name}", f"a world ({', '.join(suite_names())}), or a file: {FORMATS}")
     return _of_suite(name, wanted, world or {})  # which says what it is near to
 
 

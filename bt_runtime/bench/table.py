@@ -26,7 +26,7 @@ def table(groups: Sequence[Group]) -> str:
         own = [g for g in groups if g.by == by]
         told = by == "kind" and all(re.fullmatch(r"depth \d+", g.name) for g in own)
         parts += [_across(own, by)] if len({g.name for g in own}) > 1 and not told else []
-    parts += [part for part in (_recursion(whole), _invalid(whole), _failures(whole)) if part]
+    parts += [part for part in (_recursion(groups), _invalid(whole), _failures(whole)) if part]
     return "\n\n".join(parts)
 
 
@@ -88,11 +88,15 @@ def _cell(group: Group | None) -> str:
     return "-" if group is None else f"{percent(group.goal.value)} {between(group.goal)} of {group.episodes}"
 
 
-def _recursion(whole: Sequence[Group]) -> str:
-    """Of strategies that grow at all."""
-    grown = [g for g in whole if g.k_most > 1]
-    rows = [("agents above one another", "mean where reached", "most")]
-    rows += [(g.strategy, number(g.k_reached), str(g.k_most)) for g in grown]
+def _recursion(groups: Sequence[Group]) -> str:
+    """Of strategies that grow at all: the mean depth over what was reached, as ADaPT's paper has it, and the most."""
+    grown = [g for g in groups if g.by == "all" and g.k_most > 1]
+    depths = sorted({g.name for g in groups if g.by == "depth"}, key=int)
+    rows: list[tuple[str, ...]] = [("k_max where reached", "all", *(f"depth {d}" for d in depths), "most")]
+    for whole in grown:
+        own = {g.name: g for g in groups if g.by == "depth" and g.strategy == whole.strategy}
+        means = [number(own[d].k_reached) if d in own else "-" for d in depths]
+        rows.append((whole.strategy, number(whole.k_reached), *means, str(whole.k_most)))
     return _aligned(rows) if grown else ""
 
 

@@ -7,8 +7,10 @@ book, and no name could be one of the invented books that are kept for evaluatio
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from random import Random
 
+from bt_runtime.distill.scene import Scene
 from bt_runtime.distill.words import LOOKS, STUFFS, THINGS
 from bt_runtime.envs.textcraft.invent import sounds_of
 from bt_runtime.envs.textcraft.recipes import Book, Ingredient, Recipe
@@ -26,12 +28,12 @@ _LETTERS = ("bcdfghjklmnprstvwyz", "aeiouaeiouy", "bdgklmnprstxyz")
 class Names:
     """Names of one book, out of few words, so that many are alike; none twice, none that is reserved."""
 
-    def __init__(self, rng: Random) -> None:
+    def __init__(self, rng: Random, wide: bool) -> None:
         self.rng = rng
         self.used: set[str] = set()
-        self.looks = [self.word(LOOKS) for _ in range(rng.randint(3, 8))]
-        self.stuffs = [self.word(STUFFS) for _ in range(rng.randint(3, 8))]
-        self.things = [self.word(THINGS) for _ in range(rng.randint(6, 14))]
+        self.looks = [self.word(LOOKS) for _ in range(rng.randint(5, 16) if wide else rng.randint(3, 6))]
+        self.stuffs = [self.word(STUFFS) for _ in range(rng.randint(4, 10) if wide else rng.randint(3, 6))]
+        self.things = [self.word(THINGS) for _ in range(rng.randint(8, 24) if wide else rng.randint(6, 12))]
 
     def word(self, pool: Sequence[str]) -> str:
         """An ordinary one, or at times one that means nothing."""
@@ -62,16 +64,21 @@ class Names:
 
 def reserved(name: str) -> bool:
     """Is it a name of the game, or one that an invented book for evaluation can have?"""
+    return name in _game() or all(_EVAL.fullmatch(word) for word in name.split())
+
+
+@lru_cache(maxsize=1)
+def _game() -> frozenset[str]:
     game = books(None)["game"]
-    return name in game.items or name in game.kinds or all(_EVAL.fullmatch(word) for word in name.split())
+    return game.items | game.kinds.keys()
 
 
 class Shelf:
     """A book in the making: layer by layer, each of things of the layers below."""
 
-    def __init__(self, rng: Random) -> None:
+    def __init__(self, rng: Random, wide: bool) -> None:
         self.rng = rng
-        self.names = Names(rng)
+        self.names = Names(rng, wide)
         self.kinds: dict[str, list[str]] = {}
         self.recipes: list[Recipe] = []
         self.layers: list[list[str]] = [[self.names.new() for _ in range(rng.randint(5, 14))], []]
@@ -97,6 +104,19 @@ class Shelf:
         for stuff in own:
             raw = f"{stuff} {source}" if self.names.take(f"{stuff} {source}") else self.names.new()
             self.add(1, f"{stuff} {member}", makes, (each, raw))
+        if self.rng.random() < 0.4:
+            self.kind_of_kind(own, member)
+
+    def kind_of_kind(self, stuffs: Sequence[str], member: str) -> None:
+        """Such as wooden slabs, each of planks of its own."""
+        thing = self.rng.choice([t for t in self.names.things if t != member])
+        kind = f"{self.rng.choice(self.names.looks)} {thing}s"
+        own = [s for s in stuffs if self.names.take(f"{s} {thing}")]
+        if len(own) > 1 and self.names.take(kind):
+            self.kinds[kind] = [f"{s} {thing}" for s in own]
+            makes, each = self.rng.choice(_MAKES), self.rng.choice(_FEW)
+            for stuff in own:
+                self.add(2, f"{stuff} {thing}", makes, (each, f"{stuff} {member}"))
 
     def fetched_kind(self) -> None:
         """Such as stone tool materials: what is of it lies around, and no recipe names it."""
@@ -109,24 +129,36 @@ class Shelf:
                 del self.kinds[kind]
 
     def coloured(self) -> None:
-        """Such as dyes, what is dyed with them, and what is made of that: the plain thing is no kind."""
-        things = self.rng.sample(sorted(set(self.names.things)), 3)
-        plain, each, makes = self.names.new(), self.rng.choice(_EACH), self.rng.choice(_MAKES)
-        many, last = self.rng.choice(_FEW), self.rng.choice(_MAKES)
-        for look in dict.fromkeys(self.names.looks):
-            paint, dyed, product = f"{look} {things[0]}", f"{look} {plain}", f"{look} {plain} {things[1]}"
-            if all(map(self.names.take, (paint, dyed, product))):
-                for _ in range(self.rng.choice((1, 1, 2))):
-                    self.add(1, paint, self.rng.choice((1, 1, 1, 2, 3)), (1, self.names.new()))
-                self.add(2, dyed, makes, (each, plain), (1, paint))
-                self.add(3, product, last, (many, dyed))
+        """Such as dyes, what is dyed with them, and what is made of that."""
+        paint, *shapes = self.rng.sample(sorted(set(self.names.things)), 3)
+        looks = list(dict.fromkeys(self.names.looks))
+        plain, base, each = self.undyed(looks[0])
+        makes, many, last = self.rng.choice(_MAKES), self.rng.choice(_FEW), self.rng.choice(_MAKES)
+        for look in looks:
+            if not all(map(self.names.take, (f"{look} {paint}", f"{look} {plain}", f"{look} {shapes[0]}"))):
+                continue
+            for _ in range(self.rng.choice((1, 1, 2))):
+                self.add(1, f"{look} {paint}", self.rng.choice((1, 1, 1, 2, 3)), (1, self.names.new()))
+            self.add(2, f"{look} {plain}", makes, (each, base), (1, f"{look} {paint}"))
+            self.add(3, f"{look} {shapes[0]}", last, (many, f"{look} {plain}"))
+            if plain in self.kinds:
+                self.kinds[plain].append(f"{look} {plain}")
+
+    def undyed(self, look: str) -> tuple[str, str, int]:
+        """What is dyed: a plain thing that is no kind, like glass, or one of the kind itself, like white wool."""
+        plain = self.names.new()
+        if self.rng.random() < 0.6 or not self.names.take(f"{look} {plain}"):
+            return plain, plain, self.rng.choice(_EACH)
+        self.kinds[plain] = [f"{look} {plain}"]
+        self.add(1, f"{look} {plain}", 1, (self.rng.choice(_EACH), self.names.new()))
+        return plain, f"{look} {plain}", 1
 
     def anything(self, level: int) -> None:
         """One ingredient of the layer just below, so that the depth is what it should be, and others from anywhere."""
         below = self.layers[level - 1] + (list(self.kinds) if level == 2 else [])
         needs = {self.rng.choice(below): self.rng.choice(_FEW if level > 1 else _EACH)}
         pool = [name for layer in self.layers[:level] for name in layer] + [*self.kinds] * (3 if level > 1 else 0)
-        for _ in range(self.rng.choice((0, 0, 1, 1, 1, 2, 2, 3, 4))):
+        for _ in range(self.rng.choice((0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 4))):
             other = self.rng.choice(self.layers[0] if self.rng.random() < 0.5 else pool)
             if other not in needs and not self.akin(other, needs):
                 needs[other] = self.rng.choice(_EACH if other in self.layers[0] else _FEW)
@@ -148,29 +180,39 @@ class Shelf:
         return any(name in self.kinds.get(n, ()) or n in self.kinds.get(name, ()) for n in needs)
 
 
-def imagine(rng: Random, deepest: int = 4) -> Book:
-    """A book with things of every depth up to `deepest`."""
-    shelf = Shelf(rng)
+def imagine(rng: Random, deepest: int = 4, wide: bool = False) -> Book:
+    """A book with things of every depth up to `deepest`, and with names that tell what is of a kind."""
+    while True:
+        book = _filled(rng, deepest, wide)
+        scene = Scene(book.recipes, {})
+        named = {need.item for recipe in book.recipes for need in recipe.needs}
+        made = {kind for kind, members in book.kinds.items() if any(map(book.craftable, members))}
+        if scene.members.keys() == named & made:
+            return book
+
+
+def _filled(rng: Random, deepest: int, wide: bool) -> Book:
+    shelf = Shelf(rng, wide)
     for form, often in ((shelf.made_kind, 0.6), (shelf.fetched_kind, 0.3), (shelf.coloured, 0.35)):
         if rng.random() < often:
             form()
     for level in range(1, deepest + 1):
         if len(shelf.layers) <= level:
             shelf.layers.append([])
-        for _ in range(rng.randint(3, 12)):
+        for _ in range(rng.randint(8, 20) if wide else rng.randint(3, 10)):
             shelf.anything(level)
     return Book("imagined", shelf.recipes, shelf.kinds)
 
 
-def imagined(rng: Random, depth: int, name: str) -> Task | None:
-    """A task that carries such a book; between none and ten of the commands shown lead astray."""
-    book = imagine(rng, max(depth, 2))
+def imagined(rng: Random, depth: int, name: str, wide: bool = False) -> Task | None:
+    """A task that carries such a book. Up to ten of the commands shown lead astray; in a wide book most often ten."""
+    book = imagine(rng, max(depth, 2), wide)
     goals = book.goals(depth)
     if not goals:
         return None
     goal = rng.choice(goals)
     needed = set(gold(book, goal))
-    share = rng.random()
+    share = 1.0 if wide else rng.random()
     shown = [r for r in commands(book, goal, rng) if r in needed or rng.random() < share]
     data: dict[str, Json] = {"goal": goal, "commands": [r.line() for r in shown]}
     data["recipes"] = [r.line() for r in book.recipes]

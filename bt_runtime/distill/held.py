@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from bt_runtime.distill.network import Network, functional, torch
+from bt_runtime.distill.needs import functional, torch
+from bt_runtime.distill.network import Network
 from bt_runtime.distill.rows import Rows, np, packed, shuffled
 
 _MOST = 60  # documents of a kind that are looked at

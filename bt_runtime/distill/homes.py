@@ -15,6 +15,7 @@ from bt_runtime.envs.house.layout import House, along_walls
 from bt_runtime.envs.house.start import house_of
 from bt_runtime.envs.house.suite import load_content
 from bt_runtime.envs.house.tasks import Errand, make_task
+from bt_runtime.envs.phrases import article, capital, listing, number, plural, spin
 from bt_runtime.types import Json, Task
 
 # furniture that a kind of room has always, and may have; a number is how many at most
@@ -152,12 +153,57 @@ def make_lesson_task(seed: int, number: int) -> Task:
     amount = max(1, rng.choice(_AMOUNTS) - bool(errand.then))
     wanted = _wanted(errand.things, amount, rng)
     house = house_of(home, catalogue)
-    task = make_task(errand, house, catalogue, rng, f"lesson-house-{seed}-{number:06}", wanted)
+    said, order = asked(errand, wanted, rng)
+    task = make_task(errand, house, catalogue, rng, f"lesson-house-{seed}-{number:06}", wanted, said)
     things = list(task.data["things"])
     if rng.random() < 0.06:
         gone = rng.choice(sorted(wanted))
         things = [entry for entry in things if entry[0] != gone]
-    return task._replace(data={**task.data, "house": home, "things": things})
+    errands: Json = {"things": order, "way": errand.way, "place": errand.place, "runs": bool(errand.then)}
+    return task._replace(data={**task.data, "house": home, "things": things, "asked": errands})
+
+
+# what people call things besides their names; `of` stands for any vessel
+_CALLED = {
+    "cutlery fork": ("fork",), "cutlery knife": ("knife",), "water glass": ("glass of water", "glass for water"),
+    "wine glass": ("glass for wine", "wineglass"), "wine": ("bottle of wine", "wine bottle"),
+    "juice": ("bottle of juice", "carton of juice", "orange juice"), "coffee pot": ("pot of coffee", "coffee"),
+    "pound cake": ("piece of pound cake", "poundcake"), "pudding": ("cup of pudding",), "cell phone": ("phone",),
+    "remote control": ("remote",), "bar soap": ("soap", "bar of soap"), "milk": ("carton of milk",),
+    "cupcake": ("cup cake",), "bread": ("loaf of bread",), "cereal": ("box of cereal",), "frying pan": ("pan",),
+    "cooking pot": ("pot",), "washing sponge": ("sponge",), "candy bar": ("bar of candy",),
+    "kitchen table": ("table in the kitchen", "dinner table", "table"), "fridge": ("refrigerator",),
+    "coffee table": ("low table", "table by the sofa"), "dishwasher": ("dish washer", "washer for the dishes"),
+    "sofa": ("couch",), "kitchen counter": ("counter in the kitchen", "worktop"), "microwave oven": ("microwave",),
+    "bookshelf": ("shelf with the books",), "tv": ("television",), "nightstand": ("table by the bed",),
+}  # fmt: skip
+
+
+def asked(errand: Errand, wanted: Mapping[str, int], rng: Random) -> tuple[str, list[Json]]:
+    """The instruction, and what it wants in the order in which it says so."""
+    loose = rng.random() < 0.3  # words that are no names of this world
+    style = rng.choice(("article", "article", "number", "the", "mixed"))
+    order = rng.sample(sorted(wanted.items()), len(wanted))
+    parts = []
+    for thing, count in order:
+        name = rng.choice(_CALLED[thing]) if loose and thing in _CALLED and rng.random() < 0.6 else thing
+        own = rng.choice(("article", "number", "the")) if style == "mixed" else style
+        if count > 1:
+            head, of, rest = name.partition(" of ")
+            parts.append(f"{number(count, rng)} {plural(head)}{of}{rest}")
+        else:
+            parts.append(
+                f"{number(1, rng)} {name}" if own == "number" else article(name) if own == "article" else f"the {name}"
+            )
+    place = rng.choice(_CALLED[errand.place]) if loose and errand.place in _CALLED else errand.place
+    them = "it" if sum(wanted.values()) == 1 else "them"
+    said = spin(rng.choice(errand.say), rng).replace("{things}", listing(parts, rng))
+    said = capital(said.replace("{them}", them).replace("{place}", place))
+    if rng.random() < 0.04:
+        said = said.lower()
+    if rng.random() < 0.1:
+        said = said.rstrip(".!")
+    return said, [[thing, count] for thing, count in order]
 
 
 def _wanted(things: Sequence[str], amount: int, rng: Random) -> dict[str, int]:

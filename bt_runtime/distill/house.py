@@ -8,8 +8,8 @@ list that was thought of, a thing from what is seen.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from random import Random
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from bt_runtime.envs.house.suite import load_content
 from bt_runtime.envs.phrases import plural
 from bt_runtime.envs.registry import open_world
 from bt_runtime.runtime import load
+from bt_runtime.types import Task
 
 Line = str
 Policy = Generator[Line, None, bool]
@@ -62,9 +63,9 @@ class Errand(NamedTuple):
         return f"move {many} {self.way} the {self.place}"
 
 
-def teacher(seen: Seen, sentences: Sequence[str]) -> Line:
-    """What to say next."""
-    node = _Node(seen, sentences, "think, act, expand" in seen.system)
+def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, list[Errand]] | None = None) -> Line:
+    """What to say next. `told`: what an instruction means, where somebody knows."""
+    node = _Node(seen, sentences, "think, act, expand" in seen.system, told or {})
     return node.answer()
 
 
@@ -76,8 +77,8 @@ def _any_thing() -> str:
 class _Node:
     """One agent node, as its prompt tells of it."""
 
-    def __init__(self, seen: Seen, sentences: Sequence[str], expands: bool) -> None:
-        self.seen, self.sentences, self.expands = seen, frozenset(sentences), expands
+    def __init__(self, seen: Seen, sentences: Sequence[str], expands: bool, told: Mapping[str, list[Errand]]) -> None:
+        self.seen, self.sentences, self.expands, self.told = seen, frozenset(sentences), expands, told
         self.recalls = f"{RECALL}{_any_thing()}" in self.sentences
         self.catalogue: Catalogue = load_content().catalogue
         self.notes = Notes()
@@ -129,7 +130,7 @@ class _Node:
 
     def _whole(self) -> Policy:
         """A part for each kind of thing, whatever the others give; a lone part is taken apart at once."""
-        errands = understood(self.seen.goal, self.catalogue)
+        errands = self._errands()
         if not errands:
             return False
         if len(errands) == 1:
@@ -137,9 +138,12 @@ class _Node:
         yield from self._expand("parallel", [errand.goal() for errand in errands])
         return True
 
+    def _errands(self) -> list[Errand]:
+        return self.told.get(self.seen.goal) or understood(self.seen.goal, self.catalogue)
+
     def _flat(self) -> Policy:
         """All of it in one go, one errand after the other."""
-        errands = understood(self.seen.goal, self.catalogue)
+        errands = self._errands()
         came_out = bool(errands)
         for number, errand in enumerate(errands, 1):
             yield from self._think(f"Part {number} of {len(errands)}: {errand.goal()}.")
@@ -429,6 +433,14 @@ def understood(goal: str, catalogue: Catalogue) -> list[Errand]:
     return found
 
 
+def meant(task: Task) -> dict[str, list[Errand]]:
+    """What the instruction of a lesson's task means, as it was made."""
+    asked = task.data["asked"]
+    way, place = str(asked["way"]), str(asked["place"])
+    errands = [Errand(thing, n, way, place) for thing, amount in asked["things"] for n in _by_hands(amount)]
+    return {task.goal: [*errands, Errand("", 1, way, place)] if asked["runs"] else errands}
+
+
 def _by_hands(amount: int) -> list[int]:
     """As many at a time as there are hands."""
     return [HANDS] * (amount // HANDS) + ([amount % HANDS] if amount % HANDS else [])
@@ -459,4 +471,5 @@ def lessons(seed: int, count: int, first: int = 0) -> Iterator[Taught]:
         task = make_lesson_task(seed, number)
         name, recall, _ = rng.choices(_MIXTURE, [w for *_, w in _MIXTURE])[0]
         slips = Slips(rng.choice(_SLIPPING), rng)
-        yield teach(trees[name], world, task, teacher, kind=f"house {name}", slips=slips, recall=recall, decisions=300)
+        knowing = partial(teacher, told=meant(task))
+        yield teach(trees[name], world, task, knowing, kind=f"house {name}", slips=slips, recall=recall, decisions=300)

@@ -6,19 +6,13 @@ attention runs document by document. So nothing is padded, and positions are wha
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bt_runtime.diagnose import BtError, MissingExtra
-
-try:
-    import torch
-    from torch import nn
-    from torch.nn import functional
-except ImportError as absent:
-    raise MissingExtra("training a model", "distill") from absent
+from bt_runtime.diagnose import BtError
+from bt_runtime.distill.beginning import begin
+from bt_runtime.distill.needs import functional, nn, torch
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +24,7 @@ class Size:
     feed_forward: int
     vocab: int = 2048
     context: int = 2048
-    base: float = 10_000.0  # of the rotary positions
+    base: float = 1_000_000.0  # of the rotary positions: half of them hardly turn within a context
     epsilon: float = 1e-5
 
     def __post_init__(self) -> None:
@@ -103,23 +97,30 @@ def turned(x: Any, cosine: Any, sine: Any) -> Any:
     return torch.cat((first * cosine - second * sine, second * cosine + first * sine), dim=-1)
 
 
+ALIKE = 64  # lengths are rounded up to this: for every new one the kernels would be made anew
+
+
 def attend(q: Any, k: Any, v: Any, lengths: Sequence[int]) -> Any:
     """Causal attention within each document; what stands behind the last document is nobody's."""
     parts, heads, tokens = [], q.shape[0], q.shape[1]
-    for a, b, c in zip(
-        *(x.split([*lengths, tokens - sum(lengths)], dim=1) for x in (q, k, v)),
-        strict=True,
-    ):
-        if a.shape[1]:
+    start = 0
+    for length in (*lengths, tokens - sum(lengths)):
+        if length:
+            end = min(tokens, start + -(-length // ALIKE) * ALIKE)  # what follows is seen by nothing before it
             seen = functional.scaled_dot_product_attention(
-                a[None], b[None], c[None], is_causal=True, enable_gqa=heads != b.shape[0]
+                q[None, :, start:end],
+                k[None, :, start:end],
+                v[None, :, start:end],
+                is_causal=True,
+                enable_gqa=heads != k.shape[0],
             )
-            parts.append(seen[0].transpose(0, 1).reshape(-1, heads * q.shape[2]))
+            parts.append(seen[0, :, :length].transpose(0, 1).reshape(-1, heads * q.shape[2]))
+            start += length
     return torch.cat(parts)
 
 
 class Network(nn.Module):  # type: ignore[misc]
-    def __init__(self, size: Size) -> None:
+    def __init__(self, size: Size, seed: int = 0) -> None:
         super().__init__()
         self.size = size
         self.embedding = nn.Embedding(size.vocab, size.width)
@@ -130,13 +131,7 @@ class Network(nn.Module):  # type: ignore[misc]
         turns = torch.outer(torch.arange(size.context), size.base ** -(torch.arange(0, size.head, 2) / size.head))
         self.register_buffer("cosine", turns.cos(), persistent=False)
         self.register_buffer("sine", turns.sin(), persistent=False)
-        self._begin()
-
-    def _begin(self) -> None:
-        for name, weight in self.named_parameters():
-            if weight.dim() > 1:
-                deep = name.endswith(("out.weight", "down.weight"))
-                nn.init.normal_(weight, std=0.02 / math.sqrt(2 * self.size.layers) if deep else 0.02)
+        begin(self, seed)
 
     def compile(self) -> None:
         """All but attention as machine code for this processor."""

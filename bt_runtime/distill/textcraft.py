@@ -8,114 +8,19 @@ mind; only a part that says `using` finishes with what the parts before it have 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from bt_runtime.agents.prompt import system_text
 from bt_runtime.agents.story import ACT, EXPAND, THINK, Step
 from bt_runtime.diagnose import BtError
+from bt_runtime.distill.scene import Scene, Wanted, read_bag, read_goal, read_scene
 from bt_runtime.distill.seen import Seen
-from bt_runtime.envs.textcraft.recipes import Ingredient, Recipe, counted
-from bt_runtime.envs.textcraft.world import MANY
+from bt_runtime.distill.work import Need, Work, survey, work_for
+from bt_runtime.envs.textcraft.recipes import Ingredient, counted
 
 Role = Literal["react", "acts", "executor", "reactree", "planner"]
-Verdict = Literal["have", "get", "craft"]
-_LINE = re.compile(r"^craft (\d+) (.+?) using (.+)$", re.MULTILINE)
-_HELD = re.compile(r"\[([^\]]+)\] \((\d+)\)")
-_GOAL = re.compile(r"(craft|complete|get) (?:(\d+) )?(.+?)(?: using (.+))?")
-
-
-class Scene(NamedTuple):
-    """What the first observation shows."""
-
-    recipes: tuple[Recipe, ...]
-    bag: dict[str, int]
-
-    def crafted(self, name: str) -> bool:
-        return any(recipe.item == name for recipe in self.recipes) or bool(self.member(name))
-
-    def recipe(self, item: str) -> Recipe | None:
-        """The first whose ingredients can all be fetched, else the first."""
-        ways = [recipe for recipe in self.recipes if recipe.item == item]
-        return min(ways, key=lambda way: any(self.crafted(need.item) for need in way.needs), default=None)
-
-    def member(self, kind: str) -> str:
-        """The item that is made for a kind: of those whose name says that they are of it, as a recipe is chosen."""
-        akin = [r for r in self.recipes if _akin(r.item, kind) and kind not in (n.item for n in r.needs)]
-        if len({r.item for r in akin}) < 2 or any(r.item == kind for r in self.recipes):
-            return ""
-        products = {r.item for r in self.recipes}
-        return min(akin, key=lambda way: any(need.item in products for need in way.needs)).item
-
-    def makes(self, wanted: Wanted) -> int:
-        """By the recipe that the goal names: for a kind it may name one of it."""
-        ways = [recipe for recipe in self.recipes if recipe.item == wanted.item]
-        alike = [w for w in ways if [n.amount for n in w.needs] == [n.amount for n in wanted.needs]]
-        exact = [w for w in alike if {n.item for n in w.needs} & {n.item for n in wanted.needs}]
-        return (exact or alike or ways)[0].makes
-
-
-class Need(NamedTuple):
-    """One ingredient for all the times that a recipe is followed."""
-
-    each: int
-    amount: int
-    name: str  # as the recipe has it
-    item: str  # what is taken for it
-    verdict: Verdict
-
-    def written(self) -> str:
-        taken = "" if self.item == self.name else f" = {self.item}"
-        pieces = self.pieces()
-        listed = f" {', '.join(map(str, pieces))}" if self.verdict == "get" and len(pieces) > 1 else ""
-        return f"{self.amount} {self.name}{taken}: {self.verdict}{listed}."
-
-    def pieces(self) -> list[int]:
-        """The numbers in which it is fetched: a world offers multiples of what a recipe calls for, up to a bound."""
-        most = max(self.each, MANY // self.each * self.each)
-        return [most] * (self.amount // most) + ([self.amount % most] if self.amount % most else [])
-
-
-class Work(NamedTuple):
-    """A recipe to follow until there is as much as is wanted, and what its ingredients take."""
-
-    recipe: Recipe
-    wanted: int
-    needs: tuple[Need, ...]
-
-    @property
-    def times(self) -> int:
-        return -(-self.wanted // self.recipe.makes)
-
-    def using(self) -> str:
-        """What follows the product's name in the list: so it is copied from there, and then found what it makes."""
-        return self.recipe.command().partition(" using ")[2]
-
-    def thought(self) -> str:
-        counts = f"Wants {self.wanted}, makes {self.recipe.makes}, times {self.times}."
-        return f"{self.recipe.item} using {self.using()}. {counts} {_listed(self.needs)}"
-
-    def rest(self, start: int) -> str:
-        """Said when an ingredient has been made, and the next is due."""
-        made = f"{self.needs[start - 1].amount} {self.needs[start - 1].item}: made."
-        left = _listed(self.needs[start:]) or "nothing."
-        return f"{made} {self.recipe.item} using {self.using()}. Times {self.times}. Left: {left}"
-
-    def last(self) -> str:
-        """The part that finishes with what the others have made: it names what it uses."""
-        needs = ", ".join(f"{need.each} {need.item}" for need in self.needs)
-        return f"craft {self.wanted} {self.recipe.item} using {needs}"
-
-    def parts(self, last: str) -> list[str]:
-        """Subgoals: what has itself to be crafted; where nothing has, what is fetched; and the last craft."""
-        chosen = [n for n in self.needs if n.verdict == "craft"] or [n for n in self.needs if n.verdict == "get"]
-        return [*(f"{need.verdict} {need.amount} {need.item}" for need in chosen), last]
-
-
-def _listed(needs: Sequence[Need]) -> str:
-    return " ".join(need.written() for need in needs)
 
 
 class Looked(Exception):
@@ -140,71 +45,6 @@ def teacher(seen: Seen, sentences: Sequence[str]) -> str:
     return f"{ACT} {_possible(line.removeprefix(ACT).strip(), sentences, seen.steps, scene)}"
 
 
-def read_scene(opening: str) -> Scene:
-    recipes = tuple(_recipe(*found) for found in _LINE.findall(opening))
-    return Scene(recipes, read_bag(opening))
-
-
-def read_bag(told: str) -> dict[str, int]:
-    inventory = told.rpartition("Inventory:")[2]
-    return {item: int(count) for item, count in _HELD.findall(inventory)}
-
-
-def _recipe(makes: str, item: str, needs: str) -> Recipe:
-    return Recipe(item, int(makes), _needs(needs))
-
-
-def _needs(listed: str) -> tuple[Ingredient, ...]:
-    return tuple(need for need in map(counted, listed.split(",")) if need is not None)
-
-
-def _akin(item: str, kind: str) -> bool:
-    """`oak planks` is one of `planks`, and `oak slab` of `wooden slabs`."""
-    return item.endswith(f" {kind}") or (" " in item and f"{item.split()[-1]}s" == kind.split()[-1])
-
-
-# What is wanted ------------------------------------------------------------------------------------------
-
-
-class Wanted(NamedTuple):
-    verb: str
-    amount: int
-    item: str
-    needs: tuple[Ingredient, ...]  # that the goal itself names
-
-    @property
-    def finishes(self) -> bool:
-        """Is it to be made of what is held?"""
-        return self.verb == "complete" or bool(self.needs)
-
-
-def read_goal(goal: str) -> Wanted:
-    found = _GOAL.fullmatch(goal)
-    if found is None:
-        raise BtError(f"`{goal}` is no goal of TextCraft", "goals read: craft oak door; craft 4 stick; get 2 string")
-    verb, amount, item, needs = found.groups()
-    return Wanted(verb, int(amount or 1), item, _needs(needs or ""))
-
-
-def survey(scene: Scene, recipe: Recipe, wanted: int, bag: dict[str, int]) -> Work:
-    """What each ingredient takes; `bag` is what may be used up."""
-    needs, times = [], -(-wanted // recipe.makes)
-    for each, name in recipe.needs:
-        item, amount = scene.member(name) or name, each * times
-        verdict: Verdict = "have" if bag.get(item, 0) >= amount else "craft" if scene.crafted(item) else "get"
-        needs.append(Need(each, amount, name, item, verdict))
-    return Work(recipe, wanted, tuple(needs))
-
-
-def _work(scene: Scene, wanted: Wanted) -> Work | None:
-    recipe = scene.recipe(wanted.item)
-    if recipe is None:
-        return None
-    if wanted.needs:
-        recipe = recipe._replace(makes=scene.makes(wanted), needs=wanted.needs)
-    return survey(scene, recipe, wanted.amount, scene.bag if wanted.finishes else {})
-
-
 def _last(wanted: Wanted, work: Work) -> str:
     """The part that finishes. One that is a last part itself has to be said otherwise than before."""
     return work.last() if not wanted.needs else f"complete {wanted.amount} {wanted.item}"
@@ -212,7 +52,7 @@ def _last(wanted: Wanted, work: Work) -> str:
 
 def _plan(scene: Scene, goal: str) -> str:
     wanted = read_goal(goal)
-    work = _work(scene, wanted)
+    work = work_for(scene, wanted)
     if work is None:
         return f" No recipe makes {wanted.item}.\nStep 1: get {wanted.amount} {wanted.item}"
     steps = work.parts(_last(wanted, work))
@@ -226,15 +66,26 @@ def _plan(scene: Scene, goal: str) -> str:
 
 def _program(scene: Scene, goal: str, role: Role) -> Program:
     wanted = read_goal(goal)
-    work = _work(scene, wanted)
+    work = work_for(scene, wanted)
     if wanted.verb == "get" and not scene.crafted(wanted.item):
-        yield from _get(Need(wanted.amount, wanted.amount, wanted.item, wanted.item, "get"))
+        for piece in Need(wanted.amount, wanted.amount, wanted.item, wanted.item, "get").pieces():
+            yield from _steady(f"{ACT} get {piece} {wanted.item}")
     elif work is None:
-        yield f"{THINK} No recipe makes {wanted.item}."
-        yield f"{ACT} failure"
+        yield from _steady(f"{THINK} No recipe makes {wanted.item}.")
+        yield from _steady(f"{ACT} failure")
     else:
         yield from _make(scene, work, role, _last(wanted, work))
-    yield f"{ACT} done"
+    yield from _steady(f"{ACT} done")
+
+
+def _steady(line: str) -> Program:
+    """A line that a look into the bag does not change."""
+    while True:
+        try:
+            yield line
+        except Looked:
+            continue
+        return
 
 
 def _make(scene: Scene, work: Work, role: Role, last: str) -> Program:
@@ -263,7 +114,7 @@ def _make(scene: Scene, work: Work, role: Role, last: str) -> Program:
 
 
 def _inner(scene: Scene, need: Need, role: Role) -> Program:
-    work = _work(scene, Wanted("craft", need.amount, need.item, ()))
+    work = work_for(scene, Wanted("craft", need.amount, need.item, ()))
     if work is not None:
         yield from _make(scene, work, role, "")
 
@@ -287,7 +138,7 @@ def _get(need: Need) -> Generator[str, Step, str]:
 def _replayed(program: Program, steps: Sequence[Step], scene: Scene, role: Role) -> str:
     """Goes through what was done so far: what the program says goes on, what it does not say is passed over."""
     line, shaken = next(program), False
-    named = {n.item for r in scene.recipes for n in r.needs} | {r.item for r in scene.recipes}
+    named = {need.item for recipe in scene.recipes for need in recipe.needs} | scene.products
     for step in steps:
         line = _past_thoughts(program, line, role)
         if _same(line, step, named):
@@ -309,7 +160,7 @@ def _past_thoughts(program: Program, line: str, role: Role) -> str:
 def _same(line: str, step: Step, named: set[str]) -> bool:
     """Is this step what the line says? For a kind any of its items will do: one that no recipe names."""
     if step.move == "expand":
-        return line.startswith(EXPAND)
+        return line.startswith(EXPAND) and not step.observation  # one that was refused is made anew
     said = f"{THINK if step.move == 'think' else ACT} {step.text}"
     if said == line or step.move != "act" or not step.text.startswith("get "):
         return said == line

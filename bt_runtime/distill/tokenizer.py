@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,6 +36,12 @@ class Tokenizer:
 
     def text(self, tokens: Sequence[int]) -> str:
         return str(self.inner.decode(list(tokens), skip_special_tokens=True))
+
+    def tables(self) -> tuple[list[str], list[tuple[str, str]]]:
+        """The tokens by number, and the merges in their order, as a GGUF file holds them."""
+        model = json.loads(self.inner.to_str())["model"]
+        tokens = sorted(model["vocab"], key=model["vocab"].__getitem__)
+        return tokens, [(left, right) for left, right in model["merges"]]
 
     def save(self, path: Path) -> None:
         partial = path.with_suffix(".partial")

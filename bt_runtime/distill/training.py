@@ -13,12 +13,15 @@ from typing import Any
 from bt_runtime.diagnose import BtError
 from bt_runtime.distill import checkpoint, documents, held
 from bt_runtime.distill.checkpoint import LATEST, STEADY, State
-from bt_runtime.distill.network import Network, Size, functional, torch
+from bt_runtime.distill.needs import functional, torch
+from bt_runtime.distill.network import Network, Size
 from bt_runtime.distill.rows import Rows, gather, np, packed, shuffled
 from bt_runtime.distill.tokenizer import Tokenizer
 from bt_runtime.types import Json
 
 Tell = Callable[[str], None]
+ROUND, IGNORED = 256, -100
+EMBEDDING = "embedding.weight"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +78,8 @@ class Training:
         self.plan, self.tell = plan, tell
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         torch.manual_seed(plan.seed)
-        self.network = Network(size).to(self.device)
-        self.optimiser = _optimiser(self.network, plan)
+        self.network = Network(size, plan.seed).to(self.device)
+        self.optimiser = Optimisers(self.network, plan)
         self.state = State()
         self.about: dict[str, Json] = {"size": asdict(size), "tokenizer": tokenizer.digest}
         if (folder / LATEST).is_file():
@@ -181,9 +184,10 @@ class Training:
         return answers, self._loss(hidden, tokens, np.flatnonzero(around))
 
     def _loss(self, hidden: Any, tokens: Any, places: Any) -> Any:
-        before = torch.from_numpy(places - 1).to(self.device)
-        targets = torch.from_numpy(tokens[places]).to(self.device)
-        return functional.cross_entropy(self.network.logits(hidden[before]).float(), targets)
+        spare = -len(places) % ROUND  # few shapes: for every new one the kernels would be made anew
+        before = torch.from_numpy(np.pad(places - 1, (0, spare))).to(self.device)
+        targets = torch.from_numpy(np.pad(tokens[places], (0, spare), constant_values=IGNORED)).to(self.device)
+        return functional.cross_entropy(self.network.logits(hidden[before]).float(), targets, ignore_index=IGNORED)
 
     def _now_and_then(self, rows: Rows) -> None:
         """Tell, look at what was held back, keep a checkpoint: each when its time has come, all at the end."""
@@ -242,11 +246,35 @@ class Training:
         checkpoint.save(self.folder / LATEST, self.state, self.about, *kept)
 
 
-def _optimiser(network: Network, plan: Plan) -> Any:
-    matrices = [w for w in network.parameters() if w.dim() > 1]
-    others = [w for w in network.parameters() if w.dim() < 2]
-    groups = [{"params": matrices, "weight_decay": plan.decay}, {"params": others, "weight_decay": 0.0}]
-    return torch.optim.AdamW(groups, lr=plan.rate, betas=(0.9, 0.95), fused=True)
+class Optimisers:
+    """Muon for the matrices within the layers, AdamW for the embedding and the norms; one to whoever uses them."""
+
+    def __init__(self, network: Network, plan: Plan) -> None:
+        inner = [w for name, w in network.named_parameters() if w.dim() > 1 and name != EMBEDDING]
+        others = [w for name, w in network.named_parameters() if w.dim() < 2 or name == EMBEDDING]
+        self.all = (
+            torch.optim.Muon(inner, lr=plan.rate, weight_decay=plan.decay, adjust_lr_fn="match_rms_adamw"),
+            torch.optim.AdamW(others, lr=plan.rate, betas=(0.9, 0.95), weight_decay=0.0, fused=True),
+        )
+
+    @property
+    def param_groups(self) -> list[dict[str, Any]]:
+        return [group for each in self.all for group in each.param_groups]
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        for each in self.all:
+            each.zero_grad(set_to_none=set_to_none)
+
+    def step(self) -> None:
+        for each in self.all:
+            each.step()
+
+    def state_dict(self) -> dict[str, Any]:
+        return {str(i): each.state_dict() for i, each in enumerate(self.all)}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        for i, each in enumerate(self.all):
+            each.load_state_dict(state[str(i)])
 
 
 def _told_apart(paths: Sequence[Path]) -> list[tuple[str, str]]:

@@ -50,6 +50,7 @@ class Context:
         threads: int,
         embed: bool = False,
         flash: bool | None = None,
+        full: bool = False,
     ) -> None:
         params = C.llama_context_default_params()
         batch = batch if embed else max(batch, SEQUENCES)  # llama.cpp aborts when a batch cannot hold every sequence
@@ -61,6 +62,8 @@ class Context:
         params.offload_kqv = params.op_offload = weights.gpu_layers != 0  # none on the GPU means nothing on the GPU
         params.flash_attn_type = -1 if flash is None else int(flash)
         params.embeddings = embed
+        if full:  # keys and values in 32 bits, for comparing with what computed them elsewhere
+            params.type_k = params.type_v = C.GGML_TYPE_F32
         self._stop = (ctypes.c_char * 2)()
         if not embed:
             params.abort_callback = _STRLEN

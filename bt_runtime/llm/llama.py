@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.diagnose import BtError, MissingExtra
@@ -75,12 +76,22 @@ def _texts(lib: Any, function: str) -> Callable[[Any], str]:
     return lambda device: (call(device) or b"?").decode("utf-8", "replace")
 
 
+def has_amx() -> bool:
+    """Whether the processor has Intel's tile unit."""
+    try:
+        return b" amx_int8" in Path("/proc/cpuinfo").read_bytes()
+    except OSError:
+        return False
+
+
 class Weights:
     """A loaded model file with its vocabulary."""
 
     def __init__(self, path: str, gpu_layers: int = 0, progress: Callable[[], None] | None = None) -> None:
         params = C.llama_model_default_params()
         params.n_gpu_layers = gpu_layers
+        if has_amx():  # this llama.cpp loads the tile unit with a setting that it never wrote: any quantised model dies
+            params.use_extra_bufts = False
 
         @C.llama_progress_callback  # type: ignore[untyped-decorator]
         def on_progress(_done: float, _: Any) -> bool:

@@ -31,7 +31,7 @@ class Shape:
     kv_heads: int = 2
     feed_forward: int = 128
     context: int = 1024
-    dtype: Literal["f32", "f16"] = "f32"
+    dtype: Literal["f32", "f16", "q8_0"] = "f32"
     tokenizer: Literal["bpe", "spm"] = "bpe"
     peak: float = 1.0  # larger: more certain answers
     seed: int = 0
@@ -57,12 +57,15 @@ def make_gguf(path: Path | str, shape: Shape = MICRO) -> Path:
     _describe(writer, shape)
     _speak(writer, shape, gguf)
     dtype = np.float16 if shape.dtype == "f16" else np.float32
+    packing = gguf.GGMLQuantizationType.Q8_0 if shape.dtype == "q8_0" else None
     rng = np.random.default_rng(shape.seed)
     for name, size, scale in _tensors(shape):
         if len(size) == 1:
             writer.add_tensor(name, np.ones(size, dtype=np.float32))
         else:
-            writer.add_tensor(name, (rng.standard_normal(size, dtype=np.float32) * scale).astype(dtype))
+            values = (rng.standard_normal(size, dtype=np.float32) * scale).astype(dtype)
+            packed = values if packing is None else gguf.quants.quantize(values, packing)
+            writer.add_tensor(name, packed, raw_dtype=packing)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -82,7 +85,7 @@ def _describe(writer: Any, shape: Shape) -> None:
     writer.add_rope_dimension_count(shape.width // shape.heads)
     writer.add_rope_freq_base(10_000.0)
     writer.add_vocab_size(shape.vocab)
-    writer.add_file_type(1 if shape.dtype == "f16" else 0)
+    writer.add_file_type({"f32": 0, "f16": 1, "q8_0": 7}[shape.dtype])
 
 
 def _tensors(shape: Shape) -> Iterator[tuple[str, tuple[int, ...], float]]:

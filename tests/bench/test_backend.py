@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +14,7 @@ from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.bench.backend import Local
 from bt_runtime.bench.case import Case, Setup, Strategy, cases
 from bt_runtime.bench.episode import Episode
+from bt_runtime.bench.outcome import from_json
 from bt_runtime.tree.clock import Alarm, Manual
 from tests.bench import worlds
 from tests.bench.conftest import knowing, named, outcomes, tasks_of
@@ -128,3 +131,12 @@ def test_a_strategy_may_be_a_file(tmp_path: Any, doors: str) -> None:
     backend = Local(lambda case: {"default": ScriptedModel(["Act: open door 1", "Act: done"])}, 1, Manual)
     (found,) = backend.outcomes(Setup(doors), cases([Strategy("mine", str(file))], tasks_of(doors, 1)))
     assert found.success and found.strategy == "mine"
+
+
+def test_a_case_a_set_up_and_an_outcome_can_be_sent_to_another_process(doors: str) -> None:
+    setup = Setup(doors, {"data": "x"}, budget=Budget(steps=3))
+    (case,) = cases(named("react"), tasks_of(doors, 1))
+    (outcome,) = outcomes(doors, [case.task], "react")
+    sent = (setup, case, outcome)
+    assert pickle.loads(pickle.dumps(sent)) == sent
+    assert from_json(json.loads(json.dumps(outcome.to_json()))) == outcome

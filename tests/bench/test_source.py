@@ -60,6 +60,14 @@ def test_textcrafts_results_give_their_tasks_with_the_recipes_that_were_shown(tm
     assert find(str(path), Wanted(episodes=1)).tasks == found.tasks[:1]
 
 
+def test_lines_of_another_name_and_files_that_are_not_there_are_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "tasks.jsonl").write_text("{}\n")
+    with pytest.raises(BtError, match="no file of ALFRED's tasks"):
+        find(str(tmp_path / "tasks.jsonl"), Wanted())
+    with pytest.raises(BtError, match="there is no file"):
+        find(str(tmp_path / "none.json"), Wanted())
+
+
 @pytest.mark.parametrize("text", ["nonsense", "[]", "{}", '{"env_0": {"problem": "craft x."}}', '{"env_0": 3}'])
 def test_a_file_that_is_none_of_the_formats_is_an_error_and_no_traceback(tmp_path: Path, text: str) -> None:
     (tmp_path / "odd.json").write_text(text)
@@ -90,8 +98,6 @@ def test_files_of_alfred_are_tasks_of_thor_by_the_split_that_their_name_says(dat
     found = find(str(data / "alfred" / "json_2.1.0_valid_seen.jsonl.gz"), Wanted(episodes=2))
     same = open_suite("thor").tasks(0, 2, "eval", source="alfred", data=str(data))
     assert (found.suite, found.tasks) == ("thor", same)
-    with pytest.raises(BtError, match="no file of ALFRED's tasks"):
-        find(str(data / "alfred" / "thor_layouts_120scenes.json.gz").replace(".json.gz", ".jsonl"), Wanted())
 
 
 def test_what_is_trained_on_is_never_what_is_tested(doors: str, tmp_path: Path) -> None:

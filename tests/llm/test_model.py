@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import random
 import threading
+from dataclasses import replace
 
 import pytest
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.llm.job import Cancelled
+from bt_runtime.llm.testing import MICRO, make_gguf
 from bt_runtime.types import Grammar
 
 VERBS = ["find", "pick up", "put down", "open", "close", "go to"]
@@ -306,3 +308,10 @@ def test_the_figures_add_up(open_model):
     stats = model.stats()
     assert (stats["asked"], stats["answered"], stats["failed"], stats["cancelled"]) == (6, 5, 1, 0)
     assert stats["gpu_layers"] == 0 and stats["devices"] == ["CPU"]
+
+
+def test_a_quantised_model_answers_on_any_processor(open_model, tmp_path):
+    """Prompts of many tokens in 8-bit weights do not kill the worker, tile unit or not."""
+    path = make_gguf(tmp_path / "q8.gguf", replace(MICRO, dtype="q8_0"))
+    chosen = open_model(path).choose(prompt(3), SKILLS).wait(WAIT)
+    assert chosen.text in SKILLS

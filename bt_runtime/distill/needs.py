@@ -1,0 +1,14 @@
+"""What training needs and a light install lacks, imported in one place."""
+
+from __future__ import annotations
+
+from bt_runtime.diagnose import MissingExtra
+
+try:
+    import torch
+    from torch import nn
+    from torch.nn import functional
+except ImportError as absent:
+    raise MissingExtra("training a model", "distill") from absent
+
+__all__ = ["functional", "nn", "torch"]
