@@ -59,10 +59,12 @@ class Host:
             return Unfit(f"{platform.node()}: {fault.message}", fault.hint)
         return int(next(iter(self.models.values())).count(text)) if self.models else len(text.split())
 
-    async def rest(self) -> None:
-        """Ends the episodes; the models stay open."""
+    async def rest(self) -> int:
+        """Ends the episodes, and says how many ran; the models stay open."""
         async with self.settling:
+            ran = len(self.site.running) if self.site is not None else 0
             await asyncio.to_thread(self._leave)
+        return ran
 
     def _settle(self, luggage: Luggage) -> None:
         self._leave()
