@@ -48,7 +48,7 @@ def nodes() -> Iterator[Any]:
     pytest.importorskip("llama_cpp", reason="needs the llm extra")
     from ray.cluster_utils import Cluster as Machines
 
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}  # else a busy machine starves its workers
     small = {"object_store_memory": 80_000_000}
     machines = Machines(
         initialize_head=True,
@@ -78,7 +78,7 @@ def hosts(backend: Cluster) -> list[Any]:
 def test_the_outcomes_are_those_of_one_machine_whichever_node_ran_what(
     nodes: Any, models: dict[str, Named], tmp_path: Path
 ) -> None:
-    todo = wandering(tmp_path, 8)
+    todo = wandering(tmp_path, 6)
     opened = models["default"].opened()
     with closing(opened):
         alone = list(Local({"default": opened}, 2).outcomes(SETUP, todo))
@@ -94,7 +94,7 @@ def test_the_outcomes_are_those_of_one_machine_whichever_node_ran_what(
 def test_when_nobody_waits_any_longer_nothing_goes_on_and_the_next_evaluation_can_begin(
     nodes: Any, models: dict[str, Named], tmp_path: Path
 ) -> None:
-    todo = wandering(tmp_path, 12)
+    todo = wandering(tmp_path, 8)
     with Cluster(nodes.address, models, 2) as backend:
         stream = backend.outcomes(SETUP, todo)
         next(iter(stream))
@@ -121,12 +121,12 @@ def test_a_lost_nodes_episodes_are_run_again_and_each_is_in_the_ledger_once(
     nodes: Any, models: dict[str, Named], tmp_path: Path
 ) -> None:
     """The last test: its cluster has one node less."""
-    todo = wandering(tmp_path, 14)
+    todo = wandering(tmp_path, 10)
     lines: list[int] = []
 
     def heard(outcome: Outcome, left: int) -> None:
         lines.append(len(ledger.read(tmp_path / ledger.RESULTS)))
-        if len(lines) == 3:
+        if len(lines) == 2:
             lost = nodes.worker_nodes.copy().pop()
             for each in lost.all_processes["raylet"]:
                 os.kill(each.process.pid, signal.SIGKILL)
@@ -136,6 +136,6 @@ def test_a_lost_nodes_episodes_are_run_again_and_each_is_in_the_ledger_once(
         alive = [each for each in backend.ray.nodes() if each["Alive"] and each["Resources"].get("CPU")]
     found = ledger.read(tmp_path / ledger.RESULTS)
     assert len(alive) == 1
-    assert lines == list(range(1, 15))  # a line for each, none of them twice
+    assert lines == list(range(1, 11))  # a line for each, none of them twice
     assert Counter(o.key for o in found) == Counter(case.key for case in todo)
-    assert [o.error for o in found] == [""] * 14
+    assert [o.error for o in found] == [""] * 10

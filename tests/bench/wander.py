@@ -15,9 +15,9 @@ TREE = """
 version: 1
 tree: wander
 inputs: {goal: string}
-root: {agent: {goal: "{goal}", moves: [think, act], choose: greedy, think_tokens: 6, max_decisions: 4}}
+root: {agent: {goal: "{goal}", moves: [think, act], choose: greedy, think_tokens: 6, max_decisions: 3}}
 """
-SETUP = Setup("textcraft", budget=Budget(decisions=4))
+SETUP = Setup("textcraft", budget=Budget(decisions=3))
 HOW = {"repeatable": True, "threads": 1, "niceness": 0}
 BY_THE_CLOCK = ("seconds", "model_seconds", "ticks")
 
