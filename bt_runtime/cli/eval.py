@@ -28,7 +28,6 @@ from bt_runtime.cli.progress import Progress
 from bt_runtime.cli.tasks import read_options
 from bt_runtime.config import Settings
 from bt_runtime.diagnose import BtError
-from bt_runtime.journal.record import versions
 from bt_runtime.runtime import Tree, load
 from bt_runtime.types import Json
 
@@ -84,8 +83,13 @@ def evaluate(
     depends = provenance.depends(setup, strategies, trees, source.tasks, models, asked)
     folder = folder_of(args, strategies, provenance.digest(depends))
     setup = setup._replace(journals=str(folder / "runs") if args.journals else "")
+<<<<<<< HEAD
     again = Again(args.resume, args.retry)
     evaluation.open_folder(folder, depends, {"command": sys.argv[1:], "versions": versions()}, again)
+=======
+    again, backend = Again(args.resume, args.retry), Local(models, args.jobs)
+    evaluation.open_folder(folder, depends, {"command": sys.argv[1:], "versions": provenance.versions()}, again)
+>>>>>>> harness
     try:
         if lessons:
             with Progress("train", args.color) as progress:

@@ -48,7 +48,9 @@ def nodes() -> Iterator[Any]:
     pytest.importorskip("llama_cpp", reason="needs the llm extra")
     from ray.cluster_utils import Cluster as Machines
 
-    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}  # else a busy machine starves its workers
+    around = pytest.MonkeyPatch()
+    around.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    around.setenv("RAY_worker_niceness", "0")  # else a busy machine starves the workers
     small = {"object_store_memory": 80_000_000}
     machines = Machines(
         initialize_head=True,
@@ -58,6 +60,7 @@ def nodes() -> Iterator[Any]:
         machines.add_node(num_cpus=1, **small)
     yield machines
     machines.shutdown()
+    around.undo()
 
 
 @pytest.fixture(scope="module")
