@@ -22,7 +22,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: help setup demo test bench fuzz lint types generated editor wheel check clean llama results soak kills kill-memory mutants-memory
+.PHONY: help setup demo test ray bench fuzz lint types generated editor wheel check clean llama results soak kills kill-memory mutants-memory
 .DEFAULT_GOAL := help
 
 help:
@@ -32,6 +32,7 @@ help:
 	@echo "make results    measure the papers' claims with the starter model, and write docs/results.md (EPISODES=20 for a trial)"
 	@echo "make fuzz       a guided search for a text that breaks the loader (SECONDS=60)"
 	@echo "make llama      compile llama.cpp once (LLAMA_CMAKE='-DGGML_CUDA=ON' for a GPU, see docs/models.md)"
+	@echo "make ray        evaluations on a Ray cluster of two nodes, one of which is killed"
 	@echo "make soak       10,000 mixed jobs for the model's worker, with kills and cancels"
 	@echo "make kills      40 runs killed at random moments, and resumed"
 	@echo "make kill-memory, mutants-memory   the long tests of the memory"
@@ -99,6 +100,10 @@ results: setup
 # longer than make test has time for
 soak: setup
 	BTR_SOAK=1 $(PY) -m pytest tests/llm/test_worker.py -k soak
+
+# starts a cluster of three nodes on this machine
+ray: setup
+	BTR_RAY=1 $(PY) -m pytest tests/bench/test_cluster.py
 
 kill-memory: setup
 	$(PY) tests/memory/kill.py rounds build/kill 50 1

@@ -66,6 +66,11 @@ def _strategies(group: argparse._ArgumentGroup) -> None:
 
 def _running(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--jobs", type=at_least(1), default=4, metavar="J", help="episodes at once; default: 4")
+    group.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        help="on the nodes of a Ray cluster, J on each: auto, local or HOST:PORT (extra eval)",
+    )
     group.add_argument("--repeatable", action="store_true", help="the same bits whatever else runs; slower")
     group.add_argument("--out", metavar="FOLDER", help="where results go; default: one in evals/")
     group.add_argument("--resume", action="store_true", help="go on with what is missing there")
