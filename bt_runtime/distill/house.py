@@ -19,7 +19,7 @@ from bt_runtime.distill.homes import make_lesson_task
 from bt_runtime.distill.lesson import Slips, Taught, teach
 from bt_runtime.distill.seen import Seen
 from bt_runtime.envs.house.catalogue import Catalogue, Furniture
-from bt_runtime.envs.house.notes import Notes, is_a, likely_first
+from bt_runtime.envs.house.notes import Notes, is_a
 from bt_runtime.envs.house.state import HANDS
 from bt_runtime.envs.house.suite import load_content
 from bt_runtime.envs.phrases import plural
@@ -234,7 +234,7 @@ class _Node:
         return True
 
     def _search(self, thing: str, room: str, wanted: int) -> Policy:
-        """Every place of the room where it could be, likeliest first."""
+        """Every place of the room where it could be, one after the other."""
         while self.notes.room != room:
             yield f"Act: go to {room}"
         if self._held(thing) >= wanted:
@@ -281,11 +281,11 @@ class _Node:
         return sum(is_a(name, thing) for name in self.notes.held)
 
     def _places(self, thing: str, room: str) -> list[str]:
-        """Where such a thing is kept as a rule; for one that nobody knows, all that holds anything."""
+        """Where such a thing is kept as a rule, as one sees it; for a thing that nobody knows, all that holds any."""
         known = self.catalogue.things.get(thing)
         holds = [name for name, furniture in self.catalogue.furniture.items() if furniture.holds]
-        kept = known.kept if known else ()
-        return likely_first(self.notes.fixtures.get(room, ()), kept, kept or holds)
+        kept = (known.kept if known else ()) or holds
+        return [name for name in self.notes.fixtures.get(room, ()) if name.rpartition(" ")[0] in kept]
 
     # put, open, start ----------------------------------------------------------------------------
 
@@ -370,9 +370,8 @@ class _Node:
     # rooms, and how things are said --------------------------------------------------------------
 
     def _rooms(self, first: str) -> list[str]:
-        order = [first, *(room for room in self.catalogue.rooms if room != first)]
-        rank = {room: i for i, room in enumerate(order)}
-        return sorted(self.notes.rooms, key=lambda r: (rank.get(r.rpartition(" ")[0], len(rank)), r))
+        """As they were told, those of that kind in front."""
+        return sorted(self.notes.rooms, key=lambda r: r.rpartition(" ")[0] != first)
 
     def _home_of_thing(self, thing: str) -> str:
         known = self.catalogue.things.get(thing)
