@@ -22,15 +22,17 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: help setup demo test bench fuzz lint types generated editor wheel check clean llama soak kills kill-memory mutants-memory
+.PHONY: help setup demo test ray bench fuzz lint types generated editor wheel check clean llama results soak kills kill-memory mutants-memory
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo       set up what it needs (compiles llama.cpp once) and let the starter model decide (SEED=2: other tasks)"
 	@echo "make test       set up what it needs and run the whole suite"
 	@echo "make bench      print the table of figures (ratios, one run; ONLY=engine for a part)"
+	@echo "make results    measure the papers' claims with the starter model, and write docs/results.md (EPISODES=20 for a trial)"
 	@echo "make fuzz       a guided search for a text that breaks the loader (SECONDS=60)"
 	@echo "make llama      compile llama.cpp once (LLAMA_CMAKE='-DGGML_CUDA=ON' for a GPU, see docs/models.md)"
+	@echo "make ray        evaluations on a Ray cluster of two nodes, one of which is killed"
 	@echo "make soak       10,000 mixed jobs for the model's worker, with kills and cancels"
 	@echo "make kills      40 runs killed at random moments, and resumed"
 	@echo "make kill-memory, mutants-memory   the long tests of the memory"
@@ -86,9 +88,22 @@ test: setup
 bench: setup
 	$(PY) tests/benchmarks $(ONLY)
 
+# At most an hour on two cores; one that was cut off goes on. A trial, and a run with CHECK=1 that must come back to the
+# committed figures, write no page in docs/.
+TRIAL := $(if $(EPISODES)$(MODEL),trial)
+RESULTS := build/results$(if $(CHECK),-check,$(if $(TRIAL),-trial))
+results: setup
+	$(PY) -m bt_runtime.cli eval claims --model $(or $(MODEL),starter) --episodes $(or $(EPISODES),200) --jobs 8 \
+		--out $(RESULTS) --page $(if $(CHECK)$(TRIAL),$(RESULTS)/results.md,docs/results.md) \
+		$(if $(CHECK),--check docs/results/summary.json)
+
 # longer than make test has time for
 soak: setup
 	BTR_SOAK=1 $(PY) -m pytest tests/llm/test_worker.py -k soak
+
+# starts a cluster of three nodes on this machine
+ray: setup
+	BTR_RAY=1 $(PY) -m pytest tests/bench/test_cluster.py
 
 kill-memory: setup
 	$(PY) tests/memory/kill.py rounds build/kill 50 1

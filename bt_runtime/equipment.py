@@ -68,6 +68,8 @@ class Equipment:
                 model.wake = context.wake
         if self.world is not None and self.recall:
             self._working_memory(context)
+        if self.recall:
+            services["remember"] = fresh_memory
         if self.task is not None:
             services.update(task=self.task.id, task_kind=self.task.kind)
         if self.memory is not None:
@@ -100,6 +102,27 @@ class Equipment:
         for thing in reversed(self.opened):
             thing.close()
         self.opened.clear()
+
+
+def fresh_memory() -> dict[str, Any]:
+    """The working memory of one episode, and what acts on it."""
+    from bt_runtime.memory.working import WorkingMemory
+
+    working = WorkingMemory(cast(Any, _Notes()))
+    return {"working_memory": working, "memory": Recaller(working)}
+
+
+class _Notes:
+    """A board of one's own."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, Any] = {}
+
+    def get(self, key: str) -> Any:
+        return self.kept.get(key)
+
+    def set(self, key: str, value: Any) -> None:
+        self.kept[key] = value
 
 
 class _Board:

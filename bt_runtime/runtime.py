@@ -24,8 +24,9 @@ from bt_runtime.tree.engine import Engine, Observer, Tick
 from bt_runtime.tree.findings import did_you_mean
 from bt_runtime.tree.graft import How, Refused, Request
 from bt_runtime.tree.loader import DEFAULT_CAPS, Caps, Loader
-from bt_runtime.tree.node import INVALID
+from bt_runtime.tree.node import INVALID, Node
 from bt_runtime.tree.runner import Runner, interruptible
+from bt_runtime.tree.shape import through
 from bt_runtime.tree.spec import TreeSpec
 from bt_runtime.types import Json, Task
 
@@ -119,7 +120,7 @@ class Run:
         self.spec = self.tree.spec
         self.context = Context(clock, strict)
         self.context.services.update(services or {}, grow=self._grow, sprout=self._sprout)
-        self.context.services["remove"] = self.remove
+        self.context.services.update(remove=self.remove, copy=self._copy)
         self.context.services["registry"] = lambda node: self.owner(node.path)[0].registry
         self.name = f"{self.spec.name}-{uuid4().hex[:8]}"
         self.equipment = Equipment(
@@ -215,7 +216,7 @@ class Run:
             if self.owner(path)[1] is not scope:
                 raise Refused(f"the tree around {path} was replaced meanwhile", "ask again")
             above, _, segment = place.rpartition("/")
-            return build_nodes(spec, self.context, scope, segment, above, tree.folder)
+            return build_nodes(spec, self._shared(place), scope, segment, above, tree.folder)
 
         return self.engine.request(Request(how, path, make, index, plan, spec.name or ""))
 
@@ -233,15 +234,19 @@ class Run:
 
     def owner(self, path: str) -> tuple[TreeSpec, Scope]:
         """The tree and the scope that nodes at this path belong to."""
+        from bt_runtime.tree.nodes.for_all import ForAll
         from bt_runtime.tree.nodes.subtree import Subtree
 
         node: Behaviour | None = self.engine.find(path)
+        scope: Scope | None = None  # of a copy
         while node is not None:
             above = node.parent
+            if isinstance(above, ForAll) and isinstance(node, Node) and scope is None:
+                scope = node.scope
             if isinstance(above, Subtree) and above.inner is not None:
-                return above.tree, above.inner
+                return above.tree, scope or above.inner
             node = above
-        return self.spec, self.blackboard
+        return self.spec, scope or self.blackboard
 
     def _grow(self, node: Any, file: Path) -> Request:
         """A tree that contains itself has been reached once more: let it grow there."""
@@ -249,7 +254,7 @@ class Run:
 
         def make(place: str) -> Behaviour:
             above, _, segment = place.rpartition("/")
-            return build_nodes(tree.root, self.context, node.open(tree, above), segment, above, tree.folder)
+            return build_nodes(tree.root, node.inside, node.open(tree, above), segment, above, tree.folder)
 
         request = Request("grow", node.path, make, name=tree.name)
         self.context.requests.append(request)
@@ -257,14 +262,34 @@ class Run:
 
     def _sprout(self, node: Any, text: str) -> Request:
         """Nodes that a model planned, checked as any others, to grow below the node that asked."""
-        tree, scope = self.owner(node.path)
+        tree, _ = self.owner(node.path)
         spec = self.tree.loader().fragment(text, tree, f"plan of {node.path}")
 
         def make(place: str) -> Behaviour:
             above, _, segment = place.rpartition("/")
-            return build_nodes(spec, self.context, scope, segment, above, tree.folder)
+            return build_nodes(spec, node.inside, node.scope, segment, above, tree.folder)
 
         return self.engine.request(Request("grow", node.path, make, text=text, name=spec.name or ""))
+
+    def _copy(
+        self, node: Any, spec: Any, opened: Callable[[str], Scope], made: Callable[[Any, Scope], None]
+    ) -> Request:
+        """Nodes that are written once and needed more than once: another copy, below the node that asked."""
+        tree, _ = self.owner(node.path)
+
+        def make(place: str) -> Behaviour:
+            above, _, segment = place.rpartition("/")
+            scope = opened(place)
+            child = build_nodes(spec, node.inside, scope, segment, above, tree.folder)
+            made(child, scope)
+            return child
+
+        return self.engine.request(Request("insert", node.path, make))
+
+    def _shared(self, place: str) -> Context:
+        """What nodes that will stand at this path share."""
+        above = through(self.engine.find(place.rpartition("/")[0])) if place.count("/") > 1 else None
+        return above.inside if isinstance(above, Node) else self.context
 
     # Start -----------------------------------------------------------------------------------
 

@@ -11,13 +11,15 @@ import pytest
 from bt_runtime import Run, explain, expression, load, source
 from bt_runtime.config import read_project
 from bt_runtime.diagnose import BtError, Faults
+from bt_runtime.plans import guide
 from bt_runtime.project import PROJECT_FILE
 from bt_runtime.skills import manifest
 from bt_runtime.tree.loader import Loader
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = re.compile(
-    r"^```(yaml|python|expression|settings) (wrong|right)( bytes| skills/\S+)?\n(.*?)^```$", re.MULTILINE | re.DOTALL
+    r"^```(yaml|python|expression|settings|plan) (wrong|right)( bytes| skills/\S+)?\n(.*?)^```$",
+    re.MULTILINE | re.DOTALL,
 )
 BESIDE = re.compile(r"^```yaml beside (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -46,6 +48,8 @@ def found(example: Example, root: Path) -> list[str]:
         except expression.ExpressionError as fault:
             return [fault.code]
         return []
+    if example.language == "plan":
+        return [d.code for d in guide.parse(example.text).diagnostics]
     if example.language == "settings":
         root.mkdir(parents=True)
         (root / PROJECT_FILE).write_text(example.text)
@@ -97,7 +101,7 @@ def test_every_code_has_a_title_and_shows_something_right() -> None:
 
 def test_every_code_that_is_used_has_a_page_and_every_page_a_use() -> None:
     """A code is written out wherever it is given."""
-    folders = ("source", "expression", "tree", "skills")
+    folders = ("source", "expression", "tree", "skills", "plans")
     used: set[str] = set()
     places = [path for folder in folders for path in ROOT.glob(f"bt_runtime/{folder}/**/*.py")]
     for path in [*places, ROOT / "bt_runtime" / "config.py"]:

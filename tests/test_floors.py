@@ -13,18 +13,18 @@ FLOORS = [
     {"diagnose", "project", "importing"},
     {"source", "expression", "diagnose_format", "explain"},
     {"schema"},
-    {"skills", "llm", "memory", "envs"},
+    {"skills", "llm", "memory", "envs", "plans"},
     {"tree"},
     {"journal"},
     {"agents"},
     {"config", "equipment", "generated", "init"},
     {"runtime"},
     {"playback"},
-    {"testing", "pytest_plugin", "render", "view", "bench", "distill", "interop"},
+    {"testing", "pytest_plugin", "render", "view", "bench", "distill", "interop", "optimise"},
     {"cli"},
 ]
 LEVEL = {part: level for level, parts in enumerate(FLOORS) for part in parts}
-OUTSIDE = {"llm", "memory", "envs"}
+OUTSIDE = {"llm", "memory", "envs", "plans"}
 
 
 def part_of(module: str) -> str:

@@ -12,7 +12,7 @@ from bt_runtime.agents.deciding import PAUSE, Life
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.growing import Growing, family_of
 from bt_runtime.agents.loops import cycle
-from bt_runtime.agents.prompt import Prompt, agent_prompt, system_text
+from bt_runtime.agents.prompt import Prompt, agent_prompt, guided, system_text
 from bt_runtime.agents.story import ACT, OPENINGS, Family, Step, written
 from bt_runtime.agents.surroundings import DONE, FAILURE, Surroundings
 from bt_runtime.tree.node import RUNNING, SUCCESS
@@ -38,7 +38,8 @@ class Agent(Growing):
         self.steps, self.trail, self.plans, self.warned = [], [], [], set()
         self.invalid = 0
         self.moves = [str(m) for m in self.value("moves")]
-        self.system = system_text(self.spec.values["prompt"] or "agent", {"moves": self.moves})
+        system = system_text(self.spec.values["prompt"] or "agent", {"moves": self.moves})
+        self.system = guided(system, self.guide())
         self.notes = [str(n) for n in self.value("notes")]
         self.around = Surroundings(self.context, self.path, bool(self.spec.values["recall"]))
         self.opening = self.around.opening() + self.last_action()

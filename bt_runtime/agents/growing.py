@@ -16,6 +16,7 @@ from bt_runtime.agents.story import Family
 from bt_runtime.diagnose import BtError, Faults
 from bt_runtime.llm.plans import Budget as Room
 from bt_runtime.llm.plans import Kind, expansion
+from bt_runtime.plans.guide import text_of
 from bt_runtime.schema.dialect import forms
 from bt_runtime.tree.node import computed
 from bt_runtime.tree.nodes.parent import Composite
@@ -123,6 +124,14 @@ class Growing(Deciding):
         acts = tuple(world.skills()) if skilled else ()
         room = Room(int(budget.levels), int(budget.width), int(budget.length))
         return expansion(kinds, room, acts, subgoals=bool(self.spec.values["leaf"]))
+
+    def guide(self) -> str:
+        """The plan that is followed: this node's own, else that of whoever it is a part of."""
+        for node in (self, *self.agents_above()):
+            said = str(node.value("guide")) if isinstance(node, Growing) else ""
+            if said.strip():
+                return text_of(said)
+        return ""
 
     def seed(self) -> int:
         """Another one for each decision, the same in every run with the same seed."""

@@ -6,7 +6,7 @@ from bt_runtime.agents import recalling
 from bt_runtime.agents.deciding import PAUSE, Life
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.growing import Growing, family_of
-from bt_runtime.agents.prompt import agent_prompt, system_text
+from bt_runtime.agents.prompt import agent_prompt, guided, system_text
 from bt_runtime.agents.story import Step
 from bt_runtime.agents.surroundings import Surroundings
 
@@ -22,7 +22,7 @@ class Plan(Growing):
         opening = Surroundings(self.context, self.path, recall=False).opening()
         notes = [str(n) for n in self.value("notes")]
         examples = yield from recalling.examples(self)
-        system = system_text(values["prompt"] or _PROMPTS[form], {"moves": ["expand"]})
+        system = guided(system_text(values["prompt"] or _PROMPTS[form], {"moves": ["expand"]}), self.guide())
         steps: list[Step] = []
         for _ in range(int(values["max_invalid"])):
             over = self.over()

@@ -55,6 +55,11 @@ def agent_prompt(
     return Prompt(system, example_block(examples), opening(goal, observation, family, notes), written(steps))
 
 
+def guided(system: str, guide: str) -> str:
+    """What is fixed, with the plan that is to be followed: the same for all tasks of its kind."""
+    return f"{system.rstrip()}\n{system_text('guide', {'guide': guide.strip()})}" if guide.strip() else system
+
+
 def example_block(examples: Sequence[str]) -> str:
     """Experiences as they are told: whole, numbered, apart from the task at hand."""
     if not examples:

@@ -1,30 +1,80 @@
-"""Reflection: after a failure, one line about what to do differently, kept for the next attempt."""
+"""Reflection: what an attempt teaches, in one line each: a lesson, or AutoPlan's summary, flaw and revision."""
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Any
 
+from bt_runtime.agents import sir
 from bt_runtime.agents.deciding import Deciding, Life
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.prompt import Prompt, system_text
+from bt_runtime.diagnose import BtError
+from bt_runtime.plans.guide import text_of
+from bt_runtime.types import Json
 
 
 class Reflect(Deciding):
     def live(self) -> Life:
+        parts = [str(part) for part in self.value("parts")]
+        unknown = [part for part in parts if part not in sir.CUES]
+        if unknown or not parts:
+            raise BtError(
+                f"`parts` of a reflection are some of {', '.join(sir.CUES)}, not {', '.join(unknown) or 'none'}"
+            )
+        said = yield from self.lesson() if parts == [sir.LESSON] else self.examined(parts)
+        self.keep(said, alone=parts == [sir.LESSON])
+        self.tell("reflection", **said)
+        return Ending("done", next(reversed(said.values())))
+
+    def lesson(self) -> Generator[Any, Any, dict[str, str]]:
+        """One line for the next attempt at the same task."""
+        story, ended = self.story()
+        system = system_text(self.spec.values["prompt"] or "reflect", {})
+        prompt = Prompt(system, "", sir.attempt(story, ended, self.goal), sir.CUES[sir.LESSON])
+        return {sir.LESSON: (yield from self.line(prompt, None))}
+
+    def examined(self, parts: list[str]) -> Generator[Any, Any, dict[str, str]]:
+        """One part after the other, each with those before it in view."""
+        story, ended = self.story()
         values = self.spec.values
+        story = sir.shortened(story, int(values["story_tokens"]), self.model().count)
+        told = sir.attempt(story, ended, self.goal) + sir.judged(self.value("experience"))
+        system = system_text(values["prompt"] or "reflect_plan", {})
+        guide = text_of(str(self.value("guide")))
+        said: dict[str, str] = {}
+        for part in parts:
+            prompt = sir.reflection(system, guide, told, said)
+            said[part] = yield from self.line(
+                prompt._replace(steps=prompt.steps + sir.CUES[part]), int(values["line_length"])
+            )
+        return said
+
+    def story(self) -> tuple[str, str]:
+        """Of the experience that was given, else of the latest attempt at this goal in this run."""
+        experience = self.value("experience")
+        if experience:
+            return str(experience.get("story", "")), str(experience.get("ended") or "nothing is known of it")
         stories: dict[str, tuple[str, str]] = self.context.service("stories") or {}
-        story, ended = stories.get(self.goal, ("", "nothing is known of it"))
-        system = system_text(values["prompt"] or "reflect", {})
-        asked = (
-            f"{story}\nThis attempt ended: {ended}.\n" if story else f"The task was: {self.goal}\nIt failed: {ended}.\n"
-        )
-        prompt = Prompt(system, "", asked, "Next time:").text(getattr(self.model(), "chat_template", None))
+        return stories.get(self.goal, ("", "nothing is known of it"))
+
+    def line(self, prompt: Prompt, limit: int | None) -> Generator[Any, Any, str]:
+        values = self.spec.values
+        grammar = sir.line_grammar(limit) if limit is not None else None
         wrote = yield self.model().write(
-            prompt, stop=["\n"], max_tokens=values["max_tokens"], temperature=float(values["temperature"])
-        )
-        lesson = " ".join(wrote.text.split())
-        into = values["into"]
-        kept: list[Any] = [*(self.scope.get(into) or []), *([lesson] if lesson else [])]
-        self.scope[into] = kept[-int(values["keep"]) :]
-        self.tell("reflection", lesson=lesson)
-        return Ending("done", lesson)
+            prompt.text(getattr(self.model(), "chat_template", None)), grammar=grammar, stop=["\n"],
+            max_tokens=values["max_tokens"], temperature=float(values["temperature"]),
+        )  # fmt: skip
+        return " ".join(wrote.text.split())
+
+    def keep(self, said: dict[str, str], alone: bool) -> None:
+        values, experience = self.spec.values, self.value("experience")
+        kept: Json = said[sir.LESSON] if alone else {"goal": self.goal, **said}
+        if experience and not alone:
+            kept["reached"] = bool(experience.get("reached"))
+        if values.get("into") is not None:
+            into = values["into"]
+            entries: list[Any] = [*(self.scope.get(into) or []), *([kept] if kept else [])]
+            self.scope[into] = entries[-int(values["keep"]) :]
+        if values.get("reflection") is not None:
+            self.scope[values["reflection"]] = kept

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from bt_runtime.bench.case import Case, Setup
@@ -23,6 +23,32 @@ class Backend(Protocol):
         Closing the iterator ends what is running."""
 
 
+class Intake:
+    """The cases still to be begun: a list that is there, or one that others add to while it is open."""
+
+    def __init__(self, cases: Iterable[Case] = (), open: bool = False) -> None:
+        self.cases, self.open = deque(cases), open
+        self.ended = False
+        self.alarm = Alarm()  # rung from any thread when there is something to do
+
+    @property
+    def goes_on(self) -> bool:
+        return not self.ended and (self.open or bool(self.cases))
+
+    def add(self, case: Case) -> None:
+        self.cases.append(case)
+        self.alarm.set()
+
+    def end(self) -> None:
+        """Nothing more is begun, and what runs is closed."""
+        self.ended = True
+        self.alarm.set()
+
+    def wait(self) -> None:
+        if self.goes_on and not self.cases:
+            self.alarm.wait()
+
+
 class Local:
     """One thread ticks `jobs` episodes in turn; their questions go to the same models, which answer them in one batch.
 
@@ -36,21 +62,27 @@ class Local:
         self.trees: dict[str, Tree] = {}
 
     def outcomes(self, setup: Setup, cases: Sequence[Case]) -> Iterator[Outcome]:
-        waiting, running = deque(cases), list[Episode]()
-        alarm = Alarm()
+        return self.served(setup, Intake(cases))
+
+    def served(self, setup: Setup, intake: Intake) -> Iterator[Outcome]:
+        """Until the intake has ended, or is closed and all of it is done."""
+        running, alarm = list[Episode](), intake.alarm
         with Shelves(setup, self.count) as shelves:
             try:
-                while waiting or running:
+                while intake.goes_on or (running and not intake.ended):
                     alarm.clear()
-                    while waiting and len(running) < self.jobs:
-                        running.append(self._begun(setup, waiting.popleft(), shelves, alarm))
+                    while intake.cases and len(running) < self.jobs:
+                        running.append(self._begun(setup, intake.cases.popleft(), shelves, alarm))
                     for episode in [e for e in running if e.over or e.wait <= 0]:
                         if not episode.over:
                             episode.tick()
                         if episode.over:
                             running.remove(episode)
                             yield shelves.kept(episode.finish(), episode.case)
-                    self._sleep(running, alarm)
+                    if running:
+                        self._sleep(running, alarm)
+                    else:
+                        intake.wait()
             finally:
                 for episode in running:
                     episode.close()

@@ -27,6 +27,7 @@ class Setup(NamedTuple):
     recall: bool = True
     free: bool = False
     level: str = ""  # of the experiences shown; empty: as the tree says
+    example_tokens: int = 0  # that they may take together; 0: as the tree says
     learning: bool = False
     journals: str = ""  # the folder for them; empty: none are kept
 

@@ -142,7 +142,7 @@ class Episode:
         told, tally, events = self.outcome, self.tally, tale.events
         told.calls, told.written = tally.calls, tally.written
         told.prompt, told.reused, told.computed = tally.prompt, tally.reused, tally.computed
-        told.model_seconds = round(tally.seconds, 3)
+        told.model_seconds, told.overflow = round(tally.seconds, 3), tally.too_long
         told.steps, told.k, told.decided = steps(events), nesting(events), tale.decided
         acts = [event.what for event in tale.named("acted")]
         told.invalid = sum(not act["ok"] and not act["offered"] for act in acts)

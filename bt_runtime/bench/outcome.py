@@ -36,6 +36,7 @@ class Outcome:
     k: int = 0  # agents above one another, at most: ADaPT's k_max
     invalid: int = 0  # acts that were none of what could be done, and were not done
     refused: int = 0  # acts that the world refused, and plans that could not be used
+    overflow: bool = False  # a prompt was longer than the model can read
     label: str = ""  # why it failed
     error: str = ""  # what broke: this is no failure of the strategy
     decided: str = ""  # digest of all that was decided, thought and planned

@@ -14,17 +14,29 @@ SIZE, DOTS = (6.4, 4.0), 150
 
 def draw(folder: Path, groups: Sequence[Group]) -> list[Path]:
     """The files that were written."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("plots", "eval") from None
     made = []
     for name, paint in (("success_by_depth", _by_depth), ("decisions_by_success", _by_decisions)):
-        figure = Figure(figsize=SIZE, dpi=DOTS, layout="constrained")
+        figure = _figure()
         paint(figure.add_subplot(), groups)
         made.append(folder / f"{name}.png")
         figure.savefig(made[-1], metadata={"Software": None})  # the same outcomes give the same file
     return made
+
+
+def draw_by_depth(path: Path, groups: Sequence[Group]) -> None:
+    """One picture: a line for each strategy."""
+    figure = _figure()
+    _by_depth(figure.add_subplot(), groups)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Software": None})
+
+
+def _figure() -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtra("plots", "eval") from None
+    return Figure(figsize=SIZE, dpi=DOTS, layout="constrained")
 
 
 def _by_depth(axes: Any, groups: Sequence[Group]) -> None:

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from bt_runtime import project
 from bt_runtime.bench.case import Setup, Strategy
-from bt_runtime.journal import sources
+from bt_runtime.journal import record, sources
 from bt_runtime.runtime import Tree
 from bt_runtime.types import Json, Task
 
 _CHUNK = 1 << 20
+
+
+def versions() -> dict[str, str]:
+    """Ours, and of what computes the answers: another build may round in another way."""
+    found = record.versions()
+    for package in ("llama-cpp-python", "llguidance"):
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
 
 
 def digest(value: Json) -> str:

@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 class Shelf:
     """One episode's view of a memory; `episodes` is None where there is nothing to read yet."""
 
-    def __init__(self, episodes: Episodes | None, level: str = "") -> None:
-        self.episodes, self.level = episodes, level
+    def __init__(self, episodes: Episodes | None, level: str = "", tokens: int = 0) -> None:
+        self.episodes, self.level, self.tokens = episodes, level, tokens
         self.noted: list[Experience] = []
 
     def ask(self, goal: str, budget: int | None = None, k: int = 5, **how: Any) -> Any:
         if self.level:
             how["level"] = self.level
+        budget = self.tokens or budget
         return self.episodes.ask(goal, budget, k, **how) if self.episodes is not None else Nothing(goal)
 
     def select(self, strategy: Any, count: int, **how: Any) -> Any:
@@ -81,7 +82,9 @@ class Shelves:
         where = case.strategy.memory
         if not where and not self.setup.learning:
             return None
-        shelf = self.out[case.key] = Shelf(self._open(where) if where else None, self.setup.level)
+        shelf = self.out[case.key] = Shelf(
+            self._open(where) if where else None, self.setup.level, self.setup.example_tokens
+        )
         return shelf
 
     def kept(self, outcome: Outcome, case: Case) -> Outcome:

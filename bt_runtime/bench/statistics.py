@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 Z = 1.959963984540054  # of the normal distribution: 95 % lie within
 SAMPLES = 1000
+NEAR = 1e-9  # sums of the same numbers in another order are not always the same
 
 
 class Estimate(NamedTuple):
@@ -49,3 +50,36 @@ def mcnemar(first_only: int, second_only: int) -> float:
     count, fewer = first_only + second_only, min(first_only, second_only)
     tail = sum(math.comb(count, i) for i in range(fewer + 1))
     return float(min(1.0, 2 * tail / (1 << count)))
+
+
+def unpaired(first: Sequence[float], second: Sequence[float], seed: int, samples: int = SAMPLES) -> Estimate:
+    """The first's mean less the second's, where they have no tasks in common."""
+    if not first or not second:
+        return Estimate(math.nan, math.nan, math.nan)
+    rng = Random(seed)
+    gaps = sorted(
+        mean(rng.choices(first, k=len(first))) - mean(rng.choices(second, k=len(second))) for _ in range(samples)
+    )
+    low, high = gaps[int(0.025 * samples)], gaps[min(samples - 1, int(0.975 * samples))]
+    return Estimate(mean(first) - mean(second), low, high)
+
+
+def sign_flips(gaps: Sequence[float], seed: int, samples: int = SAMPLES) -> float:
+    """Two-sided: how often a mean at least so far from nothing comes about when every pair's sign is a coin's."""
+    if not gaps:
+        return math.nan
+    rng, found = Random(seed), abs(math.fsum(gaps)) - NEAR
+    sums = (abs(math.fsum(g if rng.random() < 0.5 else -g for g in gaps)) for _ in range(samples))
+    return (1 + sum(each >= found for each in sums)) / (1 + samples)
+
+
+def shuffled(first: Sequence[float], second: Sequence[float], seed: int, samples: int = SAMPLES) -> float:
+    """Two-sided: how often a difference of means at least so large comes about when who is in which group is drawn."""
+    if not first or not second:
+        return math.nan
+    rng, pool, count = Random(seed), [*first, *second], len(first)
+    found, hits = abs(mean(first) - mean(second)) - NEAR, 0
+    for _ in range(samples):
+        rng.shuffle(pool)
+        hits += abs(mean(pool[:count]) - mean(pool[count:])) >= found
+    return (1 + hits) / (1 + samples)

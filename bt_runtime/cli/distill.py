@@ -16,7 +16,7 @@ SIZES = ("toy", "tiny", "small", "base", "large")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    what = "documents (*.jsonl, or a folder of them), a folder of recorded runs, a memory, or a teacher's name"
+    what = "documents (*.jsonl, or a folder of them), a folder of recorded runs, a memory, or a teacher: house:3000"
     add("--from", dest="wanted", nargs="+", required=True, metavar="SOURCE", help=what)
     add("--out", type=Path, required=True, metavar="FILE.gguf", help="the model to write")
     add("--work", type=Path, metavar="DIR", help="where the stages keep what they made (default: FILE.work)")
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     if args.fresh and work.is_dir():
         shutil.rmtree(work)
     order = Order(
-        places=gathered(args.wanted, work / "documents"),
+        places=gathered(args.wanted, work / "documents", args.seed, say),
         work=work,
         out=args.out,
         plan=Plan(

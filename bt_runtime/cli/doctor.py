@@ -140,7 +140,7 @@ def _content() -> Iterator[Check]:
         if not places:
             yield Check("warn", folder, "no folder of that name", "install bt_runtime again: its content is missing")
             continue
-        suffix = {"memory": ".jsonl", "schemas": ".json"}.get(folder, ".yaml")
+        suffix = {"memory": ".jsonl", "plans": ".md", "schemas": ".json"}.get(folder, ".yaml")
         count = len(list(project.names(folder, suffix)))
         yield Check("ok", folder, f"{count} in {', then '.join(str(p) for p in places)}")
 

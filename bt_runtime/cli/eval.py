@@ -14,24 +14,26 @@ from bt_runtime.agents.budget import Budget
 from bt_runtime.bench import evaluation, provenance
 from bt_runtime.bench.backend import Local
 from bt_runtime.bench.case import Setup, Strategy, cases
+from bt_runtime.bench.cluster import Cluster
 from bt_runtime.bench.evaluation import Again
 from bt_runtime.bench.source import Source, Wanted, apart, find
 from bt_runtime.bench.training import train
 from bt_runtime.cli import Exit
 from bt_runtime.cli.eval_arguments import add_arguments
+from bt_runtime.cli.eval_claims import claims
 from bt_runtime.cli.eval_show import contrast, show, shown
 from bt_runtime.cli.given import given
-from bt_runtime.cli.models import decides, open_models
+from bt_runtime.cli.models import decides, named_models, open_models
 from bt_runtime.cli.named import found
 from bt_runtime.cli.progress import Progress
 from bt_runtime.cli.tasks import read_options
 from bt_runtime.config import Settings
 from bt_runtime.diagnose import BtError
-from bt_runtime.journal.record import versions
 from bt_runtime.runtime import Tree, load
 from bt_runtime.types import Json
 
 BUILD = "build"
+EPISODES = 10
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +43,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.what in ("show", "compare"):
         return show(args) if args.what == "show" else contrast(args)
+    if args.what == "claims":
+        return claims(args)
     if args.folders:
         raise BtError(f"{args.folders[0]} is one word too many", "one SUITE; strategies: --strategy react,reactree")
     source = find(args.what, wanted(args), read_options(args.world))
@@ -52,9 +56,19 @@ def run(args: argparse.Namespace) -> int:
     strategies = [s._replace(inputs=inputs(args.set, s.name, trees), memory=memory(args, s)) for s in strategies]
     with ExitStack() as stack:
         asked = any(decides(tree.spec) for tree in trees.values())
-        settings = Settings({"model": args.model})
-        models = open_models(settings, stack, **({"repeatable": True} if args.repeatable else {})) if asked else {}
-        return evaluate(args, source, strategies, trees, models)
+        models, backend = backend_of(args, asked, stack)
+        return evaluate(args, source, strategies, trees, models, backend)
+
+
+def backend_of(args: argparse.Namespace, asked: bool, stack: ExitStack) -> tuple[Mapping[str, Any], Local | Cluster]:
+    """Here, or on the nodes of a cluster, each of which opens the models itself; none where no tree asks one."""
+    settings = Settings({"model": args.model})
+    how = {"repeatable": True} if args.repeatable else {}
+    if args.ray is None:
+        models = open_models(settings, stack, **how) if asked else {}
+        return models, Local(models, args.jobs)
+    sent = named_models(settings, **how) if asked else {}
+    return sent, stack.enter_context(Cluster(args.ray, sent, args.jobs))
 
 
 def evaluate(
@@ -63,6 +77,7 @@ def evaluate(
     strategies: Sequence[Strategy],
     trees: Mapping[str, Tree],
     models: Mapping[str, Any],
+    backend: Local | Cluster,
 ) -> int:
     setup = setup_of(args, source)
     lessons = apart(args.what, wanted(args), args.train, source) if args.memory == BUILD else []
@@ -72,8 +87,13 @@ def evaluate(
     depends = provenance.depends(setup, strategies, trees, source.tasks, models, asked)
     folder = folder_of(args, strategies, provenance.digest(depends))
     setup = setup._replace(journals=str(folder / "runs") if args.journals else "")
-    again, backend = Again(args.resume, args.retry), Local(models, args.jobs)
+<<<<<<< HEAD
+    again = Again(args.resume, args.retry)
     evaluation.open_folder(folder, depends, {"command": sys.argv[1:], "versions": versions()}, again)
+=======
+    again, backend = Again(args.resume, args.retry), Local(models, args.jobs)
+    evaluation.open_folder(folder, depends, {"command": sys.argv[1:], "versions": provenance.versions()}, again)
+>>>>>>> harness
     try:
         if lessons:
             with Progress("train", args.color) as progress:
@@ -107,7 +127,7 @@ def memory(args: argparse.Namespace, strategy: Strategy) -> str:
 
 def wanted(args: argparse.Namespace) -> Wanted:
     kinds = tuple(kind.strip() for kind in args.kinds.split(",") if kind.strip())
-    return Wanted(args.seed, args.episodes, args.split, kinds, args.data, read_options(args.option))
+    return Wanted(args.seed, args.episodes or EPISODES, args.split, kinds, args.data, read_options(args.option))
 
 
 def setup_of(args: argparse.Namespace, source: Source) -> Setup:
@@ -116,7 +136,7 @@ def setup_of(args: argparse.Namespace, source: Source) -> Setup:
         budget = Budget(steps=args.steps or math.inf, decisions=args.budget or math.inf)
     return Setup(
         source.suite, source.world, args.seed, budget, args.seconds or math.inf, not args.no_recall, args.free,
-        args.level or "",
+        args.level or "", args.example_tokens,
     )  # fmt: skip
 
 

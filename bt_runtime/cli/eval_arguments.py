@@ -14,9 +14,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = (
         "btr eval SUITE --strategy TREE,... [options]\n"
         "       btr eval show FOLDER [--format table|json|csv]\n"
-        "       btr eval compare FOLDER[:STRATEGY] FOLDER[:STRATEGY]"
+        "       btr eval compare FOLDER[:STRATEGY] FOLDER[:STRATEGY]\n"
+        "       btr eval claims [CLAIM ...] [--page FILE.md] [--check SUMMARY.json]"
     )
-    parser.add_argument("what", metavar="SUITE", help="a world, or a file of tasks; or `show`, `compare`")
+    parser.add_argument("what", metavar="SUITE", help="a world, or a file of tasks; or `show`, `compare`, `claims`")
     parser.add_argument("folders", nargs="*", metavar="FOLDER", help="of an evaluation, for `show` and `compare`")
     _tasks(parser.add_argument_group("tasks"))
     _strategies(parser.add_argument_group("strategies"))
@@ -25,11 +26,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plots", action="store_true", help="draw success over depth and decisions as PNG (extra eval)"
     )
+    parser.add_argument("--page", metavar="FILE", help="where `claims` writes its page; default: in the folder")
+    parser.add_argument("--check", metavar="FILE", help="the summary that the figures of `claims` must come back to")
     add_color(parser)
 
 
 def _tasks(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--episodes", type=at_least(1), default=10, metavar="N", help="tasks a strategy; default: 10")
+    group.add_argument("--episodes", type=at_least(1), metavar="N", help="tasks a strategy; default: 10, of claims 200")
     group.add_argument("--seed", type=int, default=0, metavar="N", help="of tasks and decisions; default: 0")
     group.add_argument("--split", choices=("train", "eval"), default="eval", help="no task is in both; default: eval")
     group.add_argument("--kinds", default="", metavar="KIND,...", help="only these kinds of task")
@@ -55,11 +58,19 @@ def _strategies(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--train", type=at_least(1), default=50, metavar="N", help="tasks that `build` runs; default: 50"
     )
+    group.add_argument(
+        "--example-tokens", type=at_least(1), default=0, metavar="N", help="… which take so many tokens at most"
+    )
     group.add_argument("--level", choices=("agent", "task"), help="of the experiences shown; default: as the tree says")
 
 
 def _running(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--jobs", type=at_least(1), default=4, metavar="J", help="episodes at once; default: 4")
+    group.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        help="on the nodes of a Ray cluster, J on each: auto, local or HOST:PORT (extra eval)",
+    )
     group.add_argument("--repeatable", action="store_true", help="the same bits whatever else runs; slower")
     group.add_argument("--out", metavar="FOLDER", help="where results go; default: one in evals/")
     group.add_argument("--resume", action="store_true", help="go on with what is missing there")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bt_runtime.config import Settings
 from bt_runtime.tree.spec import NodeSpec, TreeSpec
 
-DECIDING = frozenset({"agent", "plan", "reflect", "verify"})
+if TYPE_CHECKING:
+    from bt_runtime.bench.luggage import Named
+
+DECIDING = frozenset({"agent", "plan", "reflect", "rewrite", "verify"})
 
 
 def decides(tree: TreeSpec) -> bool:
@@ -32,22 +35,33 @@ def nodes(tree: TreeSpec) -> Iterator[NodeSpec]:
                 todo.append(node.subtree)
 
 
-def open_models(settings: Settings, stack: ExitStack, **how: Any) -> dict[str, Any]:
-    """The model for every role that the project names, and one for all others; each file is opened once, and so
-    (`how`: settings of local models)."""
-    from bt_runtime.llm import open_model
-
-    opened: dict[str, Any] = {}
-
-    def model(where: str | None, role: str) -> Any:
-        key = where or role
-        if key not in opened:
-            opened[key] = open_model(where, role=role, **how)
-            stack.callback(opened[key].close)
-        return opened[key]
+def places(settings: Settings) -> dict[str, str]:
+    """A path or an address for every role that the project names, and one for all others."""
+    from bt_runtime.llm.settings import find_model
 
     named = settings.value("model")
     chosen = str(named.value) if isinstance(named.value, str) and not named.source.startswith("btr.yaml") else None
     roles = settings["models"] if isinstance(settings["models"], dict) and chosen is None else {}
-    found = {str(role): model(None, str(role)) for role in roles}
-    return {**found, "default": found.get("planner") or model(chosen, "planner")}
+    found = {str(role): find_model(None, str(role)) for role in roles}
+    return {**found, "default": found.get("planner") or find_model(chosen)}
+
+
+def open_models(settings: Settings, stack: ExitStack, **how: Any) -> dict[str, Any]:
+    """Each file is opened once, whatever the number of its roles (`how`: settings of local models)."""
+    from bt_runtime.llm import open_model
+
+    opened: dict[str, Any] = {}
+    found = places(settings)
+    for where in dict.fromkeys(found.values()):
+        opened[where] = open_model(where, **how)
+        stack.callback(opened[where].close)
+    return {role: opened[where] for role, where in found.items()}
+
+
+def named_models(settings: Settings, **how: Any) -> dict[str, Named]:
+    """The same models for other machines: named, and not opened here."""
+    from bt_runtime.bench.luggage import named
+
+    found = places(settings)
+    sent = {where: named(where, **how) for where in dict.fromkeys(found.values())}
+    return {role: sent[where] for role, where in found.items()}

@@ -13,7 +13,7 @@ from bt_runtime.cli.failure import say
 from bt_runtime.diagnose import BtError
 from bt_runtime.generated import as_text, schemas, write
 
-NAMES = ("tree", "skills", "expansion")
+NAMES = ("tree", "skills", "plan", "expansion")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Which files a check is about: those named, and in folders everything that is a tree or a manifest."""
+"""Which files a check is about: those named, and in folders everything that is a tree, a manifest or a plan."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Literal, NamedTuple
 
 from bt_runtime.diagnose import BtError, nearest
 
-Content = Literal["tree", "skills", "project"]
+Content = Literal["tree", "skills", "plan", "project"]
 SUFFIXES = (".yaml", ".yml")
+PLAN = ".md"  # below a plans/
 # folders of a project that hold other content, and folders that hold none
 PASSED_OVER = frozenset({"envs", "memory", "schemas", "runs", "node_modules", "__pycache__", "venv", "build", "dist"})
 
@@ -52,18 +53,25 @@ def _inside(folder: Path) -> Iterator[Selected]:
         below[:] = sorted(d for d in below if not d.startswith(".") and d not in PASSED_OVER)
         for file in sorted(files):
             path = Path(place, file)
-            if path.suffix in SUFFIXES and not file.startswith("."):
+            if not file.startswith(".") and (path.suffix in SUFFIXES or _is_plan(path)):
                 content = _content(path)
                 if content is not None:
                     yield Selected(path, content)
 
 
+def _is_plan(path: Path) -> bool:
+    """Markdown lies about everywhere: only that of a plans/ is a plan."""
+    return path.suffix == PLAN and "plans" in (folder.name for folder in path.resolve().parents)
+
+
 def _content(path: Path) -> Content | None:
-    """What a file holds, by where it lies; else by the keys it begins lines with. None: neither tree nor manifest."""
+    """What a file holds, by where it lies; else by the keys it begins lines with. None: none of these."""
     from bt_runtime.project import PROJECT_FILE
 
     if path.name == PROJECT_FILE:
         return "project"
+    if path.suffix == PLAN:
+        return "plan"
     for folder in path.resolve().parents:
         if folder.name == "trees":
             return "tree"

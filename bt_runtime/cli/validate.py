@@ -57,9 +57,14 @@ def check(file: Selected) -> Checked:
     if file.content == "project":
         project = read_project(file.path.parent)
         return Checked(None, project.diagnostics, {str(project.path): project.text})
+    shown = Loader().shown(file.path.resolve())
+    if file.content == "plan":
+        from bt_runtime.plans import guide
+
+        plan = guide.read(file.path, shown)
+        return Checked(None, plan.diagnostics, {shown: plan.source})
     from bt_runtime.skills import manifest
 
-    shown = Loader().shown(file.path.resolve())
     read = manifest.read(file.path, shown)
     return Checked(None, read.diagnostics, {shown: read.text})
 

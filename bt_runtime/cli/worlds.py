@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bt_runtime.cli.given import given
+from bt_runtime.cli.tasks import read_options
 from bt_runtime.config import Settings
 from bt_runtime.diagnose import BtError, nearest
 from bt_runtime.tree.spec import TreeSpec
@@ -26,6 +28,7 @@ def add_task(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an input, or an entry")
     parser.add_argument("--env", metavar="WORLD", help="the world to act in [BTR_ENV]")
     parser.add_argument("--task", metavar="TASK", help="of the world: a number from 1, an id, or a kind; default: 1")
+    parser.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="of the world's tasks")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the world's tasks; default: 0")
 
 
@@ -35,10 +38,11 @@ def begin(
     """The tree's inputs and the task that was asked for; its goal is the tree's, unless another one was given."""
     inputs = given(args.set, tree)
     if not settings["env"]:
-        if args.task is not None:
-            raise BtError("--task needs a world", "name one: --env house")
+        if args.task is not None or args.option:
+            asked = "--task" if args.task is not None else "--option"
+            raise BtError(f"{asked} needs a world", "name one: --env house")
         return inputs, None
-    task = open_task(settings["env"], args.task, args.seed)
+    task = open_task(settings["env"], args.task, args.seed, read_options(args.option))
     stack.callback(task.world.close)
     if "goal" in tree.inputs:
         inputs.setdefault("goal", task.task.goal)
@@ -46,7 +50,7 @@ def begin(
     return inputs, task
 
 
-def open_task(name: str, wanted: str | None, seed: int) -> Opened:
+def open_task(name: str, wanted: str | None, seed: int, options: Mapping[str, Any] | None = None) -> Opened:
     """`wanted` is the id of a task, its number from 1, or a kind of task; the first one when it is None."""
     from bt_runtime.envs.registry import open_suite
 
@@ -54,7 +58,7 @@ def open_task(name: str, wanted: str | None, seed: int) -> Opened:
     known = [*suite.kinds, *getattr(suite, "asked_for", ())]
     kinds = [wanted] if wanted is not None and wanted in known else None
     number = int(wanted) if wanted and wanted.isdigit() and wanted != "0" else 1
-    tasks = suite.tasks(seed, max(number, 1 if wanted is None or kinds else 100), kinds=kinds)
+    tasks = suite.tasks(seed, max(number, 1 if wanted is None or kinds else 100), kinds=kinds, **(options or {}))
     if wanted is None or kinds or wanted.isdigit():
         task = tasks[number - 1] if number <= len(tasks) else None
     else:

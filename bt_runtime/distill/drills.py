@@ -28,10 +28,10 @@ class Sheet:
         self.text += text
 
 
-def drills(seed: int, count: int) -> Iterator[Document]:
-    """So many, of every sort; the same seed gives the same."""
-    rng = Random(f"drills {seed}")
-    for _ in range(count):
+def drills(seed: int, count: int, first: int = 0) -> Iterator[Document]:
+    """So many, of every sort; the same numbers give the same drills."""
+    for number in range(first, first + count):
+        rng = Random(f"drill {seed} {number}")
         sheet = Sheet()
         rng.choice(_SORTS)(rng, sheet)
         yield Document("drill", sheet.text, tuple(sheet.learn))
@@ -39,7 +39,7 @@ def drills(seed: int, count: int) -> Iterator[Document]:
 
 def _recipes(rng: Random, sheet: Sheet) -> None:
     """Which recipe makes this?"""
-    names = Names(rng)
+    names = Names(rng, wide=False)
     lines = {}
     for _ in range(rng.randint(2, 14)):
         needs = [f"{rng.choice((1, 1, 2, 2, 3, 4, 6, 8))} {names.new()}" for _ in range(rng.randint(1, 3))]
@@ -59,7 +59,7 @@ def _recipes(rng: Random, sheet: Sheet) -> None:
 
 def _repeat(rng: Random, sheet: Sheet) -> None:
     """The same line again, another one, and the first again."""
-    names = Names(rng)
+    names = Names(rng, wide=False)
     lines = [", ".join(names.new() for _ in range(rng.randint(2, 8))) for _ in range(rng.randint(1, 4))]
     for line in lines:
         sheet.say(f"{line}\n")
@@ -72,7 +72,7 @@ def _repeat(rng: Random, sheet: Sheet) -> None:
 
 def _next(rng: Random, sheet: Sheet) -> None:
     """What comes after this one in the list?"""
-    names = Names(rng)
+    names = Names(rng, wide=False)
     places = [f"{names.new()} {n}" for _ in range(rng.randint(2, 7)) for n in range(1, rng.choice((1, 1, 1, 2, 4)) + 1)]
     sheet.say(f"Think: {names.new()} may be at {', '.join(places)}.\nOK.\n")
     starts = rng.sample(range(len(places) - 1), min(4, len(places) - 1))
@@ -87,7 +87,7 @@ def _next(rng: Random, sheet: Sheet) -> None:
 
 def _which(rng: Random, sheet: Sheet) -> None:
     """Is there one of these in the list, and which?"""
-    names = Names(rng)
+    names = Names(rng, wide=False)
     for _ in range(rng.randint(2, 5)):
         seen = {names.new(): rng.sample(range(1, 5), rng.choice((1, 1, 2))) for _ in range(rng.randint(2, 8))}
         there = rng.random() < 0.6

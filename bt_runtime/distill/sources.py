@@ -1,6 +1,6 @@
 """Where documents come from. Shards are read as they lie; everything else is written down as a shard first.
 
-A source is one function: what it is called, and what it yields. A teacher is a source that makes documents up.
+A source is one function: what it is called, and what it yields. Teachers make documents up (`teachers.py`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import NamedTuple
 from bt_runtime.diagnose import BtError
 from bt_runtime.distill import documents, experiences, journals
 from bt_runtime.distill.documents import Document, digest
+from bt_runtime.distill.teachers import TEACHERS, Tell, course, shards
 from bt_runtime.journal.folder import journals as journals_in
 from bt_runtime.journal.store import SUFFIX as JOURNAL
 
@@ -21,23 +22,19 @@ class Source(NamedTuple):
     yields: Callable[[], Iterable[Document]]
 
 
-TEACHERS: dict[str, Source] = {}  # sources that `--from` knows by name
-
-
-def gathered(wanted: Iterable[str], folder: Path) -> list[Path]:
+def gathered(wanted: Iterable[str], folder: Path, seed: int = 0, tell: Tell = str) -> list[Path]:
     """The shards, and folders of shards, to learn from; what is no shard yet becomes one in `folder`."""
-    return [place for word in wanted for place in _places(word, folder)]
+    return [place for word in wanted for place in _places(word, folder, seed, tell)]
 
 
-def _places(word: str, folder: Path) -> Iterator[Path]:
+def _places(word: str, folder: Path, seed: int, tell: Tell) -> Iterator[Path]:
     path = Path(word)
-    if word in TEACHERS and not path.exists():
-        yield _written(TEACHERS[word], folder)
+    taught = None if path.exists() else course(word, seed)
+    if taught is not None:
+        yield from shards(taught, folder, tell)
     elif not path.exists():
-        teachers = f", or one of {', '.join(TEACHERS)}" if TEACHERS else ""
-        raise BtError(
-            f"there is no {path}", f"name shards, a folder of recorded runs, or a memory (btr memory path){teachers}"
-        )
+        kinds = f"shards, a folder of recorded runs, a memory (btr memory path), or a teacher: {', '.join(TEACHERS)}"
+        raise BtError(f"there is no {path}", f"name {kinds}")
     elif path.suffix == documents.SUFFIX or (path.is_dir() and any(path.rglob(f"*{documents.SUFFIX}"))):
         yield path
     elif path.is_dir() and journals_in(path):

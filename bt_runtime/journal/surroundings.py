@@ -10,12 +10,10 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import OURS, open_suite
 from bt_runtime.journal import codec
 from bt_runtime.journal.tape import Tape
-from bt_runtime.journal.taped import TapedEpisodes, TapedModel, TapedPerson, TapedWorld
+from bt_runtime.journal.taped import TapedEpisodes, TapedModel, TapedOpening, TapedPerson, TapedWorld, callable_names
 from bt_runtime.skills import manifest
 from bt_runtime.skills.manifest import Entry
 from bt_runtime.types import Json, Task
-
-_NEVER = {"act", "close"}  # not called through `has`
 
 
 class Around:
@@ -74,6 +72,7 @@ class Around:
             services.update(models=models, model=models.get("default"))
         if kept["episodes"]:
             services["episodes"] = TapedEpisodes(tape, services.get("episodes"))
+        services["bring"] = lambda make, **about: TapedOpening(tape, make, about, context)
         if kept["person"]:
             services["person"] = TapedPerson(tape, services.get("person"))
         if kept["task"] is not None and "task" not in services:
@@ -105,7 +104,6 @@ class Around:
 
 def _world(world: Any) -> dict[str, Json]:
     lasting = bool(getattr(world, "lasting", False))
-    has = [n for n in dir(world) if not n.startswith("_") and n not in _NEVER and callable(getattr(world, n, None))]
     start = None
     if not lasting and hasattr(world, "snapshot"):
         try:
@@ -113,8 +111,9 @@ def _world(world: Any) -> dict[str, Json]:
         except Exception:
             start = None  # a world that is not set up yet has no state to keep
     return {
-        "class": f"{type(world).__module__}:{type(world).__qualname__}", "suite": suite_of(world), "has": list(has),
-        "instant": bool(getattr(world, "instant", False)), "lasting": lasting, "start": start,
+        "class": f"{type(world).__module__}:{type(world).__qualname__}", "suite": suite_of(world),
+        "has": callable_names(world), "instant": bool(getattr(world, "instant", False)), "lasting": lasting,
+        "start": start,
     }  # fmt: skip
 
 

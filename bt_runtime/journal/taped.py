@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.journal import codec
 from bt_runtime.journal.store import safe
 from bt_runtime.journal.tape import Tape, failure, result_of
+from bt_runtime.skills.activity import Opening
 
 if TYPE_CHECKING:
     from bt_runtime.tree.clock import Alarm, RunClock
     from bt_runtime.tree.context import Context
 
+_NEVER = {"act", "close"}  # not called through `has`
 CHANGING = frozenset({"restore", "reset", "act_as"})  # calls that change a world, besides `act`
 
 
@@ -207,3 +210,35 @@ class TapedWorld:
             return self.tape.call("world", key, make, make if again else None)
 
         return call
+
+
+class TapedOpening:
+    """A world that is opened while the run goes on; one that is only played needs none behind it."""
+
+    def __init__(self, tape: Tape, make: Callable[[], Any], about: dict[str, Any], context: Context) -> None:
+        def opened(kept: Mapping[str, Any]) -> TapedWorld:
+            return TapedWorld(tape, make() if tape.writer is not None else None, **kept)
+
+        self.tape = tape
+        ask = partial(Opening, make, context.wake)
+        self.job = TapedJob(tape, ("open", "opened"), about, {}, ask, opened, described)
+
+    def poll(self) -> TapedWorld | None:
+        world = self.job.poll()
+        if world is None or isinstance(world, TapedWorld):
+            return world
+        return TapedWorld(self.tape, world, **described(world))
+
+    def cancel(self, reason: str) -> None:
+        self.job.cancel(reason)
+
+
+def described(world: Any) -> dict[str, Any]:
+    """What has to be known of a world to play it without it."""
+    has = callable_names(world)
+    return {"has": has, **{n: bool(getattr(world, n, False)) for n in ("instant", "lasting")}}
+
+
+def callable_names(world: Any) -> list[str]:
+    """What of a world can be called through `has`."""
+    return [n for n in dir(world) if not n.startswith("_") and n not in _NEVER and callable(getattr(world, n, None))]

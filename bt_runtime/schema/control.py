@@ -92,6 +92,28 @@ PARALLEL = Kind(
     "parallel:\n  success: 1\n  children:\n    - wait: 1\n    - check: battery > 0.2\n",
     bare="children", impl=f"{_NODES}.parallel:Parallel", emit=True,
 )  # fmt: skip
+FOR_ALL = Kind(
+    "for_all", "control", "Runs its child for all items of a list at once, and gathers what they give.",
+    (
+        Field("in", "list", "The items: a list, or a template that gives one.", required=True),
+        Field("as", "key", "The entry that holds the item, for each its own.", required=True, writes=True),
+        Field("give", "key", "The entry in which each leaves what it gives."),
+        Field("into", "key", "The entry with the list of what they gave, in the order of the items.", writes=True),
+        Field("at_once", "integer", "How many run at the same time; 0 means all.", default=0, minimum=0),
+        Field("child", "node", "What is done for each item; a copy of it for each.", required=True),
+    ),
+    (
+        "The list is read once, when the node starts; for each item a copy of the child grows, which goes when the "
+        "node is started again.",
+        "What a copy writes is its own; what it has not written it reads from the tree around it.",
+        "Every copy runs to its end, whatever the others return; then it succeeds if all have succeeded, else fails.",
+        "With `give` and `into`, what each copy wrote is gathered in the order of the items, null where it wrote none.",
+        "At most `at_once` copies run at the same time; the next begins when one has ended.",
+        "An empty list is SUCCESS; skipped copies do not count, and when all were skipped it is skipped itself.",
+    ),
+    "for_all:\n  in: [kitchen, hall]\n  as: place\n  child:\n    log: \"at {place}\"\n",
+    impl=f"{_NODES}.for_all:ForAll", waits=True,
+)  # fmt: skip
 IF = Kind(
     "if", "control", "Chooses one of two branches when it starts.",
     (
@@ -155,5 +177,6 @@ TRY = Kind(
 )  # fmt: skip
 
 CONTROL = (
-    SEQUENCE, FALLBACK, REACTIVE_SEQUENCE, REACTIVE_FALLBACK, SEQUENCE_WITH_MEMORY, PARALLEL, IF, WHILE, SWITCH, TRY,
+    SEQUENCE, FALLBACK, REACTIVE_SEQUENCE, REACTIVE_FALLBACK, SEQUENCE_WITH_MEMORY, PARALLEL, FOR_ALL, IF, WHILE,
+    SWITCH, TRY,
 )  # fmt: skip

@@ -137,6 +137,19 @@ class InThread(_OfFuture):
                 self.future.set_exception(RuntimeError(f"the skill left by {type(error).__name__}: {error}"))
 
 
+class Opening:
+    """Something that is opened in a thread, because that may take long. What comes too late is closed again."""
+
+    def __init__(self, make: Callable[[], Any], wake: Callable[[], None]) -> None:
+        self.future = InThread(make, {}, wake).future
+
+    def poll(self) -> Any:
+        return self.future.result() if self.future.done() else None
+
+    def cancel(self, reason: str) -> None:
+        self.future.add_done_callback(lambda done: None if done.exception() else done.result().close())
+
+
 class _OfCoroutine(_OfFuture):
     def __init__(self, work: Coroutine[Any, Any, Any], wake: Callable[[], None]) -> None:
         self.future = asyncio.run_coroutine_threadsafe(work, _loop())

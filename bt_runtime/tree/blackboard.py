@@ -41,36 +41,38 @@ class UnknownEntry(BtError, KeyError):
 class Scope:
     """The entries that one tree sees.
 
-    A shared name is another scope's entry; with `open`, unknown names are the parent's.
+    A shared name is another scope's entry; with `open`, unknown names are the parent's; with `local`, only for reading.
     """
 
-    __slots__ = ("board", "guard", "open", "own", "parent", "path", "shared", "stamps", "values")
+    __slots__ = ("board", "guard", "local", "open", "own", "parent", "path", "shared", "stamps", "values")
 
     def __init__(self, board: Blackboard, path: str = "", parent: Scope | None = None, open: bool = False) -> None:
         self.board = board
         self.path = path
         self.parent = parent
         self.open = open
+        self.local = False
         self.own: Container[str] = ()  # names that are never the parent's
         self.values: dict[str, Json] = {}
         self.stamps: dict[str, int] = {}  # name → sequence number of the last write
         self.shared: dict[str, tuple[Scope, str]] = {}
         self.guard: Callable[[str, Json], None] | None = None  # raises when a value may not be written here
 
-    def home(self, name: str) -> tuple[Scope, str]:
-        """Where the entry of this name really lives."""
+    def home(self, name: str, writing: bool = False) -> tuple[Scope, str]:
+        """Where the entry of this name really lives, or where it is written."""
         scope = self
         while True:
             if name in scope.shared:
                 scope, name = scope.shared[name]
-            elif scope.parent is not None and scope.passes_on(name):
+            elif scope.parent is not None and scope.passes_on(name, writing):
                 scope = scope.parent
             else:
                 return scope, name
 
-    def passes_on(self, name: str) -> bool:
+    def passes_on(self, name: str, writing: bool = False) -> bool:
         """Is this name, of no entry here, looked for in the parent?"""
-        return self.open and name not in self.values and name not in self.own
+        inward = writing and self.local
+        return self.open and not inward and name not in self.values and name not in self.own
 
     def __getitem__(self, name: str) -> Json:
         try:
@@ -209,7 +211,7 @@ class Blackboard:
         return done
 
     def _put(self, scope: Scope, name: str, change: Callable[[Json], Json]) -> Written:
-        home, at = scope.home(name)
+        home, at = scope.home(name, writing=True)
         before = home.values.get(at)
         value = change(before)
         _guard(scope, name, value)
@@ -234,7 +236,7 @@ def _guard(scope: Scope, name: str, value: Json) -> None:
             scope.guard(name, value)
         if name in scope.shared:
             scope, name = scope.shared[name]
-        elif scope.parent is not None and scope.passes_on(name):
+        elif scope.parent is not None and scope.passes_on(name, writing=True):
             scope = scope.parent
         else:
             return

@@ -16,7 +16,7 @@ from bt_runtime.source.pause import PausedCollection
 from bt_runtime.tree.blackboard import Scope
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.graft import discard_one
-from bt_runtime.tree.node import TRANSPARENT, adopt
+from bt_runtime.tree.node import TRANSPARENT, Node, adopt
 from bt_runtime.tree.nodes.subtree import Subtree
 from bt_runtime.tree.spec import NodeSpec, TreeSpec
 
@@ -32,7 +32,7 @@ def build_nodes(root: NodeSpec, context: Context, scope: Scope, segment: str, ab
     made: list[Behaviour] = []
     top = Loose(context)
     try:
-        _build(Place(root, top, segment, scope, above, folder), context, made)
+        _build(Place(root, top, segment, scope, above, folder, context), made)
     except BaseException:
         for node in made:
             discard_one(node)
@@ -64,6 +64,7 @@ class Place(NamedTuple):
     scope: Scope
     above: str  # the path of the parent
     folder: Path
+    context: Context
     inner: Loose | None = None  # the children of a foreign node, once they are made
 
     @property
@@ -73,17 +74,17 @@ class Place(NamedTuple):
         return f"{self.above}/{self.segment or self.spec.name or self.parent.born}"
 
 
-def _build(top: Place, context: Context, made: list[Behaviour]) -> None:
+def _build(top: Place, made: list[Behaviour]) -> None:
     """Iterative, so that no depth is too deep. Foreign nodes come after their children: decorators want theirs."""
     todo = [top]
     while todo:
         at = todo.pop()
-        spec, path = at.spec, at.path
+        spec, path, context = at.spec, at.path, at.context
         if spec.kind.name == "py" and at.inner is None:
             inner = Loose(context)
             todo.append(at._replace(inner=inner))
             todo.extend(
-                Place(c, inner, c.name or str(i), at.scope, path, at.folder)
+                Place(c, inner, c.name or str(i), at.scope, path, at.folder, context)
                 for i, c in reversed(list(enumerate(spec.children)))
             )
             continue
@@ -93,14 +94,15 @@ def _build(top: Place, context: Context, made: list[Behaviour]) -> None:
             node = _class(spec.kind.impl)(spec, context, at.scope)
         made.append(node)
         at.parent.take(node, len(at.parent.children), at.segment or spec.name or "")
-        if at.inner is not None:
+        if at.inner is not None or not isinstance(node, Node) or node.copied:
             continue
+        within = node.inside
         if spec.subtree is not None and isinstance(node, Subtree):
             tree = spec.subtree
-            todo.append(Place(tree.root, node, tree.name, node.open(tree, path), path, tree.folder))
+            todo.append(Place(tree.root, node, tree.name, node.open(tree, path), path, tree.folder, within))
             continue
         segment = TRANSPARENT if spec.kind.name == "guard" else ""
-        todo.extend(Place(c, node, segment, at.scope, path, at.folder) for c in reversed(spec.children))
+        todo.extend(Place(c, node, segment, at.scope, path, at.folder, within) for c in reversed(spec.children))
 
 
 @cache

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Callable
+from collections import ChainMap, deque
+from collections.abc import Callable, MutableMapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from py_trees.common import Status
@@ -49,7 +49,7 @@ class Context:
         self.clock: RunClock = clock or Monotonic()
         self.strict = strict
         self.blackboard = Blackboard()
-        self.services: dict[str, Any] = {}  # the world, the model, …, by the name a node asks for
+        self.services: MutableMapping[str, Any] = {}  # the world, the model, …, by the name a node asks for
         self.changes: list[tuple[Behaviour, Status]] | None = None  # filled when somebody listens
         self.visits: list[Behaviour] | None = None  # filled when somebody visits
         self.halts: list[tuple[Behaviour, Halt]] | None = None
@@ -67,6 +67,11 @@ class Context:
         self.due = math.inf  # the earliest time at which a node wants a tick
         self.deadline = math.inf  # … at which one must have it, whatever the rate
 
+    @property
+    def whole(self) -> Context:
+        """That of the whole tree."""
+        return self
+
     def again(self) -> None:
         """There is work for the next tick: do not sleep."""
         self.due = -math.inf
@@ -82,3 +87,24 @@ class Context:
 
     def service(self, name: str) -> Any:
         return self.services.get(name)
+
+
+class Within(Context):
+    """What the nodes of one part of a tree share: services of their own before the tree's, all else is the tree's."""
+
+    outer: Context
+    own: dict[str, Any]
+
+    def __init__(self, outer: Context) -> None:
+        own: dict[str, Any] = {}
+        vars(self).update(outer=outer, own=own, services=ChainMap(own, outer.services))
+
+    @property
+    def whole(self) -> Context:
+        return self.outer.whole
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(vars(self)["outer"], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(vars(self)["outer"], name, value)

@@ -50,6 +50,7 @@ class Node(Behaviour):
     starts: ClassVar[bool]  # does this class have an `initialise` of its own
     ends: ClassVar[bool]  # … a `terminate`
 
+    copied: ClassVar[bool] = False  # are the nodes below made only while it runs, from their spec
     segment: str = ""  # this node's part of its path; kept for as long as it lives
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -67,6 +68,11 @@ class Node(Behaviour):
     @property
     def path(self) -> str:
         return path_of(self)
+
+    @property
+    def inside(self) -> Context:
+        """What the nodes below share; a parent may give them services of their own."""
+        return self.context
 
     def value(self, field: str) -> Any:
         """A field's value now: literals as they are, templates computed over this node's scope."""

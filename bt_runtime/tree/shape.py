@@ -38,7 +38,7 @@ class Shape:
         if not segments or segments[0] != segment_of(node):
             raise Refused(f"there is no node {path}", f"paths begin with /{segment_of(node)}")
         for segment in segments[1:]:
-            node = _through(node)
+            node = through(node)
             found = next((c for c in node.children if segment_of(c) == segment), None)
             if found is None:
                 known = [segment_of(c) for c in node.children]
@@ -69,7 +69,7 @@ class Shape:
         return done
 
     def _insert(self, change: Request) -> None:
-        parent = _through(self.find(change.path))
+        parent = through(self.find(change.path))
         index = graft.may_insert(parent, change.index)
         new = self._made(change, parent, graft.free_segment(parent))
         graft.insert(parent, index, new)
@@ -100,7 +100,7 @@ class Shape:
 
     def _grow(self, change: Request) -> None:
         """The first child of a node that had none: an expansion, or a tree that contains itself."""
-        parent = _through(self.find(change.path))
+        parent = through(self.find(change.path))
         if parent.children or not isinstance(parent, Parent):
             raise Refused(f"{change.path} has grown already")
         new = self._made(change, parent, str(parent.born))
@@ -121,7 +121,7 @@ class Shape:
         new = change.make(f"{above}/{segment}")
         if new.parent is not None or new is self.root:
             raise Refused(f"`{new.name}` is part of a tree already")
-        if isinstance(new, Node) and new.context is not self.context:
+        if isinstance(new, Node) and new.context.whole is not self.context:
             raise Refused(f"`{new.name}` was made for another run", "give its YAML")
         try:
             self._within_caps(new, parent)
@@ -154,7 +154,7 @@ class Shape:
         graft.retire(old, self.context, why)
 
 
-def _through(node: Behaviour) -> Behaviour:
+def through(node: Behaviour) -> Behaviour:
     """The node itself behind its guard."""
     while node.children and segment_of(node.children[0]) == TRANSPARENT:
         node = node.children[0]

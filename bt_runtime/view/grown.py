@@ -12,7 +12,7 @@ from bt_runtime.types import Json
 from bt_runtime.view.event import Event
 from bt_runtime.view.gist import family_of, gist
 
-AGENTS = frozenset({"agent", "plan", "reflect", "verify", "rollback"})
+AGENTS = frozenset({"agent", "plan", "reflect", "rewrite", "verify", "rollback", "episode"})
 
 
 class Grown:

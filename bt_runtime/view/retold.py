@@ -14,7 +14,10 @@ from bt_runtime.view.patch import NAME, patch
 from bt_runtime.view.plain import clipped, plain
 from bt_runtime.view.shadow import Shadow
 
-TOLD = frozenset({"decision", "act", "step", "expand", "refused", "retrieval", "retrieval failed", "reflection", "end"})
+TOLD = frozenset({
+    "decision", "act", "step", "expand", "refused", "retrieval", "retrieval failed", "reflection", "rewriting",
+    "episode", "outcome", "end",
+})  # fmt: skip
 LETTERS = {"SUCCESS": "S", "FAILURE": "F"}
 _TASK = re.compile(r"^Your task is to: (.*)$", re.MULTILINE)
 

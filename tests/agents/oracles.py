@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from bt_runtime.envs.registry import open_suite
 from bt_runtime.envs.trajectory import Act, Enter, Expand, Leave, Move, Recall, Think
+from bt_runtime.types import Task
 
 Script = Callable[[Mapping[str, Any]], str]
 _TASK = re.compile(r"^Your task is to: (.*)$", re.MULTILINE)
@@ -15,6 +17,20 @@ _TASK = re.compile(r"^Your task is to: (.*)$", re.MULTILINE)
 def goal_of(prompt: str) -> str:
     """The goal of the agent that is asking."""
     return _TASK.findall(prompt)[-1]
+
+
+def ways(tasks: Iterable[Task], suite: str) -> dict[str, list[str]]:
+    """What the oracle does for each goal, `done` at the end."""
+    found, made = {}, open_suite(suite)
+    for task in tasks:
+        world = made.open()
+        world.reset(task)
+        found[task.goal] = []
+        for sentence in made.oracle(world, task):
+            found[task.goal].append(sentence)
+            world.act(sentence)
+        found[task.goal].append("done")
+    return found
 
 
 def acting(sentences: Iterable[str]) -> Script:

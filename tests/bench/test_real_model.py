@@ -93,7 +93,7 @@ def test_the_command_measures_shows_and_compares(gguf: Path, btr: Btr, here: Pat
         depends["strategies"]["adapt"]["inputs"] == {"max_depth": 2} and depends["strategies"]["react"]["inputs"] == {}
     )
     assert len(depends["models"]["default"]["digest"]) == 32 and "agent" in depends["prompts"]
-    assert setup["versions"]["bt_runtime"]
+    assert {"bt_runtime", "python", "llama-cpp-python"} <= setup["versions"].keys()
 
     again = btr("eval", *words, "--strategy", "react,adapt", "--out", "out", "--set", "max_depth=2")
     assert again.code == 2 and "--resume" in again.err

@@ -141,3 +141,12 @@ def test_a_shipped_tree_is_found_by_its_name_and_a_wrong_name_is_guessed(btr: Bt
 )
 def test_senseless_options_are_usage_errors(btr: Btr, words: tuple[str, str]) -> None:
     assert btr("run", "hello", *words).code == 2
+
+
+def test_options_of_the_tasks_reach_the_suite_and_need_a_world(btr: Btr, here: Path) -> None:
+    (here / "a.yaml").write_text(tree("log: hi", head="inputs:\n  goal: {type: string, default: none}"))
+    made = btr("run", "a.yaml", "--env", "house", "--task", "put_fridge", "--option", "homes=cottage")
+    assert made.code == 0, made.err
+    plain = btr("run", "a.yaml", "--env", "house", "--task", "put_fridge")
+    assert made.err.splitlines()[1:] != plain.err.splitlines()[1:]
+    assert "--option needs a world" in btr("run", "a.yaml", "--option", "homes=cottage").err

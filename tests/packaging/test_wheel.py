@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CONTENT = ("trees", "skills", "envs", "memory", "schemas")
+CONTENT = ("trees", "skills", "envs", "memory", "plans", "schemas")
 
 
 @pytest.fixture(scope="module")

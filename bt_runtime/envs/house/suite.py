@@ -22,7 +22,7 @@ from bt_runtime.envs.house.rules import PROCESSES
 from bt_runtime.envs.house.start import house_of
 from bt_runtime.envs.house.steward import Steward
 from bt_runtime.envs.house.tasks import Errands, read_errands
-from bt_runtime.envs.house.wah import read_json, recorded, spoken
+from bt_runtime.envs.house.wah import PARTS, read_json, recorded, spoken
 from bt_runtime.envs.house.world import Feedback, HouseWorld
 from bt_runtime.envs.registry import Split, choose_kinds, no_more_options
 from bt_runtime.envs.trajectory import Agent, sentences, trace
@@ -78,6 +78,7 @@ class HouseSuite:
         *,
         homes: Sequence[str] | str | None = None,
         source: str = "made",
+        part: str = "all",
         rules: Asked = None,
         hint: bool | str = False,
         data: str | os.PathLike[str] | None = None,
@@ -85,9 +86,10 @@ class HouseSuite:
     ) -> list[Task]:
         """`homes`: only in these or this one. A home serves one split, as its file says; apartments are for evaluation.
         `source`: made (by us), or of `data`: wah (recorded tasks of Watch-And-Help), wah_nl (WAH-NL's instructions).
+        `part`: of WAH-NL all, or held (each fifth task, for evaluation), or the rest (for training).
         `rules`: the house rules of clean, heat and cool, by number (each split has its own) or themselves;
         `hint`: their goals say where the thing lies."""
-        no_more_options(self.name, options, ("homes", "source", "rules", "hint", "data"))
+        no_more_options(self.name, options, ("homes", "source", "part", "rules", "hint", "data"))
         content = load_content()
         known = {**content.homes, **(apartments(Path(data), content.catalogue) if data else {})}
         usual = self.kinds if rules is None else self.asked_for
@@ -95,7 +97,8 @@ class HouseSuite:
         ruled = None if rules is None else content.rulebook.find(rules, split)
         if source != "made":
             rng = Random(f"house {source} {seed}")
-            return [under(ruled, task) for task in _of_others(source, data, content, known, rng, count, wanted)]
+            found = _of_others(source, part, data, content, known, rng, count, wanted)
+            return [under(ruled, task) for task in found]
         own = [h for h in known.values() if content.split.get(h.name, "eval") == split]
         named = [homes] if isinstance(homes, str) else homes
         chosen = [_home(known, name) for name in named] if named else own
@@ -177,6 +180,7 @@ def _load(files: tuple[tuple[str, Path, int], ...]) -> Content:
 
 def _of_others(
     source: str,
+    part: str,
     data: str | os.PathLike[str] | None,
     content: Content,
     known: dict[str, House],
@@ -187,13 +191,15 @@ def _of_others(
     """As many as there are, in an order that the seed gives."""
     if source not in ("wah", "wah_nl"):
         raise BtError(f"tasks come from made, wah or wah_nl, not `{source}`", "source='made' needs no data")
+    if part not in PARTS:
+        raise BtError(f"the parts are {', '.join(PARTS)}, not `{part}`", "part='held' is for evaluation")
     if data is None:
         raise BtError(f"`{source}` is outside data", "name its folder: --data DIR, or BTR_DATA")
     flats = {name: home for name, home in known.items() if name not in content.homes}
     if source == "wah":
         found = list(recorded(Path(data), content.catalogue, content.errands, rng))
     else:
-        found = list(spoken(Path(data), content.catalogue, content.errands, flats, rng))
+        found = list(spoken(Path(data), content.catalogue, content.errands, flats, rng, PARTS[part]))
     rng.shuffle(found)
     return [task for task in found if task.kind in kinds][:count]
 

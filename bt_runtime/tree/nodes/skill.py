@@ -35,10 +35,16 @@ class SkillNode(Node):
 
     def setup(self, **kwargs: Any) -> None:
         """Finds the implementation, so that a missing one is known before the first tick."""
-        self.find()
+        if not self.around:
+            self.find()
+
+    @property
+    def around(self) -> bool:
+        """Does it act in something that each episode opens anew?"""
+        return self.entry.impl in ("world", "memory") and bool(self.context.service("in_episode"))
 
     def find(self) -> Any:
-        if self.target is None:
+        if self.target is None or self.around:
             scripted = self.context.service("scripted_skills") or {}
             python = scripted.get(self.spec.kind.name) or self.spec.kind.data.get("python")
             if python is None and self.entry.impl not in ("world", "memory"):

@@ -78,7 +78,7 @@ class Subtree(Decorator):
     def seed(self, name: str, port: Json) -> None:
         """A shared entry that nobody has written yet takes the port's default; a value that is there must fit."""
         assert self.inner is not None
-        home, at = self.inner.home(name)
+        home, at = self.inner.home(name, writing=name in self.tree.outputs)
         if at in home.values:
             if name in self.tree.inputs:
                 ports.check(port, home.values[at])

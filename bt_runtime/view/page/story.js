@@ -1,7 +1,7 @@
 "use strict";
 // What one agent was asked, thought, did and saw.
 
-const VERBS = { think: "Thinks", act: "Acts", ask: "Asks", expand: "Expands", refused: "Refused", retrieval: "Recalls", reflection: "Reflects", end: "Ended", "retrieval failed": "Recall failed" };
+const VERBS = { think: "Thinks", act: "Acts", ask: "Asks", expand: "Expands", refused: "Refused", retrieval: "Recalls", reflection: "Reflects", rewriting: "Rewrites", episode: "Begins", outcome: "Came to", end: "Ended", "retrieval failed": "Recall failed" };
 const good = (end) => end.why === "done" || (end.why === "expanded" && end.detail !== "failed");
 
 class Story {
@@ -45,7 +45,7 @@ class Story {
     const sure = decision && typeof decision.margin === "number" ? `ahead of the next choice by ${decision.margin.toFixed(2)} (log probability)` : "";
     const made = el("div", { class: `step ${kind.replace(/\W/g, "")}${kind === "end" && good(event) ? " good" : ""}` }, el("span", { class: "aside", title: sure }, seconds(event.t)), el("span", { class: "verb" }, VERBS[kind] ?? kind));
     const text = this.text(event);
-    if (kind === "expand" || kind === "refused") made.append(el("pre", {}, text));
+    if (kind === "expand" || kind === "refused" || kind === "rewriting") made.append(el("pre", {}, text));
     else made.append(el("span", { class: "said" }, text));
     if (kind === "expand" && this.grafted) { made.append(el("details", {}, el("summary", {}, "As it was grafted"), el("pre", {}, this.grafted))); this.grafted = ""; }
     if (event.observation) made.append(el("span", { class: "said saw" }, event.observation));
@@ -58,7 +58,10 @@ class Story {
       case "end": return [event.why, event.detail].filter(Boolean).join(": ");
       case "refused": return `${(event.codes ?? []).join(", ")}\n${event.plan}`;
       case "retrieval": return typeof event.why === "string" ? event.why : JSON.stringify(event.why, null, 1);
-      case "reflection": return event.lesson;
+      case "reflection": return ["lesson", "summary", "flaw", "revision"].filter((part) => event[part]).map((part) => (part === "lesson" ? event[part] : `${part}: ${event[part]}`)).join("\n");
+      case "rewriting": return event.plan;
+      case "episode": return event.goal;
+      case "outcome": return `${event.met} of ${event.total}`;
       default: return Object.entries(event).filter(([k]) => !["k", "t", "id", "what"].includes(k)).map(([k, v]) => `${k}: ${value(v)}`).join("\n");
     }
   }

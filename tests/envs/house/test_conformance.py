@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from bt_runtime.diagnose import BtError
 from bt_runtime.envs.house.acts import split
 from bt_runtime.envs.house.expert import Expert
 from bt_runtime.envs.house.graph import read_goal
@@ -128,6 +129,19 @@ def test_the_recorded_expert_episodes_replay_to_their_goal(data: Path, capsys: p
         print(f"\nexpert episodes: {acts} acts, {refused} refused; goal reached {dict(ends)}")
     assert ends == {"within the log": 3, "with its last plan": 2, "with the oracle": 1}
     assert refused == 3
+
+
+def test_each_fifth_task_of_wah_nl_is_held_out_from_the_rest(data: Path) -> None:
+    """No task is in both parts, and none is in neither, whatever the seed."""
+    held, rest, every = (
+        {task.id for task in SUITE.tasks(seed, 1000, source="wah_nl", part=part, data=data)}
+        for seed, part in enumerate(("held", "rest", "all"))
+    )
+    assert not held & rest
+    assert held | rest == every
+    assert len(every) / 6 < len(held) < len(every) / 4
+    with pytest.raises(BtError, match="the parts are all, held, rest"):
+        SUITE.tasks(0, 1, source="wah_nl", part="some", data=data)
 
 
 @pytest.mark.parametrize(("source", "count"), [("wah", 76), ("wah_nl", 250)])

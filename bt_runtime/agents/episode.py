@@ -1,0 +1,131 @@
+"""An episode: a task in a world of its own, for the part of a tree below; what became of it is data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from py_trees.common import Status
+
+from bt_runtime.agents.budget import Spent
+from bt_runtime.diagnose import BtError
+from bt_runtime.envs.registry import open_suite
+from bt_runtime.skills.activity import Opening
+from bt_runtime.tree.context import Context, Within
+from bt_runtime.tree.node import FAILURE, INVALID, POLL, RUNNING, SUCCESS
+from bt_runtime.tree.nodes.parent import Decorator
+from bt_runtime.types import Json, Task, Verdict
+
+if TYPE_CHECKING:
+    from bt_runtime.tree.blackboard import Scope
+    from bt_runtime.tree.spec import NodeSpec
+
+OWN = ("world", "task", "task_kind", "spent", "stories", "last_action", "working_memory", "memory", "notebook")
+
+
+class Episode(Decorator):
+    """Everything that a run keeps of one task, its world first, is the episode's own while it lasts."""
+
+    def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
+        super().__init__(spec, context, scope)
+        self.within = Within(context)
+        self.forget()
+        self.opening: Any = None  # the job that sets the world up
+
+    @property
+    def inside(self) -> Context:
+        return self.within
+
+    def forget(self) -> None:
+        self.within.own.update(dict.fromkeys(OWN), in_episode=True)
+
+    # Ticking ---------------------------------------------------------------------------------
+
+    def choose(self) -> Any:
+        if self.status is not RUNNING:
+            self.close()  # of a round that broke before its end
+            self.task = read_task(self.value("task"))
+            self.opening = self.opened(str(self.value("world")), dict(self.value("options")), self.task)
+        if self.opening is not None:
+            world = self.opening.poll()
+            if world is None:
+                self.context.wake_at(self.context.clock.now() + POLL)
+                return RUNNING
+            self.opening = None
+            self.begin(world)
+        return self.children[0]
+
+    def opened(self, name: str, options: dict[str, Any], task: Task) -> Any:
+        """A job: opening may take long. Whoever records the run stands between it and us."""
+
+        def make() -> Any:
+            world = open_suite(name).open(**options)
+            world.reset(task)
+            return world
+
+        bring = self.context.service("bring") or (lambda make, **about: Opening(make, self.context.wake))
+        return bring(make, world=name, task=task.id)
+
+    def begin(self, world: Any) -> None:
+        self.forget()
+        spent = Spent(self.context.clock.now())
+        self.within.own.update(world=world, task=self.task.id, task_kind=self.task.kind, spent=spent, stories={})
+        remember = self.context.service("remember")
+        if remember is not None:
+            self.within.own.update(remember())
+        self.context.events("episode", {"path": self.path, "task": self.task.id, "goal": self.task.goal})
+
+    def conclude(self, status: Status) -> Any:
+        if status is RUNNING or self.opening is not None:
+            return status
+        verdict: Verdict = self.within.services["world"].verdict()
+        into = self.spec.values.get("into")
+        if into is not None:
+            self.scope[into] = self.outcome(verdict)
+        reached = 0 < verdict.total <= verdict.met
+        self.feedback_message = f"{verdict.met} of {verdict.total}: {self.task.goal}"
+        self.context.events("outcome", {"path": self.path, "task": self.task.id, **verdict._asdict()})
+        self.close()
+        if status is INVALID or not verdict.total:
+            return status
+        return SUCCESS if reached else FAILURE
+
+    def outcome(self, verdict: Verdict) -> dict[str, Json]:
+        """What became of it, for whoever reflects on it or counts it."""
+        own = self.within.own
+        stories: Mapping[str, tuple[str, str]] = own["stories"]
+        ended = stories[self.task.goal][1] if self.task.goal in stories else ""
+        return {
+            "task": self.task.id, "kind": self.task.kind, "goal": self.task.goal,
+            "reached": 0 < verdict.total <= verdict.met, "met": verdict.met, "total": verdict.total,
+            "steps": own["spent"].steps, "decisions": own["spent"].decisions, "tokens": own["spent"].tokens,
+            "story": "".join(story for story, _ in stories.values()), "ended": ended,
+        }  # fmt: skip
+
+    def terminate(self, new_status: Status) -> None:
+        super().terminate(new_status)
+        if self.opening is not None:
+            self.opening.cancel("the episode was halted")
+            self.opening = None
+        self.close()
+
+    def close(self) -> None:
+        world = self.within.own["world"]
+        self.forget()
+        real = getattr(world, "inner", world)  # a recorded one has no world behind it when it is only played
+        if real is not None:
+            with suppress(BtError):
+                real.close()
+
+    def release(self) -> None:
+        self.close()
+
+
+def read_task(value: Mapping[str, Any]) -> Task:
+    """A task as a suite gives it, as a mapping."""
+    missing = [name for name in Task._fields if name not in value]
+    if missing:
+        raise BtError(f"a task has {', '.join(Task._fields)}, and this one lacks {', '.join(missing)}",
+                      "`btr tasks house --json` prints tasks that are whole")  # fmt: skip
+    return Task(str(value["id"]), str(value["kind"]), str(value["goal"]), value["data"])

@@ -1,0 +1,31 @@
+"""Rewriting: one new plan from the plan that was followed and everything that was learnt with it."""
+
+from __future__ import annotations
+
+from bt_runtime.agents import sir
+from bt_runtime.agents.deciding import Deciding, Life
+from bt_runtime.agents.end import Ending
+from bt_runtime.agents.prompt import system_text
+from bt_runtime.plans.guide import text_of
+
+
+class Rewrite(Deciding):
+    def live(self) -> Life:
+        values = self.spec.values
+        reflections = [each for each in self.value("reflections") if isinstance(each, dict)]
+        if not reflections:
+            return Ending("failure", "there is nothing to learn from")
+        system = system_text(values["prompt"] or "rewrite", {})
+        prompt = sir.rewriting(system, self.goal, text_of(str(self.value("guide"))), reflections)
+        wrote = yield self.model().write(
+            prompt.text(getattr(self.model(), "chat_template", None)),
+            grammar=sir.plan_grammar(int(values["max_lines"]), int(values["line_length"])), stop=["\n\n"],
+            max_tokens=values["max_tokens"], temperature=float(values["temperature"]),
+            seed=int(self.context.service("seed") or 0),
+        )  # fmt: skip
+        plan = sir.numbered(wrote.text, whole=wrote.ended != "length")
+        if not plan:
+            return Ending("invalid", f"no plan: {' '.join(wrote.text.split())[:80]}")
+        self.scope[values["into"]] = plan
+        self.tell("rewriting", plan=plan, reflections=len(reflections))
+        return Ending("done")

@@ -1,0 +1,95 @@
+"""AutoPlan's texts, by pure functions: what is asked of an attempt (summary, flaw, revision), and for a new plan.
+
+Training data is made with the same functions, so that it cannot drift from what is asked at run time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bt_runtime.agents.prompt import Prompt
+from bt_runtime.types import Grammar, Json
+
+LESSON, SUMMARY, FLAW, REVISION = "lesson", "summary", "flaw", "revision"
+CUES = {LESSON: "Next time:", SUMMARY: "Summary:", FLAW: "Flaw:", REVISION: "Revision:"}  # what a part begins with
+NONE = "(none yet)"
+NEW_PLAN = "New plan:\n"
+_STEP = re.compile(r"^\d+\.\s+(\S.*)$")
+
+
+def attempt(story: str, ended: str, goal: str = "") -> str:
+    """How an attempt went, for who reflects on it."""
+    if story:
+        return f"{story}\nThis attempt ended: {ended}.\n"
+    return f"The task was: {goal}\nIt failed: {ended}.\n"
+
+
+def judged(experience: Mapping[str, Any]) -> str:
+    """What the world says of it."""
+    if not experience.get("total"):
+        return ""
+    if experience.get("reached"):
+        return "The goal was reached.\n"
+    return f"The goal was not reached: {experience['met']} of {experience['total']} parts.\n"
+
+
+def reflection(system: str, guide: str, told: str, said: Mapping[str, str] | None = None) -> Prompt:
+    """`said`: the parts that were written already; the next one is asked for by its cue."""
+    before = "".join(f"{CUES[part]} {text}\n" for part, text in (said or {}).items())
+    return Prompt(system, "", f"The plan was:\n{guide.strip() or NONE}\n{told}", before)
+
+
+def rewriting(system: str, goal: str, guide: str, reflections: Sequence[Mapping[str, Json]]) -> Prompt:
+    """All reflections of a batch, after the plan that was followed."""
+    told = "".join(_told(each) for each in reflections)
+    asked = f"The tasks: {goal}\nThe plan was:\n{guide.strip() or NONE}\n\n{told}"
+    return Prompt(system, "", asked, NEW_PLAN)
+
+
+def _told(each: Mapping[str, Json]) -> str:
+    reached = {True: "reached", False: "not reached"}.get(each.get("reached"), "")  # type: ignore[arg-type]
+    parts = "".join(f"{CUES[part]} {each[part]}\n" for part in CUES if each.get(part))
+    return f"Task: {each.get('goal', '')}\n" + (f"The goal was {reached}.\n" if reached else "") + f"{parts}\n"
+
+
+def shortened(story: str, budget: int, count: Any) -> str:
+    """The story within so many tokens: its beginning (the task) and its end; 0 leaves it whole."""
+    if not budget or count(story) <= budget:
+        return story
+    head, *rest = story.split("\nThink: ")
+    lines = ("\nThink: ".join(rest) if rest else story).splitlines()
+    head = head if rest and count(head) < budget // 2 else ""
+    left = budget - count(head)
+    kept: list[str] = []
+    for line in reversed(lines):
+        left -= count(line) + 1
+        if left < 0:
+            break
+        kept.insert(0, line)
+    return "\n".join([*([head] if head else []), "…", *kept]) + "\n"
+
+
+# Constrained decoding ------------------------------------------------------------------------
+
+
+def line_grammar(limit: int) -> Grammar:
+    """One line, not empty, of at most so many characters."""
+    return Grammar("regex", rf" [^\s][^\n\r]{{0,{max(0, limit - 1)}}}\n")
+
+
+def plan_grammar(steps: int, limit: int) -> Grammar:
+    """A numbered list of at most so many steps, ended by an empty line."""
+    text = ""
+    for number in range(steps, 0, -1):
+        line = rf"{number}\. [^\s][^\n\r]{{0,{max(0, limit - 1)}}}\n"
+        text = f"({line}{text})?" if number > 1 else f"{line}{text}"
+    return Grammar("regex", rf"{text}\n")
+
+
+def numbered(text: str, whole: bool = True) -> str:
+    """The steps of a plan as they were written, numbered anew; when it was cut off (not `whole`) without the last."""
+    lines = [line.strip() for line in text.strip().splitlines()]
+    steps = [found[1] for line in (lines if whole else lines[:-1]) if (found := _STEP.match(line))]
+    return "\n".join(f"{n}. {step}" for n, step in enumerate(dict.fromkeys(steps), 1))

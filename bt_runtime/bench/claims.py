@@ -1,0 +1,124 @@
+"""What the papers claim, as data: the evaluations that each claim needs, and the figures that show whether it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bt_runtime.bench.case import Strategy
+from bt_runtime.diagnose import BtError, nearest
+from bt_runtime.envs.content import read_yaml
+from bt_runtime.types import Json
+
+OURS = Path(__file__).with_name("claims.yaml")
+ANY = (0, 1_000_000)
+
+
+class Lessons(NamedTuple):
+    """Train tasks of one strategy, whose successes are shown to it afterwards."""
+
+    suite: str
+    strategy: Strategy
+    episodes: int
+    budget: int
+
+
+class Evaluation(NamedTuple):
+    suite: str
+    strategies: tuple[Strategy, ...]
+    budget: int  # decisions of a whole episode
+    share: float = 1.0  # of the tasks that are asked for: the first ones
+    kinds: tuple[str, ...] = ()
+    options: Mapping[str, Json] = {}  # of the world's tasks
+    recall: bool = True
+    free: bool = False
+    lessons: str = ""
+    level: str = ""
+    example_tokens: int = 0
+    data: bool = False  # needs the outside data
+
+
+class Figure(NamedTuple):
+    """One number: of one strategy, or of one against another. `of`, `against`: (evaluation, strategy)."""
+
+    name: str
+    of: tuple[str, str]
+    measure: str
+    against: tuple[str, str] | None = None
+    depth: tuple[int, int] = ANY
+    against_depth: tuple[int, int] | None = None  # other tasks: no pairs
+    among: str = "all"
+    like: tuple[str, str] | None = None  # only the tasks that this one had too
+    target: Mapping[str, float] = {}
+
+
+class Claim(NamedTuple):
+    name: str
+    claim: str
+    paper: str
+    about: str
+    figures: tuple[Figure, ...]
+    picture: Mapping[str, tuple[str, str]] = {}  # legend → (evaluation, strategy)
+
+    @property
+    def needs(self) -> list[str]:
+        """Its evaluations, in the order of its figures."""
+        sides = [side for f in self.figures for side in (f.against, f.like, f.of) if side]
+        return list(dict.fromkeys(name for name, _ in (*sides, *self.picture.values())))
+
+
+class Claims(NamedTuple):
+    lessons: Mapping[str, Lessons]
+    evaluations: Mapping[str, Evaluation]
+    claims: Mapping[str, Claim]
+
+    def chosen(self, names: Sequence[str]) -> list[Claim]:
+        """All, or those that are named."""
+        for name in names:
+            if name not in self.claims:
+                close = nearest(name, self.claims)
+                hint = f"did you mean `{close}`?" if close else f"claims: {', '.join(self.claims)}"
+                raise BtError(f"there is no claim `{name}`", hint)
+        return [claim for name, claim in self.claims.items() if not names or name in names]
+
+    def needed(self, claims: Iterable[Claim]) -> list[str]:
+        """Evaluations in the order of the claims: one that is cut off has finished the first ones."""
+        return list(dict.fromkeys(name for claim in claims for name in claim.needs))
+
+
+def read_claims(path: Path = OURS) -> Claims:
+    found: Any = read_yaml(path)
+    lessons = {
+        name: Lessons(each["suite"], _strategy(each["strategy"]), each["episodes"], each["budget"])
+        for name, each in found["lessons"].items()
+    }
+    evaluations = {name: _evaluation(each) for name, each in found["evaluations"].items()}
+    claims = {name: _claim(name, each) for name, each in found["claims"].items()}
+    return Claims(lessons, evaluations, claims)
+
+
+def _strategy(each: Mapping[str, Any]) -> Strategy:
+    return Strategy(each["name"], each["tree"], each.get("inputs", {}))
+
+
+def _evaluation(each: Mapping[str, Any]) -> Evaluation:
+    strategies = tuple(_strategy(s) for s in each["strategies"])
+    return Evaluation(**{**each, "strategies": strategies, "kinds": tuple(each.get("kinds", ()))})
+
+
+def _claim(name: str, each: Mapping[str, Any]) -> Claim:
+    picture = {legend: _side(named) for legend, named in each.get("picture", {}).items()}
+    figures = tuple(_figure(figure) for figure in each["figures"])
+    return Claim(name, each["claim"], each["paper"], each["about"], figures, picture)
+
+
+def _figure(each: Mapping[str, Any]) -> Figure:
+    spans = {key: (each[key][0], each[key][1]) for key in ("depth", "against_depth") if key in each}
+    sides = {key: _side(each[key]) for key in ("of", "against", "like") if key in each}
+    return Figure(**{**each, **spans, **sides})
+
+
+def _side(named: str) -> tuple[str, str]:
+    evaluation, _, strategy = named.partition("/")
+    return evaluation, strategy

@@ -1,0 +1,125 @@
+"""The episodes as tasks of a Ray cluster. Nothing of ours schedules: where a task runs, how many of them a node takes,
+and what is run again when a node is lost, is Ray's."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from bt_runtime.bench.case import Case, Setup
+from bt_runtime.bench.host import TRIES, Hosts, Unfit, asked, on
+from bt_runtime.bench.luggage import Named, pack
+from bt_runtime.bench.outcome import Outcome
+from bt_runtime.diagnose import BtError, MissingExtra
+
+LOCAL = "local"
+PLACES = "node:__internal_implicit_resource_bt_runtime"  # each node has one: how Ray is told "so many a node"
+GRAIN = 10_000  # Ray counts resources in parts of this
+PATIENCE = 10.0  # seconds that hosts have to end their episodes; then they are killed
+
+
+class Cluster:
+    """Joined by `with`. `jobs`: episodes at once on each node, which answer to the models of that node."""
+
+    def __init__(self, address: str, models: Mapping[str, Named], jobs: int = 1) -> None:
+        self.address, self.models, self.jobs = address, models, max(1, jobs)
+        self.ray: Any = None
+        self.hosts: Any = None
+        self.number = 0
+
+    def __enter__(self) -> Cluster:
+        ray = self.ray = join(self.address)
+        here = on(ray.get_runtime_context().get_node_id())
+        made = ray.remote(Hosts).options(num_cpus=0, max_restarts=-1, max_task_retries=TRIES, scheduling_strategy=here)
+        self.hosts = made.remote(self.models)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._rest()
+        finally:
+            self.ray.shutdown()  # whatever is left of this evaluation ends with it
+
+    def outcomes(self, setup: Setup, cases: Sequence[Case]) -> Iterator[Outcome]:
+        self.number += 1
+        luggage = [self.ray.put(pack(setup, [case.strategy for case in cases], self.jobs))]
+        task = self._task()
+        pending = {task.remote(self.hosts, "run", self.number, luggage, case): case for case in cases}
+        try:
+            while pending:
+                (ended, *_), _ = self.ray.wait(list(pending), num_returns=1)
+                yield self._outcome(ended, pending.pop(ended), setup)
+        finally:
+            for each in pending:
+                self.ray.cancel(each)
+            if pending:
+                self._rest()
+
+    def count(self, text: str) -> int:
+        """Tokens, by the first of the models; words where there is none."""
+        if not self.models:
+            return len(text.split())
+        return int(self._fit(self.ray.get(self._task().remote(self.hosts, "count", text))))
+
+    def _task(self) -> Any:
+        """It asks for next to no processor, since it waits for its host; but a node that offers none is left alone."""
+        lost = self.ray.exceptions.RayActorError
+        places = {PLACES: GRAIN // self.jobs / GRAIN}
+        return self.ray.remote(asked).options(
+            num_cpus=0.001, resources=places, max_retries=TRIES, retry_exceptions=[lost], scheduling_strategy="SPREAD"
+        )
+
+    def _outcome(self, ended: Any, case: Case, setup: Setup) -> Outcome:
+        faults = self.ray.exceptions
+        try:
+            found: Outcome = self._fit(self.ray.get(ended))
+            return found
+        except faults.RayError as error:
+            if isinstance(error, faults.RayTaskError) and not isinstance(error, faults.RayActorError):
+                said = str(error.cause).strip().partition("\n")[0]
+                raise BtError(
+                    f"a node cannot run episodes: {type(error.cause).__name__}: {said}",
+                    "bt_runtime and its extras have to be the same on every node",
+                ) from error
+            task = case.task
+            lost = f"lost with its node: {type(error).__name__}"
+            return Outcome(case.strategy.name, task.id, case.number, task.kind, task.goal, seed=setup.seed, error=lost)
+
+    def _fit(self, found: Any) -> Any:
+        if isinstance(found, Unfit):
+            raise BtError(found.message, found.hint)
+        return found
+
+    def _rest(self) -> None:
+        """Hosts end what they run. One that cannot be reached has nothing left to end."""
+        ray = self.ray
+        known, _ = ray.wait([self.hosts.all.remote()], timeout=PATIENCE)
+        hosts = ray.get(known[0]) if known else []
+        if hosts:
+            ray.wait([host.rest.remote() for host in hosts], num_returns=len(hosts), timeout=PATIENCE)
+
+
+def join(address: str) -> Any:
+    """`auto`: the cluster that runs on this machine; `local`: one of this machine alone, for this evaluation;
+    `HOST:PORT`: that of this head, which this machine has joined."""
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtra("--ray", "eval") from None
+    if "://" in address:
+        raise BtError(
+            f"{address} is no address of a cluster's head", "auto, local, or HOST:PORT as `ray start` told it"
+        )
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # what is started here reports to nobody
+    how = {"include_dashboard": False} if address == LOCAL else {}
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **how)
+    except (OSError, RuntimeError, ValueError) as fault:
+        said = str(fault).strip().partition("\n")[0]
+        raise BtError(
+            f"there is no Ray cluster at `{address}`: {said}",
+            "on the first machine `ray start --head`, on the others `ray start --address HOST:PORT`; or: --ray local",
+        ) from fault
+    return ray

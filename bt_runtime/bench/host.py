@@ -1,0 +1,123 @@
+"""What stands on the nodes of a Ray cluster. A node's host is an actor that holds its models and runs its episodes.
+
+A task runs no episode itself: it hands its case to the host of the node that Ray has put it on, and waits there. So
+the episodes of a node share its models, while where they run, and what is run again, is Ray's to say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from bt_runtime.bench.case import Case
+from bt_runtime.bench.luggage import Luggage, Named
+from bt_runtime.bench.outcome import Outcome
+from bt_runtime.bench.site import Site
+from bt_runtime.diagnose import BtError
+
+TRIES = 8  # how often a call is made again when what it was made on is lost
+
+
+class Unfit(NamedTuple):
+    """Why a node cannot run episodes."""
+
+    message: str
+    hint: str
+
+
+class Host:
+    """Opens its models once; has a site for the evaluation that goes on."""
+
+    def __init__(self, named: Mapping[str, Named]) -> None:
+        self.named, self.models = named, dict[str, Any]()
+        self.site: Site | None = None
+        self.number = 0  # of the evaluation that the site is for
+        self.settling = asyncio.Lock()
+
+    async def run(self, number: int, luggage: Sequence[Any], case: Case) -> Outcome | Unfit:
+        """`luggage` is a reference in a list: only a host that has no site yet fetches what it refers to."""
+        try:
+            async with self.settling:
+                if self.site is None or self.number != number:
+                    found = await luggage[0]
+                    await asyncio.to_thread(self._settle, found)
+                    self.number = number
+                assert self.site is not None
+                ended = self.site.run(case)
+            return await asyncio.wrap_future(ended)
+        except BtError as fault:
+            return Unfit(f"{platform.node()}: {fault.message}", fault.hint)
+
+    async def count(self, text: str) -> int | Unfit:
+        """Tokens, by the first of the models."""
+        try:
+            async with self.settling:
+                await asyncio.to_thread(self._open)
+        except BtError as fault:
+            return Unfit(f"{platform.node()}: {fault.message}", fault.hint)
+        return int(next(iter(self.models.values())).count(text)) if self.models else len(text.split())
+
+    async def rest(self) -> int:
+        """Ends the episodes, and says how many ran; the models stay open."""
+        async with self.settling:
+            ran = len(self.site.running) if self.site is not None else 0
+            await asyncio.to_thread(self._leave)
+        return ran
+
+    def _settle(self, luggage: Luggage) -> None:
+        self._leave()
+        self._open()
+        self.site = Site(luggage, self.models)
+
+    def _leave(self) -> None:
+        site, self.site = self.site, None
+        if site is not None:
+            site.close()
+
+    def _open(self) -> None:
+        """Each file once, whatever the number of roles that it has."""
+        opened: dict[str, Any] = {}
+        for role in self.named.keys() - self.models.keys():
+            named = self.named[role]
+            if named.where not in opened:
+                opened[named.where] = named.opened()
+            self.models[role] = opened[named.where]
+
+
+class Hosts:
+    """The hosts by node; each is made when the first task comes to its node. Stands where the evaluation was started,
+    so that no other node's end is that of the hosts of all."""
+
+    def __init__(self, named: Mapping[str, Named]) -> None:
+        self.named = named
+        self.known: dict[str, Any] = {}
+
+    def of(self, node: str) -> Any:
+        if node not in self.known:
+            import ray
+
+            there = next(each for each in ray.nodes() if each["NodeID"] == node)
+            self.known[node] = ray.remote(Host).options(
+                num_cpus=0, num_gpus=there["Resources"].get("GPU", 0), max_restarts=-1, max_task_retries=TRIES,
+                scheduling_strategy=on(node),
+            ).remote(self.named)  # fmt: skip
+        return self.known[node]
+
+    def all(self) -> list[Any]:
+        return list(self.known.values())
+
+
+def on(node: str) -> Any:
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    return NodeAffinitySchedulingStrategy(node, soft=False)
+
+
+def asked(hosts: Any, what: str, *given: Any) -> Any:
+    """The task: the host of its node does what is asked for."""
+    import ray
+
+    host = ray.get(hosts.of.remote(ray.get_runtime_context().get_node_id()))
+    return ray.get(getattr(host, what).remote(*given))

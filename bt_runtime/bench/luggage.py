@@ -1,0 +1,170 @@
+"""What an evaluation takes along to another machine: all that its episodes read, but for the models and data sets.
+
+Those are large, and have to lie at the same place there; a model is known by its digest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from bt_runtime import __version__, project
+from bt_runtime.bench.case import Setup, Strategy
+from bt_runtime.bench.provenance import file_digest, of_tree
+from bt_runtime.diagnose import BtError
+from bt_runtime.journal import sources
+from bt_runtime.llm.settings import Settings, is_address
+from bt_runtime.runtime import Tree, load
+from bt_runtime.types import Json
+
+CONTENT: tuple[project.Folder, ...] = ("trees", "skills", "envs")
+
+
+class Named(NamedTuple):
+    """A model by its file or address, not opened here; `how`: settings of a local one."""
+
+    where: str
+    how: Mapping[str, Any] = {}
+    digest: str = ""  # of the file
+
+    @property
+    def settings(self) -> Settings | None:
+        return None if is_address(self.where) else Settings(self.where, **self.how)
+
+    def stats(self) -> Mapping[str, Json]:
+        return {"model": self.where}
+
+    def opened(self) -> Any:
+        """On the machine that it is asked on. Raises where the file is not the one that was named."""
+        from bt_runtime.llm import open_model
+
+        if self.digest:
+            path = Path(self.where)
+            if not path.is_file():
+                raise BtError(f"there is no model {path}", "it has to lie at the same place on every node")
+            if file_digest(path) != self.digest:
+                raise BtError(f"{path} is another model than where the evaluation was started", "copy it anew")
+        return open_model(self.where, **self.how).ready()
+
+
+def named(where: str, **how: Any) -> Named:
+    """Raises where there is no such file; an address is taken as it is."""
+    if is_address(where):
+        from bt_runtime.llm.http import Server
+
+        return Named(Server(where, 0).address)
+    path = Path(where).resolve()
+    if not path.is_file():
+        raise BtError(f"there is no model {where}")
+    return Named(str(path), how, file_digest(path))
+
+
+class Packed(NamedTuple):
+    """One tree: where it stands in the content, and its digest."""
+
+    place: str
+    digest: str
+
+
+class Luggage(NamedTuple):
+    setup: Setup
+    jobs: int
+    content: Mapping[str, bytes]  # place in a project → what is in the file
+    trees: Mapping[str, Packed]  # the tree as strategies name it →
+    memories: Mapping[str, Mapping[str, bytes]]  # the file as strategies name it → what lies beside it, too
+    version: str = __version__
+
+
+class Unpacked(NamedTuple):
+    trees: dict[str, Tree]
+    memories: dict[str, str]  # as strategies name it → the file here
+
+
+def pack(setup: Setup, strategies: Iterable[Strategy], jobs: int) -> Luggage:
+    strategies = list(strategies)
+    content, trees = _content(), {}
+    brought: dict[str, bytes] = {}
+    for name in dict.fromkeys(s.tree for s in strategies):
+        tree = load(name)
+        for file in _files(tree):
+            if brought.setdefault(file["place"], file["text"]) != file["text"]:
+                raise BtError(f"two different files would be {file['place']} on other machines", "rename one of them")
+        trees[name] = Packed(_root(tree), of_tree(tree))
+    memories = {s.memory: _beside(Path(s.memory)) for s in strategies if s.memory}
+    world = dict(setup.world)
+    if isinstance(world.get("data"), str):
+        world["data"] = str(Path(world["data"]).resolve())
+    journals = str(Path(setup.journals).resolve()) if setup.journals else ""
+    return Luggage(setup._replace(world=world, journals=journals), jobs, {**content, **brought}, trees, memories)
+
+
+def unpack(luggage: Luggage, folder: Path) -> Unpacked:
+    """A project in the folder. Raises what is missing here, or is not the same."""
+    if luggage.version != __version__:
+        raise BtError(f"bt_runtime is {__version__} here, and {luggage.version} where the evaluation was started")
+    data = luggage.setup.world.get("data")
+    if isinstance(data, str) and not Path(data).exists():
+        raise BtError(f"there is no data set {data}", "it has to lie at the same place on every node")
+    (folder / project.PROJECT_FILE).touch()
+    _lay_out(luggage.content, folder)
+    trees = {}
+    for name, packed in luggage.trees.items():
+        trees[name] = load(folder / packed.place, project=folder)
+        if of_tree(trees[name]) != packed.digest:
+            raise BtError(f"the tree `{name}` did not arrive as it was sent", "is bt_runtime the same on every node?")
+    memories = {}
+    for number, (name, files) in enumerate(luggage.memories.items()):
+        _lay_out(files, folder / "memories" / str(number))
+        memories[name] = str(folder / "memories" / str(number) / Path(name).name)
+    return Unpacked(trees, memories)
+
+
+def _content() -> dict[str, bytes]:
+    """The shipped content with the project's over it, as names are looked up."""
+    found: dict[str, bytes] = {}
+    for name in CONTENT:
+        for place in reversed(project.folders(name)):
+            files = (p for p in sorted(place.rglob("*")) if p.is_file() and "__pycache__" not in p.parts)
+            found |= {str(PurePosixPath(name, *p.relative_to(place).parts)): p.read_bytes() for p in files}
+    return found
+
+
+def _files(tree: Tree) -> list[dict[str, Any]]:
+    """All that it was read from, and the Python files that its nodes name."""
+    loader = tree.first
+    kept: Any = sources.kept({**loader.files, **_python(tree)}, loader.project, loader.home)
+    return [{**file, "text": file["text"].encode("utf-8", "backslashreplace")} for file in kept]
+
+
+def _python(tree: Tree) -> dict[Path, str]:
+    found: dict[Path, str] = {}
+    for spec in filter(None, (tree.spec, *tree.first.loaded.values())):
+        for node in spec.root.walk():
+            file = str(node.values.get("class", "")).rpartition(":")[0]
+            path = (spec.folder / file).resolve()
+            if file.endswith(".py") and path.is_file():
+                found[path] = path.read_text("utf-8")
+    return found
+
+
+def _root(tree: Tree) -> str:
+    """The tree's own file is the one that was read first."""
+    loader = tree.first
+    first = dict([next(iter(loader.files.items()))])
+    return str(sources.kept(first, loader.project, loader.home)[0]["place"])
+
+
+def _beside(path: Path) -> dict[str, bytes]:
+    """A memory's file, and the log that SQLite may keep next to it."""
+    if not path.is_file():
+        raise BtError(f"there is no memory {path}", "make one: `btr eval … --memory build --train 50`")
+    log = path.with_name(f"{path.name}-wal")
+    return {p.name: p.read_bytes() for p in (path, log) if p.is_file()}
+
+
+def _lay_out(files: Mapping[str, bytes], folder: Path) -> None:
+    for place, found in files.items():
+        path = folder / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(found)

@@ -1,0 +1,112 @@
+"""The evaluations that claims need, one after the other with one model. What has ended before is not run again.
+
+Each has a folder that is named by what it depends on: another model or another prompt gets another one.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from bt_runtime.agents.budget import Budget
+from bt_runtime.bench import evaluation, provenance
+from bt_runtime.bench.backend import Backend
+from bt_runtime.bench.case import Setup, Strategy, cases
+from bt_runtime.bench.claims import Claims, Evaluation
+from bt_runtime.bench.evaluation import Again
+from bt_runtime.bench.outcome import Outcome
+from bt_runtime.bench.source import Source, Wanted, find
+from bt_runtime.bench.training import train
+from bt_runtime.journal.record import versions
+from bt_runtime.runtime import load
+from bt_runtime.types import Json
+
+NO_DATA = "the outside data is not here: name its folder with --data or BTR_DATA"
+
+
+class Watch(Protocol):
+    def told(self, outcome: Outcome, left: int) -> None: ...
+
+
+class Measured(NamedTuple):
+    """An evaluation that has been run."""
+
+    folder: Path
+    digest: str
+    tasks: int
+    outcomes: list[Outcome]
+
+    def of(self, strategy: str) -> list[Outcome]:
+        return [o for o in self.outcomes if o.strategy == strategy]
+
+
+class Study(NamedTuple):
+    claims: Claims
+    out: Path
+    models: Mapping[str, Any]
+    backend: Backend
+    count: Callable[[str], int]  # tokens of a text
+    watch: Callable[[str], AbstractContextManager[Watch]]  # opened for each evaluation, by its name
+    episodes: int = 200
+    seed: int = 0
+    data: str = ""
+    retry: bool = False
+
+    @property
+    def again(self) -> Again:
+        return Again(resume=True, retry=self.retry)
+
+    def able(self, name: str) -> str:
+        """Why this evaluation cannot be run here; or nothing."""
+        data = self.data or os.environ.get("BTR_DATA", "")
+        needs = self.claims.evaluations[name].data
+        return NO_DATA if needs and not (data and (Path(data) / "wah").is_dir()) else ""
+
+    def measure(self, name: str) -> Measured:
+        wanted = self.claims.evaluations[name]
+        source = find(wanted.suite, self._wanted(wanted))
+        asked: dict[str, Json] = {"lessons": ""}
+        strategies: Sequence[Strategy] = wanted.strategies
+        if wanted.lessons:
+            strategies, asked["lessons"] = self._taught(wanted)
+        setup = Setup(
+            source.suite, source.world, self.seed, Budget(decisions=wanted.budget), recall=wanted.recall,
+            free=wanted.free, level=wanted.level, example_tokens=wanted.example_tokens,
+        )  # fmt: skip
+        folder, number = self._opened(name, setup, wanted.strategies, source, asked)
+        with self.watch(name) as watch:
+            outcomes = evaluation.run(
+                folder, setup, cases(strategies, source.tasks), self.backend, self.again, watch.told
+            )
+        evaluation.write_up(folder, outcomes, self.seed)
+        return Measured(folder, number, len(source.tasks), outcomes)
+
+    def _wanted(self, wanted: Evaluation) -> Wanted:
+        count = math.ceil(self.episodes * wanted.share)
+        return Wanted(self.seed, count, "eval", wanted.kinds, self.data if wanted.data else "", wanted.options)
+
+    def _taught(self, wanted: Evaluation) -> tuple[Sequence[Strategy], str]:
+        """The strategy with what it has learnt from train tasks; made once for all evaluations that show it."""
+        lessons = self.claims.lessons[wanted.lessons]
+        source = find(lessons.suite, Wanted(self.seed, min(lessons.episodes, self.episodes), "train"))
+        setup = Setup(source.suite, source.world, self.seed, Budget(decisions=lessons.budget), learning=True)
+        folder, number = self._opened(wanted.lessons, setup, [lessons.strategy], source, {})
+        with self.watch(f"{wanted.lessons} lessons") as watch:
+            strategies = train(
+                folder, setup, [lessons.strategy], source.tasks, self.backend, self.again, watch.told, self.count
+            )
+        return strategies, number
+
+    def _opened(
+        self, name: str, setup: Setup, strategies: Sequence[Strategy], source: Source, asked: Mapping[str, Json]
+    ) -> tuple[Path, str]:
+        trees = {s.tree: load(s.tree) for s in strategies}
+        depends = provenance.depends(setup, strategies, trees, source.tasks, self.models, asked)
+        number = provenance.digest(depends)
+        folder = self.out / f"{name}-{number[:8]}"
+        evaluation.open_folder(folder, depends, {"versions": versions()}, self.again._replace(retry=False))
+        return folder, number

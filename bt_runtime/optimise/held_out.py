@@ -1,0 +1,48 @@
+"""Every version on tasks of the other split, by the same machinery as any evaluation: what the curve is drawn of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.agents.budget import Budget
+from bt_runtime.bench import evaluation, provenance
+from bt_runtime.bench.backend import Local
+from bt_runtime.bench.case import Setup as Evaluation
+from bt_runtime.bench.case import Strategy, cases
+from bt_runtime.bench.evaluation import Again, Told
+from bt_runtime.envs.registry import open_suite
+from bt_runtime.journal.record import versions
+from bt_runtime.optimise.loop import kept_for
+from bt_runtime.optimise.setup import Setup
+from bt_runtime.plans import shelf
+from bt_runtime.plans.guide import Guide
+from bt_runtime.plans.shelf import Version
+
+FOLDER = "test"  # beside the versions: an evaluation as `btr eval` makes them, `btr eval show` reads it
+_SEED = 0  # of the tasks: the same for every optimisation, so that two can be compared
+
+
+def measure(setup: Setup, folder: Path, count: int, models: Mapping[str, Any], jobs: int, told: Told) -> list[Version]:
+    """What was measured already is not measured again; each version's header gets its score."""
+    kinds = [setup.kind] if setup.kind else None
+    tasks = open_suite(setup.suite).tasks(_SEED, count, "eval", kinds, **setup.tasks)
+    kept = kept_for(setup, folder)
+    strategies = [Strategy(_name(v), setup.strategy, {"guide": v.guide.text}) for v in kept]
+    budget = Budget(decisions=setup.decisions) if setup.decisions else None
+    how = Evaluation(setup.suite, setup.world, setup.seed, budget)
+    place, again = folder / FOLDER, Again(resume=True)
+    depends = {"seed": setup.seed, "optimised": setup.digest, "tasks": provenance.of_tasks(tasks)}
+    evaluation.open_folder(place, depends, {"versions": versions()}, again)
+    outcomes = evaluation.run(place, how, cases(strategies, tasks), Local(models, jobs), again, told)
+    evaluation.write_up(place, outcomes, setup.seed)
+    for version in kept:
+        own = [outcome.success for outcome in outcomes if outcome.strategy == _name(version)]
+        score = {"reached": sum(own), "of": len(own)}
+        shelf.keep(folder, version.iteration, Guide(version.guide.text, {**version.guide.header, "test": score}))
+    return kept_for(setup, folder)
+
+
+def _name(version: Version) -> str:
+    return f"version {version.iteration}"

@@ -1,0 +1,57 @@
+"""The loop: what the folder holds is gone on with, by a run of `trees/autoplan.yaml` for what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.agents.budget import Budget
+from bt_runtime.diagnose import BtError
+from bt_runtime.optimise.setup import Setup, check, left
+from bt_runtime.plans import shelf
+from bt_runtime.plans.shelf import Version
+from bt_runtime.runtime import Run
+
+TREE = "autoplan"
+
+
+def kept_for(setup: Setup, folder: Path) -> list[Version]:
+    """What the folder holds of this set-up; of another one it may hold nothing."""
+    kept = shelf.versions(folder)
+    for version in kept:
+        if version.guide.header.get("setup") != setup.digest:
+            raise BtError(f"{version.path} was made with another set-up", "name another folder: --out")
+    return kept
+
+
+def optimise(
+    setup: Setup,
+    folder: Path,
+    iterations: int,
+    *,
+    model: Any,
+    patience: int = 2,
+    at_once: int = 0,
+    journal: Any = None,
+    log: Callable[[Any], None] | None = None,
+    watch: Callable[[Run], AbstractContextManager[Any]] = nullcontext,
+) -> tuple[list[Version], bool]:
+    """Goes on from what the folder holds. Gives all versions, and whether the run came to its end."""
+    check(setup)
+    kept = kept_for(setup, folder)
+    given = left(setup, kept, iterations)
+    if given["rounds"]:
+        inputs = {
+            **given, "world": setup.suite, "options": dict(setup.world), "goal": setup.goal,
+            "strategy": setup.strategy, "parts": list(setup.parts), "patience": patience, "at_once": at_once,
+            "folder": str(folder), "header": setup.header(),
+        }  # fmt: skip
+        budget = Budget(decisions=setup.decisions) if setup.decisions else None
+        with Run(TREE, inputs=inputs, model=model, seed=setup.seed, budget=budget, journal=journal, log=log) as run:
+            with watch(run):
+                run.spin()
+            whole = not run.runner.stopped and run.status.name != "FAILURE"
+        return kept_for(setup, folder), whole
+    return kept, True

@@ -1,0 +1,62 @@
+"""The claims as they are written down: every figure can be measured."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+
+from bt_runtime.bench.claims import Claim, Figure, read_claims
+from bt_runtime.bench.outcome import Outcome
+from bt_runtime.diagnose import BtError
+from bt_runtime.envs.registry import open_suite
+from bt_runtime.runtime import load
+
+CLAIMS = read_claims()
+FIGURES = [(claim.name, figure) for claim in CLAIMS.claims.values() for figure in claim.figures]
+
+
+@pytest.mark.parametrize("figure", [f for _, f in FIGURES], ids=[f"{c}: {f.name}" for c, f in FIGURES])
+def test_a_figure_is_of_a_strategy_that_is_run_and_of_something_that_outcomes_tell(figure: Figure) -> None:
+    for name, strategy in filter(None, (figure.of, figure.against, figure.like)):
+        assert strategy in [s.name for s in CLAIMS.evaluations[name].strategies]
+    known = {"goal", "subgoals", *(f.name for f in fields(Outcome))}
+    assert figure.measure in known
+    assert figure.among in ("all", "reached")
+    assert set(figure.target) <= {"at_least", "at_most", "above", "below"}
+
+
+@pytest.mark.parametrize("claim", CLAIMS.claims.values(), ids=list(CLAIMS.claims))
+def test_no_two_figures_of_a_claim_have_the_same_name(claim: Claim) -> None:
+    """Runs are compared by it."""
+    names = [figure.name for figure in claim.figures]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("name", CLAIMS.evaluations)
+def test_what_an_evaluation_names_is_there(name: str) -> None:
+    found = CLAIMS.evaluations[name]
+    assert set(found.kinds) <= set(open_suite(found.suite).kinds)
+    assert not found.lessons or found.lessons in CLAIMS.lessons
+    assert 0 < found.share <= 1
+    for strategy in found.strategies:
+        assert set(strategy.inputs) <= set(load(strategy.tree).spec.ports)
+
+
+def test_every_evaluation_is_needed_by_a_claim() -> None:
+    assert set(CLAIMS.needed(CLAIMS.chosen([]))) == set(CLAIMS.evaluations)
+
+
+def test_both_sides_of_a_comparison_are_run_alike_but_for_what_is_compared() -> None:
+    """The same world, budget and kinds of task: else the budget would be what is measured."""
+    for _, figure in FIGURES:
+        if figure.against:
+            own, other = CLAIMS.evaluations[figure.of[0]], CLAIMS.evaluations[figure.against[0]]
+            assert (own.suite, own.budget, own.kinds) == (other.suite, other.budget, other.kinds)
+
+
+def test_one_claim_needs_only_its_own_evaluations_and_an_unknown_one_is_told() -> None:
+    assert CLAIMS.needed(CLAIMS.chosen(["adapt"])) == ["craft"]
+    with pytest.raises(BtError) as caught:
+        CLAIMS.chosen(["adpat"])
+    assert caught.value.hint == "did you mean `adapt`?"

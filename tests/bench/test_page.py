@@ -1,0 +1,134 @@
+"""The page and its summary, from made-up outcomes: it prints what is true, also where a target is missed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bt_runtime.bench import record
+from bt_runtime.bench.case import Strategy
+from bt_runtime.bench.claims import Claim, Claims, Evaluation, Figure
+from bt_runtime.bench.outcome import Outcome
+from bt_runtime.bench.page import page
+from bt_runtime.bench.study import Measured
+from bt_runtime.diagnose import BtError
+
+MADE = {
+    "date": "2030-01-02", "command": "btr eval claims --model m.gguf", "model": {"file": "m.gguf", "digest": "d" * 32},
+    "seed": 0, "episodes": 10, "jobs": 2, "cores": 2, "versions": {"bt_runtime": "1"},
+}  # fmt: skip
+ONE, TWO = ("house", "one"), ("house", "two")
+CLAIMS = Claims(
+    {},
+    {
+        "house": Evaluation("house", (Strategy("one", "react"), Strategy("two", "reactree", {"depth": 4})), 200),
+        "outside": Evaluation("house", (Strategy("one", "react"),), 200, data=True),
+    },
+    {
+        "better": Claim("better", "Two is better than one.", "by far", "On made-up tasks.", (
+            Figure("one", ONE, "goal"),
+            Figure("two", TWO, "goal", target={"at_least": 85}),
+            Figure("two over one", TWO, "goal", ONE, target={"at_least": 25}),
+            Figure("steps, two less one", TWO, "steps", ONE, among="reached"),
+        )),
+        "abroad": Claim("abroad", "It holds abroad.", "so they say", "In flats.", (
+            Figure("abroad", ("outside", "one"), "goal", target={"at_least": 60}),
+        )),
+    },
+)  # fmt: skip
+
+
+def measured(two: int, one: int = 4) -> dict[str, Measured]:
+    """Ten tasks; so many of them are reached."""
+    outcomes = [
+        Outcome(name, f"task {i}", i, depth=2, success=i < reached, steps=i + reached, total=1,
+                label="" if i < reached else "max step")
+        for name, reached in (("one", one), ("two", two)) for i in range(10)
+    ]  # fmt: skip
+    return {"house": Measured(Path("gone"), "e" * 32, 10, outcomes)}
+
+
+def made(two: int, before: dict[str, Any] | None = None, **more: Any) -> record.Record:
+    return record.make(CLAIMS, measured(two), {"outside": "there is no data"}, {**MADE, **more}, before or {})
+
+
+def line(text: str, beginning: str) -> str:
+    return next(each for each in text.splitlines() if each.startswith(beginning))
+
+
+def test_a_target_that_is_missed_is_said_to_be_missed_by_its_number() -> None:
+    text = page(CLAIMS, made(8), {})
+    assert "| 80.0 % |" in line(text, "| two |")
+    assert "at least 85 %: **missed**" in line(text, "| two |")
+    assert "at least 25 points: met" in line(text, "| two over one |")
+    assert "+40.0 points" in line(text, "| two over one |")
+    assert "(McNemar)" in line(text, "| two over one |")
+    assert "at least 85 %: met" in line(page(CLAIMS, made(9), {}), "| two |")
+
+
+def test_what_a_claim_hangs_on_stands_in_the_first_table() -> None:
+    row = line(page(CLAIMS, made(8), {}), "| [Two is better than one.](#better)")
+    assert "two: **80.0 %**" in row
+    assert "two over one: **+40.0 points**" in row
+    assert "steps" not in row
+
+
+def test_why_goals_were_missed_is_counted_for_each_strategy() -> None:
+    text = page(CLAIMS, made(8), {})
+    assert "| evaluation | reached | max step | error |" in text
+    assert "| house/two | 8/10 | 2 |  |" in text
+
+
+def test_a_claim_that_was_never_measured_says_why() -> None:
+    text = page(CLAIMS, made(8), {})
+    assert "**Not measured**: there is no data." in text
+    assert "not measured" in line(text, "| [It holds abroad.](#abroad)")
+
+
+def test_a_claim_that_cannot_be_measured_now_keeps_the_figures_of_then_with_their_date() -> None:
+    outside = Measured(Path("gone"), "f" * 32, 4, [Outcome("one", f"t{i}", i, success=i < 3) for i in range(4)])
+    then = {**MADE, "date": "2029-12-31"}
+    before = record.make(CLAIMS, {**measured(8), "outside": outside}, {}, then, {})
+    found = made(9, before)
+    text = page(CLAIMS, found, {})
+    assert "**Not part of this run**: there is no data. The figures are of 2029-12-31" in text
+    assert "| 75.0 % |" in line(text, "| abroad |")
+    assert found["evaluations"]["outside"]["made"]["date"] == "2029-12-31"
+    assert found["evaluations"]["house"]["made"]["date"] == "2030-01-02"
+    assert made(9, found)["claims"]["abroad"] == found["claims"]["abroad"]  # and so on, from run to run
+
+
+def test_pictures_are_shown_where_they_are() -> None:
+    assert "![Two is better than one.](results/better.png)" in page(CLAIMS, made(8), {"better": "results/better.png"})
+
+
+def test_the_same_outcomes_give_the_same_page() -> None:
+    assert page(CLAIMS, made(8), {}) == page(CLAIMS, made(8), {})
+
+
+def test_a_run_comes_back_when_its_numbers_lie_in_the_first_ones_intervals() -> None:
+    told = record.returns(made(8), made(9))
+    assert {each.name: each.within for each in told} == {
+        "one": True, "two": True, "two over one": True, "steps, two less one": False,
+    }  # fmt: skip
+    assert not record.returns(made(8), made(1))[1].within
+
+
+def test_what_was_only_kept_from_an_earlier_run_is_not_held_against_it() -> None:
+    outside = Measured(Path("gone"), "f" * 32, 4, [Outcome("one", f"t{i}", i, success=i < 3) for i in range(4)])
+    first = record.make(CLAIMS, {**measured(8), "outside": outside}, {}, MADE, {})
+    assert {each.claim for each in record.returns(first, made(8, first))} == {"better"}
+
+
+def test_runs_of_other_seeds_are_told_apart() -> None:
+    assert record.unlike(made(8), made(8, seed=1), ("model", "seed")) == ["seed"]
+
+
+def test_a_summary_that_is_none_is_refused_and_none_yet_is_empty(tmp_path: Path) -> None:
+    assert record.read(tmp_path / "none.json") == {}
+    for text in ("{", '{"groups": []}', "[]"):
+        (tmp_path / "summary.json").write_text(text, encoding="utf-8")
+        with pytest.raises(BtError):
+            record.read(tmp_path / "summary.json")

@@ -1,0 +1,95 @@
+"""Evaluations of claims with oracles for models: what is run, what is not run again, and what is left out."""
+
+from __future__ import annotations
+
+import json
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bt_runtime.bench.backend import Local
+from bt_runtime.bench.case import Strategy
+from bt_runtime.bench.claims import Claim, Claims, Evaluation, Figure, Lessons
+from bt_runtime.bench.outcome import Outcome
+from bt_runtime.bench.study import NO_DATA, Study
+from bt_runtime.tree.clock import Manual
+from tests.bench.conftest import knowing
+
+REACT = Strategy("react", "react")
+DOORS = Evaluation("doors", (REACT,), 50)
+
+
+class Seen:
+    """Who is told of every episode that was run."""
+
+    def __init__(self) -> None:
+        self.told_of: list[tuple[str, str]] = []
+        self.name = ""
+
+    def open(self, name: str) -> AbstractContextManager[Seen]:
+        self.name = name
+        return nullcontext(self)
+
+    def told(self, outcome: Outcome, left: int) -> None:
+        self.told_of.append((self.name, outcome.task))
+
+
+def study(tmp_path: Path, seen: Seen, *, suite: str = "doors", **evaluations: Any) -> Study:
+    lessons = {"some": Lessons(suite, REACT, 3, 50)}
+    claim = Claim("it", "It works.", "yes", "", tuple(Figure(n, (n, "react"), "goal") for n in evaluations))
+    backend = Local(knowing(suite), 2, Manual)
+    return Study(Claims(lessons, evaluations, {"it": claim}), tmp_path, {}, backend, len, seen.open, episodes=4)
+
+
+def test_what_has_ended_is_not_run_again_and_what_is_missing_is(doors: str, tmp_path: Path) -> None:
+    seen = Seen()
+    first = study(tmp_path, seen, plain=DOORS).measure("plain")
+    assert [o.success for o in first.outcomes] == [True] * 4
+    assert len(seen.told_of) == 4
+    results = first.folder / "results.jsonl"
+    results.write_text("".join(results.read_text("utf-8").splitlines(True)[:3]), encoding="utf-8")  # cut off
+    again = study(tmp_path, seen, plain=DOORS).measure("plain")
+    assert len(seen.told_of) == 5
+    assert (again.outcomes, again.digest) == (first.outcomes, first.digest)
+
+
+def test_another_budget_is_another_evaluation_in_a_folder_of_its_own(doors: str, tmp_path: Path) -> None:
+    one = study(tmp_path, Seen(), plain=DOORS).measure("plain")
+    two = study(tmp_path, Seen(), plain=DOORS._replace(budget=1)).measure("plain")
+    assert one.folder != two.folder
+    assert sum(o.success for o in two.outcomes) < sum(o.success for o in one.outcomes)
+
+
+def test_a_share_of_the_tasks_is_the_first_of_them(doors: str, tmp_path: Path) -> None:
+    both = study(tmp_path, Seen(), plain=DOORS, part=DOORS._replace(share=0.5))
+    whole, part = both.measure("plain"), both.measure("part")
+    assert [o.task for o in part.outcomes] == [o.task for o in whole.outcomes][:2]
+
+
+def test_without_its_data_an_evaluation_is_left_out_and_says_so(
+    doors: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BTR_DATA", raising=False)
+    some = study(tmp_path, Seen(), plain=DOORS, outside=DOORS._replace(data=True))
+    assert (some.able("plain"), some.able("outside")) == ("", NO_DATA)
+    (tmp_path / "wah").mkdir()
+    monkeypatch.setenv("BTR_DATA", str(tmp_path))
+    assert some.able("outside") == ""
+
+
+@pytest.mark.memory
+def test_lessons_are_learnt_once_for_all_who_show_them(tmp_path: Path) -> None:
+    seen = Seen()
+    taught = Evaluation("textcraft", (REACT,), 80, lessons="some", level="agent", example_tokens=300)
+    both = study(tmp_path, seen, suite="textcraft", agents=taught, tasks=taught._replace(level="task"))
+    agents, tasks = both.measure("agents"), both.measure("tasks")
+    assert [name for name, _ in seen.told_of] == ["some lessons"] * 3 + ["agents"] * 4 + ["tasks"] * 4
+    trained = {task for name, task in seen.told_of if name == "some lessons"}
+    assert not trained & {o.task for o in agents.outcomes}
+    setups = [json.loads((each.folder / "setup.json").read_text("utf-8"))["depends"] for each in (agents, tasks)]
+    assert [each["level"] for each in setups] == ["agent", "task"]
+    assert setups[0]["lessons"] == setups[1]["lessons"] != ""
+    folder = next(tmp_path.glob("some-*"))
+    assert (folder / "memory" / "react.db").is_file()

@@ -1,0 +1,76 @@
+"""`btr eval claims` with a random model: it reaches nothing, and the page says so."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from bt_runtime.cli import Exit
+from tests.cli.conftest import Btr
+
+pytestmark = [
+    pytest.mark.llm,
+    pytest.mark.skipif(
+        not all(map(find_spec, ("gguf", "llama_cpp", "matplotlib"))), reason="needs the extras dev, llm and eval"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from bt_runtime.llm.testing import Shape, make_gguf
+
+    return make_gguf(tmp_path_factory.mktemp("model") / "random.gguf", Shape(context=2048))
+
+
+def test_a_page_is_made_once_and_comes_back_to_its_own_figures(btr: Btr, here: Path, model: Path) -> None:
+    """The second run runs nothing, writes the same page, and every figure lies in the first one's interval."""
+    words = ("eval", "claims", "adapt", "--model", model, "--episodes", 2, "--out", "build", "--page", "docs/page.md")
+    (here / "docs").mkdir()
+    first = btr(*words)
+    assert first.code == Exit.SUCCESS
+    assert "4/4" in first.err
+    text = (here / "docs/page.md").read_text("utf-8")
+    assert "at least 85 %: **missed**" in text
+    assert f"`btr eval claims adapt --model {model.name} --episodes 2 --seed 0`" in text
+    assert "![ADaPT reaches more goals" in text
+    assert (here / "docs/page/adapt.png").read_bytes().startswith(b"\x89PNG")
+    assert str(here) not in text + (here / "docs/page/summary.json").read_text("utf-8")
+    kept = (here / "docs/page/summary.json").read_text("utf-8")
+    again = btr(*words, "--check", "docs/page/summary.json")
+    assert again.code == Exit.SUCCESS
+    assert "eval" not in again.err
+    assert (here / "docs/page/summary.json").read_text("utf-8") == kept
+    figures = len(json.loads(kept)["claims"]["adapt"]["findings"])
+    assert f"{figures} of {figures} figures came back" in again.out
+
+
+def test_figures_that_do_not_come_back_are_named(btr: Btr, here: Path, model: Path) -> None:
+    words = ("eval", "claims", "adapt", "--model", model, "--episodes", 2, "--out", "build")
+    assert btr(*words).code == Exit.SUCCESS
+    kept = json.loads((here / "build/results/summary.json").read_text("utf-8"))
+    told = kept["claims"]["adapt"]["findings"][0]
+    told.update(value=1.0, low=0.9, high=1.0)
+    (here / "other.json").write_text(json.dumps(kept), encoding="utf-8")
+    said = btr(*words, "--check", "other.json")
+    assert said.code == Exit.FAILURE
+    assert f"adapt: {told['name']}: 100.0 % came back as 0.0 %, outside its interval" in said.out
+
+
+def test_without_the_data_nothing_is_written(
+    btr: Btr, here: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BTR_DATA", raising=False)
+    said = btr("eval", "claims", "people", "--model", model)
+    assert said.code == Exit.NOTHING
+    assert "apartments is left out: the outside data is not here" in said.err
+    assert not (here / "evals").exists()
+
+
+def test_a_claim_that_is_not_known_is_told_before_a_model_is_opened(btr: Btr) -> None:
+    said = btr("eval", "claims", "reactre", "--model", "none.gguf")
+    assert said.code == Exit.USAGE
+    assert "did you mean `reactree`?" in said.err

@@ -1,0 +1,45 @@
+"""Teachers as sources of documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.distill import documents
+from bt_runtime.distill.drills import drills
+from bt_runtime.distill.sources import gathered
+from bt_runtime.distill.teachers import SHARD, TEACHERS, course, shards
+
+
+@pytest.mark.parametrize("teacher", sorted(TEACHERS))
+def test_a_course_is_the_same_in_one_go_and_in_parts(teacher: str) -> None:
+    whole = list(TEACHERS[teacher](3, 4, 0))
+    assert whole == [*TEACHERS[teacher](3, 2, 0), *TEACHERS[teacher](3, 2, 2)]
+
+
+def test_a_course_is_written_in_shards_and_what_is_there_is_kept(tmp_path: Path) -> None:
+    wanted = course(f"drills:{SHARD + 5}", 7)
+    assert wanted is not None
+    made = shards(wanted, tmp_path, str)
+    assert [sum(1 for _ in documents.read(path)) for path in made] == [SHARD, 5]
+    made[0].write_text(made[1].read_text())
+    assert shards(wanted, tmp_path, str) == made
+    assert sum(1 for _ in documents.read(made[0])) == 5
+
+
+def test_a_word_that_is_no_source_is_told_with_what_would_be_one(tmp_path: Path) -> None:
+    with pytest.raises(BtError, match="there is no hause") as fault:
+        gathered(["hause"], tmp_path)
+    assert "textcraft" in fault.value.hint
+    with pytest.raises(BtError, match="no number of lessons"):
+        gathered(["house:many"], tmp_path)
+
+
+def test_every_answer_of_a_drill_about_recipes_stands_above_it() -> None:
+    for drill in drills(5, 60):
+        for start, end in drill.learn:
+            answer = drill.text[start:end]
+            if answer.startswith(" craft "):
+                assert answer.strip() in drill.text[:start]
