@@ -76,8 +76,8 @@ def make(order: Order, tell: Tell) -> Made:
 
 def export(order: Order, tell: Tell) -> Made:
     """The file of the latest checkpoint, and how far it is the network."""
-    words = tokenizer.load(order.work / "tokenizer.json")
     state, about, weights, _ = checkpoint.load(order.work / LATEST)
+    words = tokenizer.load(order.work / "tokenizer.json")
     size = Size(**about["size"])
     network = Network(size)
     network.load_state_dict(weights)

@@ -121,7 +121,7 @@ class Training:
         began = time.monotonic() - self.state.seconds
         try:
             while self.spent < 1.0:
-                rows, batches = self._epoch()
+                rows, batches = self.epoch()
                 for batch in batches[self.state.batch :]:
                     self.recent.append(self._step(rows, batch))
                     self.state.batch += 1
@@ -135,7 +135,7 @@ class Training:
             self._save()
         return self.state
 
-    def _epoch(self) -> tuple[Rows, list[list[int]]]:
+    def epoch(self) -> tuple[Rows, list[list[int]]]:
         """What there is to learn in this epoch, and its batches: the shards that are there when it begins."""
         state = self.state
         paths = [Path(path) for path, _ in state.shards]

@@ -48,7 +48,9 @@ def trained(one_core: None, documents: Path, tmp_path_factory: pytest.TempPathFa
     from bt_runtime.distill.training import Plan
 
     folder = tmp_path_factory.mktemp("toy")
-    plan = Plan(tokens=400_000, batch=1024, warm=20, compile=False, tell_every=1e9, look_every=1e9, save_every=1e9)
+    plan = Plan(
+        tokens=120_000, batch=1024, rate=6e-3, warm=20, compile=False, tell_every=1e9, look_every=1e9, save_every=1e9
+    )
     order = Order([documents], folder / "work", folder / "errands.gguf", plan, "toy", 400, 256, command="btr distill")
     told: list[str] = []
     return Trained(make(order, told.append), order, told)

@@ -111,6 +111,19 @@ def test_shards_that_come_later_are_learnt_from_in_the_next_epoch(words, tmp_pat
     ]
 
 
+def test_every_epoch_has_an_order_of_its_own(words, documents, tmp_path):
+    """The same documents, in batches that another epoch and another seed draw anew."""
+    one = training(documents, tmp_path / "a", words)
+    orders = [one.epoch()[1]]
+    one.state.epoch = 1
+    orders.append(one.epoch()[1])
+    orders.append(training(documents, tmp_path / "b", words, replace(PLAN, seed=1)).epoch()[1])
+    assert orders[0] != orders[1] != orders[2] != orders[0]
+    assert {tuple(sorted(d for batch in order for d in batch)) for order in orders} == {
+        tuple(sorted(d for batch in orders[0] for d in batch))
+    }
+
+
 def test_other_weights_can_be_the_beginning(words, documents, tmp_path):
     """`init` takes the weights and nothing else: the schedule and the count begin anew."""
     short = replace(PLAN, tokens=3000)
