@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from bt_runtime.bench.case import Case, Setup
 from bt_runtime.bench.episode import Episode
 from bt_runtime.bench.outcome import Outcome
+from bt_runtime.bench.seat import counted
 from bt_runtime.bench.shelf import Shelf, Shelves
 from bt_runtime.runtime import Tree, load
 from bt_runtime.tree.clock import Alarm, Monotonic, RunClock
@@ -109,4 +110,4 @@ class Local:
         """Tokens, by the first of the models; words where each case has its own."""
         if callable(self.models):
             return len(text.split())
-        return next(iter(self.models.values())).count(text) if self.models else len(text.split())
+        return counted(next(iter(self.models.values())), text) if self.models else len(text.split())

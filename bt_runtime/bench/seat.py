@@ -9,6 +9,9 @@ from typing import Any
 from bt_runtime.diagnose import BtError
 from bt_runtime.types import Job, Json, Model, Wake
 
+MARGIN = 64  # tokens that an answer may take
+TRIES = 100  # of counting; a model gives up one of them after a twentieth of a second
+
 
 @dataclass(slots=True)
 class Tally:
@@ -21,6 +24,19 @@ class Tally:
     computed: int = 0
     seconds: float = 0.0
     too_long: bool = False  # a prompt was longer than the model can read
+
+
+def counted(model: Model, text: str) -> int:
+    """Tokens, asked for again while the model only gives an upper bound because it was too busy to count.
+
+    Which experiences fit a budget, and so what is decided, must not hang on how busy the machine is.
+    """
+    most = len(text.encode("utf-8", "surrogatepass"))
+    for _ in range(TRIES):
+        found = model.count(text)
+        if found <= most:
+            break
+    return found
 
 
 class Seat:
@@ -46,7 +62,7 @@ class Seat:
         return self._asked("", lambda: self.model.embed(texts))
 
     def count(self, text: str) -> int:
-        return self.model.count(text)
+        return counted(self.model, text)
 
     def stats(self) -> Mapping[str, Json]:
         return self.model.stats()
@@ -75,9 +91,6 @@ class Seat:
         context = self.model.stats().get("context")
         if prompt and isinstance(context, int) and self.model.count(prompt) + MARGIN > context:
             self.tally.too_long = True
-
-
-MARGIN = 64  # tokens that an answer may take
 
 
 class Counted:

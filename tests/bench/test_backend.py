@@ -15,6 +15,7 @@ from bt_runtime.bench.backend import Local
 from bt_runtime.bench.case import Case, Setup, Strategy, cases
 from bt_runtime.bench.episode import Episode
 from bt_runtime.bench.outcome import from_json
+from bt_runtime.bench.seat import Seat, Tally
 from bt_runtime.tree.clock import Alarm, Manual
 from tests.bench import worlds
 from tests.bench.conftest import knowing, named, outcomes, tasks_of
@@ -140,3 +141,18 @@ def test_a_case_a_set_up_and_an_outcome_can_be_sent_to_another_process(doors: st
     sent = (setup, case, outcome)
     assert pickle.loads(pickle.dumps(sent)) == sent
     assert from_json(json.loads(json.dumps(outcome.to_json()))) == outcome
+
+
+def test_a_model_that_is_too_busy_to_count_is_asked_again() -> None:
+    """Otherwise it would hang on the machine which experiences fit, and so what is decided."""
+
+    class Busy(ScriptedModel):
+        def count(self, text: str) -> int:
+            asked.append(text)
+            return len(text.encode()) + 1 if len(asked) < 3 else 2
+
+    asked: list[str] = []
+    busy = Busy([])
+    assert Local({"default": busy}).count("two words") == 2
+    asked.clear()
+    assert Seat(busy, Tally(), lambda: None).count("two words") == 2
