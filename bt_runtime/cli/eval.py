@@ -83,13 +83,8 @@ def evaluate(
     depends = provenance.depends(setup, strategies, trees, source.tasks, models, asked)
     folder = folder_of(args, strategies, provenance.digest(depends))
     setup = setup._replace(journals=str(folder / "runs") if args.journals else "")
-<<<<<<< HEAD
     again = Again(args.resume, args.retry)
-    evaluation.open_folder(folder, depends, {"command": sys.argv[1:], "versions": versions()}, again)
-=======
-    again, backend = Again(args.resume, args.retry), Local(models, args.jobs)
     evaluation.open_folder(folder, depends, {"command": sys.argv[1:], "versions": provenance.versions()}, again)
->>>>>>> harness
     try:
         if lessons:
             with Progress("train", args.color) as progress:
