@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from bt_runtime import __version__, project
+from bt_runtime import project
 from bt_runtime.bench.case import Setup, Strategy
-from bt_runtime.bench.provenance import file_digest, of_tree
+from bt_runtime.bench.provenance import file_digest, of_tree, versions
 from bt_runtime.diagnose import BtError
 from bt_runtime.journal import sources
 from bt_runtime.llm.settings import Settings, is_address
@@ -73,7 +73,7 @@ class Luggage(NamedTuple):
     content: Mapping[str, bytes]  # place in a project → what is in the file
     trees: Mapping[str, Packed]  # the tree as strategies name it →
     memories: Mapping[str, Mapping[str, bytes]]  # the file as strategies name it → what lies beside it, too
-    version: str = __version__
+    versions: Mapping[str, str]  # of what computes the outcomes
 
 
 class Unpacked(NamedTuple):
@@ -96,13 +96,17 @@ def pack(setup: Setup, strategies: Iterable[Strategy], jobs: int) -> Luggage:
     if isinstance(world.get("data"), str):
         world["data"] = str(Path(world["data"]).resolve())
     journals = str(Path(setup.journals).resolve()) if setup.journals else ""
-    return Luggage(setup._replace(world=world, journals=journals), jobs, {**content, **brought}, trees, memories)
+    sent = setup._replace(world=world, journals=journals)
+    return Luggage(sent, jobs, {**content, **brought}, trees, memories, _versions())
 
 
 def unpack(luggage: Luggage, folder: Path) -> Unpacked:
     """A project in the folder. Raises what is missing here, or is not the same."""
-    if luggage.version != __version__:
-        raise BtError(f"bt_runtime is {__version__} here, and {luggage.version} where the evaluation was started")
+    here = _versions()
+    for name, theirs in luggage.versions.items():
+        if here.get(name) != theirs:
+            said = f"{name} is {here.get(name, 'not installed')} here, and {theirs} where the evaluation was started"
+            raise BtError(said, "have the same versions on every node")
     data = luggage.setup.world.get("data")
     if isinstance(data, str) and not Path(data).exists():
         raise BtError(f"there is no data set {data}", "it has to lie at the same place on every node")
@@ -118,6 +122,11 @@ def unpack(luggage: Luggage, folder: Path) -> Unpacked:
         _lay_out(files, folder / "memories" / str(number))
         memories[name] = str(folder / "memories" / str(number) / Path(name).name)
     return Unpacked(trees, memories)
+
+
+def _versions() -> dict[str, str]:
+    """Ray itself looks after Python's."""
+    return {name: number for name, number in versions().items() if name not in ("python", "platform")}
 
 
 def _content() -> dict[str, bytes]:

@@ -125,7 +125,7 @@ def test_another_version_and_data_that_are_not_there_are_told(elsewhere: Path) -
     with pytest.raises(BtError, match="no data set"):
         unpack(sent, elsewhere)
     with pytest.raises(BtError, match=r"0\.0\.1 where the evaluation was started"):
-        unpack(sent._replace(version="0.0.1"), elsewhere)
+        unpack(sent._replace(versions={"bt_runtime": "0.0.1"}), elsewhere)
 
 
 def test_a_model_has_to_be_there_and_be_the_same_one(tmp_path: Path) -> None:
