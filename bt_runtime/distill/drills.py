@@ -40,10 +40,10 @@ def drills(seed: int, count: int, first: int = 0) -> Iterator[Document]:
 def _recipes(rng: Random, sheet: Sheet) -> None:
     """Which recipe makes this?"""
     names = Names(rng, wide=False)
-    lines = {}
+    lines: dict[str, tuple[int, str]] = {}
     for _ in range(rng.randint(2, 14)):
-        needs = [f"{rng.choice((1, 1, 2, 2, 3, 4, 6, 8))} {names.new()}" for _ in range(rng.randint(1, 3))]
-        lines[names.new()] = (rng.choice((1, 1, 1, 2, 3, 4, 6)), ", ".join(needs))
+        parts = [f"{rng.choice((1, 1, 2, 2, 3, 4, 6, 8))} {names.new()}" for _ in range(rng.randint(1, 3))]
+        lines[names.new()] = (rng.choice((1, 1, 1, 2, 3, 4, 6)), ", ".join(parts))
     sheet.say("Crafting commands:\n")
     for item, (makes, needs) in lines.items():
         sheet.say(f"craft {makes} {item} using {needs}\n")

@@ -22,7 +22,7 @@ class Source(NamedTuple):
     yields: Callable[[], Iterable[Document]]
 
 
-def gathered(wanted: Iterable[str], folder: Path, seed: int = 0, tell: Tell = str) -> list[Path]:
+def gathered(wanted: Iterable[str], folder: Path, seed: int = 0, tell: Tell = lambda text: None) -> list[Path]:
     """The shards, and folders of shards, to learn from; what is no shard yet becomes one in `folder`."""
     return [place for word in wanted for place in _places(word, folder, seed, tell)]
 

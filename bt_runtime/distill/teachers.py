@@ -26,7 +26,7 @@ class Course(NamedTuple):
 
     teacher: str
     seed: int
-    count: int
+    lessons: int
 
 
 def course(word: str, seed: int) -> Course | None:
@@ -41,11 +41,11 @@ def course(word: str, seed: int) -> Course | None:
 
 def shards(wanted: Course, folder: Path, tell: Tell) -> list[Path]:
     """The course's shards, made where they are missing."""
-    firsts = range(0, wanted.count, SHARD)
+    firsts = range(0, wanted.lessons, SHARD)
     paths = {first: folder / f"{wanted.teacher}-{wanted.seed}-{first:06}{documents.SUFFIX}" for first in firsts}
     missing = [first for first, path in paths.items() if not path.is_file()]
     if missing:
-        tell(f"{wanted.teacher}: {len(missing) * SHARD:,} of {wanted.count:,} lessons are to be given")
+        tell(f"{wanted.teacher}: {len(missing) * SHARD:,} of {wanted.lessons:,} lessons are to be given")
         with ProcessPoolExecutor(min(usable_cores(), len(missing)), mp_context=get_context("spawn")) as pool:
             jobs = [pool.submit(_write, wanted, first, paths[first]) for first in missing]
             for done, job in enumerate(as_completed(jobs), 1):
@@ -56,7 +56,7 @@ def shards(wanted: Course, folder: Path, tell: Tell) -> list[Path]:
 
 
 def _write(wanted: Course, first: int, path: Path) -> int:
-    count = min(SHARD, wanted.count - first)
+    count = min(SHARD, wanted.lessons - first)
     return documents.write(path, TEACHERS[wanted.teacher](wanted.seed, count, first))
 
 
