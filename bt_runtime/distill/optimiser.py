@@ -8,6 +8,9 @@ from bt_runtime.distill.needs import torch
 from bt_runtime.distill.network import Network
 
 _EMBEDDING = "embedding.weight"
+# An embedding moves slower by this. AdamW moves every number by the rate itself, however small its gradient is: the
+# rows of rare tokens, which are only ever pushed away as answers, would soon be nothing that a head could find again.
+_SLOW = 0.01
 
 
 class Optimiser:
@@ -15,17 +18,18 @@ class Optimiser:
 
     def __init__(self, network: Network, rate: float, decay: float) -> None:
         inner = [w for name, w in network.named_parameters() if w.dim() > 1 and name != _EMBEDDING]
-        others = [w for name, w in network.named_parameters() if w.dim() < 2 or name == _EMBEDDING]
+        norms = [w for w in network.parameters() if w.dim() < 2]
+        groups = [{"params": norms, "slow": 1.0}, {"params": [network.embedding.weight], "slow": _SLOW}]
         self.parts: tuple[Any, ...] = (
             torch.optim.Muon(inner, lr=rate, weight_decay=decay, adjust_lr_fn="match_rms_adamw"),
-            torch.optim.AdamW(others, lr=rate, betas=(0.9, 0.95), weight_decay=0.0, fused=True),
+            torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.95), weight_decay=0.0, fused=True),
         )
 
     def step(self, rate: float) -> None:
         """One step, after which there are no gradients."""
         for part in self.parts:
             for group in part.param_groups:
-                group["lr"] = rate
+                group["lr"] = rate * group.get("slow", 1.0)
             part.step()
             part.zero_grad(set_to_none=True)
 
