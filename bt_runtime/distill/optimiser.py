@@ -10,7 +10,7 @@ from bt_runtime.distill.network import Network
 _EMBEDDING = "embedding.weight"
 # An embedding moves slower by this. AdamW moves every number by the rate itself, however small its gradient is: the
 # rows of rare tokens, which are only ever pushed away as answers, would soon be nothing that a head could find again.
-_SLOW = 0.01
+_SLOW = 0.03
 
 
 class Optimiser:
