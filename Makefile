@@ -22,7 +22,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: help setup demo test ray bench fuzz lint types generated editor wheel check clean llama results soak kills kill-memory mutants-memory
+.PHONY: help setup demo test train-test starter ray bench fuzz lint types generated editor wheel check clean llama results soak kills kill-memory mutants-memory
 .DEFAULT_GOAL := help
 
 help:
@@ -32,6 +32,8 @@ help:
 	@echo "make results    measure the papers' claims with the starter model, and write docs/results.md (EPISODES=20 for a trial)"
 	@echo "make fuzz       a guided search for a text that breaks the loader (SECONDS=60)"
 	@echo "make llama      compile llama.cpp once (LLAMA_CMAKE='-DGGML_CUDA=ON' for a GPU, see docs/models.md)"
+	@echo "make train-test the tests of training, which need torch (TORCH='torch==2.13.0'; choose its build yourself)"
+	@echo "make starter    make the starter model anew: lessons, training, file (MINUTES=90)"
 	@echo "make ray        evaluations on a Ray cluster of two nodes, one of which is killed"
 	@echo "make soak       10,000 mixed jobs for the model's worker, with kills and cancels"
 	@echo "make kills      40 runs killed at random moments, and resumed"
@@ -96,6 +98,24 @@ results: setup
 	$(PY) -m bt_runtime.cli eval claims --model $(or $(MODEL),starter) --episodes $(or $(EPISODES),200) --jobs 8 \
 		--out $(RESULTS) --page $(if $(CHECK)$(TRIAL),$(RESULTS)/results.md,docs/results.md) \
 		$(if $(CHECK),--check docs/results/summary.json)
+
+# torch is no part of what make test installs: its usual build brings gigabytes of CUDA. On a machine where pip's choice
+# is not yours, install the build you want into .venv first; what is there is taken.
+TORCH ?= torch==2.13.0
+TORCH_THERE := $(VENV)/.torch-$(HERE)
+$(TORCH_THERE): $(TEST_STAMP)
+	@$(PY) -c 'import torch' 2>/dev/null || { echo "installing $(TORCH)" >&2; $(PY) -m pip install --quiet --disable-pip-version-check '$(TORCH)'; }
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation -e '.[$(TEST_EXTRAS),distill]'
+	@touch $@
+
+train-test: $(TORCH_THERE)
+	$(PY) -m pytest tests/distill tests/cli/test_distill.py
+
+# The weights that come with the package were made like this; see bt_runtime/llm/starter/README.md
+MINUTES ?= 90
+starter: $(TORCH_THERE)
+	$(PY) -m bt_runtime.cli distill --from drills:2800 house:4000 textcraft:9000 --minutes $(MINUTES) \
+		--batch 2048 --rate 0.0015 --echo 0.15 --seed 3 --quantise f16 --out build/starter.gguf
 
 # longer than make test has time for
 soak: setup
