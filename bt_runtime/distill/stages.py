@@ -142,7 +142,7 @@ def described(order: Order, state: State) -> Mapping[str, Json]:
     return {
         "name": order.name or order.out.stem,
         "command": order.command,
-        "data": state.data,
+        "data_digest": state.data,
         "documents": str(state.documents),
         "tokens": str(state.tokens),
         "seed": str(order.plan.seed),

@@ -104,7 +104,7 @@ def test_the_file_says_what_it_is(trained):
     about = header.about
     assert (header.architecture, header.trained_context, header.layers) == ("llama", 256, 2)
     assert about["general.license"] == "Apache-2.0"
-    assert about["distill.data"] == trained.made.state.data != ""
+    assert about["distill.data_digest"] == trained.made.state.data != ""
     assert (about["distill.seed"], about["distill.command"]) == ("0", "btr distill")
     assert '"exact"' in about["distill.curve"]
     assert about["tokenizer.ggml.add_bos_token"] is False
