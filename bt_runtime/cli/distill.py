@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bt_runtime.cli import Exit
 from bt_runtime.diagnose import BtError
+from bt_runtime.llm.settings import STARTER, starter
 
 SIZES = ("toy", "tiny", "small", "base", "large")
 
@@ -26,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--vocab", type=int, default=2048, metavar="N", help="tokens that the tokenizer knows (default: 2048)")
     add("--context", type=int, default=2048, metavar="N", help="tokens that a prompt may have (default: 2048)")
     add("--quantise", choices=("f32", "f16", "q8_0"), default="q8_0", help="the file's weights (default: q8_0)")
-    add("--init", type=Path, metavar="CHECKPOINT", help="begin with the weights and the tokenizer of another run")
+    add("--init", metavar="MODEL", help="go on from a file that btr distill made (starter), or a checkpoint")
     add("--fresh", action="store_true", help="forget what the work folder holds; else the run in it goes on")
     add("--export", action="store_true", help="train nothing: write the file of the latest checkpoint")
     add("--batch", type=int, default=8192, metavar="N", help="tokens of a step (default: 8192)")
@@ -62,11 +63,21 @@ def run(args: argparse.Namespace) -> int:
         context=args.context,
         kind=args.quantise,
         command=shlex.join(["btr", "distill", *_words(args)]),
-        init=args.init,
+        init=_beginning(args.init),
     )
     print(export(order, say) if args.export else make(order, say))
     print(f"try it: btr run TREE --model {args.out}")
     return Exit.SUCCESS
+
+
+def _beginning(named: str | None) -> Path | None:
+    """What training goes on from; `starter` is the model that comes with the package."""
+    if named is None:
+        return None
+    path = starter() if named == STARTER else Path(named)
+    if not path.is_file():
+        raise BtError(f"there is no {path}", "name a GGUF file that btr distill made, or a checkpoint")
+    return path
 
 
 def _words(args: argparse.Namespace) -> list[str]:

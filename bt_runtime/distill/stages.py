@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.diagnose import BtError, nearest
-from bt_runtime.distill import checkpoint, documents, gguf_file, parity, tokenizer
+from bt_runtime.distill import checkpoint, documents, gguf_file, inherited, parity, tokenizer
 from bt_runtime.distill.checkpoint import LATEST, State
 from bt_runtime.distill.documents import Document
 from bt_runtime.distill.network import SIZES, Network, Size
@@ -101,7 +101,9 @@ def vocabulary(order: Order, tell: Tell) -> Tokenizer:
     """The tokenizer of this work folder; trained once, so that what was encoded and learnt stays true."""
     kept = order.work / "tokenizer.json"
     kept.parent.mkdir(parents=True, exist_ok=True)
-    if order.init is not None and not kept.is_file():
+    if order.init is not None and not kept.is_file() and order.init.suffix == inherited.SUFFIX:
+        inherited.read(order.init).tokenizer.save(kept)
+    elif order.init is not None and not kept.is_file():
         beside = order.init.parent / kept.name
         if not beside.is_file():
             raise BtError(f"there is no {kept.name} beside {order.init}", "weights are of no use with other tokens")

@@ -67,6 +67,16 @@ def train(texts: Iterable[str], size: int) -> Tokenizer:
     return Tokenizer(_deaf(inner))
 
 
+def of_tables(tokens: Sequence[str], merges: Sequence[tuple[str, ...]]) -> Tokenizer:
+    """What `tables` gave away, as a tokenizer again."""
+    library = _library()
+    inner = library.Tokenizer(library.models.BPE({token: i for i, token in enumerate(tokens)}, list(merges)))
+    inner.pre_tokenizer = library.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
+    inner.decoder = library.decoders.ByteLevel()
+    inner.add_special_tokens([END])
+    return Tokenizer(_deaf(inner))
+
+
 def load(path: Path) -> Tokenizer:
     try:
         return Tokenizer(_deaf(_library().Tokenizer.from_file(str(path))))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.distill import checkpoint, documents, held
+from bt_runtime.distill import checkpoint, documents, held, inherited
 from bt_runtime.distill.checkpoint import LATEST, STEADY, State
 from bt_runtime.distill.needs import functional, np, torch
 from bt_runtime.distill.network import Network, Size
@@ -85,7 +85,7 @@ class Training:
         if (folder / LATEST).is_file():
             self._go_on()
         elif init is not None:
-            self.network.load_state_dict(self._checkpoint(init)[1])
+            self.network.load_state_dict(self._inherited(init))
             tell(f"the weights are those of {init}")
         self.told = self.saved = self.looked = self.state.seconds
         self.told_tokens = self.state.tokens
@@ -93,6 +93,15 @@ class Training:
         self.heard = ""  # digest of the documents that were told of
         if plan.compile and compiles(tell):
             self.network.compile()
+
+    def _inherited(self, path: Path) -> Any:
+        """The weights of a checkpoint, or of a file that was made of one."""
+        if path.suffix != inherited.SUFFIX:
+            return self._checkpoint(path)[1]
+        found = inherited.read(path)
+        if found.size != self.size:
+            raise BtError(f"{path} is of another size", f"its size is {found.size}: take the same --size and --context")
+        return found.weights
 
     def _checkpoint(self, path: Path) -> tuple[State, Any, Any]:
         state, about, weights, optimiser = checkpoint.load(path)

@@ -13,13 +13,14 @@ pytest.importorskip("llama_cpp", reason="needs the llm extra")
 from bt_runtime.agents.prompt import Prompt, agent_prompt
 from bt_runtime.agents.story import Step
 from bt_runtime.diagnose import BtError
-from bt_runtime.distill import checkpoint, documents, parity, tokenizer
+from bt_runtime.distill import checkpoint, documents, inherited, parity, tokenizer
 from bt_runtime.distill.gguf_file import CHAT_TEMPLATE, write
 from bt_runtime.distill.network import Network, Size
 from bt_runtime.distill.stages import export, make, samples
 from bt_runtime.llm.header import read_header
 from bt_runtime.llm.model import LocalModel
 from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.testing import make_gguf
 from tests.distill.errands import PLACES, SYSTEM, prompt
 
 WAIT = 60
@@ -125,3 +126,21 @@ def test_a_type_that_there_is_not_is_a_fault(trained):
     """Asked for before anything is written."""
     with pytest.raises(BtError, match="no type `q3`"):
         export(replace(trained.order, kind="q3"), print)
+
+
+def test_a_file_read_back_is_the_network_it_was_made_of(parts, tmp_path):
+    """Weights, size and tokens: so that training can go on from a file alone."""
+    words, weights, network = parts
+    path = write(tmp_path / "back.gguf", weights, network.size, words, "f32", {"command": "btr distill"})
+    found = inherited.read(path)
+    assert found.size == network.size
+    assert set(found.weights) == set(weights)
+    assert all(bool((found.weights[name].cpu() == weights[name].cpu()).all()) for name in weights)
+    assert found.tokenizer.tokens(prompt("mug")) == words.tokens(prompt("mug"))
+    assert found.tokenizer.end == words.end
+
+
+def test_a_file_of_another_make_is_no_beginning(tmp_path):
+    path = make_gguf(tmp_path / "other.gguf")
+    with pytest.raises(BtError, match="not made by btr distill"):
+        inherited.read(path)
