@@ -25,7 +25,6 @@ from bt_runtime.envs.registry import open_suite
 STARTER = Path(bt_runtime.__file__).parent / "llm" / "starter" / "starter.gguf"
 REACT, REACTREE, ADAPT = Strategy("react", "react"), Strategy("reactree", "reactree"), Strategy("adapt", "adapt")
 WORLDS = {"house": (REACTREE, REACT), "textcraft": (ADAPT, REACT)}
-FEWEST = {("house", "reactree"): 6, ("house", "react"): 3, ("textcraft", "adapt"): 6, ("textcraft", "react"): 3}
 EPISODES = 10
 
 pytestmark = [
@@ -67,11 +66,10 @@ def test_no_episode_breaks_and_no_act_is_invalid(suite: str) -> None:
     assert all(o.decisions for o in found)
 
 
-@pytest.mark.parametrize(("suite", "strategy"), FEWEST)
-def test_it_reaches_at_least_so_many_of_ten_goals(suite: str, strategy: str) -> None:
-    """Far below what docs/results.md tells: a few tasks say little, and what broke it would fall lower still."""
-    reached = [o.task for o in evaluated(suite) if o.strategy == strategy and o.success]
-    assert len(reached) >= FEWEST[suite, strategy]
+def test_a_tree_of_agents_meets_more_parts_of_its_goals_than_one_agent_does() -> None:
+    """ReAcTree over ReAct, in what is met of the same ten tasks of the house: the paper's claim at its smallest."""
+    met = {name: sum(o.met for o in evaluated("house") if o.strategy == name) for name in ("reactree", "react")}
+    assert met["reactree"] > met["react"]
 
 
 @pytest.mark.parametrize("suite", WORLDS)
