@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("torch", reason="needs the distill extra")
+
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.diagnose import BtError
 from bt_runtime.distill import experiences, journals
