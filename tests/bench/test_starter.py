@@ -54,7 +54,7 @@ def run(suite: str, count: int, jobs: int, decisions: int, **how: Any) -> list[O
 @cache
 def evaluated(suite: str) -> list[Outcome]:
     """Ten tasks by two strategies; once for all tests."""
-    return run(suite, EPISODES, 8, 120)
+    return run(suite, EPISODES, 2, 80)
 
 
 @pytest.mark.parametrize("suite", WORLDS)
