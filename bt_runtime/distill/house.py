@@ -8,29 +8,21 @@ list that was thought of, a thing from what is seen.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
-from random import Random
-from typing import NamedTuple
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from bt_runtime.agents.story import Step
 from bt_runtime.agents.surroundings import RECALL
-from bt_runtime.distill.homes import make_lesson_task
-from bt_runtime.distill.lesson import Slips, Taught, teach
+from bt_runtime.distill.errand import Errand, understood
 from bt_runtime.distill.seen import Seen
 from bt_runtime.envs.house.catalogue import Catalogue, Furniture
 from bt_runtime.envs.house.notes import Notes, is_a
 from bt_runtime.envs.house.state import HANDS
 from bt_runtime.envs.house.suite import load_content
 from bt_runtime.envs.phrases import plural
-from bt_runtime.envs.registry import open_world
-from bt_runtime.runtime import load
-from bt_runtime.types import Task
 
 Line = str
 Policy = Generator[Line, None, bool]
-_COUNTS = {"a": 1, "an": 1, "the": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
-_RUNS = re.compile(r"\b(?:turn(?:ed)?|switch(?:ed)?|start|run|running|wash|washing of|going)\b", re.IGNORECASE)
 _SAW = re.compile(r"You saw ([A-Za-z ]+? \d+) near ([A-Za-z ]+? \d+) in ([A-Za-z ]+? \d+)(,[^.]*)?\.")
 _FIND = re.compile(r"find and pick up (the|another) ([A-Za-z ]+?)(?: in ([A-Za-z ]+? \d+))?")
 _PUT = re.compile(r"go to the ([A-Za-z ]+?) and put down the ([A-Za-z ]+?) (on|in) it")
@@ -46,21 +38,6 @@ _HOMES = {
     "bathroom": ("bathroom cabinet", "bathroom counter", "bathtub", "towel rack", "washing machine", "laundry basket"),
 }  # fmt: skip
 _HOME = {name: room for room, names in _HOMES.items() for name in names}
-
-
-class Errand(NamedTuple):
-    """A part of a task: so many of these to that place; or, without a thing, the place is to be started."""
-
-    thing: str
-    amount: int
-    way: str
-    place: str
-
-    def goal(self) -> str:
-        if not self.thing:
-            return f"close and turn on the {self.place}"
-        many = f"the {self.thing}" if self.amount == 1 else f"{self.amount} {plural(self.thing)}"
-        return f"move {many} {self.way} the {self.place}"
 
 
 def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, list[Errand]] | None = None) -> Line:
@@ -401,74 +378,3 @@ def _verb(sentence: str) -> tuple[str, str]:
 
 def _in_order(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (name.rpartition(" ")[0], int(name.rpartition(" ")[2])))
-
-
-# What is asked for -------------------------------------------------------------------------------
-
-
-def understood(goal: str, catalogue: Catalogue) -> list[Errand]:
-    """An instruction in plain words → its errands, in the order in which they are said."""
-    pattern = _words(tuple(catalogue.things), tuple(catalogue.furniture))
-    places = [m[2] for m in pattern.finditer(goal) if m[2]]
-    if not places:
-        return []
-    place = places[-1]
-    furniture = catalogue.furniture[place]
-    way = (
-        "in"
-        if furniture.holds_in and (not furniture.holds_on or re.search(rf"\b(?:in|into|inside) the {place}", goal))
-        else "on"
-    )
-    found: list[Errand] = []
-    singular = {plural(name): name for name in catalogue.things} | {name: name for name in catalogue.things}
-    for match in pattern.finditer(goal):
-        if match[1]:
-            before = goal[: match.start()].rstrip().rpartition(" ")[2].lower()
-            amount = int(before) if before.isdigit() else _COUNTS.get(before, 1)
-            name = singular[match[1]]
-            found += [Errand(name, n, way, place) for n in _by_hands(amount)]
-    if furniture.switch and furniture.guarded and _RUNS.search(goal):
-        found.append(Errand("", 1, way, place))
-    return found
-
-
-def meant(task: Task) -> dict[str, list[Errand]]:
-    """What the instruction of a lesson's task means, as it was made."""
-    asked = task.data["asked"]
-    way, place = str(asked["way"]), str(asked["place"])
-    errands = [Errand(thing, n, way, place) for thing, amount in asked["things"] for n in _by_hands(amount)]
-    return {task.goal: [*errands, Errand("", 1, way, place)] if asked["runs"] else errands}
-
-
-def _by_hands(amount: int) -> list[int]:
-    """As many at a time as there are hands."""
-    return [HANDS] * (amount // HANDS) + ([amount % HANDS] if amount % HANDS else [])
-
-
-@lru_cache(maxsize=4)
-def _words(things: tuple[str, ...], places: tuple[str, ...]) -> re.Pattern[str]:
-    """Longest names first, so that `kitchen table` is no `table`."""
-    named = sorted({*things, *map(plural, things)}, key=len, reverse=True)
-    stand = sorted(places, key=len, reverse=True)
-    return re.compile(rf"\b(?:({'|'.join(map(re.escape, named))})|(?:[Tt]he )({'|'.join(map(re.escape, stand))}))\b")
-
-
-# Lessons -----------------------------------------------------------------------------------------
-
-_MIXTURE = (  # (strategy, with working memory, how often)
-    ("reactree", True, 45), ("reactree", False, 10), ("react", True, 35), ("react", False, 10),
-)  # fmt: skip
-_SLIPPING = (0.0, 0.0, 0.05, 0.12)  # of a lesson's decisions
-
-
-def lessons(seed: int, count: int, first: int = 0) -> Iterator[Taught]:
-    """So many tasks, each in a home of its own; the same numbers give the same lessons."""
-    trees = {name: load(name) for name, _, _ in _MIXTURE}
-    world = open_world("house")
-    for number in range(first, first + count):
-        rng = Random(f"lesson {seed} {number}")
-        task = make_lesson_task(seed, number)
-        name, recall, _ = rng.choices(_MIXTURE, [w for *_, w in _MIXTURE])[0]
-        slips = Slips(rng.choice(_SLIPPING), rng)
-        knowing = partial(teacher, told=meant(task))
-        yield teach(trees[name], world, task, knowing, kind=f"house {name}", slips=slips, recall=recall, decisions=300)

@@ -56,8 +56,8 @@ class Transcript:
 class Slips(NamedTuple):
     """How often an answer is replaced by one that was not thought through."""
 
-    often: float = 0.0  # of the decisions to act
-    rng: Random = Random(0)
+    often: float  # of the decisions to act
+    rng: Random
 
 
 def teach(

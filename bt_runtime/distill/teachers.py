@@ -61,7 +61,7 @@ def _write(wanted: Course, first: int, path: Path) -> int:
 
 
 def _house(seed: int, count: int, first: int) -> Iterator[Document]:
-    from bt_runtime.distill.house import lessons
+    from bt_runtime.distill.housekeeping import lessons
 
     for taught in lessons(seed, count, first):
         yield from taught.documents

@@ -6,8 +6,10 @@ from random import Random
 
 import pytest
 
+from bt_runtime.distill.errand import understood
 from bt_runtime.distill.homes import make_home, make_lesson_task, outline
-from bt_runtime.distill.house import lessons, teacher, understood
+from bt_runtime.distill.house import teacher
+from bt_runtime.distill.housekeeping import lessons
 from bt_runtime.distill.lesson import teach
 from bt_runtime.distill.phrasing import phrase, ways
 from bt_runtime.envs.house.suite import SUITE, load_content
