@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,15 +16,6 @@ from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Task, World
 
 sys.path.insert(0, str(Path(__file__).parent))
-
-
-@pytest.fixture
-def data() -> Path:
-    """The data sets that are not part of the project."""
-    folder = Path(os.environ.get("BTR_DATA") or Path(__file__).parents[2] / "../shared/data")
-    if not folder.is_dir():
-        pytest.skip("the data sets are not here: set BTR_DATA to their folder")
-    return folder
 
 
 @pytest.fixture

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,15 +15,6 @@ from bt_runtime.envs import registry
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Task
 from tests.agents.oracles import acting, expanding, planning
-
-
-@pytest.fixture
-def data() -> Path:
-    """The data sets that are not part of the project."""
-    folder = Path(os.environ.get("BTR_DATA") or Path(__file__).parents[2] / "../shared/data")
-    if not folder.is_dir():
-        pytest.skip("the data sets are not here: set BTR_DATA to their folder")
-    return folder
 
 
 @pytest.fixture
