@@ -28,11 +28,11 @@ class Share(NamedTuple):
 
 
 MIXTURE = (
-    Share("adapt", 0.45, (0.1, 0.3, 0.4, 0.2), {"max_depth": 4}),
-    Share("reactree", 0.2, (0.1, 0.3, 0.4, 0.2), {}),
+    Share("adapt", 0.6, (0.1, 0.3, 0.4, 0.2), {"max_depth": 4}),
+    Share("reactree", 0.1, (0.1, 0.3, 0.4, 0.2), {}),
     Share("react", 0.2, (0.2, 0.4, 0.3, 0.1), {}),
-    Share("plan_and_execute", 0.1, (0.1, 0.4, 0.4, 0.1), {}),
-    Share("lota", 0.05, (0.2, 0.4, 0.3, 0.1), {}, (0.0,)),  # it is not shown what came of its acts: no way back
+    Share("plan_and_execute", 0.07, (0.1, 0.4, 0.4, 0.1), {}),
+    Share("lota", 0.03, (0.2, 0.4, 0.3, 0.1), {}, (0.0,)),  # it is not shown what came of its acts: no way back
 )
 MOST = 4  # documents of one task: they share their recipes, and more tasks teach more
 
