@@ -46,8 +46,9 @@ def run(args: argparse.Namespace) -> int:
     work = args.work or args.out.with_suffix(".work")
     if args.fresh and work.is_dir():
         shutil.rmtree(work)
+    init = _beginning(args.init)
     order = Order(
-        places=gathered(args.wanted, work / "documents", args.seed, say),
+        places=gathered(args.wanted, work / "documents", args.seed, say, init),
         work=work,
         out=args.out,
         plan=Plan(
@@ -63,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         context=args.context,
         kind=args.quantise,
         command=shlex.join(["btr", "distill", *_words(args)]),
-        init=_beginning(args.init),
+        init=init,
     )
     print(export(order, say) if args.export else make(order, say))
     print(f"try it: btr run TREE --model {args.out}")
@@ -83,6 +84,7 @@ def _beginning(named: str | None) -> Path | None:
 def _words(args: argparse.Namespace) -> list[str]:
     """The command line that made a file, without where things lay in between."""
     words = ["--from", *args.wanted, "--out", args.out.name]
+    words += ["--init", args.init] if args.init else []
     for name in ("minutes", "tokens", "size", "vocab", "context", "quantise", "batch", "rate", "echo", "seed"):
         words += [f"--{name}", str(getattr(args, name))] if getattr(args, name) else []
     return words
