@@ -123,7 +123,7 @@ class _Node:
         errands = self._errands()
         came_out = bool(errands)
         for number, errand in enumerate(errands, 1):
-            yield from self._think(f"Part {number} of {len(errands)}: {errand.goal()}.")
+            yield from self._think(f"Part {number}: {errand.goal()}.")
             came_out &= yield from (self._bring(errand) if errand.thing else self._start(errand.place))
         return came_out
 
