@@ -133,6 +133,18 @@ class Context:
     def clear(self) -> None:
         C.llama_memory_clear(self.memory, True)
 
+    def save(self, seq: int) -> Any:
+        """What a sequence holds, for a context of the same kind."""
+        size = C.llama_state_seq_get_size(self.handle, self._seq(seq))
+        saved = (ctypes.c_uint8 * size)()
+        if C.llama_state_seq_get_data(self.handle, saved, size, seq) != size:
+            raise RuntimeError(f"sequence {seq} cannot be copied")
+        return saved
+
+    def restore(self, seq: int, saved: Any) -> None:
+        if C.llama_state_seq_set_data(self.handle, saved, len(saved), self._seq(seq)) != len(saved):
+            raise RuntimeError(f"sequence {seq} cannot be filled")
+
     def _seq(self, seq: int) -> int:
         if not self.handle:
             raise RuntimeError("the context is closed")
