@@ -31,6 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--fresh", action="store_true", help="forget what the work folder holds; else the run in it goes on")
     add("--export", action="store_true", help="train nothing: write the file of the latest checkpoint")
     add("--batch", type=int, default=8192, metavar="N", help="tokens of a step (default: 8192)")
+    add("--processes", type=int, default=1, metavar="N", help="that share a batch, best one for each core (default: 1)")
     add("--rate", type=float, default=3e-3, help="learning rate (default: 0.003)")
     add("--echo", type=float, default=0.1, help="how much the context counts beside the answers (default: 0.1)")
     add("--seed", type=int, default=0)
@@ -54,6 +55,7 @@ def run(args: argparse.Namespace) -> int:
             minutes=args.minutes,
             tokens=args.tokens or int(args.export),
             batch=args.batch,
+            processes=args.processes,
             rate=args.rate,
             echo=args.echo,
             seed=args.seed,
@@ -83,7 +85,19 @@ def _beginning(named: str | None) -> Path | None:
 def _words(args: argparse.Namespace) -> list[str]:
     """The command line that made a file, without where things lay in between."""
     words = ["--from", *args.wanted, "--out", args.out.name]
-    for name in ("minutes", "tokens", "size", "vocab", "context", "quantise", "batch", "rate", "echo", "seed"):
+    for name in (
+        "minutes",
+        "tokens",
+        "size",
+        "vocab",
+        "context",
+        "quantise",
+        "batch",
+        "processes",
+        "rate",
+        "echo",
+        "seed",
+    ):
         words += [f"--{name}", str(getattr(args, name))] if getattr(args, name) else []
     return words
 
