@@ -85,19 +85,8 @@ def _beginning(named: str | None) -> Path | None:
 def _words(args: argparse.Namespace) -> list[str]:
     """The command line that made a file, without where things lay in between."""
     words = ["--from", *args.wanted, "--out", args.out.name]
-    for name in (
-        "minutes",
-        "tokens",
-        "size",
-        "vocab",
-        "context",
-        "quantise",
-        "batch",
-        "processes",
-        "rate",
-        "echo",
-        "seed",
-    ):
+    learning = ("batch", "processes", "rate", "echo", "seed")
+    for name in ("minutes", "tokens", "size", "vocab", "context", "quantise", *learning):
         words += [f"--{name}", str(getattr(args, name))] if getattr(args, name) else []
     return words
 

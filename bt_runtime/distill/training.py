@@ -14,10 +14,11 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.distill import checkpoint, documents, held, inherited
 from bt_runtime.distill.checkpoint import LATEST, STEADY, State
 from bt_runtime.distill.crew import ALONE, Crew, hired
+from bt_runtime.distill.layout import Row, laid, shared
 from bt_runtime.distill.needs import functional, np, torch
 from bt_runtime.distill.network import Network, Size
 from bt_runtime.distill.optimiser import Optimiser
-from bt_runtime.distill.rows import Rows, gather, packed, shuffled
+from bt_runtime.distill.rows import Batch, Rows, gather, packed, shuffled
 from bt_runtime.distill.tokenizer import Tokenizer
 from bt_runtime.types import Json
 
@@ -163,11 +164,11 @@ class Training:
             else:
                 state.epoch, state.batch, state.shards = state.epoch + 1, 0, []
 
-    def _epoch(self) -> tuple[Rows, list[list[int]], int]:
+    def _epoch(self) -> tuple[Rows, list[Batch], int]:
         rows, batches = self.epoch()
         return rows, batches, self.state.batch
 
-    def epoch(self) -> tuple[Rows, list[list[int]]]:
+    def epoch(self) -> tuple[Rows, list[Batch]]:
         """What there is to learn in this epoch, and its batches: the shards that are there when it begins."""
         state = self.state
         paths = [Path(path) for path, _ in state.shards]
@@ -188,7 +189,7 @@ class Training:
                 f"a document of {longest:,} tokens is longer than the {self.plan.row:,} that a process takes in a step",
                 "give a larger --batch or a smaller --context",
             )
-        batches = packed(order, rows.lengths.tolist(), self.plan.row)
+        batches = packed(order, rows.lengths.tolist(), self.plan.row, shared(rows, order))
         if len(batches) < self.plan.processes:
             raise BtError("there are too few documents for so many processes", "give more of them, or --processes 1")
         if data == self.heard:
@@ -201,38 +202,32 @@ class Training:
         )
         return rows, batches
 
-    def _step(self, rows: Rows, batch: Sequence[int]) -> Any:
+    def _step(self, rows: Rows, batch: Batch) -> Any:
         """One step of the optimiser; the loss is left where it was computed, asking for it would wait."""
-        tokens, learn = held.laid(rows, batch, self.plan.row)
-        lengths = [int(rows.starts[d + 1] - rows.starts[d]) for d in batch]
+        row = laid(rows, batch, self.plan.row)
         with torch.autocast(self.device, torch.bfloat16):
-            hidden = self.network(torch.from_numpy(tokens).to(self.device), lengths)
-            answers, context = self._losses(hidden, tokens, learn, lengths)
+            hidden = self.network(torch.from_numpy(row.tokens).to(self.device), row.pieces)
+            answers, context = self._losses(hidden, row)
         (answers + self.plan.echo * context).backward()
         state, crew = self.state, self.crew
         seconds = time.monotonic() - self.began if crew.leads else 0.0
-        loss, seen, seconds = crew.joined(self.network.parameters(), answers.detach(), sum(lengths), seconds)
+        loss, seen, seconds = crew.joined(self.network.parameters(), answers.detach(), row.seen, seconds)
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.plan.clip)
         self.optimiser.step(self.plan.rate_at(state))
         state.step, state.tokens, state.seconds = state.step + 1, state.tokens + int(seen), seconds
         return loss / crew.count
 
-    def _losses(self, hidden: Any, tokens: Any, learn: Any, lengths: Sequence[int]) -> tuple[Any, Any]:
+    def _losses(self, hidden: Any, row: Row) -> tuple[Any, Any]:
         """Of the answers, and of what stands around them."""
-        answers = self._loss(hidden, tokens, np.flatnonzero(learn))
-        if not self.plan.echo:
-            return answers, 0.0
-        around = ~learn
-        around[sum(lengths) :] = False
-        around[np.cumsum([0, *lengths[:-1]])] = False  # nothing stands before a document's first token
-        return answers, self._loss(hidden, tokens, np.flatnonzero(around))
+        answers = self._loss(hidden, row, np.flatnonzero(row.learn))
+        return answers, self._loss(hidden, row, np.flatnonzero(row.around)) if self.plan.echo else 0.0
 
-    def _loss(self, hidden: Any, tokens: Any, places: Any) -> Any:
+    def _loss(self, hidden: Any, row: Row, places: Any) -> Any:
         if not len(places):
             return torch.zeros(())
         spare = -len(places) % ROUND  # few shapes: for every new one the kernels would be made anew
-        before = torch.from_numpy(np.pad(places - 1, (0, spare))).to(self.device)
-        targets = torch.from_numpy(np.pad(tokens[places], (0, spare), constant_values=IGNORED)).to(self.device)
+        before = torch.from_numpy(np.pad(row.before[places], (0, spare))).to(self.device)
+        targets = torch.from_numpy(np.pad(row.tokens[places], (0, spare), constant_values=IGNORED)).to(self.device)
         return functional.cross_entropy(self.network.logits(hidden[before]).float(), targets, ignore_index=IGNORED)
 
     def _now_and_then(self, rows: Rows) -> None:
