@@ -12,6 +12,7 @@ import signal
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
@@ -27,7 +28,8 @@ _FAREWELL = 10.0  # seconds in which a process ends by itself
 T = TypeVar("T")
 
 
-class Crew(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Crew:
     """The processes of a run as one of them sees them."""
 
     place: int = 0
