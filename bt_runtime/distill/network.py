@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from bt_runtime.diagnose import BtError
@@ -106,6 +107,7 @@ class Piece(NamedTuple):
 
 
 ALIKE = 64  # lengths are rounded up to this: for every new one the kernels would be made anew
+BLOCK = 512  # keys that the kernel takes at once, also those that causal hides: up to here a mask is faster
 
 
 class Attention(torch.autograd.Function):  # type: ignore[misc]
@@ -123,10 +125,15 @@ class Attention(torch.autograd.Function):  # type: ignore[misc]
             length, at, seen = piece
             full = -(-(seen + length) // ALIKE) * ALIKE
             end = min(tokens, start + full - seen)  # what follows is seen by nothing before it
-            inner = [_with_opening(x, at, seen, start, end).requires_grad_() for x in (q, k, v)]
+            shut = seen > 0 and full <= BLOCK
+            behind = 0 if shut else seen  # without a mask queries have the opening too: causal is a square
+            inner = [_part(x, at, n, start, end).requires_grad_() for x, n in ((q, behind), (k, seen), (v, seen))]
+            mask = _mask(end - start, seen, q.dtype, q.device) if shut else None
             with torch.enable_grad():
-                found = functional.scaled_dot_product_attention(*inner, is_causal=True, enable_gqa=heads != k.shape[0])
-            attended[start : start + length] = _by_token(found.detach()[0, :, seen : seen + length])
+                found = functional.scaled_dot_product_attention(
+                    *inner, attn_mask=mask, is_causal=not shut, enable_gqa=heads != k.shape[0]
+                )
+            attended[start : start + length] = _by_token(found.detach()[0, :, behind : behind + length])
             context.parts.append((piece, start, inner, found))
             start += length
         context.shapes = q.shape, k.shape, v.shape
@@ -134,24 +141,34 @@ class Attention(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def backward(context: Any, gradient: Any) -> tuple[Any, ...]:
-        heads, _, width = context.shapes[0]
+        heads = context.shapes[0][0]
         sums = [gradient.new_zeros(shape) for shape in context.shapes]
         for (length, at, seen), start, inner, found in context.parts:
-            outer = torch.zeros_like(found)
-            outer[0, :, seen : seen + length] = (
-                gradient[start : start + length].view(length, heads, width).transpose(0, 1)
-            )
-            for total, part in zip(sums, torch.autograd.grad(found, inner, outer), strict=True):
-                total[:, start : start + length] += part[0, :, seen : seen + length]
-                if seen:
-                    total[:, at : at + seen] += part[0, :, :seen]
+            outer, behind = torch.zeros_like(found), 0 if inner[0].shape[2] < inner[1].shape[2] else seen
+            outer[0, :, behind : behind + length] = _by_head(gradient[start : start + length], heads)
+            parts = torch.autograd.grad(found, inner, outer)
+            for total, part, opening in zip(sums, parts, (behind, seen, seen), strict=True):
+                total[:, start : start + length] += part[0, :, opening : opening + length]
+                if opening:
+                    total[:, at : at + opening] += part[0, :, :opening]
         return *sums, None
 
 
-def _with_opening(x: Any, at: int, seen: int, start: int, end: int) -> Any:
-    """The tokens from `start` to `end` behind the opening; queries too, so that causal stays a triangle."""
+@lru_cache(256)
+def _mask(length: int, seen: int, kind: Any, device: Any) -> Any:
+    """Lets `length` tokens see themselves and what is before them, and all of the `seen` tokens of the opening."""
+    hidden = torch.ones(length, seen + length, dtype=torch.bool, device=device).triu(seen + 1)
+    return torch.zeros(length, seen + length, dtype=kind, device=device).masked_fill(hidden, float("-inf"))
+
+
+def _part(x: Any, at: int, seen: int, start: int, end: int) -> Any:
+    """The tokens from `start` to `end`, behind the opening."""
     own = x.detach()[None, :, start:end]
     return torch.cat((x.detach()[None, :, at : at + seen], own), dim=2) if seen else own
+
+
+def _by_head(x: Any, heads: int) -> Any:
+    return x.unflatten(1, (heads, -1)).transpose(0, 1)
 
 
 def _by_token(x: Any) -> Any:
