@@ -32,7 +32,8 @@ class Row(NamedTuple):
 def laid(rows: Rows, batch: Sequence[Sequence[int]], size: int) -> Row:
     """A batch, in groups of documents that begin alike, as one row of `size` tokens."""
     tokens: Any = np.zeros(size, np.int64)
-    learn, around = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
+    learn: Any = np.zeros(size, np.bool_)
+    around: Any = np.zeros(size, np.bool_)
     before: Any = np.arange(-1, size - 1)
     pieces: list[Piece] = []
     spans: list[tuple[int, int, int]] = []

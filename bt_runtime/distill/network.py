@@ -127,11 +127,12 @@ class Attention(torch.autograd.Function):  # type: ignore[misc]
             end = min(tokens, start + full - seen)  # what follows is seen by nothing before it
             shut = seen > 0 and full <= BLOCK
             behind = 0 if shut else seen  # without a mask queries have the opening too: causal is a square
-            inner = [_part(x, at, n, start, end).requires_grad_() for x, n in ((q, behind), (k, seen), (v, seen))]
+            parts = ((q, behind), (k, seen), (v, seen))
+            inner = queries, keys, values = [_part(x, at, n, start, end).requires_grad_() for x, n in parts]
             mask = _mask(end - start, seen, q.dtype, q.device) if shut else None
             with torch.enable_grad():
                 found = functional.scaled_dot_product_attention(
-                    *inner, attn_mask=mask, is_causal=not shut, enable_gqa=heads != k.shape[0]
+                    queries, keys, values, attn_mask=mask, is_causal=not shut, enable_gqa=heads != k.shape[0]
                 )
             attended[start : start + length] = _by_token(found.detach()[0, :, behind : behind + length])
             context.parts.append((piece, start, inner, found))
