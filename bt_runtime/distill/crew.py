@@ -148,6 +148,7 @@ def _met(meeting: str, crew: Crew) -> Iterator[Crew]:
         "gloo", init_method=meeting, rank=crew.place, world_size=crew.count, timeout=_PATIENCE
     )
     try:
+        torch.distributed.barrier()  # who left while another is still connecting would be waited for
         yield crew
     finally:
         torch.distributed.destroy_process_group()
