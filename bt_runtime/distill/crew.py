@@ -116,6 +116,7 @@ def hired(count: int, work: Work, *given: Any) -> Iterator[Crew]:
         except RuntimeError as fault:
             wait([mate.process.sentinel for mate in mates], _FAREWELL)
             for mate in mates:
+                mate.process.join(0.1)  # its end shows a little before its exit code does
                 if mate.process.exitcode:
                     raise mate.ended() from fault
             raise
