@@ -25,6 +25,7 @@ from bt_runtime.distill.needs import torch
 
 _PATIENCE = timedelta(days=1)  # while the first one encodes documents; a process that ends is noticed at once
 _FAREWELL = 10.0  # seconds in which a process ends by itself
+_HERE = "here"
 T = TypeVar("T")
 
 
@@ -70,8 +71,17 @@ class _Mate(NamedTuple):
     process: Any
     voice: Connection
 
-    def ended(self) -> BtError:
-        said = ""
+    def here(self) -> None:
+        """Returns when it is about to meet the others."""
+        try:
+            said = self.voice.recv()
+        except EOFError:
+            said = ""
+        if said != _HERE:
+            self.process.join(_FAREWELL)
+            raise self.ended(said)
+
+    def ended(self, said: str = "") -> BtError:
         with suppress(EOFError, OSError):
             while self.voice.poll():
                 said = self.voice.recv() or said
@@ -98,9 +108,7 @@ def hired(count: int, work: Work, *given: Any) -> Iterator[Crew]:
                 theirs.close()
                 mates.append(_Mate(process, voice))
             for mate in mates:
-                wait([mate.voice, mate.process.sentinel])
-                if not mate.process.is_alive():
-                    raise mate.ended()
+                mate.here()
             with _settled(shares[0], threads), _met(meeting, Crew(0, count)) as crew:
                 yield crew
             for mate in mates:
@@ -108,6 +116,7 @@ def hired(count: int, work: Work, *given: Any) -> Iterator[Crew]:
         except RuntimeError as fault:
             wait([mate.process.sentinel for mate in mates], _FAREWELL)
             for mate in mates:
+                mate.process.join(0.1)  # its end shows a little before its exit code does
                 if mate.process.exitcode:
                     raise mate.ended() from fault
             raise
@@ -126,7 +135,7 @@ def _mate(
     threading.Thread(target=_leave_with_the_first, daemon=True).start()
     try:
         with _settled(cpus, threads):
-            voice.send("")  # it is there
+            voice.send(_HERE)
             with _met(meeting, crew):
                 work(crew, *given)
     except Exception as fault:

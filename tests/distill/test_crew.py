@@ -18,9 +18,10 @@ pytest.importorskip("tokenizers", reason="needs the distill extra")
 from bt_runtime.diagnose import BtError
 from bt_runtime.distill import checkpoint, tokenizer
 from bt_runtime.distill.checkpoint import LATEST
-from bt_runtime.distill.crew import Crew, hired
+from bt_runtime.distill.crew import hired
 from bt_runtime.distill.training import Plan
 from tests.distill.errands import errands
+from tests.distill.mates import dies, fails
 from tests.distill.test_training import PLAN, same, training, weights
 
 pytestmark = pytest.mark.usefixtures("one_core")
@@ -56,15 +57,7 @@ def test_all_tokens_are_counted(words, documents, tmp_path):
     assert len(set(read)) == len(read)
 
 
-def _fails(crew: Crew, why: str) -> None:
-    raise ValueError(why)
-
-
-def _dies(crew: Crew) -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-@pytest.mark.parametrize(("work", "given", "said"), [(_fails, ("out of luck",), "out of luck"), (_dies, (), "-9")])
+@pytest.mark.parametrize(("work", "given", "said"), [(fails, ("out of luck",), "out of luck"), (dies, (), "-9")])
 def test_a_process_that_ends_early_ends_the_run(work, given, said):
     """The others do not wait for it, and the reason is told."""
     with pytest.raises(BtError, match=said), hired(2, work, *given) as crew:
