@@ -157,9 +157,7 @@ def combine(move: Choice, choice: Choice, before: int) -> Choice:
     return Choice(move.text + choice.text, before + choice.index, move.logprob + choice.logprob, margin)
 
 
-def _verdict(
-    trie: Trie, options: Sequence[str], finished: dict[int, float], everything: bool, bound: float
-) -> Choice:
+def _verdict(trie: Trie, options: Sequence[str], finished: dict[int, float], everything: bool, bound: float) -> Choice:
     """`bound`: no option that was not scored can be better than this."""
     index, score = _best(finished)
     margin = score - max((other for i, other in finished.items() if i != index), default=-math.inf)
