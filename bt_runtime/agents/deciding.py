@@ -88,7 +88,7 @@ class Deciding(Parent):
                 except BtError as failed:
                     error = failed
                 if self.answer is None and error is None:
-                    if not getattr(self.job, "wakes", False):
+                    if not getattr(self.job, "wakes", False):  # one that does ends the runner's sleep itself
                         self.context.wake_at(self.context.clock.now() + POLL)
                     return RUNNING
             answer, self.answer = self.answer, None

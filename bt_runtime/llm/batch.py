@@ -193,7 +193,7 @@ class Batch:
         self.cache.restore(seq, saved)
         self.tree.insert(tokens, seq)
 
-    def clear(self, but: int = -1) -> None:
+    def clear(self, but: int | None = None) -> None:
         for seq in self.tree.seqs():
             if seq != but:
                 self._forget(seq)
@@ -216,9 +216,12 @@ class Batch:
 
     def swap(self, task: Task, seq: int, kept: list[int]) -> None:
         """From now on `seq` holds this job's prompt, and the tokens `kept` after it."""
+        task.kept = kept
+        if seq == task.seq:
+            return
         self.tree.remove(task.seq)
         del self.active[task.seq]
-        old, task.seq, task.kept = task.seq, seq, kept
+        old, task.seq = task.seq, seq
         self.active[seq] = task
         self.tree.insert(task.prompt, seq)
         self.give(task, old)
@@ -240,6 +243,10 @@ class Batch:
         length, source = (0, None) if self.repeatable else self._beginning(task.prompt)
         if length is None:
             return "being computed"
+        if self.alone:
+            self.clear(but=source)
+            if source is not None:
+                self._shorten(source, length)
         if not self._make_room(len(task.prompt) - length + task.extra, source):
             return "no room"
         task.seq, *task.spare = (self.free.pop() for _ in range(_SPARE))
@@ -249,13 +256,14 @@ class Batch:
             task.row = self.after.get(tuple(task.prompt)) if length == len(task.prompt) else None
             # without its logits, the last token is run once more
             task.reused = task.ready = min(length, len(task.prompt) - (task.row is None))
-            self.cache.copy(source, task.seq, task.reused)
-            self.tree.touch(source)
+            if self.alone:
+                self._take_over(task, source)
+            else:
+                self.cache.copy(source, task.seq, task.reused)
+                self.tree.touch(source)
         task.begun = time.monotonic()
         self.active[task.seq] = task
         self.tree.insert(task.prompt, task.seq)
-        if self.alone:
-            self.clear(but=task.seq)
         self._drop_contained(task.seq)
         task.run = task.start(task, self)
         return "in"
@@ -270,6 +278,19 @@ class Batch:
             if held.ready >= len(prompt) - 1:
                 return held.ready, seq
         return (None, None) if match.seqs else (0, None)
+
+    def _shorten(self, seq: int, length: int) -> None:
+        beginning = self.tree.tokens(seq)[:length]
+        self.tree.remove(seq)
+        self.tree.insert(beginning, seq)
+        self.cache.cut(seq, length)
+
+    def _take_over(self, task: Task, seq: int) -> None:
+        """Nobody else will want it: a copy would cost a look at each of its cells, and forgetting it another."""
+        self.free.append(task.seq)
+        self.tree.remove(seq)
+        self.cache.cut(seq, task.reused)
+        task.seq = seq
 
     def _make_room(self, cells: int, source: int | None) -> bool:
         keep = {*self.active} if source is None else {*self.active, source}

@@ -52,7 +52,7 @@ def fit(header: Header, settings: Settings, available: int, gpu: bool = False) -
             f"{'a context' if context > most else 'a room'} of at most {most} tokens would work",
         )
     room = _whole(room + 255)
-    lanes = max(1, min(lanes, room // _whole(context + 255)))
+    lanes = max(1, min(lanes, room // _whole(context + 511)))  # beside a whole prompt, room for branches
     chunk = settings.chunk or _chunk(header, gpu)
     return Fit(context, room, lanes, chunk, room * each, header.vocab * 4 * 512)
 

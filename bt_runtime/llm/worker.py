@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import gc
 import os
 import queue
 import socket
@@ -236,6 +237,7 @@ def main(descriptor: int) -> int:
     except BtError as fault:
         worker.send("failed", fault.message, fault.hint)
         return 1
+    gc.freeze()  # what was imported stays: no collection need look at it
     threading.Thread(target=worker.listen, name="listen", daemon=True).start()
     worker.send("ready", worker.facts)
     worker.run()
