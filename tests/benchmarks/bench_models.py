@@ -165,7 +165,7 @@ def together(path: Path) -> Iterable[Row]:
         yield Row(f"16 agents in one batch against one after another, {how}", figures, fast / slow, "≥ 3 ×")
 
 
-def deciding(_: Path) -> Iterable[Row]:
+def deciding(_path: Path) -> Iterable[Row]:
     """Agents of the starter model, everything counted, against bare calls of llama.cpp for as many new tokens."""
     tasks = open_suite("house").tasks(7, 2, "eval", None)
     setup = Setup("house", seed=7, budget=Spending(decisions=40))
