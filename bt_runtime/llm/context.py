@@ -221,7 +221,7 @@ class _Layout:
 
     def _address(self, seqs: Sequence[int]) -> int:
         if len(seqs) == 1:
-            return self.first + seqs[0] * self.numbers.itemsize
+            return self.first + seqs[0] * 4
         several = np.array(seqs, np.int32)
         self.kept.append(several)
         return int(several.ctypes.data)

@@ -42,7 +42,8 @@ def fit(header: Header, settings: Settings, available: int, gpu: bool = False) -
         )
     each = max(1, header.bytes_per_token())
     most = _whole(int(available * 0.9) // each)
-    lanes = settings.lanes or (_LANES if header.size <= _SMALL and not gpu and not settings.repeatable else 1)
+    lanes = settings.lanes or (_LANES if header.size <= _SMALL else 1)
+    lanes = 1 if gpu or settings.repeatable else lanes
     held = lanes * (context + context // 4) if lanes > 1 else _PROMPTS * context
     room = max(settings.room or min(held, int(available * _SHARE) // each), context)
     if room > most:

@@ -1,7 +1,7 @@
 """Small models: one job at a time in a cache of its own, instead of all jobs in one batch over one cache.
 
 A batch shares the reading of the weights. Weights that fit the processor's own cache gain nothing from that, while
-every token pays for looking at what the cache holds of others. So each lane holds one conversation, and goes on with it.
+every token pays for looking at what the cache holds of others. So each lane holds one conversation and goes on with it.
 """
 
 from __future__ import annotations

@@ -31,9 +31,7 @@ class Settings:
     width: int = 32  # branches that an exact choice scores in one batch
     terminator: str = "\n"  # ends every option, so that "find a egg" is not a part of "find a egg carton"
     chat: bool = True  # a model with a chat template is asked through it; False: as a base model
-    flash: bool | None = (
-        None  # flash attention: the tokens of others cost nothing. None: llama.cpp decides; off in lanes
-    )
+    flash: bool | None = None  # flash attention: tokens of others cost nothing. None: llama.cpp decides; off in lanes
     repeatable: bool = False  # one job at a time, nothing reused: the same bits whatever else was asked
     patience: float = 120.0  # seconds without a sign of life before the worker is replaced
     niceness: int = 10

@@ -66,6 +66,11 @@ def test_no_episode_breaks_and_no_act_is_invalid(suite: str) -> None:
     assert all(o.decisions for o in found)
 
 
+def test_an_episode_that_waits_for_the_model_is_not_ticked() -> None:
+    """It is woken by the answer: ticks are counted by what was done, not by how long the model took."""
+    assert all(o.ticks <= 3 * o.decisions + 10 for o in evaluated("house"))
+
+
 def test_a_tree_of_agents_meets_more_parts_of_its_goals_than_one_agent_does() -> None:
     """ReAcTree over ReAct, in what is met of the same ten tasks of the house: the paper's claim at its smallest."""
     met = {name: sum(o.met for o in evaluated("house") if o.strategy == name) for name in ("reactree", "react")}

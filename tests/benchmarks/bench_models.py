@@ -21,10 +21,14 @@ from typing import Any
 
 from rows import Row
 
+from bt_runtime.agents.budget import Budget as Spending
+from bt_runtime.bench.backend import Local
+from bt_runtime.bench.case import Setup, Strategy, cases
+from bt_runtime.envs.registry import open_suite
 from bt_runtime.llm.grammar import sentences
 from bt_runtime.llm.model import LocalModel
 from bt_runtime.llm.plans import Budget, Field, Kind, expansion
-from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.settings import Settings, starter
 from bt_runtime.llm.testing import BENCH, MICRO, make_gguf
 
 ROOT = Path(__file__).parents[2]
@@ -62,7 +66,7 @@ def rows() -> Iterable[Row]:
     with tempfile.TemporaryDirectory() as folder:
         path = make_gguf(Path(folder) / "bench.gguf", BENCH)
         micro = make_gguf(Path(folder) / "micro.gguf", MICRO)
-        for work in (exact, lambda p: parity(micro), greedy, shared, guided, together, cancel, lateness):
+        for work in (exact, lambda p: parity(micro), greedy, shared, guided, together, deciding, cancel, lateness):
             yield from work(path)
 
 
@@ -159,6 +163,33 @@ def together(path: Path) -> Iterable[Row]:
         clock = f"{tokens / all_.clock:.0f} and {tokens / one.clock:.0f} on the clock"
         figures = f"{fast:.0f} tokens/s of processor against {slow:.0f} ({clock})"
         yield Row(f"16 agents in one batch against one after another, {how}", figures, fast / slow, "≥ 3 ×")
+
+
+def deciding(_path: Path) -> Iterable[Row]:
+    """Agents of the starter model, everything counted, against bare calls of llama.cpp for as many new tokens."""
+    tasks = open_suite("house").tasks(7, 2, "eval", None)
+    setup = Setup("house", seed=7, budget=Spending(decisions=40))
+    for jobs in (1, 8):
+        with opened(starter()) as model:
+            ours = Spell(model.pid)
+            with ours:
+                named = [Strategy("react", "react"), Strategy("reactree", "reactree")]
+                found = list(Local({"default": model}, jobs).outcomes(setup, cases(named, tasks)))
+        decisions = sum(outcome.decisions for outcome in found)
+        new = sum(outcome.computed for outcome in found) // decisions
+        behind = sum(outcome.prompt for outcome in found) // sum(outcome.calls for outcome in found) - new
+        with InProcess(starter()) as plain:
+            bare = Spell(os.getpid())
+            plain.run([5] * behind, 0, 1)
+            for _ in range(20):
+                with bare:
+                    plain.run([5] * new, behind, 1)
+                plain.context.cut(0, behind)
+        each, least = ours.processor / decisions, bare.processor / 2  # this process was counted twice
+        figures = f"{1 / each:.0f} decisions/s of processor; {new} new tokens behind {behind} allow {1 / least:.0f}"
+        yield Row(
+            f"a decision of the starter model, --jobs {jobs}, against its tokens", figures, each / least, "≤ 2.5 ×"
+        )
 
 
 def guided(path: Path) -> Iterable[Row]:
