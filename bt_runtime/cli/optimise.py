@@ -61,6 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="an option of its tasks")
     parser.add_argument("--data", metavar="DIR", help="your copy of the data sets [BTR_DATA]")
     parser.add_argument("--decisions", type=count, metavar="N", help="what one episode may ask of the model")
+    parser.add_argument("--steps", type=count, metavar="N", help="acts that one episode may do")
     parser.add_argument("--jobs", type=at_least(0), default=0, metavar="J", help="episodes at once (default: a batch)")
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="of the versions; default: in plans/, by suite and kind"
@@ -105,6 +106,7 @@ def set_up(args: argparse.Namespace, settings: Settings) -> Setup:
         suite.name, args.kind, args.batch, args.seed, args.strategy, Path(model).name if isinstance(model, str) else "",
         tuple(part for part in PARTS if not dropped.get(part)), args.validation, world,
         {**outside(args, suite.tasks), **read_options(args.option), **rules}, args.decisions,
+        args.steps,
     )  # fmt: skip
 
 

@@ -42,7 +42,7 @@ _HOME = {name: room for room, names in _HOMES.items() for name in names}
 
 def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, list[Errand]] | None = None) -> Line:
     """What to say next. `told`: what an instruction means, where somebody knows."""
-    node = _Node(seen, sentences, "think, act, expand" in seen.system, told or {})
+    node = Node(seen, sentences, "think, act, expand" in seen.system, told or {})
     return node.answer()
 
 
@@ -51,7 +51,7 @@ def _any_thing() -> str:
     return min(load_content().catalogue.things)
 
 
-class _Node:
+class Node:
     """One agent node, as its prompt tells of it."""
 
     def __init__(self, seen: Seen, sentences: Sequence[str], expands: bool, told: Mapping[str, list[Errand]]) -> None:
@@ -338,7 +338,7 @@ class _Node:
                 yield f"Act: go to {here}"
                 continue
             seen.add(self.notes.room)
-            room = next((r for r in self._rooms(_HOME.get(kind, "kitchen")) if r not in seen), None)
+            room = next((r for r in self._rooms(home_of(kind)) if r not in seen), None)
             if room is None:
                 return False
             yield f"Act: go to {room}"
@@ -366,6 +366,11 @@ class _Node:
         while not (self.step.move == "expand" and self.step.observation):
             yield f"Expand:\n{plan}"
         return True
+
+
+def home_of(kind: str) -> str:
+    """The kind of room where such furniture stands as a rule."""
+    return _HOME.get(kind, "kitchen")
 
 
 def _verb(sentence: str) -> tuple[str, str]:
