@@ -59,7 +59,8 @@ def shortened(story: str, budget: int, count: Any, line: int = 0) -> str:
     """The story within so many tokens: its beginning (the task) and its end; 0 leaves it whole. `line`: how many
     characters of a line are shown at most, so that lists of what stands about do not crowd out what was answered."""
     if line:
-        story = "\n".join(_cut(text, line) for text in story.split("\n"))
+        task, *told = story.split("\n")
+        story = "\n".join([task, *(_cut(text, line) for text in told)])
     if not budget or count(story) <= budget:
         return story
     head, *rest = story.split("\nThink: ")

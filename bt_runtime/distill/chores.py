@@ -29,7 +29,7 @@ _DONE = (  # {plain} is "an apple"
 )  # fmt: skip
 _FACTS = (
     "I need {things} {way} the {place}", "there must be {things} {way} the {place}", "I want {things} {way} the {place}",
-    "what is missing {way} the {place} is {things}", "{way} the {place} I want to see {things}",
+    "what is missing {way} the {place} is {things}", "see to it that there is {things} {way} the {place}",
     "we would like {things} {way} the {place}",
 )  # fmt: skip
 _ENDS = (".", ".", ".", ".", ", please.", " now.", "!")

@@ -6,14 +6,15 @@ from bt_runtime.agents import sir
 from bt_runtime.agents.scripted import Ask
 from bt_runtime.agents.story import ACT
 from bt_runtime.distill import follower, reviewer
-from bt_runtime.distill.lesson import Transcript, sentences
+from bt_runtime.distill.lesson import Slips, Transcript, sentences, slip
 from bt_runtime.distill.seen import read
 
 
 class Coach:
     """Answers as a scripted model does, and writes down what it was asked, each sort for itself."""
 
-    def __init__(self) -> None:
+    def __init__(self, slips: Slips | None = None) -> None:
+        self.slips = slips
         self.acting, self.reflecting = Transcript("guided react"), Transcript("guided reflect")
         self.rewriting = Transcript("guided rewrite")
 
@@ -27,6 +28,11 @@ class Coach:
             answer = f"{reviewer.rewritten(prompt)}\n\n"
             self.rewriting.note(prompt, answer, True)
             return answer
-        said = follower.teacher(read(prompt), sentences(ask))
-        self.acting.note(prompt.removesuffix(ACT), f"{said}\n", True)
-        return said
+        choosable = sentences(ask)
+        said = follower.teacher(read(prompt), choosable)
+        if said.startswith(ACT) and said.removeprefix(f"{ACT} ") not in choosable:
+            return f"{ACT} failure"  # a slip has led to where it knows no way out
+        able = [sentence for sentence in choosable if not sentence.startswith("pick up ")]  # its hands are for the thing
+        slipped = slip(said, able, self.slips)
+        self.acting.note(prompt.removesuffix(ACT), f"{slipped}\n", slipped == said)
+        return slipped

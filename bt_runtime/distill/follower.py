@@ -22,7 +22,7 @@ from bt_runtime.envs.house.suite import load_content
 from bt_runtime.envs.house.world import TERSE
 
 _PLAN = re.compile(r"^A plan for tasks of this kind:\n((?:\d+\. .+\n)+)", re.MULTILINE)
-_TREAT = re.compile(rf"({'|'.join(PROCESSES)}) (.+ \d+) with (.+ \d+)")
+TREAT = re.compile(rf"({'|'.join(PROCESSES)}) (.+ \d+) with ((.+) \d+)")
 _USELESS = re.compile(r"(?:The )?.+ cannot be used for \w+\.")
 _OUTSIDE = re.compile(r"(?:The )?.+ is not in .+\.")
 _NOT_HELD = re.compile(r"You (?:do not grab|are not carrying) .+\.")
@@ -32,6 +32,25 @@ _WORDS = {"heat": ("heat", "hot"), "cool": ("cool", "cold", "chill"), "clean": (
 _ASKED = {
     process: re.compile(rf"\b(?:{'|'.join(words)})\b", re.IGNORECASE) for process, words in _WORDS.items()
 }  # fmt: skip
+
+
+def answered(process: str, kind: str, answer: str) -> Known:
+    """What the world tells when something is treated with a place of that kind."""
+    if answer.startswith(f"You {process} "):
+        return Known(use=kind)
+    if answer.startswith(TERSE):
+        return Known(idle=(kind,))
+    if _USELESS.match(answer):
+        return Known(useless=(kind,))
+    if _OUTSIDE.match(answer) or _NOT_HELD.match(answer):
+        return Known(use=kind, thing="inside" if _OUTSIDE.match(answer) else "held")
+    so = _IS_SO.match(answer)
+    if not so:
+        return Known()
+    state = _OTHER[so["state"]]
+    if state in ("open", "closed"):
+        return Known(use=kind, door=state)
+    return Known(use=kind, power=state, tap=so["kind"] if so["kind"] != kind else "")
 
 
 def teacher(seen: Seen, sentences: Sequence[str]) -> Line:
@@ -88,6 +107,8 @@ class Follower(Node):
             if self.pending:
                 yield from self._say_found()
             elif self.treated:
+                yield f"Act: {self._take_back()}"
+            elif (lies := self._lies()) and not is_a(lies, kind):
                 yield f"Act: {self._take_back()}"
             elif not kind:
                 room = next((r for r in self._rooms("kitchen") if r not in self.notes.fixtures), None)
@@ -223,7 +244,7 @@ class Follower(Node):
         super()._note(step)
         if step.move != "act":
             return
-        treated = _TREAT.fullmatch(step.text)
+        treated = TREAT.fullmatch(step.text)
         if treated and treated[1] == self.process and treated[2] == self.name:
             self._learn(treated[3], step.observation)
         elif _IS_SO.match(step.observation) and _switched(step.text) == self.at and is_a(self.at, self.known.use):
@@ -232,26 +253,19 @@ class Follower(Node):
     def _learn(self, place: str, answer: str) -> None:
         """What came of an attempt to treat the thing with that place."""
         kind = place.rpartition(" ")[0]
-        if answer.startswith(f"You {self.process} "):
+        told = answered(self.process, kind, answer)
+        if told.useless:
+            self.known, self.pending = self.known.without(kind), facts.useless(self.process, kind)
+        elif told.idle:
+            self.known, self.pending = self.known.tried(kind), facts.idle(kind)
+        elif told.use and not (told.thing or told.door or told.power):
             self.treated, self.at = True, place
             now = self._now(place, "power")
-            if now.ways() != self.guide.known.ways() or now.use != self.guide.known.use:
+            if (now.use, now.ways()) != (self.guide.known.use, self.guide.known.ways()):
                 self._found(now)
-        elif answer == TERSE:
-            self.known = self.known.tried(kind)
-            self.pending = facts.idle(kind)
-        elif _USELESS.match(answer):
-            self.known = self.known.without(kind)
-            self.pending = facts.useless(self.process, kind)
-        elif _OUTSIDE.match(answer) or _NOT_HELD.match(answer):
-            self._found(replace(self.known.using(kind), thing="inside" if _OUTSIDE.match(answer) else "held"))
-        elif so := _IS_SO.match(answer):
-            state = _OTHER[so["state"]]
-            if state in ("open", "closed"):
-                self._found(replace(self._now(place, "thing"), door=state))
-            else:
-                tap = so["kind"] if so["kind"] != kind else ""
-                self._found(replace(self._now(place, "door"), power=state, tap=tap))
+        elif told.use:
+            before = "thing" if told.door else "door"  # the world has looked at these already
+            self._found((self.known if told.thing else self._now(place, before)).merged(told))
 
     def _found(self, known: Known) -> None:
         self.known = known

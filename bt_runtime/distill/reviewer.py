@@ -11,14 +11,13 @@ import re
 
 from bt_runtime.agents import sir
 from bt_runtime.distill import known as facts
-from bt_runtime.distill.follower import process_of
+from bt_runtime.distill.follower import TREAT, answered, process_of
 from bt_runtime.distill.known import BRING, FIND, SLOTS, TRY, Guide, Known
 from bt_runtime.envs.house.rules import PROCESSES
 
 _PLAN = re.compile(r"The plan was:\n((?:\d+\. .+\n)*)")
-_THOUGHT = re.compile(r"^Think: (.+)$", re.MULTILINE)
+_STEPS = re.compile(r"^(?:Think: (.+)|Act: (.+)\n(.*))$", re.MULTILINE)
 _DONE = re.compile(rf"^You ({'|'.join(PROCESSES)}) ", re.MULTILINE)
-_ENDED = re.compile(r"^This attempt ended: (.+)\.$", re.MULTILINE)
 _GOAL = re.compile(r"^Your task is to: (.+)$", re.MULTILINE)
 _TASKS = re.compile(r"^The tasks: (.+)$", re.MULTILINE)
 _SUMMED = re.compile(r"(No use|Nothing happened|Worked|Found): ([^.]+)\.")
@@ -33,19 +32,23 @@ class Attempt:
         self.process = process_of(goal[1] if goal else "")
         plan = _PLAN.search(prompt)
         self.guide = Guide(self.process, plan[1] if plan else "")
-        thoughts = _THOUGHT.findall(prompt)
-        self.shown = Known()  # what the world has shown
-        for thought in thoughts:
-            if not thought.startswith(("Step ", FIND, BRING)):
-                self.shown = self.shown.merged(facts.read(self.process, facts.split(thought)))
+        self.shown = self._shown(prompt)
+        self.known = self.guide.known.merged(self.shown)
         self.worked = _DONE.search(prompt) is not None
         self.reached = "\nThe goal was reached.\n" in prompt
-        used = self.guide.step.get("use")
-        self.tried = self.shown.use or (self.guide.known.use if used in thoughts else "")
+        self.new = facts.sentences(self.process, self.known) != facts.sentences(self.process, self.guide.known)
 
-    @property
-    def known(self) -> Known:
-        return self.guide.known.merged(self.shown)
+    def _shown(self, prompt: str) -> Known:
+        """What the world has answered, and what was found by it."""
+        shown = Known()
+        for thought, act, answer in _STEPS.findall(prompt):
+            if act:
+                treated = TREAT.fullmatch(act)
+                told = answered(self.process, treated[4], answer) if treated and treated[1] == self.process else Known()
+            else:
+                told = Known() if thought.startswith("Step ") else facts.read(self.process, facts.split(thought))
+            shown = shown.merged(told)
+        return shown
 
     def summary(self) -> str:
         said = []
@@ -57,7 +60,7 @@ class Attempt:
         if self.worked:
             said.append(f"Worked: {', '.join((known.use, *known.ways()))}.")
         elif self.shown.use:
-            said.append(f"Found: {', '.join((self.shown.use, *self.shown.ways()))}.")
+            said.append(f"Found: {', '.join((known.use, *known.ways()))}.")
         said.append("Done." if self.reached else "Not done.")
         return " ".join(said)
 
@@ -67,7 +70,7 @@ class Attempt:
         if believed.use and (believed.use in (*shown.useless, *shown.idle)):
             vain = facts.useless if believed.use in shown.useless else lambda _, place: facts.idle(place)
             return f"Step {self.guide.number['use']} is wrong: {vain(self.process, believed.use)}"
-        if not shown.use and not shown.useless and not shown.idle:
+        if not self.new:
             return _NOTHING
         if not believed.use:
             return f"The plan does not say what {PROCESSES[self.process].does}."
@@ -76,11 +79,13 @@ class Attempt:
             if old and new and old != new:
                 line = facts.line(self.process, shown, slot)
                 return f"Step {self.guide.number[slot]} is wrong: {line}"
-        return f"The plan does not say how to use the {believed.use}." if shown.ways() != believed.ways() else _NOTHING
+        return f"The plan does not say how to use the {believed.use}."
 
     def revision(self) -> str:
-        said = facts.sentences(self.process, self.shown)
-        return " ".join(said) if said else _NOTHING
+        if not self.new:
+            return _NOTHING
+        told = self.known if self.known.use else self.shown
+        return " ".join(facts.sentences(self.process, told))
 
 
 def part(prompt: str) -> str:
