@@ -34,6 +34,7 @@ _PARTS = (
 _STEPS = (9, 10, 11, 12, 12, 13, 14, 16, 24)  # acts of an attempt: some end before they come to anything
 _SLIPPING = (0.0, 0.0, 0.04, 0.08)
 _MOST = {"acting": 4, "reflecting": 3}  # documents of one lesson: they share its rules, and more lessons teach more
+_DONE = "Act: done\n"
 RULES = 100_000  # sets of training rules to draw from
 
 
@@ -71,11 +72,12 @@ def lesson(tree: Tree, seed: int, number: int) -> list[Document]:
 
 
 def chosen(coach: Coach, rng: Random) -> list[Document]:
-    """All rewritings, and some of the others."""
-    found = []
+    """All rewritings, and some of the others: attempts that came to their end rather than those that were cut off."""
+    found: list[Document] = []
     for sort, most in _MOST.items():
         own = getattr(coach, sort).documents()
-        found += [own[i] for i in sorted(rng.sample(range(len(own)), min(most, len(own))))]
+        rng.shuffle(own)
+        found += sorted(own, key=lambda document: not document.text.endswith(_DONE) and rng.random() < 0.5)[:most]
     return found + coach.rewriting.documents()
 
 
