@@ -66,6 +66,7 @@ class Follower(Node):
     """Fetch, treat, bring; the middle part as the plan has it, else as the refusals do."""
 
     def _policy(self) -> Policy:
+        self.rulebook = load_content().rulebook
         self.process = process_of(self.seen.goal)
         told = _PLAN.search(f"{self.seen.system}\n")
         self.guide = Guide(self.process, told[1] if told else "")
@@ -195,13 +196,13 @@ class Follower(Node):
 
     def _candidate(self) -> str:
         """The likeliest appliance that was seen and not tried."""
-        likely = load_content().rulebook.appliances[self.process]
+        likely = self.rulebook.appliances[self.process]
         vain = {*self.known.useless, *self.known.idle}
         return next((kind for kind in likely if kind not in vain and self.notes.where_is(kind)), "")
 
     def _switches(self, place: str) -> list[str]:
         kind = place.rpartition(" ")[0]
-        tap = load_content().rulebook.taps.get(kind, "")
+        tap = self.rulebook.taps.get(kind, "")
         if tap:
             return [name for name in self.notes.fixtures.get(self.notes.room, ()) if is_a(name, tap)]
         furniture = self.catalogue.furniture.get(kind)
@@ -280,7 +281,7 @@ class Follower(Node):
             known = replace(known, door="open" if self.notes.open.get(place) else "closed")
         if last == "power" and self._switches(place):
             power = "turned on" if self._runs(place) else "turned off"
-            known = replace(known, power=power, tap=load_content().rulebook.taps.get(kind, ""))
+            known = replace(known, power=power, tap=self.rulebook.taps.get(kind, ""))
         return known
 
 
