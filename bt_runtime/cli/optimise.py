@@ -26,6 +26,7 @@ from bt_runtime.envs.registry import open_suite, suite_names
 from bt_runtime.optimise.curve import curves, table
 from bt_runtime.optimise.held_out import measure
 from bt_runtime.optimise.loop import optimise
+from bt_runtime.optimise.page import page
 from bt_runtime.optimise.setup import PARTS, Setup
 from bt_runtime.plans import shelf
 from bt_runtime.plans.shelf import Version
@@ -66,6 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="of the versions; default: in plans/, by suite and kind"
     )
+    parser.add_argument("--page", type=Path, metavar="FILE.md", help="with `curve`: curves and plans as a page")
     parser.add_argument("--json", action="store_true", help="the curve for programs")
     parser.add_argument("--view", action="store_true", help="watch it in the browser")
     add_serving(parser)
@@ -175,6 +177,8 @@ def show_curves(args: argparse.Namespace) -> int:
     if not args.folders:
         raise BtError("`btr optimise curve` takes folders of versions", "btr optimise curve plans/house-heat-*")
     score, found = curves(args.folders)
+    if args.page:
+        args.page.write_text(page(args.folders), encoding="utf-8")
     if args.json:
         rows = [{"name": c.name, "runs": c.runs, "points": [p._asdict() for p in c.points]} for c in found]
         print(json.dumps({"score": score, "curves": rows}, indent=2))

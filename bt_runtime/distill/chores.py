@@ -28,8 +28,10 @@ _DONE = (  # {plain} is "an apple"
     "get {plain}, {verb} it, and place it {way} the {place}",
 )  # fmt: skip
 _FACTS = (
-    "I need {things} {way} the {place}", "there must be {things} {way} the {place}", "I want {things} {way} the {place}",
-    "what is missing {way} the {place} is {things}", "see to it that there is {things} {way} the {place}",
+    "I need {things} {way} the {place}", "there must be {things} {way} the {place}",
+    "I want {things} {way} the {place}",
+    "what is missing {way} the {place} is {things}",
+    "see to it that there is {things} {way} the {place}",
     "we would like {things} {way} the {place}",
 )  # fmt: skip
 _ENDS = (".", ".", ".", ".", ", please.", " now.", "!")

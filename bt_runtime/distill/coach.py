@@ -32,7 +32,9 @@ class Coach:
         said = follower.teacher(read(prompt), choosable)
         if said.startswith(ACT) and said.removeprefix(f"{ACT} ") not in choosable:
             return f"{ACT} failure"  # a slip has led to where it knows no way out
-        able = [sentence for sentence in choosable if not sentence.startswith("pick up ")]  # its hands are for the thing
+        able = [
+            sentence for sentence in choosable if not sentence.startswith("pick up ")
+        ]  # its hands are for the thing
         slipped = slip(said, able, self.slips)
         self.acting.note(prompt.removesuffix(ACT), f"{slipped}\n", slipped == said)
         return slipped

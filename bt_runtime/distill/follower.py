@@ -12,13 +12,12 @@ from dataclasses import replace
 
 from bt_runtime.agents.story import Step
 from bt_runtime.distill import known as facts
-from bt_runtime.distill.house import Line, Node, Policy, home_of
+from bt_runtime.distill.house import Line, Node, Policy, content, home_of
 from bt_runtime.distill.known import BRING, FIND, Guide, Known
 from bt_runtime.distill.seen import Seen
 from bt_runtime.envs.house.chores import heard
 from bt_runtime.envs.house.notes import is_a
 from bt_runtime.envs.house.rules import PROCESSES
-from bt_runtime.envs.house.suite import load_content
 from bt_runtime.envs.house.world import TERSE
 
 _PLAN = re.compile(r"^A plan for tasks of this kind:\n((?:\d+\. .+\n)+)", re.MULTILINE)
@@ -66,7 +65,7 @@ class Follower(Node):
     """Fetch, treat, bring; the middle part as the plan has it, else as the refusals do."""
 
     def _policy(self) -> Policy:
-        self.rulebook = load_content().rulebook
+        self.rulebook = content().rulebook
         self.process = process_of(self.seen.goal)
         told = _PLAN.search(f"{self.seen.system}\n")
         self.guide = Guide(self.process, told[1] if told else "")
@@ -107,9 +106,7 @@ class Follower(Node):
             kind = self.known.use or self._candidate()
             if self.pending:
                 yield from self._say_found()
-            elif self.treated:
-                yield f"Act: {self._take_back()}"
-            elif (lies := self._lies()) and not is_a(lies, kind):
+            elif self.treated or ((lies := self._lies()) and not is_a(lies, kind)):
                 yield f"Act: {self._take_back()}"
             elif not kind:
                 room = next((r for r in self._rooms("kitchen") if r not in self.notes.fixtures), None)
@@ -136,9 +133,9 @@ class Follower(Node):
         """The next line of the plan on how the appliance is used: each is thought before it is done."""
         for slot in ("thing", "door", "power") if self.known.use == self.guide.known.use else ():
             text = self.guide.step.get(slot, "")
-            if text and getattr(self.known, slot) == getattr(self.guide.known, slot):
-                if text not in said or not self._is_so(slot, place):
-                    return text
+            holds = getattr(self.known, slot) == getattr(self.guide.known, slot)
+            if text and holds and (text not in said or not self._is_so(slot, place)):
+                return text
         return next(iter(said))
 
     def _is_so(self, slot: str, place: str) -> bool:

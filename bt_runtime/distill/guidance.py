@@ -62,7 +62,8 @@ def lesson(tree: Tree, seed: int, number: int) -> list[Document]:
     with TemporaryDirectory() as folder:
         inputs = {
             "world": "house", "options": {"feedback": rng.choice(_FEEDBACK)}, "goal": f"{process} tasks in the house",
-            "rounds": rounds, "validation": tasks("aside", 2), "plan": beginning(process, facts.of(process, rules), rng),
+            "rounds": rounds, "validation": tasks("aside", 2),
+            "plan": beginning(process, facts.of(process, rules), rng),
             "parts": list(rng.choice(_PARTS)), "at_once": 1, "patience": 9, "folder": folder,
         }  # fmt: skip
         budget = Budget(steps=rng.choice(_STEPS))
@@ -89,7 +90,9 @@ def beginning(process: str, right: Known, rng: Random) -> str:
     sort = rng.choices(("empty", "right", "part", "wrong"), (45, 10, 20, 25))[0]
     if sort == "empty":
         return ""
-    known = right if sort == "right" else partly(process, right, rng) if sort == "part" else wrongly(process, right, rng)
+    known = (
+        right if sort == "right" else partly(process, right, rng) if sort == "part" else wrongly(process, right, rng)
+    )
     return facts.plan(process, known) if rng.random() < 0.75 else reworded(process, known, rng)
 
 
@@ -111,7 +114,7 @@ def wrongly(process: str, right: Known, rng: Random) -> Known:
         return replace(right, **{slot: other[getattr(right, slot)]})
     rulebook: Rulebook = load_content().rulebook
     place = rng.choice([name for name in rulebook.appliances[process] if name != right.use])
-    way = rng.choice([way for way in ways(rulebook.catalogue.furniture[place], rulebook.taps)])
+    way = rng.choice(ways(rulebook.catalogue.furniture[place], rulebook.taps))
     return Known((), (), place, way.thing, way.door, way.power, rulebook.taps.get(place, "") if way.power else "")
 
 

@@ -18,7 +18,7 @@ from bt_runtime.distill.seen import Seen
 from bt_runtime.envs.house.catalogue import Catalogue, Furniture
 from bt_runtime.envs.house.notes import Notes, is_a
 from bt_runtime.envs.house.state import HANDS
-from bt_runtime.envs.house.suite import load_content
+from bt_runtime.envs.house.suite import Content, load_content
 from bt_runtime.envs.phrases import plural
 
 Line = str
@@ -47,8 +47,14 @@ def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, list[Errand
 
 
 @lru_cache(maxsize=1)
+def content() -> Content:
+    """Read once: a teacher is asked thousands of times."""
+    return load_content()
+
+
+@lru_cache(maxsize=1)
 def _any_thing() -> str:
-    return min(load_content().catalogue.things)
+    return min(content().catalogue.things)
 
 
 class Node:
@@ -57,7 +63,7 @@ class Node:
     def __init__(self, seen: Seen, sentences: Sequence[str], expands: bool, told: Mapping[str, list[Errand]]) -> None:
         self.seen, self.sentences, self.expands, self.told = seen, frozenset(sentences), expands, told
         self.recalls = f"{RECALL}{_any_thing()}" in self.sentences
-        self.catalogue: Catalogue = load_content().catalogue
+        self.catalogue: Catalogue = content().catalogue
         self.notes = Notes()
         self.notes.read(seen.opening, "")
         self.step = Step("think", "")  # the last one that was made

@@ -153,7 +153,9 @@ _FORMS: tuple[tuple[str, str], ...] = (  # (what it tells, how it may be said); 
     ("guard", r"It opens only when turned off\.|Turn it off before you open it\."),
 )
 _READ = tuple((what, re.compile(form)) for what, form in _FORMS)
-_SO = re.compile(r"(?P<door>open|closed)|the (?P<tap>[a-z]+) is (?P<tapped>turned on|turned off)|(?P<power>turned o[nf]+)")
+_SO = re.compile(
+    r"(?P<door>open|closed)|the (?P<tap>[a-z]+) is (?P<tapped>turned on|turned off)|(?P<power>turned o[nf]+)"
+)
 
 
 def heard(process: str, line: str, known: Known) -> tuple[Known, tuple[str, ...]]:
@@ -206,7 +208,7 @@ class Guide:
         self.number: dict[str, str] = {}
         for number, line in steps(text):
             self.known, slots = heard(process, line, self.known)
-            said = {slot: f"Step {number}: {line}" for slot in slots or _fixed(line)}
+            said = dict.fromkeys(slots or _fixed(line), f"Step {number}: {line}")
             self.step |= said
             self.number |= dict.fromkeys(said, number)
 

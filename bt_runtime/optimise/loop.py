@@ -47,7 +47,9 @@ def optimise(
             "strategy": setup.strategy, "parts": list(setup.parts), "patience": patience, "at_once": at_once,
             "folder": str(folder), "header": setup.header(),
         }  # fmt: skip
-        with Run(TREE, inputs=inputs, model=model, seed=setup.seed, budget=setup.budget, journal=journal, log=log) as run:
+        with Run(
+            TREE, inputs=inputs, model=model, seed=setup.seed, budget=setup.budget, journal=journal, log=log
+        ) as run:
             with watch(run):
                 run.spin()
             whole = not run.runner.stopped and run.status.name != "FAILURE"

@@ -1,4 +1,4 @@
-"""Lessons of a guide: made of rules, homes and instructions that no evaluation has, and of what a prompt tells alone."""
+"""Lessons of a guide: of rules, homes and instructions that no evaluation has, and of what a prompt tells alone."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from bt_runtime.agents import sir
 from bt_runtime.agents.prompt import guided
+from bt_runtime.agents.surroundings import RECALL
 from bt_runtime.distill import chores, follower, guidance, reviewer
 from bt_runtime.distill import known as facts
 from bt_runtime.distill.documents import Document
@@ -75,6 +76,7 @@ def test_all_sorts_of_answers_are_among_them(taught: list[Document]) -> None:
 
 
 def test_every_answer_follows_from_the_prompt_before_it(taught: list[Document]) -> None:
+    recalls = [f"{RECALL}{min(load_content().catalogue.things)}"]
     for document in taught:
         for start, end in document.learn:
             prompt, answer = document.text[:start], document.text[start:end]
@@ -83,11 +85,11 @@ def test_every_answer_follows_from_the_prompt_before_it(taught: list[Document]) 
             elif document.kind == "guided reflect":
                 assert f" {reviewer.part(prompt)}\n" == answer
             else:
-                assert follower.teacher(read(prompt), ()) == answer.rstrip("\n")
+                assert follower.teacher(read(prompt), recalls) == answer.rstrip("\n")
 
 
 def test_answers_are_within_what_the_loop_lets_a_model_write(taught: list[Document]) -> None:
-    for document in taught:
+    for document in (each for each in taught if each.kind != "guided react"):
         for start, end in document.learn:
             lines = document.text[start:end].rstrip("\n").split("\n")
             assert max(map(len, lines)) <= 200 and len(lines) <= 12
@@ -136,8 +138,8 @@ def test_what_was_shown_goes_before_what_was_believed() -> None:
 
 GOAL = "Place a hot apple on the sofa. Apple 1 is at kitchen table 1 in kitchen 1."
 LOOK = (
-    "You are in the house, and there are 2 rooms: kitchen (1), living room (1). You are in the middle of a kitchen (1). "
-    "Looking quickly around the room, you see fridge (1), kitchen table (1), microwave oven (1), stove (1)."
+    "You are in the house, and there are 2 rooms: kitchen (1), living room (1). You are in the middle of a kitchen "
+    "(1). Looking quickly around the room, you see fridge (1), kitchen table (1), microwave oven (1), stove (1)."
 )
 HELD = [
     ("Think: {find}", "OK."), ("Act: go to kitchen table 1", "You arrive at the kitchen table (1). You see apple (1)"),
@@ -249,7 +251,9 @@ def test_a_reflection_says_what_the_world_has_answered_and_which_line_of_the_pla
 
 def rewritten(known: Known, *reflections: dict[str, str]) -> str:
     goals = [{"goal": GOAL, "reached": False, **reflection} for reflection in reflections]
-    return reviewer.rewritten(sir.rewriting("System.", "heat tasks in the house", facts.plan("heat", known), goals).text())
+    return reviewer.rewritten(
+        sir.rewriting("System.", "heat tasks in the house", facts.plan("heat", known), goals).text()
+    )
 
 
 def test_a_new_plan_holds_what_all_reflections_have_shown() -> None:
@@ -257,7 +261,9 @@ def test_a_new_plan_holds_what_all_reflections_have_shown() -> None:
     two = {"summary": "s", "flaw": "f", "revision": "Heat with the fridge. Hold the thing."}
     three = {"summary": "s", "flaw": "f", "revision": "Heat with the fridge. It must be open."}
     assert rewritten(Known(), one) == facts.plan("heat", Known(("toaster", "stove")))
-    assert rewritten(Known(("toaster",)), one, two, three) == facts.plan("heat", Known((), (), "fridge", "held", "open"))
+    assert rewritten(Known(("toaster",)), one, two, three) == facts.plan(
+        "heat", Known((), (), "fridge", "held", "open")
+    )
     assert rewritten(FULL, {"summary": "s", "revision": "none."}) == facts.plan("heat", FULL)
 
 

@@ -1,4 +1,4 @@
-"""The loop of AutoPlan with the teacher as the model: what a model can learn from its lessons must at least work here."""
+"""The loop of AutoPlan with the teacher as the model: what a model is to learn from it must at least work here."""
 
 from __future__ import annotations
 
