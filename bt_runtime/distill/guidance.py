@@ -101,7 +101,8 @@ def partly(process: str, right: Known, rng: Random) -> Known:
     if rng.random() < 0.5:
         vain = [name for name in load_content().rulebook.appliances[process] if name != right.use]
         return Known(tuple(rng.sample(vain, rng.randint(1, len(vain)))))
-    return replace(right, **{slot: "" for slot in facts.SLOTS if rng.random() < 0.5})
+    forgotten: dict[str, Any] = {slot: "" for slot in facts.SLOTS if rng.random() < 0.5}
+    return replace(right, **forgotten)
 
 
 def wrongly(process: str, right: Known, rng: Random) -> Known:
@@ -111,7 +112,8 @@ def wrongly(process: str, right: Known, rng: Random) -> Known:
     able = [(slot, other) for slot, other in others if getattr(right, slot)]
     if rng.random() < 0.5 and able:
         slot, other = rng.choice(able)
-        return replace(right, **{slot: other[getattr(right, slot)]})
+        mistaken: dict[str, Any] = {slot: other[getattr(right, slot)]}
+        return replace(right, **mistaken)
     rulebook: Rulebook = load_content().rulebook
     place = rng.choice([name for name in rulebook.appliances[process] if name != right.use])
     way = rng.choice(ways(rulebook.catalogue.furniture[place], rulebook.taps))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from bt_runtime.envs.house.rules import PROCESSES, Rules
 
@@ -60,7 +61,7 @@ class Known:
             found = found.tried(place)
         if newer.use:
             found = found.using(newer.use)
-            slots = {slot: getattr(newer, slot) for slot in (*SLOTS, "tap") if getattr(newer, slot)}
+            slots: dict[str, Any] = {slot: getattr(newer, slot) for slot in (*SLOTS, "tap") if getattr(newer, slot)}
             found = replace(found, **slots)
         return found
 
@@ -100,8 +101,10 @@ def in_words(known: Known, words: Iterable[str]) -> Known:
         tap, sign, power = word.rpartition("turned ")
         if sign:
             known = replace(known, power=f"turned {power}", tap=tap.strip())
+        elif word in ("held", "inside"):
+            known = replace(known, thing=word)
         else:
-            known = replace(known, **{"thing" if word in ("held", "inside") else "door": word})
+            known = replace(known, door=word)
     return known
 
 
