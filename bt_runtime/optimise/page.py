@@ -22,7 +22,7 @@ def page(folders: Sequence[Path]) -> str:
     score, found = curves(folders)
     runs = [shelf.versions(folder) for folder in folders]
     header = runs[0][0].guide.header
-    common = ", ".join(f"{name} {header[name]}" for name in (*ALIKE, "steps") if name in header and _same(runs, name))
+    common = ", ".join(f"{name} {header[name]}" for name in ALIKE if name in header and _same(runs, name))
     of = max(version.guide.header[score]["of"] for run in runs for version in run if score in version.guide.header)
     lines = [
         "# A plan that improves: what it reached", "",
