@@ -81,7 +81,7 @@ class Follower(Node):
             return False
         errand, hint = errands[0], heard(self.seen.goal)
         yield from self._announce("find", FIND)
-        fetched = self._fetch(errand.thing, 1, *hint) if hint else self._find("the", errand.thing, None)
+        fetched = self._fetch_named(*hint) if hint else self._find("the", errand.thing, None)
         if not (yield from fetched):
             return False
         self.name = next(name for name in self.notes.held if is_a(name, errand.thing))
@@ -89,6 +89,21 @@ class Follower(Node):
             return False
         yield from self._announce("bring", BRING)
         return (yield from self._put(errand.place, errand.thing, errand.way))
+
+    def _fetch_named(self, name: str, place: str, room: str) -> Policy:
+        """Where and what the instruction says."""
+        while name not in self.notes.held:
+            if self.notes.room != room:
+                yield f"Act: go to {room}"
+            elif self.notes.place != place:
+                yield f"Act: go to {place}"
+            elif name in self.notes.sight:
+                yield f"Act: pick up {name}"
+            elif self.notes.open.get(place) is False:
+                yield f"Act: {self._opening(place)}"
+            else:
+                return False
+        return True
 
     def _announce(self, slot: str, otherwise: str = "") -> Policy:
         """The step of the plan that one is at."""
