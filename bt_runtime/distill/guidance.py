@@ -21,8 +21,7 @@ from bt_runtime.distill.coach import Coach
 from bt_runtime.distill.documents import Document
 from bt_runtime.distill.known import Known
 from bt_runtime.distill.lesson import Slips
-from bt_runtime.envs.house.rulebook import Rulebook
-from bt_runtime.envs.house.rules import PROCESSES, ways
+from bt_runtime.envs.house.rules import PROCESSES, Rule, Rules
 from bt_runtime.envs.house.suite import load_content
 from bt_runtime.runtime import Run, Tree, load
 
@@ -47,9 +46,7 @@ def lessons(seed: int, count: int, first: int = 0) -> Iterator[list[Document]]:
 
 def lesson(tree: Tree, seed: int, number: int) -> list[Document]:
     rng = Random(f"guidance {seed} {number}")
-    rulebook = load_content().rulebook
-    process, drawn = rng.choice(list(PROCESSES)), rng.randrange(RULES)
-    rules = rulebook.draw(drawn, "train")
+    process, rules = rng.choice(list(PROCESSES)), house_rules(rng.randrange(RULES))
     name = f"guidance-{seed}-{number:06}"
     hint = rng.random() < 0.95
 
@@ -70,6 +67,11 @@ def lesson(tree: Tree, seed: int, number: int) -> list[Document]:
         with Run(tree, inputs=inputs, model=ScriptedModel(coach), seed=seed, budget=budget) as run:
             run.spin()
     return chosen(coach, rng)
+
+
+def house_rules(number: int) -> Rules:
+    """None of them has a rule of the evaluation."""
+    return load_content().rulebook.draw(number, "train")
 
 
 def chosen(coach: Coach, rng: Random) -> list[Document]:
@@ -106,18 +108,20 @@ def partly(process: str, right: Known, rng: Random) -> Known:
 
 
 def wrongly(process: str, right: Known, rng: Random) -> Known:
-    """One line of it is not as it is in that house."""
-    others = [("thing", {"held": "inside", "inside": "held"}), ("door", {"open": "closed", "closed": "open"}),
-              ("power", {"turned on": "turned off", "turned off": "turned on"})]  # fmt: skip
-    able = [(slot, other) for slot, other in others if getattr(right, slot)]
-    if rng.random() < 0.5 and able:
-        slot, other = rng.choice(able)
-        mistaken: dict[str, Any] = {slot: other[getattr(right, slot)]}
-        return replace(right, **mistaken)
-    rulebook: Rulebook = load_content().rulebook
-    place = rng.choice([name for name in rulebook.appliances[process] if name != right.use])
-    way = rng.choice(ways(rulebook.catalogue.furniture[place], rulebook.taps))
-    return Known((), (), place, way.thing, way.door, way.power, rulebook.taps.get(place, "") if way.power else "")
+    """One line of it is not as it is in that house, or the appliance is another one. Rules of the evaluation are not
+    even told wrongly."""
+    rules = [rule for rule in load_content().rulebook.rules["train"][process] if rule.place != right.use]
+    near = [rule for rule in load_content().rulebook.rules["train"][process] if _one_off(rule, right)]
+    rule = rng.choice(near if near and rng.random() < 0.5 else rules)
+    return facts.of(process, Rules({process: rule}))
+
+
+def _one_off(rule: Rule, right: Known) -> bool:
+    """The same appliance, used otherwise in one respect."""
+    return (
+        rule.place == right.use
+        and sum(a != b for a, b in zip(rule.way, (right.thing, right.door, right.power), strict=True)) == 1
+    )
 
 
 _WORDINGS: Sequence[dict[str, str]] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 import pytest
@@ -15,7 +16,7 @@ from bt_runtime.distill.documents import Document
 from bt_runtime.distill.homes import outline
 from bt_runtime.distill.known import Guide, Known
 from bt_runtime.distill.seen import read
-from bt_runtime.envs.house.rules import PROCESSES, describe
+from bt_runtime.envs.house.rules import PROCESSES, Rules, Way, describe
 from bt_runtime.envs.house.suite import SUITE, load_content
 
 FULL = Known((), (), "stove", "inside", "closed", "turned on", "", "guarded")
@@ -33,9 +34,33 @@ def taught() -> list[Document]:
 def test_no_rule_of_a_lesson_is_one_of_the_evaluation() -> None:
     rulebook = load_content().rulebook
     held = {(p, rule.place, rule.way) for p, rules in rulebook.rules["eval"].items() for rule in rules}
-    drawn = [rulebook.draw(n, "train") for n in range(0, guidance.RULES, 97)]
+    rng, told = Random(4), set()
+    for number in range(0, guidance.RULES, 97):
+        rules = guidance.house_rules(number)
+        told |= {(process, rule.place, rule.way) for process, rule in rules.of.items()}
+        for process in PROCESSES:
+            wrong = guidance.wrongly(process, facts.of(process, rules), rng)
+            told.add((process, wrong.use, Way(wrong.thing, wrong.door, wrong.power)))
     assert held
-    assert not held & {(p, rule.place, rule.way) for rules in drawn for p, rule in rules.of.items()}
+    assert not held & told
+
+
+def test_what_worked_in_a_lesson_is_no_rule_of_the_evaluation(taught: list[Document]) -> None:
+    rulebook = load_content().rulebook
+    worked = re.compile(rf"^You ({'|'.join(PROCESSES)}) .+\nThink: (.+)$", re.MULTILINE)
+    found = {
+        (process, (known.use, *known.ways()))
+        for document in taught
+        for process, thought in worked.findall(document.text)
+        if (known := facts.read(process, facts.split(thought))).use
+    }
+    held = set()
+    for process, rules in rulebook.rules["eval"].items():
+        for rule in rules:
+            known = facts.of(process, Rules({process: rule}))
+            held.add((process, (known.use, *known.ways())))
+    assert found
+    assert not found & held
 
 
 def test_no_instruction_of_a_lesson_is_worded_as_one_of_the_suite() -> None:
