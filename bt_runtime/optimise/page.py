@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from bt_runtime.envs.house.rules import describe
+from bt_runtime.envs.house.rules import describe, sentence
 from bt_runtime.envs.house.suite import load_content
 from bt_runtime.optimise.curve import ALIKE, Curve, curves
 from bt_runtime.plans import shelf
@@ -60,5 +60,6 @@ def _house(version: Version) -> list[str]:
     told = dict(part.split("=", 1) for part in str(header.get("tasks", "")).split(", ") if "=" in part)
     if header.get("world") != "house" or "rules" not in told:
         return []
-    said = describe(load_content().rulebook.find(told["rules"]))
-    return [*(f"- {sentence}" for sentence in said), ""]
+    rules, kind = load_content().rulebook.find(told["rules"]), str(header.get("kind", ""))
+    said = [sentence(kind, rules.of[kind])] if kind in rules.of else describe(rules)
+    return [*(f"- {text}" for text in said), ""]

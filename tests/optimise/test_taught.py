@@ -16,8 +16,8 @@ def test_a_plan_raises_what_is_reached_in_homes_and_under_rules_that_no_lesson_h
 ) -> None:
     rates = []
     for number in range(3):
-        told = {"world": {"feedback": "detailed"}, "tasks": {"rules": f"eval {number}", "hint": "yes"}}
-        setup = Setup("house", "clean", batch=4, validation=4, seed=number, steps=12, **told)
+        world, tasks = {"feedback": "detailed"}, {"rules": f"eval {number}", "hint": "yes"}
+        setup = Setup("house", "clean", batch=4, validation=4, seed=number, steps=12, world=world, tasks=tasks)
         model = ScriptedModel(Coach())
         _, whole = optimise(setup, tmp_path / str(number), 3, model=model, patience=3)
         assert whole
