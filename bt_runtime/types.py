@@ -35,7 +35,7 @@ class Choice(NamedTuple):
     # of the whole option, terminator included, given the prompt; greedy: of the tokens where there was something to
     # decide; nan, and the margin too: the model does not tell
     logprob: float
-    margin: float  # ahead of the best other option that was scored; inf when there was none
+    margin: float  # at least so far ahead of every other option; inf when there is none
     scores: tuple[float, ...] | None = None  # one per option when all were asked for
 
 

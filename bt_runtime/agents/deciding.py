@@ -88,7 +88,8 @@ class Deciding(Parent):
                 except BtError as failed:
                     error = failed
                 if self.answer is None and error is None:
-                    self.context.wake_at(self.context.clock.now() + POLL)  # for jobs that cannot wake the runner
+                    if not getattr(self.job, "wakes", False):  # one that does ends the runner's sleep itself
+                        self.context.wake_at(self.context.clock.now() + POLL)
                     return RUNNING
             answer, self.answer = self.answer, None
             try:

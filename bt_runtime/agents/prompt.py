@@ -88,15 +88,10 @@ def chat(template: str, messages: Sequence[Mapping[str, str]]) -> str:
     """The GGUF's own chat template, run in a sandbox: it comes from a file that somebody else made."""
     try:
         from jinja2.exceptions import TemplateError
-        from jinja2.sandbox import ImmutableSandboxedEnvironment
     except ImportError:
         raise MissingExtra("a chat model", "llm") from None
-    environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
-    environment.globals["raise_exception"] = _refuse
     try:
-        text = environment.from_string(template).render(
-            messages=messages, add_generation_prompt=True, bos_token="", eos_token=""
-        )
+        text = _compiled(template).render(messages=messages, add_generation_prompt=True, bos_token="", eos_token="")
     except _Refused as refused:
         if messages and messages[0]["role"] == "system":  # some templates take no system text: say it to the user
             joined = {"role": "user", "content": f"{messages[0]['content']}\n\n{messages[1]['content']}"}
@@ -107,6 +102,16 @@ def chat(template: str, messages: Sequence[Mapping[str, str]]) -> str:
             f"the model's chat template cannot be used: {error}", "use the model as a base model: chat: false"
         ) from error
     return str(text)
+
+
+@lru_cache(maxsize=16)
+def _compiled(template: str) -> Any:
+    """A model has one template, and it is asked again and again."""
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+    environment.globals["raise_exception"] = _refuse
+    return environment.from_string(template)
 
 
 class _Refused(Exception):

@@ -85,10 +85,9 @@ class Free:
 class Written:
     """A job whose answer is read as another one; without a job, it is there at once."""
 
-    wakes = True
-
     def __init__(self, job: Job[Writing] | None, read: Callable[[Any], Any]) -> None:
         self.job, self.read = job, read
+        self.wakes = job is None or getattr(job, "wakes", False)
         self.answer: Any = None
 
     def poll(self) -> Any:

@@ -96,10 +96,9 @@ class Seat:
 class Counted:
     """A job whose cost is added up when it is done."""
 
-    wakes = True
-
     def __init__(self, job: Job[Any], seat: Seat, prompt: str) -> None:
         self.job, self.seat, self.prompt = job, seat, prompt
+        self.wakes = hasattr(seat.model, "wake")
 
     def poll(self) -> Any:
         try:

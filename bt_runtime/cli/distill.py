@@ -31,7 +31,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--fresh", action="store_true", help="forget what the work folder holds; else the run in it goes on")
     add("--export", action="store_true", help="train nothing: write the file of the latest checkpoint")
     add("--batch", type=int, default=8192, metavar="N", help="tokens of a step (default: 8192)")
+    add("--processes", type=int, default=1, metavar="N", help="that share a batch, best one for each core (default: 1)")
     add("--rate", type=float, default=3e-3, help="learning rate (default: 0.003)")
+    add("--fall", type=float, default=0.25, help="the last part of the budget, in which the rate falls (default: 0.25)")
     add("--echo", type=float, default=0.1, help="how much the context counts beside the answers (default: 0.1)")
     add("--seed", type=int, default=0)
 
@@ -46,15 +48,18 @@ def run(args: argparse.Namespace) -> int:
     work = args.work or args.out.with_suffix(".work")
     if args.fresh and work.is_dir():
         shutil.rmtree(work)
+    init = _beginning(args.init)
     order = Order(
-        places=gathered(args.wanted, work / "documents", args.seed, say),
+        places=gathered(args.wanted, work / "documents", args.seed, say, init),
         work=work,
         out=args.out,
         plan=Plan(
             minutes=args.minutes,
             tokens=args.tokens or int(args.export),
             batch=args.batch,
+            processes=args.processes,
             rate=args.rate,
+            fall=args.fall,
             echo=args.echo,
             seed=args.seed,
         ),
@@ -63,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
         context=args.context,
         kind=args.quantise,
         command=shlex.join(["btr", "distill", *_words(args)]),
-        init=_beginning(args.init),
+        init=init,
     )
     print(export(order, say) if args.export else make(order, say))
     print(f"try it: btr run TREE --model {args.out}")
@@ -83,7 +88,9 @@ def _beginning(named: str | None) -> Path | None:
 def _words(args: argparse.Namespace) -> list[str]:
     """The command line that made a file, without where things lay in between."""
     words = ["--from", *args.wanted, "--out", args.out.name]
-    for name in ("minutes", "tokens", "size", "vocab", "context", "quantise", "batch", "rate", "echo", "seed"):
+    words += ["--init", args.init] if args.init else []
+    learning = ("batch", "processes", "rate", "fall", "echo", "seed")
+    for name in ("minutes", "tokens", "size", "vocab", "context", "quantise", *learning):
         words += [f"--{name}", str(getattr(args, name))] if getattr(args, name) else []
     return words
 

@@ -37,7 +37,7 @@ class Names:
 
     def word(self, pool: Sequence[str]) -> str:
         """An ordinary one, or at times one that means nothing."""
-        if self.rng.random() < 0.65:
+        if self.rng.random() < 0.9:
             return self.rng.choice(pool)
         return "".join(self.rng.choice(_LETTERS[i % 3]) for i in range(self.rng.choice((3, 3, 5, 6, 6, 8))))
 

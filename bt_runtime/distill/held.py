@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain, groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from bt_runtime.distill.layout import laid, shared
 from bt_runtime.distill.needs import functional, np, torch
 from bt_runtime.distill.network import Network
 from bt_runtime.distill.rows import Rows, packed, shuffled
@@ -44,21 +45,17 @@ def scores(network: Network, rows: Rows, documents: Sequence[int], size: int, de
     """By kind, and of all under the name ``; gradients are not asked for and cost nothing but memory."""
     losses: dict[str, list[float]] = defaultdict(list)
     hits: dict[str, list[bool]] = defaultdict(list)
-    lengths = rows.lengths.tolist()
-    for batch in packed(documents, lengths, size):
-        tokens, learn = laid(rows, batch, size)
-        hidden = network(torch.from_numpy(tokens).to(device), [lengths[d] for d in batch])
-        (places,) = np.nonzero(learn)
-        logits = network.logits(hidden[torch.from_numpy(places - 1).to(device)]).detach().float()
-        targets = torch.from_numpy(tokens[places]).to(device)
+    for batch in packed(documents, rows.lengths.tolist(), size, shared(rows, documents)):
+        row = laid(rows, batch, size)
+        hidden = network(torch.from_numpy(row.tokens).to(device), row.pieces)
+        (places,) = np.nonzero(row.learn)
+        logits = network.logits(hidden[torch.from_numpy(row.before[places]).to(device)]).detach().float()
+        targets = torch.from_numpy(row.tokens[places]).to(device)
         lost = functional.cross_entropy(logits, targets, reduction="none").cpu().tolist()
         same = (logits.argmax(-1) == targets).cpu().tolist()
         told = dict(zip(places.tolist(), zip(lost, same, strict=True), strict=True))
-        at = 0
-        for document in batch:
-            mine = range(at, at + lengths[document])
-            at += lengths[document]
-            for learnt, answer in groupby(mine, key=told.__contains__):
+        for document, start, end in row.spans:
+            for learnt, answer in groupby(range(start, end), key=told.__contains__):
                 if learnt:
                     found = [told[place] for place in answer]
                     losses[rows.kinds[document]] += [loss for loss, _ in found]
@@ -69,17 +66,3 @@ def scores(network: Network, rows: Rows, documents: Sequence[int], size: int, de
 
 def _score(losses: Sequence[float], hits: Sequence[bool]) -> Score:
     return Score(sum(losses) / max(1, len(losses)), sum(hits), len(hits))
-
-
-def laid(rows: Rows, batch: Sequence[int], size: int) -> tuple[Any, Any]:
-    """A batch as one row of `size` tokens, and which of them are to be learnt; never a document's first."""
-    tokens: Any = np.zeros(size, np.int64)
-    learn: Any = np.zeros(size, np.bool_)
-    at = 0
-    for document in batch:
-        start, end = rows.starts[document], rows.starts[document + 1]
-        tokens[at : at + end - start] = rows.tokens[start:end]
-        learn[at : at + end - start] = rows.learn[start:end]
-        learn[at] = False
-        at += end - start
-    return tokens, learn

@@ -1,14 +1,15 @@
 """A decoder of the Llama architecture, and its sizes. Documents stand in one long row and do not see each other.
 
 A row holds whole documents one after another; all that works on single tokens runs over the row at once, and only
-attention runs document by document. So nothing is padded, and positions are what they are at run time.
+attention runs piece by piece. So nothing is padded, and positions are what they are at run time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.distill.beginning import begin
@@ -81,8 +82,8 @@ class Block(nn.Module):  # type: ignore[misc]
         size = self.size
         kv = size.head * size.kv_heads
         q, k, v = self.qkv(self.attention_norm(x)).split([size.width, kv, kv], dim=-1)
-        q = turned(q.view(-1, size.heads, size.head), cosine, sine)
-        k = turned(k.view(-1, size.kv_heads, size.head), cosine, sine)
+        q = turned(q.view(-1, size.heads, size.head), cosine, sine).to(v.dtype)
+        k = turned(k.view(-1, size.kv_heads, size.head), cosine, sine).to(v.dtype)
         return q.transpose(0, 1), k.transpose(0, 1), v.view(-1, size.kv_heads, size.head).transpose(0, 1)
 
     def after(self, x: Any, attended: Any) -> Any:
@@ -97,26 +98,82 @@ def turned(x: Any, cosine: Any, sine: Any) -> Any:
     return torch.cat((first * cosine - second * sine, second * cosine + first * sine), dim=-1)
 
 
+class Piece(NamedTuple):
+    """Neighbours in a row: a document, or how one goes on after an opening that several share."""
+
+    length: int
+    at: int = 0  # where the opening begins
+    seen: int = 0  # how many tokens the opening has
+
+
 ALIKE = 64  # lengths are rounded up to this: for every new one the kernels would be made anew
+BLOCK = 512  # keys that the kernel takes at once, also those that causal hides: up to here a mask is faster
 
 
-def attend(q: Any, k: Any, v: Any, lengths: Sequence[int]) -> Any:
-    """Causal attention within each document; what stands behind the last document is nobody's."""
-    parts, heads, tokens = [], q.shape[0], q.shape[1]
-    start = 0
-    for length in (*lengths, tokens - sum(lengths)):
-        if length:
-            end = min(tokens, start + -(-length // ALIKE) * ALIKE)  # what follows is seen by nothing before it
-            seen = functional.scaled_dot_product_attention(
-                q[None, :, start:end],
-                k[None, :, start:end],
-                v[None, :, start:end],
-                is_causal=True,
-                enable_gqa=heads != k.shape[0],
-            )
-            parts.append(seen[0, :, :length].transpose(0, 1).reshape(-1, heads * q.shape[2]))
+class Attention(torch.autograd.Function):  # type: ignore[misc]
+    """Causal attention, each piece by itself and with its opening; what stands behind the last is nobody's.
+
+    Its gradients are added up in place: those of a slice would each be as long as the row.
+    """
+
+    @staticmethod
+    def forward(context: Any, q: Any, k: Any, v: Any, pieces: Sequence[Piece]) -> Any:
+        heads, tokens, width = q.shape
+        attended = q.new_zeros(tokens, heads * width)
+        context.parts, start = [], 0
+        for piece in pieces:
+            length, at, seen = piece
+            full = -(-(seen + length) // ALIKE) * ALIKE
+            end = min(tokens, start + full - seen)  # what follows is seen by nothing before it
+            shut = seen > 0 and full <= BLOCK
+            behind = 0 if shut else seen  # without a mask queries have the opening too: causal is a square
+            parts = ((q, behind), (k, seen), (v, seen))
+            inner = queries, keys, values = [_part(x, at, n, start, end).requires_grad_() for x, n in parts]
+            mask = _mask(end - start, seen, q.dtype, q.device) if shut else None
+            with torch.enable_grad():
+                found = functional.scaled_dot_product_attention(
+                    queries, keys, values, attn_mask=mask, is_causal=not shut, enable_gqa=heads != k.shape[0]
+                )
+            attended[start : start + length] = _by_token(found.detach()[0, :, behind : behind + length])
+            context.parts.append((piece, start, inner, found))
             start += length
-    return torch.cat(parts)
+        context.shapes = q.shape, k.shape, v.shape
+        return attended
+
+    @staticmethod
+    def backward(context: Any, gradient: Any) -> tuple[Any, ...]:
+        heads = context.shapes[0][0]
+        sums = [gradient.new_zeros(shape) for shape in context.shapes]
+        for (length, at, seen), start, inner, found in context.parts:
+            outer, behind = torch.zeros_like(found), 0 if inner[0].shape[2] < inner[1].shape[2] else seen
+            outer[0, :, behind : behind + length] = _by_head(gradient[start : start + length], heads)
+            parts = torch.autograd.grad(found, inner, outer)
+            for total, part, opening in zip(sums, parts, (behind, seen, seen), strict=True):
+                total[:, start : start + length] += part[0, :, opening : opening + length]
+                if opening:
+                    total[:, at : at + opening] += part[0, :, :opening]
+        return *sums, None
+
+
+@lru_cache(256)
+def _mask(length: int, seen: int, kind: Any, device: Any) -> Any:
+    """Lets `length` tokens see themselves and what is before them, and all of the `seen` tokens of the opening."""
+    hidden = torch.ones(length, seen + length, dtype=torch.bool, device=device).triu(seen + 1)
+    return torch.zeros(length, seen + length, dtype=kind, device=device).masked_fill(hidden, float("-inf"))
+
+
+def _part(x: Any, at: int, seen: int, start: int, end: int) -> Any:
+    """The tokens from `start` to `end`, behind the opening."""
+    own = x.detach()[None, :, start:end]
+    return torch.cat((x.detach()[None, :, at : at + seen], own), dim=2) if seen else own
+
+
+def _by_head(x: Any, heads: int) -> Any:
+    return x.unflatten(1, (heads, -1)).transpose(0, 1)
+
+
+def _by_token(x: Any) -> Any:
+    return x.transpose(0, 1).flatten(1)
 
 
 class Network(nn.Module):  # type: ignore[misc]
@@ -138,15 +195,16 @@ class Network(nn.Module):  # type: ignore[misc]
         self.before = torch.compile(Block.before, dynamic=False)
         self.after = torch.compile(Block.after, dynamic=False)
 
-    def forward(self, tokens: Any, lengths: Sequence[int]) -> Any:
+    def forward(self, tokens: Any, pieces: Sequence[Piece]) -> Any:
         """The last layer's output at every token of a row."""
-        places = torch.cat([torch.arange(n) for n in (*lengths, len(tokens) - sum(lengths))]).to(tokens.device)
+        rest = Piece(len(tokens) - sum(piece.length for piece in pieces))
+        places = torch.cat([torch.arange(p.seen, p.seen + p.length) for p in (*pieces, rest)]).to(tokens.device)
         places = places % self.size.context  # behind the last document nothing counts
         cosine, sine = self.cosine[places][:, None], self.sine[places][:, None]
         x = self.embedding(tokens)
         for block in self.blocks:
             q, k, v = self.before(block, x, cosine, sine)
-            x = self.after(block, x, attend(q, k, v, lengths))
+            x = self.after(block, x, Attention.apply(q, k, v, pieces))
         return self.norm(x)
 
     def logits(self, hidden: Any) -> Any:

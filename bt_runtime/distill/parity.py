@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from bt_runtime.diagnose import BtError
 from bt_runtime.distill.documents import Document
 from bt_runtime.distill.needs import np, torch
-from bt_runtime.distill.network import Network
+from bt_runtime.distill.network import Network, Piece
 from bt_runtime.distill.tokenizer import Tokenizer
 
 
@@ -68,7 +68,7 @@ def logits(network: Network, tokens: Sequence[int]) -> Any:
     """Of every token, in full precision."""
     with torch.no_grad():
         row = torch.tensor(list(tokens), device=network.embedding.weight.device)
-        return network.logits(network(row, [len(tokens)])).float().cpu().numpy()
+        return network.logits(network(row, [Piece(len(tokens))])).float().cpu().numpy()
 
 
 def _likeliest(network: Network, before: Sequence[int], written: Sequence[int]) -> bool:

@@ -118,6 +118,7 @@ class _Then:
 
 class Practised(NamedTuple):
     taught: Taught  # the model's own way, as far as the teacher would have gone it
+    mended: list[Document]  # the teacher's answer, where it would not
     differences: list[Difference]
 
 
@@ -141,5 +142,5 @@ def practise(
         budget=Budget(decisions=decisions),
     ) as run:  # fmt: skip
         run.spin()
-    documents = [*watched.transcript.documents(), *watched.mended]
-    return Practised(Taught(documents, world.verdict(), watched.decisions), watched.differences)
+    taught = Taught(watched.transcript.documents(), world.verdict(), watched.decisions)
+    return Practised(taught, watched.mended, watched.differences)

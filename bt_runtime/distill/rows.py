@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_right, insort
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +19,10 @@ from bt_runtime.distill.tokenizer import Tokenizer
 HELD = 50  # one document of so many is held back, by its digest: the same ones whatever comes later
 _CHUNK = 2000  # documents that are encoded at once
 _AHEAD = 256  # documents among which the one that fits best is looked for
+_MIXED = 2048  # tokens of a batch for each family in it: a step learns from several
 _FORM = "1"  # of the files; another one makes them anew
+
+Batch = list[list[int]]  # documents, in groups that begin alike
 
 
 class Rows(NamedTuple):
@@ -114,24 +118,63 @@ def shuffled(count: int, seed: str) -> list[int]:
     return order
 
 
-def packed(order: Sequence[int], lengths: Sequence[int], size: int) -> list[list[int]]:
-    """Documents in batches of at most `size` tokens, in about this order: of the next few the longest that fits."""
-    waiting: list[tuple[int, int, int]] = []  # length, place (later ones are taken later), document
+class Shared(NamedTuple):
+    """Which documents begin alike: of each its family, and how many tokens the family has in common."""
+
+    family: Sequence[int]  # -1: none
+    length: Sequence[int]
+
+
+def packed(order: Sequence[int], lengths: Sequence[int], size: int, shared: Shared | None = None) -> list[Batch]:
+    """Documents in batches of at most `size` tokens, in about this order: of the next few the longest that fits.
+
+    The common opening of a family counts once in a batch, which is why a batch keeps to few families.
+    """
+    waiting: dict[int, list[tuple[int, int, int]]] = defaultdict(
+        list
+    )  # what it takes beside the opening, place, document
     coming = iter(enumerate(order))
-    for place, document in islice(coming, _AHEAD):
-        insort(waiting, (lengths[document], -place, document))
-    batches: list[list[int]] = []
-    while waiting:
-        batch, room = [], size
-        first = min(range(len(waiting)), key=lambda i: -waiting[i][1])  # who waited longest comes first
-        at: int | None = first
-        while at is not None:
-            length, _, document = waiting.pop(at)
-            batch.append(document)
+
+    def opening(document: int) -> int:
+        return shared.length[document] if shared else 0
+
+    def come(most: int) -> None:
+        for place, document in islice(coming, most):  # those that came later are taken later
+            family = shared.family[document] if shared else -1
+            insort(waiting[family], (lengths[document] - opening(document), -place, document))
+
+    def fitting(families: Iterable[int], room: int, opened: Mapping[int, Any]) -> tuple[int, int] | None:
+        """The longest, as its family and its place in it."""
+        best: tuple[int, int] | None = None
+        for family in families:
+            few = waiting[family]
+            spare = room if family in opened or not few else room - opening(few[0][2])
+            at = bisect_right(few, (spare, 1, 0)) - 1
+            if at >= 0 and (best is None or few[at] > waiting[best[0]][best[1]]):
+                best = family, at
+        return best
+
+    come(_AHEAD)
+    batches: list[Batch] = []
+    while any(waiting.values()):
+        alone: list[int] = []
+        opened: dict[int, list[int]] = {}
+        room = size
+        # who waited longest comes first
+        _, family, at = max((few[at][1], family, at) for family, few in waiting.items() for at in range(len(few)))
+        found: tuple[int, int] | None = (family, at)
+        while found:
+            family, at = found
+            length, _, document = waiting[family].pop(at)
             room -= length
-            for place, other in islice(coming, 1):
-                insort(waiting, (lengths[other], -place, other))
-            below = bisect_right(waiting, (room, 1, 0))
-            at = below - 1 if below else None
-        batches.append(batch)
+            if family == -1:
+                alone.append(document)
+            else:
+                if family not in opened:
+                    room -= opening(document)
+                opened.setdefault(family, []).append(document)
+            come(1)
+            few = [-1, *opened] if len(opened) * _MIXED >= size else list(waiting)
+            found = fitting(few, room, opened) or fitting(list(waiting), room, opened)
+        batches.append([*opened.values(), *([document] for document in alone)])
     return batches

@@ -1,7 +1,9 @@
 """Teachers as sources: `house:3000` is so many lessons in the house, written down shard by shard.
 
-A shard is named by its teacher, its seed and its first lesson, and holds the same wherever and whenever it is made;
-those that are there already are not made again. Lessons are made by as many processes as there are cores.
+`house-practice:300` is so many tasks that the model goes through itself, the one that training goes on from; the
+teacher corrects it (`practice.py`). A shard is named by its teacher, its seed and its first lesson, one of practice by
+its model too, and holds the same wherever and whenever it is made; those that are there already are not made again.
+Lessons are made by as many processes as there are cores.
 """
 
 from __future__ import annotations
@@ -10,14 +12,18 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.distill import documents
 from bt_runtime.distill.documents import Document
 from bt_runtime.llm.settings import usable_cores
 
-SHARD = 200  # lessons
+if TYPE_CHECKING:
+    from bt_runtime.distill.exercise import Exercise
+
+SHARD, PRACTICE_SHARD = 200, 20  # lessons; tasks that are practised, which take a hundred times as long
 Tell = Callable[[str], None]
 
 
@@ -27,25 +33,39 @@ class Course(NamedTuple):
     teacher: str
     seed: int
     lessons: int
+    student: Path | None = None  # the model that practises
+
+    @property
+    def size(self) -> int:
+        """Lessons in a shard."""
+        return PRACTICE_SHARD if self.student else SHARD
+
+    def path(self, folder: Path, first: int) -> Path:
+        whose = f"-{documents.digest(self.student.read_bytes())[:8]}" if self.student else ""
+        return folder / f"{self.teacher}{whose}-{self.seed}-{first:06}{documents.SUFFIX}"
 
 
-def course(word: str, seed: int) -> Course | None:
+def course(word: str, seed: int, student: Path | None = None) -> Course | None:
     """`textcraft:9000` → that many lessons of that teacher; None when no teacher is called so."""
     name, colon, number = word.partition(":")
-    if name not in TEACHERS:
+    if name not in TEACHERS and name not in PRACTICE:
         return None
     if colon and not (number.isdigit() and int(number)):
         raise BtError(f"`{word}` says no number of lessons", f"write {name}:1000")
-    return Course(name, seed, int(number) if colon else 1000)
+    if name in PRACTICE and (student is None or student.suffix != ".gguf"):
+        raise BtError(
+            f"`{word}` has nobody to practise", "say who goes on learning: --init starter, or --init FILE.gguf"
+        )
+    return Course(name, seed, int(number) if colon else 1000, student if name in PRACTICE else None)
 
 
 def shards(wanted: Course, folder: Path, tell: Tell) -> list[Path]:
     """The course's shards, made where they are missing."""
-    firsts = range(0, wanted.lessons, SHARD)
-    paths = {first: folder / f"{wanted.teacher}-{wanted.seed}-{first:06}{documents.SUFFIX}" for first in firsts}
+    paths = {first: wanted.path(folder, first) for first in range(0, wanted.lessons, wanted.size)}
     missing = [first for first, path in paths.items() if not path.is_file()]
     if missing:
-        tell(f"{wanted.teacher}: {len(missing) * SHARD:,} of {wanted.lessons:,} lessons are to be given")
+        given = sum(min(wanted.size, wanted.lessons - first) for first in missing)
+        tell(f"{wanted.teacher}: {given:,} of {wanted.lessons:,} lessons are to be given")
         with ProcessPoolExecutor(min(usable_cores(), len(missing)), mp_context=get_context("spawn")) as pool:
             jobs = [pool.submit(_write, wanted, first, paths[first]) for first in missing]
             for done, job in enumerate(as_completed(jobs), 1):
@@ -56,8 +76,33 @@ def shards(wanted: Course, folder: Path, tell: Tell) -> list[Path]:
 
 
 def _write(wanted: Course, first: int, path: Path) -> int:
-    count = min(SHARD, wanted.lessons - first)
-    return documents.write(path, TEACHERS[wanted.teacher](wanted.seed, count, first))
+    count = min(wanted.size, wanted.lessons - first)
+    told = _practised(wanted, count, first) if wanted.student else TEACHERS[wanted.teacher](wanted.seed, count, first)
+    return documents.write(path, told)
+
+
+def _practised(wanted: Course, count: int, first: int) -> Iterator[Document]:
+    from bt_runtime.distill.exercise import worth
+    from bt_runtime.llm import open_model
+
+    model = open_model(str(wanted.student))
+    try:
+        for exercise, rng in PRACTICE[wanted.teacher](wanted.seed, count, first):
+            yield from worth(exercise.practised(model), rng)
+    finally:
+        model.close()
+
+
+def _house_exercises(seed: int, count: int, first: int) -> Iterator[tuple[Exercise, Random]]:
+    from bt_runtime.distill.housekeeping import exercises
+
+    return exercises(seed, count, first)
+
+
+def _textcraft_exercises(seed: int, count: int, first: int) -> Iterator[tuple[Exercise, Random]]:
+    from bt_runtime.distill.crafting import exercises
+
+    return exercises(seed, count, first)
 
 
 def _house(seed: int, count: int, first: int) -> Iterator[Document]:
@@ -93,4 +138,8 @@ TEACHERS: dict[str, Callable[[int, int, int], Iterator[Document]]] = {
     "textcraft": _textcraft,
     "drills": _drills,
     "guided": _guided,
+}
+PRACTICE: dict[str, Callable[[int, int, int], Iterator[tuple[Exercise, Random]]]] = {
+    "house-practice": _house_exercises,
+    "textcraft-practice": _textcraft_exercises,
 }

@@ -158,11 +158,14 @@ def _past_thoughts(program: Program, line: str, role: Role) -> str:
 
 
 def _same(line: str, step: Step, named: set[str]) -> bool:
-    """Is this step what the line says? For a kind any of its items will do: one that no recipe names."""
+    """Is this step what the line says? For a kind any of its items will do: one that no recipe names. A thought in the
+    place of another is not argued with: what is done next is what matters."""
+    if step.move == "think":
+        return line.startswith(THINK)
     if step.move == "expand":
         return line.startswith(EXPAND) and not step.observation  # one that was refused is made anew
-    said = f"{THINK if step.move == 'think' else ACT} {step.text}"
-    if said == line or step.move != "act" or not step.text.startswith("get "):
+    said = f"{ACT} {step.text}"
+    if said == line or not step.text.startswith("get "):
         return said == line
     wanted, came = counted(line.removeprefix(f"{ACT} get ")), counted(step.text.removeprefix("get "))
     return wanted is not None and came is not None and wanted.amount == came.amount and came.item not in named

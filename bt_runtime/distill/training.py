@@ -13,10 +13,12 @@ from typing import Any
 from bt_runtime.diagnose import BtError
 from bt_runtime.distill import checkpoint, documents, held, inherited
 from bt_runtime.distill.checkpoint import LATEST, STEADY, State
+from bt_runtime.distill.crew import ALONE, Crew, hired
+from bt_runtime.distill.layout import Row, laid, shared
 from bt_runtime.distill.needs import functional, np, torch
 from bt_runtime.distill.network import Network, Size
 from bt_runtime.distill.optimiser import Optimiser
-from bt_runtime.distill.rows import Rows, gather, packed, shuffled
+from bt_runtime.distill.rows import Batch, Rows, gather, packed, shuffled
 from bt_runtime.distill.tokenizer import Tokenizer
 from bt_runtime.types import Json
 
@@ -39,6 +41,7 @@ class Plan:
     clip: float = 1.0
     seed: int = 0
     compile: bool = True
+    processes: int = 1  # which share a batch
     tell_every: float = 15.0  # seconds
     save_every: float = 60.0
     look_every: float = 180.0  # between two looks at what was held back
@@ -46,6 +49,15 @@ class Plan:
     def __post_init__(self) -> None:
         if self.minutes <= 0 and self.tokens <= 0:
             raise BtError("training needs an end", "say how long: --minutes or --tokens")
+        if not 0.0 < self.fall <= 1.0:
+            raise BtError(f"the rate cannot fall for {self.fall:g} of the budget", "say more than 0, and at most 1")
+        if self.processes < 1:
+            raise BtError(f"{self.processes} processes train nothing", "one at least: --processes 1")
+
+    @property
+    def row(self) -> int:
+        """Tokens of a step that one process takes."""
+        return self.batch // self.processes
 
     def spent(self, state: State) -> float:
         """The part of the budget that is used up."""
@@ -75,7 +87,7 @@ class Training:
         init: Path | None = None,
     ) -> None:
         self.places, self.folder, self.tokenizer, self.size = places, folder, tokenizer, size
-        self.plan, self.tell = plan, tell
+        self.plan, self.tell, self.init, self.crew = plan, tell, init, ALONE
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         torch.manual_seed(plan.seed)
         self.network = Network(size, plan.seed).to(self.device)
@@ -89,7 +101,8 @@ class Training:
             tell(f"the weights are those of {init}")
         self.told = self.saved = self.looked = self.state.seconds
         self.told_tokens = self.state.tokens
-        self.recent: list[Any] = []
+        self.began = time.monotonic() - self.state.seconds
+        self.recent: list[Any] = []  # losses
         self.heard = ""  # digest of the documents that were told of
         if plan.compile and compiles(tell):
             self.network.compile()
@@ -126,25 +139,38 @@ class Training:
         return self.plan.spent(self.state)
 
     def go(self) -> State:
-        """Train until the budget is spent."""
-        began = time.monotonic() - self.state.seconds
-        try:
-            while self.spent < 1.0:
-                rows, batches = self.epoch()
-                for batch in batches[self.state.batch :]:
-                    self.recent.append(self._step(rows, batch))
-                    self.state.batch += 1
-                    self.state.seconds = time.monotonic() - began
-                    self._now_and_then(rows)
-                    if self.spent >= 1.0:
-                        break
-                else:
-                    self.state.epoch, self.state.batch, self.state.shards = self.state.epoch + 1, 0, []
-        finally:  # also when it is interrupted
-            self._save()
+        """Train until the budget is spent, in as many processes as planned."""
+        given = self.places, self.folder, self.tokenizer, self.size, self.plan, self.init
+        with hired(self.plan.processes, _follow, *given) as crew:
+            try:
+                self.learn(crew)
+            finally:  # also when it is interrupted
+                self._save()
         return self.state
 
-    def epoch(self) -> tuple[Rows, list[list[int]]]:
+    def learn(self, crew: Crew) -> None:
+        """As one of a crew: of every round of batches the one at its place."""
+        self.crew, state = crew, self.state
+        self.began = time.monotonic() - state.seconds
+        while self.spent < 1.0:
+            rows, batches, state.batch = crew.heard(self._epoch)
+            rounds = len(batches) // crew.count
+            for batch in batches[crew.place : rounds * crew.count : crew.count][state.batch :]:
+                loss = self._step(rows, batch)
+                state.batch += 1
+                if crew.leads:
+                    self.recent.append(loss)
+                    self._now_and_then(rows)
+                if self.spent >= 1.0:
+                    break
+            else:
+                state.epoch, state.batch, state.shards = state.epoch + 1, 0, []
+
+    def _epoch(self) -> tuple[Rows, list[Batch], int]:
+        rows, batches = self.epoch()
+        return rows, batches, self.state.batch
+
+    def epoch(self) -> tuple[Rows, list[Batch]]:
         """What there is to learn in this epoch, and its batches: the shards that are there when it begins."""
         state = self.state
         paths = [Path(path) for path, _ in state.shards]
@@ -159,7 +185,15 @@ class Training:
         if not order:
             raise BtError("there are too few documents to learn from", "give more of them")
         order = [order[i] for i in shuffled(len(order), f"{self.plan.seed}:{state.epoch}")]
-        batches = packed(order, rows.lengths.tolist(), self.plan.batch)
+        longest = int(rows.lengths.max())
+        if longest > self.plan.row:
+            raise BtError(
+                f"a document of {longest:,} tokens is longer than the {self.plan.row:,} that a process takes in a step",
+                "give a larger --batch or a smaller --context",
+            )
+        batches = packed(order, rows.lengths.tolist(), self.plan.row, shared(rows, order))
+        if len(batches) < self.plan.processes:
+            raise BtError("there are too few documents for so many processes", "give more of them, or --processes 1")
         if data == self.heard:
             return rows, batches
         state.data, state.documents, self.heard = data, len(rows), data
@@ -170,36 +204,32 @@ class Training:
         )
         return rows, batches
 
-    def _step(self, rows: Rows, batch: Sequence[int]) -> Any:
+    def _step(self, rows: Rows, batch: Batch) -> Any:
         """One step of the optimiser; the loss is left where it was computed, asking for it would wait."""
-        tokens, learn = held.laid(rows, batch, self.plan.batch)
-        lengths = [int(rows.starts[d + 1] - rows.starts[d]) for d in batch]
+        row = laid(rows, batch, self.plan.row)
         with torch.autocast(self.device, torch.bfloat16):
-            hidden = self.network(torch.from_numpy(tokens).to(self.device), lengths)
-            answers, context = self._losses(hidden, tokens, learn, lengths)
+            hidden = self.network(torch.from_numpy(row.tokens).to(self.device), row.pieces)
+            answers, context = self._losses(hidden, row)
         (answers + self.plan.echo * context).backward()
+        state, crew = self.state, self.crew
+        seconds = time.monotonic() - self.began if crew.leads else 0.0
+        loss, seen, seconds = crew.joined(self.network.parameters(), answers.detach(), row.seen, seconds)
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.plan.clip)
-        self.optimiser.step(self.plan.rate_at(self.state))
-        self.state.step += 1
-        self.state.tokens += sum(lengths)
-        return answers.detach()
+        self.optimiser.step(self.plan.rate_at(state))
+        state.step, state.tokens, state.seconds = state.step + 1, state.tokens + int(seen), seconds
+        return loss / crew.count
 
-    def _losses(self, hidden: Any, tokens: Any, learn: Any, lengths: Sequence[int]) -> tuple[Any, Any]:
+    def _losses(self, hidden: Any, row: Row) -> tuple[Any, Any]:
         """Of the answers, and of what stands around them."""
-        answers = self._loss(hidden, tokens, np.flatnonzero(learn))
-        if not self.plan.echo:
-            return answers, 0.0
-        around = ~learn
-        around[sum(lengths) :] = False
-        around[np.cumsum([0, *lengths[:-1]])] = False  # nothing stands before a document's first token
-        return answers, self._loss(hidden, tokens, np.flatnonzero(around))
+        answers = self._loss(hidden, row, np.flatnonzero(row.learn))
+        return answers, self._loss(hidden, row, np.flatnonzero(row.around)) if self.plan.echo else 0.0
 
-    def _loss(self, hidden: Any, tokens: Any, places: Any) -> Any:
+    def _loss(self, hidden: Any, row: Row, places: Any) -> Any:
         if not len(places):
             return torch.zeros(())
         spare = -len(places) % ROUND  # few shapes: for every new one the kernels would be made anew
-        before = torch.from_numpy(np.pad(places - 1, (0, spare))).to(self.device)
-        targets = torch.from_numpy(np.pad(tokens[places], (0, spare), constant_values=IGNORED)).to(self.device)
+        before = torch.from_numpy(np.pad(row.before[places], (0, spare))).to(self.device)
+        targets = torch.from_numpy(np.pad(row.tokens[places], (0, spare), constant_values=IGNORED)).to(self.device)
         return functional.cross_entropy(self.network.logits(hidden[before]).float(), targets, ignore_index=IGNORED)
 
     def _now_and_then(self, rows: Rows) -> None:
@@ -220,7 +250,7 @@ class Training:
 
     def _tell(self) -> None:
         state = self.state
-        loss = float(torch.stack(self.recent).mean())
+        loss = float(torch.stack([torch.as_tensor(loss) for loss in self.recent]).mean())
         if not math.isfinite(loss):
             raise BtError("the loss is no longer a number", "go on from an earlier checkpoint with a lower --rate")
         pace = (state.tokens - self.told_tokens) / max(1e-6, state.seconds - self.told)
@@ -238,7 +268,7 @@ class Training:
         if not chosen:
             return
         with torch.autocast(self.device, torch.bfloat16):
-            found = held.scores(self.network, rows, chosen, self.plan.batch, self.device)
+            found = held.scores(self.network, rows, chosen, self.plan.row, self.device)
         for kind, score in found.items():
             self.tell(
                 f"  held back: {kind or 'all'}: loss {score.loss:.4f}, "
@@ -257,6 +287,17 @@ class Training:
         self.folder.mkdir(parents=True, exist_ok=True)
         kept = self.network.state_dict(), self.optimiser.state()
         checkpoint.save(self.folder / LATEST, self.state, self.about, *kept)
+
+
+def _follow(
+    crew: Crew, places: Sequence[Path], folder: Path, tokenizer: Tokenizer, size: Size, plan: Plan, init: Path | None
+) -> None:
+    """What another process of the crew does."""
+    Training(places, folder, tokenizer, size, plan, _silently, init).learn(crew)
+
+
+def _silently(text: str) -> None:
+    """The first process has told it."""
 
 
 def _told_apart(paths: Sequence[Path]) -> list[tuple[str, str]]:

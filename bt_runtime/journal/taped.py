@@ -133,7 +133,9 @@ class TapedModel:
 
     def _ask(self, what: str, texts: dict[str, str], ask: Callable[[], Any]) -> TapedJob:
         about = {"what": what, "model": self.name, "path": self.context.asking}
-        return TapedJob(self.tape, ("ask", "answer"), about, texts, ask, lambda answer: answer)
+        job = TapedJob(self.tape, ("ask", "answer"), about, texts, ask, lambda answer: answer)
+        job.wakes = False  # not every model can, and a recording does not tell which did
+        return job
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)

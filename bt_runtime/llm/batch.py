@@ -33,6 +33,10 @@ class Cache(Protocol):
     def copy(self, source: int, target: int, length: int) -> None: ...
     def cut(self, seq: int, length: int = 0) -> None: ...
     def clear(self) -> None: ...
+    def save(self, seq: int) -> Any: ...
+    def restore(self, seq: int, saved: Any) -> None: ...
+    def stop(self) -> None: ...
+    def go_on(self) -> None: ...
 
 
 class Part(NamedTuple):
@@ -42,6 +46,14 @@ class Part(NamedTuple):
     work: Work
     end: int
     want: int
+
+
+class Known(NamedTuple):
+    """What a cache has of a prompt."""
+
+    length: int  # tokens of its beginning
+    ready: int  # of them, those that are computed already
+    lost: int  # other tokens that are held
 
 
 class Batch:
@@ -54,9 +66,11 @@ class Batch:
         done: Callable[[int, Any, BaseException | None, Spent], None],
         chunk: int = 512,
         repeatable: bool = False,
+        alone: bool = False,
     ) -> None:
+        """`alone`: one job at a time, and nothing is kept but what belongs to it."""
         self.cache, self.room, self.done = cache, room, done
-        self.chunk, self.repeatable = min(chunk, cache.batch), repeatable
+        self.chunk, self.repeatable, self.alone = min(chunk, cache.batch), repeatable, alone
         self.tree = PrefixTree()
         self.free = list(range(SEQUENCES - 1, -1, -1))
         self.after: OrderedDict[tuple[int, ...], Any] = OrderedDict()  # prompt → the logits after it
@@ -67,9 +81,17 @@ class Batch:
     def busy(self) -> bool:
         return bool(self.waiting or self.active)
 
-    def ask(self, task: Task) -> None:
-        task.asked = time.monotonic()
-        self.waiting.append(task)
+    def ask(self, task: Task, first: bool = False) -> None:
+        """`first`: it goes on with a job that has just ended."""
+        task.asked = task.asked or time.monotonic()
+        self.waiting.insert(0 if first else len(self.waiting), task)
+
+    def stop(self) -> None:
+        """Any thread: the decode under way ends early."""
+        self.cache.stop()
+
+    def go_on(self) -> None:
+        self.cache.go_on()
 
     def runs(self, id: int) -> bool:
         """Is this job under way? May be asked by another thread."""
@@ -83,7 +105,7 @@ class Batch:
 
     def step(self) -> None:
         """Admit who fits, run one batch, and hand the rows out."""
-        self._admit()
+        self.admit()
         plan = self._plan()
         if not plan:
             return
@@ -144,6 +166,38 @@ class Batch:
         if len(self.after) > _ROWS_KEPT:
             self.after.popitem(last=False)
 
+    # between caches
+
+    def known(self, prompt: Sequence[int]) -> Known:
+        match = self.tree.match(prompt)
+        tasks = [self.active.get(seq) for seq in match.seqs]
+        ready = max((match.length if task is None else min(match.length, task.ready) for task in tasks), default=0)
+        return Known(match.length, ready, self.tree.cells - match.length)
+
+    def lend(self, beginning: Sequence[int], other: Batch) -> None:
+        """Give another batch a copy of what is known here: much cheaper than computing it there."""
+        source = next(
+            seq
+            for seq in self.tree.match(beginning).seqs
+            if seq not in self.active or self.active[seq].ready >= len(beginning)
+        )
+        seq = self.free[-1]
+        self.cache.copy(source, seq, len(beginning))
+        other.keep(beginning, self.cache.save(seq))
+        self.cache.cut(seq)
+
+    def keep(self, tokens: Sequence[int], saved: Any) -> None:
+        """The other half of `lend`; this batch has nothing to do."""
+        self.clear()
+        seq = self.free.pop()
+        self.cache.restore(seq, saved)
+        self.tree.insert(tokens, seq)
+
+    def clear(self, but: int | None = None) -> None:
+        for seq in self.tree.seqs():
+            if seq != but:
+                self._forget(seq)
+
     # sequences, for jobs that branch
 
     def take(self, task: Task) -> int | None:
@@ -162,18 +216,21 @@ class Batch:
 
     def swap(self, task: Task, seq: int, kept: list[int]) -> None:
         """From now on `seq` holds this job's prompt, and the tokens `kept` after it."""
+        task.kept = kept
+        if seq == task.seq:
+            return
         self.tree.remove(task.seq)
         del self.active[task.seq]
-        old, task.seq, task.kept = task.seq, seq, kept
+        old, task.seq = task.seq, seq
         self.active[seq] = task
         self.tree.insert(task.prompt, seq)
         self.give(task, old)
 
     # admission
 
-    def _admit(self) -> None:
+    def admit(self) -> None:
         for task in list(self.waiting):
-            if len(self.active) >= (1 if self.repeatable else _JOBS):
+            if len(self.active) >= (1 if self.repeatable or self.alone else _JOBS):
                 return
             outcome = self._enter(task)
             if outcome == "no room":
@@ -186,6 +243,10 @@ class Batch:
         length, source = (0, None) if self.repeatable else self._beginning(task.prompt)
         if length is None:
             return "being computed"
+        if self.alone:
+            self.clear(but=source)
+            if source is not None:
+                self._shorten(source, length)
         if not self._make_room(len(task.prompt) - length + task.extra, source):
             return "no room"
         task.seq, *task.spare = (self.free.pop() for _ in range(_SPARE))
@@ -195,13 +256,16 @@ class Batch:
             task.row = self.after.get(tuple(task.prompt)) if length == len(task.prompt) else None
             # without its logits, the last token is run once more
             task.reused = task.ready = min(length, len(task.prompt) - (task.row is None))
-            self.cache.copy(source, task.seq, task.reused)
-            self.tree.touch(source)
+            if self.alone:
+                self._take_over(task, source)
+            else:
+                self.cache.copy(source, task.seq, task.reused)
+                self.tree.touch(source)
         task.begun = time.monotonic()
         self.active[task.seq] = task
         self.tree.insert(task.prompt, task.seq)
         self._drop_contained(task.seq)
-        task.run = task.start(task)
+        task.run = task.start(task, self)
         return "in"
 
     def _beginning(self, prompt: list[int]) -> tuple[int | None, int | None]:
@@ -214,6 +278,19 @@ class Batch:
             if held.ready >= len(prompt) - 1:
                 return held.ready, seq
         return (None, None) if match.seqs else (0, None)
+
+    def _shorten(self, seq: int, length: int) -> None:
+        beginning = self.tree.tokens(seq)[:length]
+        self.tree.remove(seq)
+        self.tree.insert(beginning, seq)
+        self.cache.cut(seq, length)
+
+    def _take_over(self, task: Task, seq: int) -> None:
+        """Nobody else will want it: a copy would cost a look at each of its cells, and forgetting it another."""
+        self.free.append(task.seq)
+        self.tree.remove(seq)
+        self.cache.cut(seq, task.reused)
+        task.seq = seq
 
     def _make_room(self, cells: int, source: int | None) -> bool:
         keep = {*self.active} if source is None else {*self.active, source}

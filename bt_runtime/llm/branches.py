@@ -50,7 +50,7 @@ class Branches:
         self.trie, self.task, self.batch = trie, task, batch
         self.length = len(task.prompt)
         self.held: dict[int, int] = {}  # node → a sequence that has it and all above it
-        self.tip: dict[int, int] = {}  # sequence → its last node
+        self.tip: dict[int, int] = {}  # sequence → its last node; the first branch grows in the prompt's own sequence
         self.placed: list[tuple[int, int, int]] = []  # (last node, sequence, node above the first): not run yet
         self.filled = 0
         self._top: list[float] = []
@@ -89,7 +89,10 @@ class Branches:
 
     def forget(self) -> None:
         for seq in self.tip:
-            self.batch.give(self.task, seq)
+            if seq == self.task.seq:
+                self.batch.cache.cut(seq, self.length)
+            else:
+                self.batch.give(self.task, seq)
         self.held.clear()
         self.tip.clear()
         self.placed.clear()
@@ -104,6 +107,7 @@ class Branches:
             seq = self.held[node]
             del self.tip[seq]
             self.batch.cache.cut(seq, self.length + self.trie.depth[node])
+            self.tip.pop(self.task.seq, None)
             self.batch.swap(self.task, seq, self._path(node, ROOT))
 
     def _chains(self, nodes: Sequence[int]) -> list[list[int]]:
@@ -134,7 +138,7 @@ class Branches:
         if self.filled and self.filled + len(tokens) > self.task.extra:
             return None
         seq: int | None = source
-        if above == ROOT or self.tip[source] != above:
+        if self.tip.get(source, ROOT) != above:
             seq = self.batch.take(self.task)
             if seq is None:
                 return None

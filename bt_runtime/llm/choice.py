@@ -19,6 +19,7 @@ Mode = Literal["exact", "greedy", "scores"]
 # yields the nodes to look below; is sent, for each, the log-probability of every child in the trie's order
 Search = Generator[list[int], list[Sequence[float]], Choice]
 ROOT = 0
+_HOPE = 3.0  # nats behind the best: what is less likely than that is looked at when its turn comes, not beforehand
 
 
 class Trie:
@@ -124,7 +125,8 @@ def _best_first(trie: Trie, options: Sequence[str], width: int, normalise: bool,
 
     while front and not beaten(-front[0][0], front[0][1]):
         chains: list[tuple[list[int], float]] = []
-        while front and len(chains) < width and not beaten(-front[0][0], front[0][1]):
+        hope = math.inf if everything else front[0][0] + _HOPE
+        while front and len(chains) < width and front[0][0] <= hope and not beaten(-front[0][0], front[0][1]):
             _, _, node, total = heapq.heappop(front)
             chains.append((trie.forced(node), total))
         answers = iter((yield [node for chain, _ in chains for node in chain]))
@@ -141,7 +143,7 @@ def _best_first(trie: Trie, options: Sequence[str], width: int, normalise: bool,
                         heapq.heappush(front, (-bound, trie.first[child], child, total_here))
                 if node != chain[-1]:
                     total = total_here
-    return _verdict(trie, options, finished, everything)
+    return _verdict(trie, options, finished, everything, -front[0][0] if front else -math.inf)
 
 
 def _best(finished: dict[int, float]) -> tuple[int, float]:
@@ -155,8 +157,10 @@ def combine(move: Choice, choice: Choice, before: int) -> Choice:
     return Choice(move.text + choice.text, before + choice.index, move.logprob + choice.logprob, margin)
 
 
-def _verdict(trie: Trie, options: Sequence[str], finished: dict[int, float], everything: bool) -> Choice:
+def _verdict(trie: Trie, options: Sequence[str], finished: dict[int, float], everything: bool, bound: float) -> Choice:
+    """`bound`: no option that was not scored can be better than this."""
     index, score = _best(finished)
-    margin = min((score - other for i, other in finished.items() if i != index), default=math.inf)
+    margin = score - max((other for i, other in finished.items() if i != index), default=-math.inf)
+    margin = min(margin, score - bound)
     scores = tuple(finished[trie.option[leaf]] for leaf in trie.leaf_of) if everything else None
     return Choice(options[index], index, score, margin, scores)

@@ -95,13 +95,17 @@ class Context:
             raise NoRoom
         if code != 0:
             raise RuntimeError(f"llama_decode failed with {code}: {last_words()}")
-        return [[self._row(i) for i in rows] for rows in places]
+        rows = self._rows(places[-1].stop)
+        return [list(rows[place.start : place.stop]) for place in places]
 
-    def _row(self, index: int) -> Any:
-        pointer = C.llama_get_logits_ith(self.handle, index)
+    def _rows(self, count: int) -> Any:
+        """The wanted logits of the whole batch, one after another."""
+        if not count:
+            return ()
+        pointer = C.llama_get_logits(self.handle)
         if not pointer:
-            raise RuntimeError(f"no logits at {index}")
-        return np.ctypeslib.as_array(pointer, shape=(self.weights.size,))
+            raise RuntimeError("no logits")
+        return np.ctypeslib.as_array(pointer, shape=(count, self.weights.size))
 
     def _check(self, feeds: Sequence[Feed]) -> None:
         if not self.handle:
@@ -114,7 +118,7 @@ class Context:
                 raise ValueError(f"a feed of {len(feed.tokens)} tokens that wants {feed.want} rows")
             if not feed.seqs or not all(0 <= s < SEQUENCES for s in feed.seqs):
                 raise ValueError(f"sequences {feed.seqs}; 0 to {SEQUENCES - 1} exist")
-            if not all(0 <= t < self.weights.size for t in feed.tokens):
+            if min(feed.tokens) < 0 or max(feed.tokens) >= self.weights.size:
                 raise ValueError("a token outside the vocabulary")
 
     def length(self, seq: int) -> int:
@@ -132,6 +136,18 @@ class Context:
 
     def clear(self) -> None:
         C.llama_memory_clear(self.memory, True)
+
+    def save(self, seq: int) -> Any:
+        """What a sequence holds, for a context of the same kind."""
+        size = C.llama_state_seq_get_size(self.handle, self._seq(seq))
+        saved = (ctypes.c_uint8 * size)()
+        if C.llama_state_seq_get_data(self.handle, saved, size, seq) != size:
+            raise RuntimeError(f"sequence {seq} cannot be copied")
+        return saved
+
+    def restore(self, seq: int, saved: Any) -> None:
+        if C.llama_state_seq_set_data(self.handle, saved, len(saved), self._seq(seq)) != len(saved):
+            raise RuntimeError(f"sequence {seq} cannot be filled")
 
     def _seq(self, seq: int) -> int:
         if not self.handle:
@@ -173,36 +189,43 @@ class _Layout:
         self.count: Any = np.zeros(size, np.int32)
         self.out: Any = np.zeros(size, np.int8)
         self.pointers: Any = np.zeros(size, np.uintp)
-        self.kept: list[Any] = []  # the sequence arrays that the pointers name
+        self.numbers: Any = np.arange(SEQUENCES, dtype=np.int32)  # each number is the array of one sequence
+        self.first = int(self.numbers.ctypes.data)
+        self.kept: list[Any] = []  # the arrays of several sequences that the pointers name
+        self.batch: Any = C.llama_batch(
+            n_tokens=0,
+            token=_to(self.token, C.llama_token),
+            embd=None,
+            pos=_to(self.pos, C.llama_pos),
+            n_seq_id=_to(self.count, ctypes.c_int32),
+            seq_id=_to(self.pointers, ctypes.POINTER(C.llama_seq_id)),
+            logits=_to(self.out, ctypes.c_int8),
+        )
 
     def fill(self, feeds: Sequence[Feed]) -> tuple[Any, list[range]]:
-        """The batch, and where each feed's wanted rows are."""
-        at, places = 0, []
+        """The batch, and which of all wanted rows are each feed's."""
+        at, row, places = 0, 0, []
         self.kept = []
         for feed in feeds:
             end = at + len(feed.tokens)
-            seqs = np.array(feed.seqs, np.int32)
-            self.kept.append(seqs)
             self.token[at:end] = feed.tokens
-            self.pos[at:end] = np.arange(feed.start, feed.start + end - at)
-            self.count[at:end] = len(seqs)
-            self.pointers[at:end] = seqs.ctypes.data
+            self.pos[at:end] = range(feed.start, feed.start + end - at)
+            self.count[at:end] = len(feed.seqs)
+            self.pointers[at:end] = self._address(feed.seqs)
             self.out[at:end] = 0
             self.out[end - feed.want : end] = 1
-            places.append(range(end - feed.want, end))
-            at = end
-        return self._batch(at), places
+            places.append(range(row, row + feed.want))
+            at, row = end, row + feed.want
+        self.batch.n_tokens = at
+        return self.batch, places
 
-    def _batch(self, count: int) -> Any:
-        def to(array: Any, kind: Any) -> Any:
-            return array.ctypes.data_as(ctypes.POINTER(kind))
+    def _address(self, seqs: Sequence[int]) -> int:
+        if len(seqs) == 1:
+            return self.first + seqs[0] * self.numbers.itemsize
+        several = np.array(seqs, np.int32)
+        self.kept.append(several)
+        return int(several.ctypes.data)
 
-        return C.llama_batch(
-            n_tokens=count,
-            token=to(self.token, C.llama_token),
-            embd=None,
-            pos=to(self.pos, C.llama_pos),
-            n_seq_id=to(self.count, ctypes.c_int32),
-            seq_id=to(self.pointers, ctypes.POINTER(C.llama_seq_id)),
-            logits=to(self.out, ctypes.c_int8),
-        )
+
+def _to(array: Any, kind: Any) -> Any:
+    return array.ctypes.data_as(ctypes.POINTER(kind))

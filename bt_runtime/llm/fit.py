@@ -11,16 +11,24 @@ from bt_runtime.llm.settings import Settings
 
 _USUAL = 8192  # tokens of context when nobody says; longer ones cost memory that few agents use
 _PROMPTS = 4  # how many whole contexts are held at once when nobody says
+_LANES = 16  # conversations of a small model, each in a cache of its own
+_SMALL = 32 << 20  # bytes of weights that stay in a processor's cache: reading them again costs next to nothing
 _SHARE = 0.5  # of the free memory may go to the cache when nobody says
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
     context: int
-    room: int
+    room: int  # of all lanes together
+    lanes: int
     chunk: int
     cache_bytes: int
     logits_bytes: int
+
+    @property
+    def lane(self) -> int:
+        """Cells of one lane."""
+        return _whole(self.room // self.lanes)
 
 
 def fit(header: Header, settings: Settings, available: int, gpu: bool = False) -> Fit:
@@ -34,14 +42,19 @@ def fit(header: Header, settings: Settings, available: int, gpu: bool = False) -
         )
     each = max(1, header.bytes_per_token())
     most = _whole(int(available * 0.9) // each)
-    room = max(settings.room or min(_PROMPTS * context, int(available * _SHARE) // each), context)
+    lanes = settings.lanes or (_LANES if header.size <= _SMALL and not gpu and not settings.repeatable else 1)
+    held = lanes * (context + context // 4) if lanes > 1 else _PROMPTS * context
+    room = max(settings.room or min(held, int(available * _SHARE) // each), context)
     if room > most:
         what = f"a context of {context} tokens" if context > most else f"room for {room} tokens"
         raise BtError(
             f"{what} takes {size(room * each)}, and {size(available)} are free",
             f"{'a context' if context > most else 'a room'} of at most {most} tokens would work",
         )
-    return Fit(context, _whole(room + 255), settings.chunk or _chunk(header, gpu), room * each, header.vocab * 4 * 512)
+    room = _whole(room + 255)
+    lanes = max(1, min(lanes, room // _whole(context + 511)))  # beside a whole prompt, room for branches
+    chunk = settings.chunk or _chunk(header, gpu)
+    return Fit(context, room, lanes, chunk, room * each, header.vocab * 4 * 512)
 
 
 def _whole(cells: int) -> int:

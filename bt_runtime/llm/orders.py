@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.llm.batch import Batch
 from bt_runtime.llm.branches import choose
 from bt_runtime.llm.choice import Mode, check_options, combine
 from bt_runtime.llm.grammar import accepts
@@ -26,8 +25,9 @@ _PROMPTS = 32  # whose tokens are remembered
 
 
 class Orders:
-    def __init__(self, weights: Weights, batch: Batch, settings: Settings, limit: int) -> None:
-        self.weights, self.batch, self.settings, self.limit = weights, batch, settings, limit
+    def __init__(self, weights: Weights, room: int, settings: Settings, limit: int) -> None:
+        """`room`: cells that there are for one job; `limit`: tokens of the longest prompt with its answer."""
+        self.weights, self.room, self.settings, self.limit = weights, room, settings, limit
         # what a chat template puts between the messages are control tokens; in any other prompt they stay letters
         self.special = settings.chat and read_header(settings.model).chat_template is not None
         self.tailor = Tailor(weights.tokens, weights.piece)
@@ -71,10 +71,10 @@ class Orders:
                 f"the prompt has {len(tokens)} tokens and the longest option {longest}, the context {self.limit}",
                 f"shorten the prompt to {self.limit - longest} tokens",
             )
-        extra = max(longest, min(len(trie) + 64, _MOST_EXTRA, self.batch.room - len(seam.prompt)))
+        extra = max(longest, min(len(trie) + 64, _MOST_EXTRA, self.room - len(seam.prompt)))
         width = self.settings.width
         return Task(
-            id, seam.prompt, extra, lambda task: choose(task, self.batch, trie, options, mode, width, normalise)
+            id, seam.prompt, extra, lambda task, batch: choose(task, batch, trie, options, mode, width, normalise)
         )
 
     def decision(self, id: int, prompt: str, moves: Mapping[str, Sequence[str]], mode: Mode, normalise: bool) -> Task:
@@ -104,7 +104,7 @@ class Orders:
         pen = Pen(self.weights, stop, extra)
         # forced tokens come in bunches: the last may go beyond the limit, never beyond the room
         return Task(
-            id, tokens, extra + 64, lambda task: self._checked(write(task, pen, style, matcher), grammar, matcher)
+            id, tokens, extra + 64, lambda task, _: self._checked(write(task, pen, style, matcher), grammar, matcher)
         )
 
     def _checked(self, run: Run, grammar: Grammar | None, matcher: Any) -> Run:

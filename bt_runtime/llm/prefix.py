@@ -42,6 +42,9 @@ class PrefixTree:
     def __len__(self) -> int:
         return len(self._at)
 
+    def seqs(self) -> list[int]:
+        return [*self._at]
+
     def match(self, tokens: Sequence[int]) -> Match:
         node, shared, _ = self._walk(tokens)
         if not shared:

@@ -23,6 +23,7 @@ class Settings:
 
     model: str
     context: int = 0  # the longest prompt with its answer, in tokens
+    lanes: int = 0  # caches of one conversation each, for models too small to gain by a common batch; 1: the batch
     room: int = 0  # tokens held at once for all prompts, kept prefixes included
     gpu_layers: int | Literal["auto"] = "auto"
     threads: int = 0
@@ -30,7 +31,9 @@ class Settings:
     width: int = 32  # branches that an exact choice scores in one batch
     terminator: str = "\n"  # ends every option, so that "find a egg" is not a part of "find a egg carton"
     chat: bool = True  # a model with a chat template is asked through it; False: as a base model
-    flash: bool | None = None  # flash attention; None: llama.cpp decides. It makes the tokens of others cost nothing
+    flash: bool | None = (
+        None  # flash attention: the tokens of others cost nothing. None: llama.cpp decides; off in lanes
+    )
     repeatable: bool = False  # one job at a time, nothing reused: the same bits whatever else was asked
     patience: float = 120.0  # seconds without a sign of life before the worker is replaced
     niceness: int = 10

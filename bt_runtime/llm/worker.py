@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import gc
 import os
 import queue
 import socket
@@ -25,6 +26,7 @@ from bt_runtime.llm.context import Context
 from bt_runtime.llm.fit import Fit, fit, free_memory
 from bt_runtime.llm.header import Header, read_header
 from bt_runtime.llm.job import Spent
+from bt_runtime.llm.lanes import Lanes
 from bt_runtime.llm.llama import Device, Weights, begin, devices
 from bt_runtime.llm.orders import Orders
 from bt_runtime.llm.settings import Settings, default_threads
@@ -67,16 +69,17 @@ class Worker:
         sizes = fit(header, self.settings, memory, gpu=bool(found))
         self.threads = self.settings.threads or default_threads()
         began = time.monotonic()
-        (self.weights, self.context), layers = offload.load(
+        (self.weights, context), layers = offload.load(
             self._layers(header, sizes, found), lambda n: self._load(n, sizes), self.notes.append
         )
-        self.batch = Batch(self.context, sizes.room, self._done, sizes.chunk, self.settings.repeatable)
-        self.orders = Orders(self.weights, self.batch, self.settings, sizes.context)
+        self.batch = self._batch(context, sizes)
+        self.orders = Orders(self.weights, sizes.lane, self.settings, sizes.context)
         self.facts = {
             "model": self.settings.model,
             "about": self.weights.describe(),
             "context": sizes.context,
             "room": sizes.room,
+            "lanes": sizes.lanes,
             "chunk": sizes.chunk,
             "vocabulary": self.weights.size,
             "threads": self.threads,
@@ -103,10 +106,23 @@ class Worker:
                 "take a transformer that writes text; encoders can only embed, see docs/memory.md",
             )
         try:
-            return weights, Context(weights, sizes.room, sizes.chunk, self.threads, flash=self.settings.flash)
+            return weights, self._context(weights, sizes)
         except BtError:
             weights.close()
             raise
+
+    def _context(self, weights: Weights, sizes: Fit) -> Context:
+        """A lane holds nothing of others that flash attention could pass over; for few tokens it is slow."""
+        flash = False if self.settings.flash is None and sizes.lanes > 1 else self.settings.flash
+        return Context(weights, sizes.lane, sizes.chunk, self.threads, flash=flash)
+
+    def _batch(self, context: Context, sizes: Fit) -> Batch | Lanes:
+        def batch(context: Context, alone: bool) -> Batch:
+            return Batch(context, sizes.lane, self._done, sizes.chunk, self.settings.repeatable, alone)
+
+        if sizes.lanes == 1:
+            return batch(context, False)
+        return Lanes(batch(context, True), lambda: batch(self._context(self.weights, sizes), True), sizes.lanes)
 
     # the listening thread
 
@@ -118,7 +134,7 @@ class Worker:
                 else:
                     self.inbox.put(message)
                     if message[0] == "close" or (message[0] == "cancel" and self.batch.runs(message[1])):
-                        self.context.stop()
+                        self.batch.stop()
         finally:
             os._exit(0)  # the tick process is gone: nothing to clean that the system does not clean
 
@@ -126,7 +142,7 @@ class Worker:
 
     def run(self) -> None:
         while True:
-            self.context.go_on()
+            self.batch.go_on()
             self._read_inbox()
             self.beat()
             if self.batch.busy:
@@ -183,7 +199,7 @@ class Worker:
             error = fault
         if isinstance(value, Task) and error is None:
             self.before[id] = spent
-            self.batch.ask(value)
+            self.batch.ask(value, first=True)
         elif error is None:
             self.send("answer", id, value, spent)
         else:
@@ -221,6 +237,7 @@ def main(descriptor: int) -> int:
     except BtError as fault:
         worker.send("failed", fault.message, fault.hint)
         return 1
+    gc.freeze()  # what was imported stays: no collection need look at it
     threading.Thread(target=worker.listen, name="listen", daemon=True).start()
     worker.send("ready", worker.facts)
     worker.run()

@@ -6,10 +6,11 @@ from random import Random
 
 import pytest
 
+from bt_runtime.agents.story import EXPAND
 from bt_runtime.distill.errand import understood
 from bt_runtime.distill.homes import make_home, make_lesson_task, outline
 from bt_runtime.distill.house import teacher
-from bt_runtime.distill.housekeeping import lessons
+from bt_runtime.distill.housekeeping import MOST, OPENINGS, lessons
 from bt_runtime.distill.lesson import teach
 from bt_runtime.distill.phrasing import phrase, ways
 from bt_runtime.envs.house.suite import SUITE, load_content
@@ -68,7 +69,22 @@ def test_a_lesson_in_a_home_of_the_evaluation_is_thrown_away(monkeypatch: pytest
 def test_the_same_numbers_give_the_same_lessons_wherever_they_begin() -> None:
     assert make_lesson_task(4, 7) == make_lesson_task(4, 7)
     one = [t.documents for t in lessons(4, 3, 5)]
-    assert one[1:] == [t.documents for t in lessons(4, 2, 6)]
+    assert one[1 + OPENINGS :] == [t.documents for t in lessons(4, 2, 6)]
+
+
+def test_beside_every_lesson_stand_openings_that_end_with_the_first_decisions() -> None:
+    taught = list(lessons(4, 3))
+    openings = [t for number, t in enumerate(taught) if number % (1 + OPENINGS)]
+    assert len(openings) == 3 * OPENINGS
+    assert all(t.decisions <= 4 and len(t.documents) == 1 for t in openings)
+    assert all(t.verdict.met < t.verdict.total for t in openings)
+
+
+def test_of_a_task_all_agents_that_expand_are_kept_and_few_that_only_act() -> None:
+    for taught in lessons(2, 12):
+        expanding = [d for d in taught.documents if any(d.text.startswith(EXPAND, begin) for begin, _ in d.learn)]
+        assert len(taught.documents) - len(expanding) <= MOST
+        assert taught.documents[0] in expanding or "expand" not in taught.documents[0].text.splitlines()[1]
 
 
 def test_what_is_learnt_is_just_what_the_teacher_said() -> None:

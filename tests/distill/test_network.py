@@ -9,7 +9,7 @@ pytest.importorskip("torch", reason="needs the distill extra")
 import torch
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.distill.network import SIZES, Network, Size
+from bt_runtime.distill.network import SIZES, Network, Piece, Size
 
 SMALL = Size(32, 2, 4, 2, 64, vocab=50, context=200)
 
@@ -29,10 +29,10 @@ def test_documents_in_one_row_do_not_see_each_other(network):
     tokens = torch.randint(50, (300,))
     lengths = [70, 129, 64]
     with torch.no_grad():
-        packed = network.logits(network(tokens, lengths))
+        packed = network.logits(network(tokens, [Piece(n) for n in lengths]))
         at = 0
         for length in lengths:
-            alone = network.logits(network(tokens[at : at + length], [length]))
+            alone = network.logits(network(tokens[at : at + length], [Piece(length)]))
             assert torch.allclose(packed[at : at + length], alone, atol=1e-4)
             at += length
 
@@ -43,7 +43,7 @@ def test_a_token_sees_only_what_is_before_it(network):
     other = tokens.clone()
     other[25] = 49
     with torch.no_grad():
-        one, two = (network.logits(network(t, [40])) for t in (tokens, other))
+        one, two = (network.logits(network(t, [Piece(40)])) for t in (tokens, other))
     assert torch.equal(one[:25], two[:25])
     assert not torch.allclose(one[30], two[30], atol=1e-3)
 
@@ -51,8 +51,8 @@ def test_a_token_sees_only_what_is_before_it(network):
 def test_the_order_of_tokens_matters(network):
     """Positions are told apart: the same tokens in another order give something else at the end."""
     with torch.no_grad():
-        one = network.logits(network(torch.tensor([1, 2, 3, 4]), [4]))[-1]
-        two = network.logits(network(torch.tensor([2, 1, 3, 4]), [4]))[-1]
+        one = network.logits(network(torch.tensor([1, 2, 3, 4]), [Piece(4)]))[-1]
+        two = network.logits(network(torch.tensor([2, 1, 3, 4]), [Piece(4)]))[-1]
     assert not torch.allclose(one, two, atol=1e-3)
 
 

@@ -25,8 +25,8 @@ def test_every_document_is_in_one_batch_and_no_batch_is_too_long():
     rng = random.Random(3)
     lengths = [rng.randint(20, 2048) for _ in range(2000)]
     batches = rows.packed(rows.shuffled(2000, "x"), lengths, 8192)
-    assert sorted(d for batch in batches for d in batch) == list(range(2000))
-    filled = [sum(lengths[d] for d in batch) for batch in batches]
+    assert sorted(d for batch in batches for (d,) in batch) == list(range(2000))
+    filled = [sum(lengths[d] for (d,) in batch) for batch in batches]
     assert max(filled) <= 8192
     assert sum(filled) > 0.98 * 8192 * len(batches)
 
@@ -35,7 +35,7 @@ def test_long_documents_come_early_too():
     """The order stays about the one that was drawn: not even those that fill a batch alone are kept for the end."""
     lengths = [4096 if i % 10 == 0 else 100 for i in range(3000)]
     batches = rows.packed(rows.shuffled(3000, "x"), lengths, 4096)
-    where = [i / len(batches) for i, batch in enumerate(batches) for d in batch if lengths[d] == 4096]
+    where = [i / len(batches) for i, batch in enumerate(batches) for (d,) in batch if lengths[d] == 4096]
     assert min(where) < 0.05
     assert 0.4 < sum(where) / len(where) < 0.58
 

@@ -119,8 +119,8 @@ def test_every_epoch_has_an_order_of_its_own(words, documents, tmp_path):
     orders.append(one.epoch()[1])
     orders.append(training(documents, tmp_path / "b", words, replace(PLAN, seed=1)).epoch()[1])
     assert orders[0] != orders[1] != orders[2] != orders[0]
-    assert {tuple(sorted(d for batch in order for d in batch)) for order in orders} == {
-        tuple(sorted(d for batch in orders[0] for d in batch))
+    assert {tuple(sorted(d for batch in order for group in batch for d in group)) for order in orders} == {
+        tuple(sorted(d for batch in orders[0] for group in batch for d in group))
     }
 
 

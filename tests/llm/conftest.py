@@ -32,13 +32,13 @@ def micro_spm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_gguf(tmp_path_factory.mktemp("models") / "spm.gguf", replace(MICRO, tokenizer="spm"))
 
 
-@pytest.fixture(scope="session")
-def model(micro: Path) -> Iterator[Any]:
-    """One worker for every test that does not harm it."""
+@pytest.fixture(scope="session", params=[1, 0], ids=["batch", "lanes"])
+def model(micro: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """One worker for every test that does not harm it; what holds for all jobs in one batch holds in lanes as well."""
     need_llama()
     from bt_runtime.llm.model import LocalModel
 
-    with LocalModel(Settings(str(micro), threads=1)) as opened:
+    with LocalModel(Settings(str(micro), threads=1, lanes=request.param)) as opened:
         yield opened
 
 

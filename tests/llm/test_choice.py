@@ -69,6 +69,8 @@ def test_exact_is_the_arg_max_of_brute_force(options, seed, flat, width, normali
     scores = brute(options, below, normalise)
     assert choice.logprob == pytest.approx(max(scores))
     assert scores[choice.index] == pytest.approx(max(scores))
+    others = [s for s, option in zip(scores, options, strict=True) if option != options[choice.index]]
+    assert choice.margin <= max(scores) - max(others, default=-math.inf) + 1e-9, "never says more than is so"
 
 
 @settings(derandomize=True, max_examples=80, deadline=None)
@@ -87,6 +89,18 @@ def test_a_certain_model_is_asked_about_few_options():
     _, looked, trie = run(options, sure, "exact", width=2)
     inner = sum(1 for children in trie.children if children)
     assert looked < inner / 3
+
+
+def test_what_is_unlikely_is_looked_at_only_in_its_turn():
+    """However wide a search may be: a branch three nats behind is left alone until it could win."""
+
+    def below(path):
+        sure, rest = math.log(0.93), math.log(0.01)
+        return [sure if t == (1, 2, END)[min(len(path), 2)] else rest for t in range(8)]
+
+    options = [(a, b) for a in range(1, 8) for b in range(1, 8)]
+    choice, looked, _ = run(options, below, "exact", width=32)
+    assert (choice.index, looked) == (1, 3)
 
 
 def test_ties_go_to_the_option_named_first():

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -75,6 +76,16 @@ def test_a_cache_beyond_the_memory_names_the_number_that_works(micro):
 
 def test_without_wishes_the_context_is_the_trained_one_and_several_prompts_fit(micro):
     """Four contexts, or as much as half of the free memory holds; never less than one."""
-    header, settings = read_header(micro), Settings(str(micro))
+    header, settings = read_header(micro), Settings(str(micro), lanes=1)
     assert [fit(header, settings, free).room for free in (1 << 34, 1 << 19, 300_000)] == [4096, 1024, 1024]
     assert fit(header, settings, 1 << 34).context == 1024
+
+
+def test_a_small_model_gets_lanes_of_its_context_and_a_quarter_as_many_as_fit(micro):
+    """Each holds a whole prompt and branches beside it. What is repeatable, large or on a GPU has one cache for all."""
+    header = read_header(micro)
+    found = [fit(header, Settings(str(micro)), free) for free in (1 << 34, 1 << 21, 300_000)]
+    assert [(sizes.lanes, sizes.lane) for sizes in found] == [(16, 1280), (3, 1280), (1, 1024)]
+    assert fit(header, Settings(str(micro), repeatable=True), 1 << 34).lanes == 1
+    assert fit(header, Settings(str(micro)), 1 << 34, gpu=True).lanes == 1
+    assert fit(replace(header, size=1 << 30), Settings(str(micro)), 1 << 34).lanes == 1
