@@ -22,7 +22,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: help setup demo test train-test starter ray bench fuzz lint types generated editor wheel check clean llama results soak kills kill-memory mutants-memory
+.PHONY: help setup demo test train-test starter ray bench fuzz lint types generated editor wheel check clean llama results autoplan soak kills kill-memory mutants-memory
 .DEFAULT_GOAL := help
 
 help:
@@ -30,6 +30,7 @@ help:
 	@echo "make test       set up what it needs and run the whole suite"
 	@echo "make bench      print the table of figures (ratios, one run; ONLY=engine for a part)"
 	@echo "make results    measure the papers' claims with the starter model, and write docs/results.md (EPISODES=20 for a trial)"
+	@echo "make autoplan   measure how far a written plan improves, and write docs/autoplan-results.md (BATCHES=4 TASKS=10: a trial)"
 	@echo "make fuzz       a guided search for a text that breaks the loader (SECONDS=60)"
 	@echo "make llama      compile llama.cpp once (LLAMA_CMAKE='-DGGML_CUDA=ON' for a GPU, see docs/models.md)"
 	@echo "make train-test the tests of training, which need torch (TORCH='torch==2.13.0'; choose its build yourself)"
@@ -98,6 +99,27 @@ results: setup
 	$(PY) -m bt_runtime.cli eval claims --model $(or $(MODEL),starter) --episodes $(or $(EPISODES),200) --jobs 8 \
 		--out $(RESULTS) --page $(if $(CHECK)$(TRIAL),$(RESULTS)/results.md,docs/results.md) \
 		$(if $(CHECK),--check docs/results/summary.json)
+
+# AutoPlan's figure with one model: rules that no training has seen, an empty plan, and what its rewritings reach. What is
+# there is gone on with. `make autoplan BATCHES=4 TASKS=10` for a trial; the page is written when all is measured.
+KIND ?= clean
+BATCHES ?= 2 4 8
+SEEDS ?= 0 1 2 3 4
+TASKS ?= 50
+STEPS ?= 12
+ITERATIONS ?= 3
+VALIDATION ?= 8
+PLANS := build/autoplan-$(KIND)
+OPTIMISE = $(PY) -m bt_runtime.cli optimise house --kind $(KIND) --option hint=yes --feedback detailed --steps $(STEPS) \
+	--iterations $(ITERATIONS) --validation $(VALIDATION) --test $(TASKS) --jobs 8 --model $(or $(MODEL),starter)
+autoplan: setup
+	set -e; for seed in $(SEEDS); do \
+		for batch in $(BATCHES); do \
+			$(OPTIMISE) --rules "eval $$seed" --seed $$seed --batch $$batch --out $(PLANS)/batch-$$batch-rules-$$seed; \
+		done; \
+		$(OPTIMISE) --rules "eval $$seed" --seed $$seed --batch 4 --no-flaw --no-revision --out $(PLANS)/summary-rules-$$seed; \
+	done
+	$(PY) -m bt_runtime.cli optimise curve $(PLANS)/* --page $(or $(PAGE),docs/autoplan-results.md)
 
 # torch is no part of what make test installs: its usual build brings gigabytes of CUDA. On a machine where pip's choice
 # is not yours, install the build you want into .venv first; what is there is taken.

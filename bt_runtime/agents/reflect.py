@@ -38,7 +38,7 @@ class Reflect(Deciding):
         """One part after the other, each with those before it in view."""
         story, ended = self.story()
         values = self.spec.values
-        story = sir.shortened(story, int(values["story_tokens"]), self.model().count)
+        story = sir.shortened(story, int(values["story_tokens"]), self.model().count, int(values["story_line"]))
         told = sir.attempt(story, ended, self.goal) + sir.judged(self.value("experience"))
         system = system_text(values["prompt"] or "reflect_plan", {})
         guide = text_of(str(self.value("guide")))

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bt_runtime.agents.prompt import Prompt
+from bt_runtime.agents.story import OPENINGS
 from bt_runtime.types import Grammar, Json
 
 LESSON, SUMMARY, FLAW, REVISION = "lesson", "summary", "flaw", "revision"
@@ -54,8 +55,12 @@ def _told(each: Mapping[str, Json]) -> str:
     return f"Task: {each.get('goal', '')}\n" + (f"The goal was {reached}.\n" if reached else "") + f"{parts}\n"
 
 
-def shortened(story: str, budget: int, count: Any) -> str:
-    """The story within so many tokens: its beginning (the task) and its end; 0 leaves it whole."""
+def shortened(story: str, budget: int, count: Any, line: int = 0) -> str:
+    """The story within so many tokens: its beginning (the task) and its end; 0 leaves it whole. `line`: how many
+    characters of a line are shown at most, so that lists of what stands about do not crowd out what was answered."""
+    if line:
+        task, *told = story.split("\n")
+        story = "\n".join([task, *(_cut(text, line) for text in told)])
     if not budget or count(story) <= budget:
         return story
     head, *rest = story.split("\nThink: ")
@@ -63,12 +68,17 @@ def shortened(story: str, budget: int, count: Any) -> str:
     head = head if rest and count(head) < budget // 2 else ""
     left = budget - count(head)
     kept: list[str] = []
-    for line in reversed(lines):
-        left -= count(line) + 1
+    for text in reversed(lines):
+        left -= count(text) + 1
         if left < 0:
             break
-        kept.insert(0, line)
+        kept.insert(0, text)
     return "\n".join([*([head] if head else []), "…", *kept]) + "\n"
+
+
+def _cut(text: str, most: int) -> str:
+    """What the model itself said stays whole."""
+    return text if len(text) <= most or text.startswith(tuple(OPENINGS)) else f"{text[: most - 1].rstrip()}…"
 
 
 # Constrained decoding ------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from bt_runtime.envs.registry import open_suite, suite_names
 from bt_runtime.optimise.curve import curves, table
 from bt_runtime.optimise.held_out import measure
 from bt_runtime.optimise.loop import optimise
+from bt_runtime.optimise.page import page
 from bt_runtime.optimise.setup import PARTS, Setup
 from bt_runtime.plans import shelf
 from bt_runtime.plans.shelf import Version
@@ -61,10 +62,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="an option of its tasks")
     parser.add_argument("--data", metavar="DIR", help="your copy of the data sets [BTR_DATA]")
     parser.add_argument("--decisions", type=count, metavar="N", help="what one episode may ask of the model")
+    parser.add_argument("--steps", type=count, metavar="N", help="acts that one episode may do")
     parser.add_argument("--jobs", type=at_least(0), default=0, metavar="J", help="episodes at once (default: a batch)")
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="of the versions; default: in plans/, by suite and kind"
     )
+    parser.add_argument("--page", type=Path, metavar="FILE.md", help="with `curve`: curves and plans as a page")
     parser.add_argument("--json", action="store_true", help="the curve for programs")
     parser.add_argument("--view", action="store_true", help="watch it in the browser")
     add_serving(parser)
@@ -105,6 +108,7 @@ def set_up(args: argparse.Namespace, settings: Settings) -> Setup:
         suite.name, args.kind, args.batch, args.seed, args.strategy, Path(model).name if isinstance(model, str) else "",
         tuple(part for part in PARTS if not dropped.get(part)), args.validation, world,
         {**outside(args, suite.tasks), **read_options(args.option), **rules}, args.decisions,
+        args.steps,
     )  # fmt: skip
 
 
@@ -173,6 +177,8 @@ def show_curves(args: argparse.Namespace) -> int:
     if not args.folders:
         raise BtError("`btr optimise curve` takes folders of versions", "btr optimise curve plans/house-heat-*")
     score, found = curves(args.folders)
+    if args.page:
+        args.page.write_text(page(args.folders), encoding="utf-8")
     if args.json:
         rows = [{"name": c.name, "runs": c.runs, "points": [p._asdict() for p in c.points]} for c in found]
         print(json.dumps({"score": score, "curves": rows}, indent=2))

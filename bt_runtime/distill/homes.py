@@ -56,10 +56,12 @@ _ONE_ROOM = ("kitchen", "living room", "bedroom")  # what a studio has in its li
 _SIZES = (2, 3, 3, 4, 4, 4, 5, 5, 6, 7)
 
 
-def make_home(rng: Random, catalogue: Catalogue) -> dict[str, Json]:
-    """A home as it travels with its task. One that an evaluation uses is thrown away."""
+def make_home(rng: Random, catalogue: Catalogue, most: int = max(_SIZES)) -> dict[str, Json]:
+    """A home as it travels with its task, of so many rooms at most. One that an evaluation uses is thrown away."""
     while True:
         rooms = _rooms(rng)
+        if len(rooms) > most:
+            continue
         fixtures: list[Json] = []
         for index, (kinds, _) in enumerate(rooms):
             pieces = [kind for kind, count in _furniture(kinds, rng) for _ in range(count)]

@@ -18,7 +18,7 @@ from bt_runtime.distill.seen import Seen
 from bt_runtime.envs.house.catalogue import Catalogue, Furniture
 from bt_runtime.envs.house.notes import Notes, is_a
 from bt_runtime.envs.house.state import HANDS
-from bt_runtime.envs.house.suite import load_content
+from bt_runtime.envs.house.suite import Content, load_content
 from bt_runtime.envs.phrases import plural
 
 Line = str
@@ -42,22 +42,28 @@ _HOME = {name: room for room, names in _HOMES.items() for name in names}
 
 def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, list[Errand]] | None = None) -> Line:
     """What to say next. `told`: what an instruction means, where somebody knows."""
-    node = _Node(seen, sentences, "think, act, expand" in seen.system, told or {})
+    node = Node(seen, sentences, "think, act, expand" in seen.system, told or {})
     return node.answer()
 
 
 @lru_cache(maxsize=1)
+def content() -> Content:
+    """Read once: a teacher is asked thousands of times."""
+    return load_content()
+
+
+@lru_cache(maxsize=1)
 def _any_thing() -> str:
-    return min(load_content().catalogue.things)
+    return min(content().catalogue.things)
 
 
-class _Node:
+class Node:
     """One agent node, as its prompt tells of it."""
 
     def __init__(self, seen: Seen, sentences: Sequence[str], expands: bool, told: Mapping[str, list[Errand]]) -> None:
         self.seen, self.sentences, self.expands, self.told = seen, frozenset(sentences), expands, told
         self.recalls = f"{RECALL}{_any_thing()}" in self.sentences
-        self.catalogue: Catalogue = load_content().catalogue
+        self.catalogue: Catalogue = content().catalogue
         self.notes = Notes()
         self.notes.read(seen.opening, "")
         self.step = Step("think", "")  # the last one that was made
@@ -338,7 +344,7 @@ class _Node:
                 yield f"Act: go to {here}"
                 continue
             seen.add(self.notes.room)
-            room = next((r for r in self._rooms(_HOME.get(kind, "kitchen")) if r not in seen), None)
+            room = next((r for r in self._rooms(home_of(kind)) if r not in seen), None)
             if room is None:
                 return False
             yield f"Act: go to {room}"
@@ -367,6 +373,11 @@ class _Node:
         while not (self.step.move == "expand" and self.step.observation):
             yield f"Expand:\n{plan}"
         return True
+
+
+def home_of(kind: str) -> str:
+    """The kind of room where such furniture stands as a rule."""
+    return _HOME.get(kind, "kitchen")
 
 
 def _verb(sentence: str) -> tuple[str, str]:

@@ -81,14 +81,14 @@ def teach(
         nonlocal count
         count += 1
         prompt = str(ask["prompt"])
-        sentences = _sentences(ask)
-        said = teacher(read(prompt), sentences)
+        choosable = sentences(ask)
+        said = teacher(read(prompt), choosable)
         if ask["kind"] == "write":
             opening = next(o for o in PLANNED if prompt.endswith(o))
             answer = said.removeprefix(opening)
             transcript.note(prompt, answer, True)
             return answer
-        slipped = _slip(said, sentences, slips)
+        slipped = slip(said, choosable, slips)
         whole = f"{slipped}\n"
         asked = prompt.removesuffix(ACT)  # a node that can only act is asked for its sentence at once
         transcript.note(asked, whole, slipped == said)
@@ -105,13 +105,13 @@ def teach(
         return Taught(transcript.documents(), world.verdict(), count)
 
 
-def _sentences(ask: Mapping[str, Any]) -> list[str]:
+def sentences(ask: Mapping[str, Any]) -> list[str]:
     """What can be acted now."""
     options = ask.get("options") or ask.get("moves", {}).get(ACT, ())
     return [option.strip() for option in options]
 
 
-def _slip(said: str, sentences: Sequence[str], slips: Slips | None) -> str:
+def slip(said: str, sentences: Sequence[str], slips: Slips | None) -> str:
     if slips is None or said.startswith(EXPAND) or slips.rng.random() >= slips.often:
         return said
     others = [s for s in sentences if s not in ("done", "failure") and not s.startswith("recall ")]

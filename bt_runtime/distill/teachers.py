@@ -119,6 +119,13 @@ def _textcraft(seed: int, count: int, first: int) -> Iterator[Document]:
         yield from taught.documents
 
 
+def _guided(seed: int, count: int, first: int) -> Iterator[Document]:
+    from bt_runtime.distill.guidance import lessons
+
+    for taught in lessons(seed, count, first):
+        yield from taught
+
+
 def _drills(seed: int, count: int, first: int) -> Iterator[Document]:
     from bt_runtime.distill.drills import drills
 
@@ -130,6 +137,7 @@ TEACHERS: dict[str, Callable[[int, int, int], Iterator[Document]]] = {
     "house": _house,
     "textcraft": _textcraft,
     "drills": _drills,
+    "guided": _guided,
 }
 PRACTICE: dict[str, Callable[[int, int, int], Iterator[tuple[Exercise, Random]]]] = {
     "house-practice": _house_exercises,

@@ -11,7 +11,16 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.plans import shelf
 from bt_runtime.plans.shelf import Version
 
-ALIKE = ("world", "kind", "model", "strategy", "batch", "reflection", "options")  # runs of one curve agree in these
+ALIKE = (
+    "world",
+    "kind",
+    "model",
+    "strategy",
+    "batch",
+    "reflection",
+    "options",
+    "steps",
+)  # runs of one curve agree in these
 
 
 class Point(NamedTuple):

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.agents.budget import Budget
 from bt_runtime.bench import evaluation, provenance
 from bt_runtime.bench.backend import Local
 from bt_runtime.bench.case import Setup as Evaluation
@@ -30,8 +29,7 @@ def measure(setup: Setup, folder: Path, count: int, models: Mapping[str, Any], j
     tasks = open_suite(setup.suite).tasks(_SEED, count, "eval", kinds, **setup.tasks)
     kept = kept_for(setup, folder)
     strategies = [Strategy(_name(v), setup.strategy, {"guide": v.guide.text}) for v in kept]
-    budget = Budget(decisions=setup.decisions) if setup.decisions else None
-    how = Evaluation(setup.suite, setup.world, setup.seed, budget)
+    how = Evaluation(setup.suite, setup.world, setup.seed, setup.budget)
     place, again = folder / FOLDER, Again(resume=True)
     depends = {"seed": setup.seed, "optimised": setup.digest, "tasks": provenance.of_tasks(tasks)}
     evaluation.open_folder(place, depends, {"versions": versions()}, again)

@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.agents.budget import Budget
 from bt_runtime.diagnose import BtError
 from bt_runtime.optimise.setup import Setup, check, left
 from bt_runtime.plans import shelf
@@ -48,8 +47,9 @@ def optimise(
             "strategy": setup.strategy, "parts": list(setup.parts), "patience": patience, "at_once": at_once,
             "folder": str(folder), "header": setup.header(),
         }  # fmt: skip
-        budget = Budget(decisions=setup.decisions) if setup.decisions else None
-        with Run(TREE, inputs=inputs, model=model, seed=setup.seed, budget=budget, journal=journal, log=log) as run:
+        with Run(
+            TREE, inputs=inputs, model=model, seed=setup.seed, budget=setup.budget, journal=journal, log=log
+        ) as run:
             with watch(run):
                 run.spin()
             whole = not run.runner.stopped and run.status.name != "FAILURE"

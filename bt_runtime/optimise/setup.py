@@ -8,6 +8,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from bt_runtime.agents import sir
+from bt_runtime.agents.budget import Budget
 from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.plans.shelf import Version
@@ -31,11 +32,19 @@ class Setup(NamedTuple):
     world: Mapping[str, Json] = {}  # options of the world
     tasks: Mapping[str, Json] = {}  # options of its tasks
     decisions: int | None = None  # of one episode
+    steps: int | None = None  # acts of one episode
 
     @property
     def digest(self) -> str:
         said = json.dumps(self._asdict(), sort_keys=True, default=str)
         return blake2b(said.encode(), digest_size=6).hexdigest()
+
+    @property
+    def budget(self) -> Budget | None:
+        """Of one episode."""
+        given = {"decisions": self.decisions, "steps": self.steps}
+        bounds = {name: float(most) for name, most in given.items() if most}
+        return Budget(**bounds) if bounds else None  # type: ignore[arg-type]
 
     @property
     def goal(self) -> str:
@@ -46,6 +55,7 @@ class Setup(NamedTuple):
         known = {
             "kind": self.kind, "world": self.suite, "model": self.model, "strategy": self.strategy,
             "reflection": ", ".join(self.parts), "options": _options(self.world), "tasks": _options(self.tasks),
+            "steps": self.steps,
         }  # fmt: skip
         said = {name: value for name, value in known.items() if value}
         return {"version": 1, **said, "seed": self.seed, "batch": self.batch, "setup": self.digest}

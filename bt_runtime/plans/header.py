@@ -53,6 +53,7 @@ FIELDS: Mapping[str, HeaderField] = {
     "reflection": _text("What was written of each attempt."),
     "options": _text("Options of the world that differ from the usual."),
     "tasks": _text("Options of its tasks."),
+    "steps": _count("How many acts an attempt could do."),
     "batch": _count("From how many tasks each version was made."),
     "iteration": _count("Which version it is; 0 is the empty plan at the start."),
     "parent": _text("The file of the version before it."),

@@ -97,6 +97,8 @@ REFLECT = Kind(
         Field("guide", "string", "The plan that was followed: its text, or a file of plans/.", default=""),
         Field("story_tokens", "integer", "Tokens of the story that are shown at most; 0 means all.", default=0,
               minimum=0),
+        Field("story_line", "integer", "Characters of one answer in it that are shown at most; 0 means all.", default=0,
+              minimum=0),
         Field("line_length", "integer", "Characters of a summary, flaw or revision.", default=400, minimum=1),
         _MODEL, _TEMPERATURE, _PROMPT,
         Field("max_tokens", "integer", "Tokens of one part.", default=200, minimum=1),

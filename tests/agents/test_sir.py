@@ -139,6 +139,13 @@ def test_a_story_that_is_too_long_keeps_its_task_and_its_end():
     assert count(short) <= 62
 
 
+@rule("reflect", 2)
+def test_long_answers_of_a_story_are_cut_and_the_task_and_what_was_said_stay_whole():
+    long = "x" * 90
+    story = f"Your task is to: {long}\nAct: {long}\n{long}\nThink: {long}\nOK.\n"
+    assert sir.shortened(story, 0, len, 80) == story.replace(f"\n{long}\n", f"\n{'x' * 79}…\n")
+
+
 @pytest.mark.llm
 def test_the_grammars_allow_a_numbered_plan_and_one_line_and_nothing_else():
     pytest.importorskip("llguidance")

@@ -13,6 +13,7 @@ from bt_runtime.envs.registry import open_suite
 from bt_runtime.optimise.curve import Point, curves, table
 from bt_runtime.optimise.held_out import measure
 from bt_runtime.optimise.loop import optimise
+from bt_runtime.optimise.page import page
 from bt_runtime.optimise.setup import Setup, draw
 from bt_runtime.plans import shelf
 from bt_runtime.plans.guide import Guide
@@ -26,6 +27,16 @@ def keep(folder: Path, rates: list[int], score: str = "validation", **header) ->
         said = {"version": 1, "batch": 4, **header, score: {"reached": reached, "of": 4}}
         shelf.keep(folder, n, Guide("" if n == 0 else f"{n}. Go.", said))
     return folder
+
+
+def test_a_page_shows_the_curves_the_gain_and_each_plan_beside_the_rules_of_its_house(tmp_path):
+    told = {"world": "house", "kind": "clean", "tasks": "hint=yes, rules=eval 1", "batch": 2}
+    folders = [keep(tmp_path / name, rates, "test", **told) for name, rates in (("a", [1, 3]), ("b", [0, 4]))]
+    text = page(folders)
+    assert "(world house, kind clean, batch 2)" in text
+    assert "| plans | 2 | 12 ± 18 % | 88 ± 18 % | +75 points |" in text
+    assert "The washing machine cleans what you hold, when it is closed and turned on." in text
+    assert "### b\n" in text and text.count("```\n1. Go.\n```") == 2
 
 
 def test_every_version_is_tried_on_tasks_of_the_other_split_and_its_header_says_how_it_went(tmp_path):

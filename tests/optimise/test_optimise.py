@@ -145,6 +145,13 @@ def test_what_cannot_be_meant_is_said_before_anything_begins(tmp_path, setup):
     assert not (tmp_path / "p").exists()
 
 
+def test_an_attempt_that_has_done_its_acts_is_over(tmp_path):
+    setup = SETUP._replace(steps=1)
+    kept, _ = run(tmp_path / "p", learner(setup), setup, iterations=1)
+    assert [v.rate() for v in kept] == [0.0, 0.0]  # the plan is there, and takes more than one act
+    assert kept[0].guide.header["steps"] == 1 and setup.digest != SETUP.digest
+
+
 def test_an_unknown_strategy_reaches_nothing_and_says_where_a_case_is_missing(tmp_path):
     setup, said = SETUP._replace(strategy="wander"), []
     kept, _ = run(tmp_path / "p", learner(setup), setup, iterations=1, watch=lambda made: _noting(made, said))

@@ -15,7 +15,8 @@ from bt_runtime.plans.header import FIELDS, plan_schema
 
 HEADER = {
     "version": 1, "kind": "heat", "world": "house", "model": "a: b #c", "strategy": "react", "seed": -3, "batch": 4,
-    "iteration": 2, "parent": "1.md", "training": {"reached": 0, "of": 4}, "validation": {"reached": 3, "of": 8},
+    "steps": 12, "iteration": 2, "parent": "1.md", "training": {"reached": 0, "of": 4},
+    "validation": {"reached": 3, "of": 8},
     "reflection": "summary", "options": "", "tasks": "rules=eval 3", "test": {"reached": 20, "of": 50}, "setup": "0123",
 }  # fmt: skip
 
