@@ -205,7 +205,8 @@ def _filled(rng: Random, deepest: int, wide: bool) -> Book:
 
 
 def imagined(rng: Random, depth: int, name: str, wide: bool = False) -> Task | None:
-    """A task that carries such a book. Up to ten of the commands shown lead astray; in a wide book most often ten."""
+    """A task that carries such a book. Up to ten of the commands shown lead astray; in a wide book most often ten, and
+    at times many more."""
     book = imagine(rng, max(depth, 2), wide)
     goals = book.goals(depth)
     if not goals:
@@ -214,6 +215,10 @@ def imagined(rng: Random, depth: int, name: str, wide: bool = False) -> Task | N
     needed = set(gold(book, goal))
     share = 1.0 if wide else rng.random()
     shown = [r for r in commands(book, goal, rng) if r in needed or rng.random() < share]
+    if wide:  # of things that come in many kinds the game shows every one
+        others = [r for r in book.recipes if r not in shown and r.item != goal]
+        shown += rng.sample(others, min(len(others), rng.choice((0, 0, 4, 8, 12))))
+        rng.shuffle(shown)
     data: dict[str, Json] = {"goal": goal, "commands": [r.line() for r in shown]}
     data["recipes"] = [r.line() for r in book.recipes]
     data["kinds"] = {kind: list(members) for kind, members in book.kinds.items()}

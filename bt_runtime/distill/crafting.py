@@ -39,7 +39,7 @@ MIXTURE = (
 MOST = 4  # documents of one task: they share their recipes, and more tasks teach more
 
 
-def lessons(seed: int, count: int, first: int = 0, most: int = MOST, wide: float = 0.5) -> Iterator[Taught]:
+def lessons(seed: int, count: int, first: int = 0, most: int = MOST, wide: float = 0.6) -> Iterator[Taught]:
     """So many tasks that came out well, each with at most so many documents; the same numbers give the same lessons.
     `wide` is the share of books that show as much as the game does; short ones are sooner learnt from."""
     for number in range(first, first + count):
@@ -51,7 +51,7 @@ def lessons(seed: int, count: int, first: int = 0, most: int = MOST, wide: float
                 break
 
 
-def exercises(seed: int, count: int, first: int = 0, wide: float = 0.5) -> Iterator[tuple[Exercise, Random]]:
+def exercises(seed: int, count: int, first: int = 0, wide: float = 0.6) -> Iterator[tuple[Exercise, Random]]:
     """What the lessons are given on, whether or not the teacher comes to an end with it."""
     for number in range(first, first + count):
         yield next(_exercises(seed, number, wide))

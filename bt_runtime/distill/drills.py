@@ -52,7 +52,7 @@ def _recipes(rng: Random, sheet: Sheet) -> None:
         makes, needs = lines[item]
         wants = rng.randint(1, 6)
         sheet.say(f"Your task is to: craft {wants} {item}\nThink:")
-        sheet.answer(f" {item} using {needs}. Wants {wants}, makes {makes}, times {-(-wants // makes)}.\n")
+        sheet.answer(f" {item} using {needs}. Wants {wants}.\n")
         sheet.say("OK.\nAct:")
         sheet.answer(f" craft {makes} {item} using {needs}\n")
 

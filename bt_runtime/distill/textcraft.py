@@ -91,25 +91,25 @@ def _steady(line: str) -> Program:
 def _make(scene: Scene, work: Work, role: Role, last: str) -> Program:
     """Follows a recipe; starts again from what is there when the bag has been looked into."""
     made = 0
-    while made < work.times:
+    while made < work.wanted:
         try:
             yield f"{THINK} {work.thought()}"
             if role in ("executor", "reactree") and any(need.verdict == "craft" for need in work.needs):
                 yield _handed_on(work, role, last)
-            taken: dict[str, str] = {}
-            for i, need in enumerate(work.needs, 1):
-                if need.verdict == "get":
-                    taken[need.name] = yield from _get(need)
-                elif need.verdict == "craft":
-                    yield from _inner(scene, need, role)
-                    yield f"{THINK} {work.rest(i)}"
-            while made < work.times:
+            for number, need in enumerate((need for need in work.needs if need.verdict == "craft"), 1):
+                yield from _inner(scene, need, role)
+                yield f"{THINK} {work.rest(number)}"
+            while made < work.wanted:
+                taken: dict[str, str] = {}
+                for need in work.needs:
+                    if need.verdict == "get":
+                        taken[need.name] = yield from _get(need)
                 yield f"{ACT} {work.recipe.command({n.name: n.item for n in work.needs} | taken)}"
-                made += 1
-                if work.times > 1:
-                    yield f"{THINK} Made {made} of {work.times}."
+                made += work.recipe.makes
+                if work.wanted > 1:
+                    yield f"{THINK} Made {made} of {work.wanted}."
         except Looked as looked:
-            work = survey(scene, work.recipe, (work.times - made) * work.recipe.makes, looked.bag)
+            work = survey(scene, work.recipe, work.wanted - made, looked.bag)
             made = 0
 
 

@@ -13,7 +13,7 @@ Verdict = Literal["have", "get", "craft"]
 
 
 class Need(NamedTuple):
-    """One ingredient for all the times that a recipe is followed."""
+    """One ingredient: what is fetched for one time that the recipe is followed, what is crafted for all of them."""
 
     each: int
     amount: int
@@ -40,23 +40,19 @@ class Work(NamedTuple):
     wanted: int
     needs: tuple[Need, ...]
 
-    @property
-    def times(self) -> int:
-        return -(-self.wanted // self.recipe.makes)
-
     def using(self) -> str:
-        """What follows the product's name in the list: so it is copied from there, and then found what it makes."""
+        """What follows the product's name in the list, so that it can be copied from there."""
         return self.recipe.command().partition(" using ")[2]
 
     def thought(self) -> str:
-        counts = f"Wants {self.wanted}, makes {self.recipe.makes}, times {self.times}."
-        return f"{self.recipe.item} using {self.using()}. {counts} {_listed(self.needs)}"
+        return f"{self.recipe.item} using {self.using()}. Wants {self.wanted}. {_listed(self.needs)}"
 
-    def rest(self, start: int) -> str:
-        """Said when an ingredient has been made, and the next is due."""
-        made = f"{self.needs[start - 1].amount} {self.needs[start - 1].item}: made."
-        left = _listed(self.needs[start:]) or "nothing."
-        return f"{made} {self.recipe.item} using {self.using()}. Times {self.times}. Left: {left}"
+    def rest(self, made: int) -> str:
+        """Said when so many of what has to be crafted are made: what is next."""
+        crafts = [need for need in self.needs if need.verdict == "craft"]
+        told = f"{crafts[made - 1].amount} {crafts[made - 1].item}: made."
+        left = _listed([need for need in self.needs if need not in crafts[:made]]) or "nothing."
+        return f"{told} {self.recipe.item} using {self.using()}. Wants {self.wanted}. Left: {left}"
 
     def last(self) -> str:
         """The part that finishes with what the others have made: it names what it uses."""
@@ -74,12 +70,14 @@ def _listed(needs: Sequence[Need]) -> str:
 
 
 def survey(scene: Scene, recipe: Recipe, wanted: int, bag: Mapping[str, int]) -> Work:
-    """What each ingredient takes; `bag` is what may be used up."""
-    needs, times = [], -(-wanted // recipe.makes)
+    """What each ingredient takes; `bag` is what may be used up. How many the recipe makes at a time stands before the
+    name by which it is found, where a small network does not see it: what has to be crafted for it is planned
+    as if it made one, what can be fetched is fetched for one time after the other, and how many came is seen then."""
+    needs = []
     for each, name in recipe.needs:
-        item, amount = scene.members.get(name, name), each * times
-        verdict: Verdict = "have" if bag.get(item, 0) >= amount else "craft" if scene.crafted(item) else "get"
-        needs.append(Need(each, amount, name, item, verdict))
+        item, all_of_it = scene.members.get(name, name), each * wanted
+        verdict: Verdict = "have" if bag.get(item, 0) >= all_of_it else "craft" if scene.crafted(item) else "get"
+        needs.append(Need(each, each if verdict == "get" else all_of_it, name, item, verdict))
     return Work(recipe, wanted, tuple(needs))
 
 
