@@ -34,7 +34,7 @@ help:
 	@echo "make fuzz       a guided search for a text that breaks the loader (SECONDS=60)"
 	@echo "make llama      compile llama.cpp once (LLAMA_CMAKE='-DGGML_CUDA=ON' for a GPU, see docs/models.md)"
 	@echo "make train-test the tests of training, which need torch (TORCH='torch==2.13.0'; choose its build yourself)"
-	@echo "make starter    make the starter model anew: lessons, training, file (MINUTES=90)"
+	@echo "make starter    make the starter model anew: lessons, training, file (MINUTES=240)"
 	@echo "make ray        evaluations on a Ray cluster of two nodes, one of which is killed"
 	@echo "make soak       10,000 mixed jobs for the model's worker, with kills and cancels"
 	@echo "make kills      40 runs killed at random moments, and resumed"
@@ -134,10 +134,12 @@ train-test: $(TORCH_THERE)
 	$(PY) -m pytest tests/distill tests/cli/test_distill.py
 
 # The weights that come with the package were made like this; see bt_runtime/llm/starter/README.md
-MINUTES ?= 90
+MINUTES ?= 240
+PROCESSES ?= $(shell nproc 2>/dev/null || echo 1)
 starter: $(TORCH_THERE)
-	$(PY) -m bt_runtime.cli distill --from drills:2800 house:4000 textcraft:9000 --minutes $(MINUTES) \
-		--batch 2048 --rate 0.0015 --echo 0.15 --seed 3 --quantise f16 --out build/starter.gguf
+	$(PY) -m bt_runtime.cli distill --from drills:1800 house:6000 textcraft:6600 guided:640 --minutes $(MINUTES) \
+		--processes $(PROCESSES) --batch 8192 --rate 0.0015 --fall 0.9 --echo 0.12 --seed 3 --quantise f16 \
+		--out build/starter.gguf
 
 # longer than make test has time for
 soak: setup
