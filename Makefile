@@ -106,12 +106,12 @@ KIND ?= clean
 BATCHES ?= 2 4 8
 SEEDS ?= 0 1 2 3 4
 TASKS ?= 50
-STEPS ?= 12
+STEPS ?= 20
 ITERATIONS ?= 3
 VALIDATION ?= 8
 PLANS := build/autoplan-$(KIND)
 OPTIMISE = $(PY) -m bt_runtime.cli optimise house --kind $(KIND) --option hint=yes --feedback detailed --steps $(STEPS) \
-	--iterations $(ITERATIONS) --validation $(VALIDATION) --test $(TASKS) --jobs 8 --model $(or $(MODEL),starter)
+	--iterations $(ITERATIONS) --patience $(ITERATIONS) --validation $(VALIDATION) --test $(TASKS) --jobs 8 --model $(or $(MODEL),starter)
 autoplan: setup
 	set -e; for seed in $(SEEDS); do \
 		for batch in $(BATCHES); do \
