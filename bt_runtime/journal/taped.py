@@ -171,7 +171,9 @@ class TapedEpisodes:
         def keep(found: Any) -> Any:
             return {"texts": [e.text for e in found.taken], "why": codec.plain(found.why())}
 
-        return TapedJob(self.tape, ("seek", "found"), {"way": way, "goal": goal}, {}, ask, Recalled, keep)
+        job = TapedJob(self.tape, ("seek", "found"), {"way": way, "goal": goal}, {}, ask, Recalled, keep)
+        job.wakes = False  # a memory does not
+        return job
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
