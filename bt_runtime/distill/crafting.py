@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from bt_runtime.distill.books import imagined
-from bt_runtime.distill.exercise import Exercise
+from bt_runtime.distill.exercise import Exercise, some
 from bt_runtime.distill.lesson import Slips, Taught
 from bt_runtime.distill.textcraft import teacher
 from bt_runtime.envs.textcraft.tasks import task_invented
@@ -46,8 +46,7 @@ def lessons(seed: int, count: int, first: int = 0, most: int = MOST, wide: float
         for exercise, rng in _exercises(seed, number, wide):
             taught = exercise.taught()
             if taught.verdict.met == taught.verdict.total:  # one that runs out of steps teaches nothing
-                kept = sorted(rng.sample(range(len(taught.documents)), min(most, len(taught.documents))))
-                yield taught._replace(documents=[taught.documents[i] for i in kept])
+                yield taught._replace(documents=some(taught.documents, most, rng))
                 break
 
 

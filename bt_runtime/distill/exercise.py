@@ -43,9 +43,9 @@ class Exercise(NamedTuple):
 
 def worth(practised: Practised, rng: Random) -> list[Document]:
     """Of an exercise that was tried: some of the way, and more of what has to be learnt."""
-    return [*_some(practised.taught.documents, _SHOWN, rng), *_some(practised.mended, _MENDED, rng)]
+    return [*some(practised.taught.documents, _SHOWN, rng), *some(practised.mended, _MENDED, rng)]
 
 
-def _some(documents: Sequence[Document], most: int, rng: Random) -> list[Document]:
+def some(documents: Sequence[Document], most: int, rng: Random) -> list[Document]:
     """At most so many, in their order."""
     return [documents[i] for i in sorted(rng.sample(range(len(documents)), min(most, len(documents))))]

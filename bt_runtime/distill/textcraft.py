@@ -68,8 +68,7 @@ def _program(scene: Scene, goal: str, role: Role) -> Program:
     wanted = read_goal(goal)
     work = work_for(scene, wanted)
     if wanted.verb == "get" and not scene.crafted(wanted.item):
-        for piece in Need(wanted.amount, wanted.amount, wanted.item, wanted.item, "get").pieces():
-            yield from _steady(f"{ACT} get {piece} {wanted.item}")
+        yield from _steady(f"{ACT} get {wanted.amount} {wanted.item}")
     elif work is None:
         yield from _steady(f"{THINK} No recipe makes {wanted.item}.")
         yield from _steady(f"{ACT} failure")
@@ -127,12 +126,9 @@ def _handed_on(work: Work, role: Role, last: str) -> str:
 
 def _get(need: Need) -> Generator[str, Step, str]:
     """Gives the item that came: for a kind, one of it."""
-    item = need.item
-    for piece in need.pieces():
-        step = yield f"{ACT} get {piece} {need.item}"
-        came = counted(step.text.removeprefix("get "))
-        item = came.item if came else item
-    return item
+    step = yield f"{ACT} get {need.amount} {need.item}"
+    came = counted(step.text.removeprefix("get "))
+    return came.item if came else need.item
 
 
 def _replayed(program: Program, steps: Sequence[Step], scene: Scene, role: Role) -> str:

@@ -7,7 +7,6 @@ from typing import Literal, NamedTuple
 
 from bt_runtime.distill.scene import Scene, Wanted
 from bt_runtime.envs.textcraft.recipes import Recipe
-from bt_runtime.envs.textcraft.world import MANY
 
 Verdict = Literal["have", "get", "craft"]
 
@@ -23,14 +22,7 @@ class Need(NamedTuple):
 
     def written(self) -> str:
         taken = "" if self.item == self.name else f" = {self.item}"
-        pieces = self.pieces()
-        listed = f" {', '.join(map(str, pieces))}" if self.verdict == "get" and len(pieces) > 1 else ""
-        return f"{self.amount} {self.name}{taken}: {self.verdict}{listed}."
-
-    def pieces(self) -> list[int]:
-        """The numbers in which it is fetched: a world offers multiples of what a recipe calls for, up to a bound."""
-        most = max(self.each, MANY // self.each * self.each)
-        return [most] * (self.amount // most) + ([self.amount % most] if self.amount % most else [])
+        return f"{self.amount} {self.name}{taken}: {self.verdict}."
 
 
 class Work(NamedTuple):

@@ -13,7 +13,7 @@ from bt_runtime.plans.shelf import Version
 
 _TOLD = {
     "test": "tasks of the other split, which no plan was made from or chosen by",
-    "validation": "the tasks on which the versions are compared",
+    "validation": "tasks, on which the versions are compared",
 }
 
 
@@ -23,7 +23,8 @@ def page(folders: Sequence[Path]) -> str:
     runs = [shelf.versions(folder) for folder in folders]
     header = runs[0][0].guide.header
     common = ", ".join(f"{name} {header[name]}" for name in ALIKE if name in header and _same(runs, name))
-    of = max(version.guide.header[score]["of"] for run in runs for version in run if score in version.guide.header)
+    counts = {version.guide.header[score]["of"] for run in runs for version in run if score in version.guide.header}
+    of = " to ".join(map(str, sorted({min(counts), max(counts)})))
     lines = [
         "# A plan that improves: what it reached", "",
         f"Made by `make autoplan` ({common}). Each version of a plan was tried on {of} {_TOLD[score]}; mean and "
