@@ -38,11 +38,11 @@ class Agent(Growing):
         self.steps, self.trail, self.plans, self.warned = [], [], [], set()
         self.invalid = 0
         self.moves = [str(m) for m in self.value("moves")]
-        system = system_text(self.spec.values["prompt"] or "agent", {"moves": self.moves})
-        self.system = guided(system, self.guide())
         self.notes = [str(n) for n in self.value("notes")]
         self.around = Surroundings(self.context, self.path, bool(self.spec.values["recall"]))
         self.opening = self.around.opening() + self.last_action()
+        told = {"moves": self.moves, "recall": "act" in self.moves and bool(self.around.kinds())}
+        self.system = guided(system_text(self.spec.values["prompt"] or "agent", told), self.guide())
         self.family = family_of(self)
         self.examples = yield from recalling.examples(self)
         while True:

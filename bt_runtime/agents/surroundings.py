@@ -37,12 +37,15 @@ class Surroundings:
         """All that can be acted now, in a fixed order; `done` and `failure` come last."""
         found = list(self.world.skills()) if self.world is not None else []
         if self.working is not None:
-            kinds = getattr(self.world, "things", None)
-            found += self.working.skills(kinds() if callable(kinds) else self.seen_kinds())
+            found += self.working.skills(self.kinds())
         return [*dict.fromkeys(found), DONE, FAILURE]
 
-    def seen_kinds(self) -> Sequence[str]:
-        return sorted({thing.kind for thing in self.working.snapshot().things})
+    def kinds(self) -> Sequence[str]:
+        """What can be recalled: all things that the world has, or what was seen so far; nothing without a memory."""
+        if self.working is None:
+            return ()
+        known = getattr(self.world, "things", None)
+        return known() if callable(known) else sorted({thing.kind for thing in self.working.snapshot().things})
 
     def act(self, sentence: str) -> Activity:
         """Does it: a recall by memory at once, everything else in the world."""

@@ -34,10 +34,20 @@ class Names:
         self.looks = [self.word(LOOKS) for _ in range(rng.randint(5, 16) if wide else rng.randint(3, 6))]
         self.stuffs = [self.word(STUFFS) for _ in range(rng.randint(4, 10) if wide else rng.randint(3, 6))]
         self.things = [self.word(THINGS) for _ in range(rng.randint(8, 24) if wide else rng.randint(6, 12))]
+        for words in (self.looks, self.stuffs):
+            self.twofold(words)
+
+    def twofold(self, words: list[str]) -> None:
+        """At times `dark oak` beside `oak`, and `pale red` beside `red`: names that differ in how they begin."""
+        if self.rng.random() < 0.5:
+            look = self.word(LOOKS)
+            for word in self.rng.sample(words, min(len(words), self.rng.choice((1, 1, 2, 3)))):
+                if word != look:
+                    words.insert(self.rng.randrange(len(words) + 1), f"{look} {word}")
 
     def word(self, pool: Sequence[str]) -> str:
         """An ordinary one, or at times one that means nothing."""
-        if self.rng.random() < 0.9:
+        if self.rng.random() < 0.85:
             return self.rng.choice(pool)
         return "".join(self.rng.choice(_LETTERS[i % 3]) for i in range(self.rng.choice((3, 3, 5, 6, 6, 8))))
 
@@ -106,6 +116,25 @@ class Shelf:
             self.add(1, f"{stuff} {member}", makes, (each, raw))
         if self.rng.random() < 0.4:
             self.kind_of_kind(own, member)
+        if self.rng.random() < 0.6:
+            self.shapes(own, member, 2)
+
+    def shapes(self, stuffs: Sequence[str], material: str, level: int) -> None:
+        """Such as doors, fences and buttons of every wood, or axes and hoes of every metal: long lists of recipes that
+        are almost the same."""
+        handle = self.rng.choice([name for layer in self.layers[:2] for name in layer])
+        for shape in self.rng.sample(self.names.things, min(len(self.names.things), self.rng.randint(2, 6))):
+            makes, each, held = self.rng.choice(_MAKES), self.rng.choice(_FEW), self.rng.choice((0, 0, 1, 2, 4))
+            for stuff in stuffs:
+                of = f"{stuff} {material}".strip()
+                if of != handle and self.names.take(f"{stuff} {shape}"):
+                    more = [(held, handle)] if held else []
+                    self.add(level, f"{stuff} {shape}", makes, (each, of), *more)
+
+    def tools(self) -> None:
+        stuffs = self.rng.sample(self.names.stuffs, min(len(self.names.stuffs), self.rng.randint(2, 5)))
+        self.layers[0] += [stuff for stuff in stuffs if self.names.take(stuff)]
+        self.shapes(stuffs, "", 1)
 
     def kind_of_kind(self, stuffs: Sequence[str], member: str) -> None:
         """Such as wooden slabs, each of planks of its own."""
@@ -129,20 +158,32 @@ class Shelf:
                 del self.kinds[kind]
 
     def coloured(self) -> None:
-        """Such as dyes, what is dyed with them, and what is made of that."""
-        paint, *shapes = self.rng.sample(sorted(set(self.names.things)), 3)
+        """Such as dyes, which are also mixed of one another, what is dyed with them, and what is made of that."""
+        paint, *shapes = self.rng.sample(sorted(set(self.names.things)), 4)
         looks = list(dict.fromkeys(self.names.looks))
         plain, base, each = self.undyed(looks[0])
         makes, many, last = self.rng.choice(_MAKES), self.rng.choice(_FEW), self.rng.choice(_MAKES)
-        for look in looks:
-            if not all(map(self.names.take, (f"{look} {paint}", f"{look} {plain}", f"{look} {shapes[0]}"))):
+        more = [(self.rng.choice((1, 2, 4)), self.names.new()) for _ in range(self.rng.choice((0, 1, 2)))]
+        bright = [look for look in looks if self.names.take(f"{look} {paint}")]
+        mixed = self.rng.choice((0.0, 0.3, 0.5))
+        for i, look in enumerate(bright):
+            if not all(map(self.names.take, (f"{look} {plain}", f"{look} {shapes[0]}", f"{look} {shapes[1]}"))):
                 continue
-            for _ in range(self.rng.choice((1, 1, 2))):
-                self.add(1, f"{look} {paint}", self.rng.choice((1, 1, 1, 2, 3)), (1, self.names.new()))
-            self.add(2, f"{look} {plain}", makes, (each, base), (1, f"{look} {paint}"))
+            if i > 1 and self.rng.random() < mixed:
+                some = self.rng.sample(bright[:i], self.rng.choice((2, 2, 2, min(3, i))))
+                self.add(2, f"{look} {paint}", len(some), *((1, f"{other} {paint}") for other in some))
+            else:
+                for _ in range(self.rng.choice((1, 1, 2))):
+                    self.add(1, f"{look} {paint}", self.rng.choice((1, 1, 1, 2, 3)), (1, self.names.new()))
+            self.add(2, f"{look} {plain}", makes, *self.either_way((each, base), (1, f"{look} {paint}")))
             self.add(3, f"{look} {shapes[0]}", last, (many, f"{look} {plain}"))
+            if more:
+                self.add(2, f"{look} {shapes[1]}", makes, (1, f"{look} {paint}"), *more)
             if plain in self.kinds:
                 self.kinds[plain].append(f"{look} {plain}")
+
+    def either_way(self, *needs: tuple[int, str]) -> tuple[tuple[int, str], ...]:
+        return needs if self.rng.random() < 0.5 else needs[::-1]
 
     def undyed(self, look: str) -> tuple[str, str, int]:
         """What is dyed: a plain thing that is no kind, like glass, or one of the kind itself, like white wool."""
@@ -193,7 +234,8 @@ def imagine(rng: Random, deepest: int = 4, wide: bool = False) -> Book:
 
 def _filled(rng: Random, deepest: int, wide: bool) -> Book:
     shelf = Shelf(rng, wide)
-    for form, often in ((shelf.made_kind, 0.6), (shelf.fetched_kind, 0.3), (shelf.coloured, 0.35)):
+    forms = ((shelf.made_kind, 0.6), (shelf.fetched_kind, 0.3), (shelf.tools, 0.3), (shelf.coloured, 0.4))
+    for form, often in forms:
         if rng.random() < often:
             form()
     for level in range(1, deepest + 1):

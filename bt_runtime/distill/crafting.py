@@ -30,16 +30,16 @@ class Share(NamedTuple):
 
 
 MIXTURE = (
-    Share("adapt", 0.6, (0.1, 0.3, 0.4, 0.2), {"max_depth": 4}),
-    Share("reactree", 0.1, (0.1, 0.3, 0.4, 0.2), {}),
-    Share("react", 0.2, (0.2, 0.4, 0.3, 0.1), {}),
-    Share("plan_and_execute", 0.07, (0.1, 0.4, 0.4, 0.1), {}),
+    Share("adapt", 0.7, (0.1, 0.3, 0.4, 0.2), {"max_depth": 4}),
+    Share("reactree", 0.07, (0.1, 0.3, 0.4, 0.2), {}),
+    Share("react", 0.15, (0.2, 0.4, 0.3, 0.1), {}),
+    Share("plan_and_execute", 0.05, (0.1, 0.4, 0.4, 0.1), {}),
     Share("lota", 0.03, (0.2, 0.4, 0.3, 0.1), {}, (0.0,)),  # it is not shown what came of its acts: no way back
 )
 MOST = 4  # documents of one task: they share their recipes, and more tasks teach more
 
 
-def lessons(seed: int, count: int, first: int = 0, most: int = MOST, wide: float = 0.6) -> Iterator[Taught]:
+def lessons(seed: int, count: int, first: int = 0, most: int = MOST, wide: float = 0.7) -> Iterator[Taught]:
     """So many tasks that came out well, each with at most so many documents; the same numbers give the same lessons.
     `wide` is the share of books that show as much as the game does; short ones are sooner learnt from."""
     for number in range(first, first + count):
@@ -50,7 +50,7 @@ def lessons(seed: int, count: int, first: int = 0, most: int = MOST, wide: float
                 break
 
 
-def exercises(seed: int, count: int, first: int = 0, wide: float = 0.6) -> Iterator[tuple[Exercise, Random]]:
+def exercises(seed: int, count: int, first: int = 0, wide: float = 0.7) -> Iterator[tuple[Exercise, Random]]:
     """What the lessons are given on, whether or not the teacher comes to an end with it."""
     for number in range(first, first + count):
         yield next(_exercises(seed, number, wide))

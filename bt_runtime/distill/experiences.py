@@ -9,7 +9,8 @@ from pathlib import Path
 from bt_runtime.agents.growing import CUT_OFF, UNUSABLE
 from bt_runtime.agents.plan_text import CONTROLS
 from bt_runtime.agents.prompt import agent_prompt, system_text
-from bt_runtime.agents.story import EXPAND, OPENINGS
+from bt_runtime.agents.story import ACT, EXPAND, OPENINGS
+from bt_runtime.agents.surroundings import RECALL
 from bt_runtime.distill.documents import Document
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.store import Store
@@ -26,8 +27,10 @@ def told(path: Path) -> Iterator[Document]:
     finally:
         store.close()
     expanding = {_group(e) for e in found if f"\n{EXPAND}\n" in e.text}
+    recalling = {_group(e) for e in found if f"\n{ACT} {RECALL}" in e.text}
     for experience in found:
-        yield from _document(experience, expanding=_group(experience) in expanding)
+        group = _group(experience)
+        yield from _document(experience, expanding=group in expanding, recalling=group in recalling)
 
 
 def is_worth(experience: Experience) -> bool:
@@ -36,18 +39,19 @@ def is_worth(experience: Experience) -> bool:
 
 
 def _group(experience: Experience) -> tuple[str, str, str]:
-    """Agents of one run were told the same moves; those that never expanded too."""
+    """Agents of one run were told the same; those that never expanded, or never asked their memory, too."""
     return experience.namespace, experience.task, experience.run
 
 
-def _document(experience: Experience, expanding: bool) -> Iterator[Document]:
-    """The text as the prompt builder writes it, with the moves that this run's agents had."""
+def _document(experience: Experience, expanding: bool, recalling: bool) -> Iterator[Document]:
+    """The text as the prompt builder writes it, with the moves and the memory that this run's agents had."""
     text = experience.text.rstrip("\n") + "\n"
     first = _MOVE.search(text)
     if first is None:
         return
     moves = ["think", "act", *(["expand"] if expanding else [])]
-    whole = agent_prompt(system_text("agent", {"moves": moves}), "", "")._replace(task=text).text()
+    system = system_text("agent", {"moves": moves, "recall": recalling})
+    whole = agent_prompt(system, "", "")._replace(task=text).text()
     before = len(whole) - len(text)
     spans = [(before + start, before + end) for start, end in answers(text)]
     if spans:

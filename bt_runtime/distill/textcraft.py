@@ -191,10 +191,10 @@ def _alike(item: str, kind: str) -> int:
 @lru_cache(maxsize=1)
 def _roles() -> dict[str, Role]:
     return {
-        system_text("agent", {"moves": ["think", "act"]}).strip(): "react",
-        system_text("agent", {"moves": ["act"]}).strip(): "acts",
-        system_text("agent", {"moves": ["think", "act", "expand"]}).strip(): "reactree",
-        system_text("executor", {"moves": ["think", "act"]}).strip(): "executor",
+        system_text("agent", {"moves": ["think", "act"], "recall": False}).strip(): "react",
+        system_text("agent", {"moves": ["act"], "recall": False}).strip(): "acts",
+        system_text("agent", {"moves": ["think", "act", "expand"], "recall": False}).strip(): "reactree",
+        system_text("executor", {"moves": ["think", "act"], "recall": False}).strip(): "executor",
         system_text("plan_steps", {"moves": ["expand"]}).strip(): "planner",
     }
 

@@ -21,8 +21,11 @@ class Need(NamedTuple):
     verdict: Verdict
 
     def written(self) -> str:
-        taken = "" if self.item == self.name else f" = {self.item}"
-        return f"{self.amount} {self.name}{taken}: {self.verdict}."
+        """Name, verdict, amount, in the order in which one follows from the other; then what a part or an act says."""
+        return f"{self.name}: have." if self.verdict == "have" else f"{self.name}: {self.done()}."
+
+    def done(self) -> str:
+        return f"{self.verdict} {self.amount} {self.item}"
 
 
 class Work(NamedTuple):
@@ -54,7 +57,7 @@ class Work(NamedTuple):
     def parts(self, last: str) -> list[str]:
         """Subgoals: what has itself to be crafted; where nothing has, what is fetched; and the last craft."""
         chosen = [n for n in self.needs if n.verdict == "craft"] or [n for n in self.needs if n.verdict == "get"]
-        return [*(f"{need.verdict} {need.amount} {need.item}" for need in chosen), last]
+        return [*(need.done() for need in chosen), last]
 
 
 def _listed(needs: Sequence[Need]) -> str:

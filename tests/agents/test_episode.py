@@ -20,7 +20,7 @@ from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from bt_runtime.types import Task
 
 rule = pytest.mark.rule
-RULES = system_text("agent", {"moves": ["think", "act"]}).count("Act: ")
+RULES = system_text("agent", {"moves": ["think", "act"], "recall": False}).count("Act: ")
 
 MANY = """
 version: 1

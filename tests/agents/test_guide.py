@@ -15,7 +15,7 @@ PLAN = "1. Look around.\n2. Leave by the door."
 
 @pytest.mark.parametrize("empty", ["", " \n"])
 def test_without_a_guide_the_system_text_is_the_very_same(empty):
-    system = system_text("agent", {"moves": ["think", "act"]})
+    system = system_text("agent", {"moves": ["think", "act"], "recall": False})
     assert guided(system, empty) is system
 
 

@@ -21,7 +21,7 @@ from bt_runtime.distill import checkpoint, tokenizer
 from bt_runtime.distill.checkpoint import LATEST, STEADY
 from bt_runtime.distill.documents import write
 from bt_runtime.distill.network import SIZES
-from bt_runtime.distill.training import Plan, Training
+from bt_runtime.distill.training import Plan, Training, mixes
 from tests.distill.errands import errands
 
 pytestmark = pytest.mark.usefixtures("one_core")
@@ -159,3 +159,15 @@ def test_changed_documents_begin_a_new_epoch(words, tmp_path):
     told: list[str] = []
     training(tmp_path / "documents", tmp_path / "a", words, replace(PLAN, tokens=8000), told.append).go()
     assert any("not the documents of the checkpoint" in text for text in told)
+
+
+@pytest.mark.parametrize("units", (True, False))
+def test_products_are_of_half_precision_only_where_a_processor_has_units_for_it(units, words, documents, tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"amx_bf16": units})
+    assert mixes("cuda") and mixes("cpu") is units
+    begun = training(documents, tmp_path, words)
+    begun.device, found = "cpu", []
+    begun.network.register_forward_hook(lambda *heard: found.append(torch.is_autocast_enabled("cpu")))
+    rows, batches = begun.epoch()
+    begun._step(rows, batches[0])
+    assert found == [units]

@@ -10,7 +10,7 @@ from bt_runtime.agents.prompt import system_text
 from bt_runtime.types import Task
 from tests.agents.oracles import ways
 
-RULES = system_text("agent", {"moves": ["think", "act"]}).count("Act: ")
+RULES = system_text("agent", {"moves": ["think", "act"], "recall": False}).count("Act: ")
 _TASK = re.compile(r"^Your task is to: (.*)$", re.MULTILINE)
 KNOWS = "make the parts first"
 PLAN = f"1. Read the recipes.\n2. {KNOWS}.\n"
