@@ -116,7 +116,7 @@ class Shelf:
             self.add(1, f"{stuff} {member}", makes, (each, raw))
         if self.rng.random() < 0.4:
             self.kind_of_kind(own, member)
-        if self.rng.random() < 0.6:
+        if self.rng.random() < 0.75:
             self.shapes(own, member, 2)
 
     def shapes(self, stuffs: Sequence[str], material: str, level: int) -> None:
@@ -132,9 +132,11 @@ class Shelf:
                     self.add(level, f"{stuff} {shape}", makes, (each, of), *more)
 
     def tools(self) -> None:
+        """Of stuffs that lie around."""
         stuffs = self.rng.sample(self.names.stuffs, min(len(self.names.stuffs), self.rng.randint(2, 5)))
-        self.layers[0] += [stuff for stuff in stuffs if self.names.take(stuff)]
-        self.shapes(stuffs, "", 1)
+        found = list(filter(self.names.take, stuffs))
+        self.layers[0] += found
+        self.shapes(found, "", 1)
 
     def kind_of_kind(self, stuffs: Sequence[str], member: str) -> None:
         """Such as wooden slabs, each of planks of its own."""
@@ -164,15 +166,17 @@ class Shelf:
         plain, base, each = self.undyed(looks[0])
         makes, many, last = self.rng.choice(_MAKES), self.rng.choice(_FEW), self.rng.choice(_MAKES)
         more = [(self.rng.choice((1, 2, 4)), self.names.new()) for _ in range(self.rng.choice((0, 1, 2)))]
+        while len(self.layers) < 3:
+            self.layers.append([])
         bright = [look for look in looks if self.names.take(f"{look} {paint}")]
-        mixed = self.rng.choice((0.0, 0.3, 0.5))
+        mixed = self.rng.choice((0.0, 0.3, 0.5, 0.7))
         for i, look in enumerate(bright):
             if not all(map(self.names.take, (f"{look} {plain}", f"{look} {shapes[0]}", f"{look} {shapes[1]}"))):
                 continue
             if i > 1 and self.rng.random() < mixed:
                 some = self.rng.sample(bright[:i], self.rng.choice((2, 2, 2, min(3, i))))
                 self.add(2, f"{look} {paint}", len(some), *((1, f"{other} {paint}") for other in some))
-            else:
+            if f"{look} {paint}" not in self.layers[2] or self.rng.random() < 0.4:
                 for _ in range(self.rng.choice((1, 1, 2))):
                     self.add(1, f"{look} {paint}", self.rng.choice((1, 1, 1, 2, 3)), (1, self.names.new()))
             self.add(2, f"{look} {plain}", makes, *self.either_way((each, base), (1, f"{look} {paint}")))
@@ -234,14 +238,15 @@ def imagine(rng: Random, deepest: int = 4, wide: bool = False) -> Book:
 
 def _filled(rng: Random, deepest: int, wide: bool) -> Book:
     shelf = Shelf(rng, wide)
-    forms = ((shelf.made_kind, 0.6), (shelf.fetched_kind, 0.3), (shelf.tools, 0.3), (shelf.coloured, 0.4))
+    forms = ((shelf.made_kind, 0.75), (shelf.fetched_kind, 0.3), (shelf.tools, 0.3), (shelf.coloured, 0.5))
     for form, often in forms:
         if rng.random() < often:
             form()
+    many = rng.choice(((8, 20), (3, 10), (1, 4))) if wide else rng.choice(((3, 10), (1, 4)))
     for level in range(1, deepest + 1):
         if len(shelf.layers) <= level:
             shelf.layers.append([])
-        for _ in range(rng.randint(8, 20) if wide else rng.randint(3, 10)):
+        for _ in range(rng.randint(*many)):
             shelf.anything(level)
     return Book("imagined", shelf.recipes, shelf.kinds)
 

@@ -14,14 +14,16 @@ _MANY = (1, 1, 1, 2, 2, 3)
 
 
 def reminded(document: Document, earlier: Sequence[Document], rng: Random) -> Document:
-    """The document, with what agents with alike goals did elsewhere told first; itself where nothing is short enough."""
+    """The document, with what agents with alike goals did elsewhere told first; itself where all is too long."""
     told = list(_chosen(document, earlier, rng))
     if not told:
         return document
     system, _, task = document.text.partition("\n\n")
     text = f"{system}\n\n{example_block(told)}\n{task}"
     more = len(text) - len(document.text)
-    return Document(f"{document.kind} reminded", text, tuple((start + more, end + more) for start, end in document.learn))
+    return Document(
+        f"{document.kind} reminded", text, tuple((start + more, end + more) for start, end in document.learn)
+    )
 
 
 def _chosen(document: Document, earlier: Sequence[Document], rng: Random) -> Iterator[str]:

@@ -42,15 +42,26 @@ class Scene:
     def crafted(self, name: str) -> bool:
         return name in self.products or name in self.members
 
+    def fits(self, item: str, name: str) -> bool:
+        """Is it that item, or one of that kind?"""
+        return item == name or (name in self.members and _akin(item, name))
+
+    def taken(self, bag: Mapping[str, int], name: str) -> str:
+        """What is taken for it: of a kind that of which most is held, else what is made for it."""
+        held = [item for item in bag if self.fits(item, name)]
+        made = self.recipe(name)
+        return max(held, key=lambda item: bag[item]) if held else made.item if made else name
+
     def recipe(self, item: str) -> Recipe | None:
-        """The first whose ingredients can all be fetched, else the first."""
-        ways = [recipe for recipe in self.recipes if recipe.item == item]
+        """The first whose ingredients can all be fetched, else the first; of a kind that of one of it."""
+        name = item if item in self.products else self.members.get(item, item)
+        ways = [recipe for recipe in self.recipes if recipe.item == name]
         return min(ways, key=lambda way: any(self.crafted(need.item) for need in way.needs), default=None)
 
     def named(self, item: str, needs: tuple[Ingredient, ...]) -> Recipe | None:
-        """The recipe that a goal names by its ingredients: for a kind it may name one of it."""
+        """The recipe that a goal names by its ingredients."""
         amounts = [need.amount for need in needs]
-        alike = [r for r in self.recipes if r.item == item and [need.amount for need in r.needs] == amounts]
+        alike = [r for r in self.recipes if self.fits(r.item, item) and [need.amount for need in r.needs] == amounts]
         meant = [sum(a.item == b.item for a, b in zip(r.needs, needs, strict=True)) for r in alike]
         return alike[meant.index(max(meant))]._replace(needs=needs) if alike else None
 

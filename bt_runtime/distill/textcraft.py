@@ -108,12 +108,12 @@ def _make(scene: Scene, work: Work, role: Role, last: str) -> Program:
                 if work.wanted > 1:
                     yield f"{THINK} Made {made} of {work.wanted}."
         except Looked as looked:
-            work = survey(scene, work.recipe, work.wanted - made, looked.bag)
+            work = survey(scene, work.name, work.recipe, work.wanted - made, looked.bag)
             made = 0
 
 
 def _inner(scene: Scene, need: Need, role: Role) -> Program:
-    work = work_for(scene, Wanted("craft", need.amount, need.item, ()))
+    work = work_for(scene, Wanted("craft", need.amount, need.name, ()))
     if work is not None:
         yield from _make(scene, work, role, "")
 
@@ -126,9 +126,9 @@ def _handed_on(work: Work, role: Role, last: str) -> str:
 
 def _get(need: Need) -> Generator[str, Step, str]:
     """Gives the item that came: for a kind, one of it."""
-    step = yield f"{ACT} get {need.amount} {need.item}"
+    step = yield f"{ACT} get {need.amount} {need.name}"
     came = counted(step.text.removeprefix("get "))
-    return came.item if came else need.item
+    return came.item if came else need.name
 
 
 def _replayed(program: Program, steps: Sequence[Step], scene: Scene, role: Role) -> str:
@@ -161,6 +161,8 @@ def _same(line: str, step: Step, named: set[str]) -> bool:
     if step.move == "expand":
         return line.startswith(EXPAND) and not step.observation  # one that was refused is made anew
     said = f"{ACT} {step.text}"
+    if step.text.startswith("craft "):  # whatever stands for a kind
+        return said.partition(" using ")[0] == line.partition(" using ")[0]
     if said == line or not step.text.startswith("get "):
         return said == line
     wanted, came = counted(line.removeprefix(f"{ACT} get ")), counted(step.text.removeprefix("get "))
@@ -168,7 +170,7 @@ def _same(line: str, step: Step, named: set[str]) -> bool:
 
 
 def _possible(act: str, sentences: Sequence[str], steps: Sequence[Step], scene: Scene) -> str:
-    """The act itself; for a kind to be fetched one of its items; otherwise a look into the bag, and at last failure."""
+    """The act itself; for a kind one of its items; otherwise a look into the bag, and at last failure."""
     if act in sentences:
         return act
     if act.startswith("get "):
@@ -178,6 +180,10 @@ def _possible(act: str, sentences: Sequence[str], steps: Sequence[Step], scene: 
         fitting = [n for n in offered if n.amount == asked.amount and n.item not in named]
         if fitting:
             return f"get {asked.amount} {max(fitting, key=lambda n: _alike(n.item, asked.item)).item}"
+    if act.startswith("craft "):
+        product = f"{act.partition(' using ')[0]} using "
+        if alike := [s for s in sentences if s.startswith(product)]:
+            return alike[0]
     looks = sum(step.text == "inventory" for step in steps)
     return "inventory" if looks < 3 else "failure"
 

@@ -74,7 +74,7 @@ class Plan:
 
 
 def mixes(device: str) -> bool:
-    """Does half as much precision in products cost less time? On a processor without units for it, half as much again."""
+    """Is half precision in products quicker? A processor without units for it takes half as long again."""
     return device == "cuda" or bool(torch.cpu.get_capabilities().get("amx_bf16"))
 
 

@@ -68,7 +68,9 @@ def test_working_memory_answers_where_a_thing_was_seen_by_another_agent_of_the_r
 def test_a_prompt_tells_of_the_memory_that_can_be_asked_and_of_none_that_cannot(house):
     _, task, world = house
     for recall in (True, False):
-        with Run("react", inputs={"goal": task.goal}, world=world, recall=recall, model=ScriptedModel(["Act: done"])) as run:
+        with Run(
+            "react", inputs={"goal": task.goal}, world=world, recall=recall, model=ScriptedModel(["Act: done"])
+        ) as run:
             run.spin()
             asked = run.equipment.models["default"].asked[0]
         offered = any(sentence.startswith(" recall location of ") for sentence in asked["moves"]["Act:"])

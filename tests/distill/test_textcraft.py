@@ -80,10 +80,22 @@ def test_a_thought_copies_the_recipe_and_judges_each_ingredient_in_turn() -> Non
     assert said == "Think: rod using 3 stick, 2 string. Wants 1. stick: craft 3 stick. string: get 2 string."
 
 
-def test_for_a_kind_the_first_of_it_is_named_and_a_plain_thing_is_no_kind_of_what_is_made_of_it() -> None:
-    said = says("agent", "craft 6 stick", [])
-    assert said == "Think: stick using 2 planks. Wants 6. planks: craft 12 birch planks."
+def test_a_kind_is_made_by_the_first_recipe_whose_products_name_ends_with_it_and_a_plain_thing_is_no_kind() -> None:
+    assert says("agent", "craft 6 stick", []) == "Think: stick using 2 planks. Wants 6. planks: craft 12 planks."
+    said = says("executor", "craft 12 planks", [])
+    assert said == "Think: planks using 1 birch log. Wants 12. birch log: get 1 birch log."
+    told = [Step("think", said.removeprefix("Think: ")), Step("act", "get 1 birch log", "Got 1 birch log")]
+    craft = "craft 4 birch planks using 1 birch log"
+    assert says("executor", "craft 12 planks", told, sentences=(craft,)) == f"Act: {craft}"
     assert "glass: get 8 glass." in says("agent", "craft lime glass", [])
+
+
+def test_of_a_kind_that_was_made_what_is_held_is_taken() -> None:
+    goal, held = "craft 6 stick using 2 planks", "[birch planks] (1) [oak planks] (12)"
+    said = says("executor", goal, [], held)
+    assert said == "Think: stick using 2 planks. Wants 6. planks: have."
+    told, craft = [Step("think", said.removeprefix("Think: "))], "craft 4 stick using 2 oak planks"
+    assert says("executor", goal, told, held, sentences=("done", craft)) == f"Act: {craft}"
 
 
 def test_an_executor_gives_up_when_a_part_has_itself_to_be_crafted_and_the_planner_names_that_part() -> None:
@@ -100,7 +112,7 @@ def test_an_executor_gives_up_when_a_part_has_itself_to_be_crafted_and_the_plann
 def test_a_part_that_finishes_uses_what_is_held_and_another_part_does_not() -> None:
     held = "[stick] (4) [oak planks] (2)"
     assert "stick: have. string: get 2 string." in says("executor", "craft 1 rod using 3 stick, 2 string", [], held)
-    assert "planks: craft 4 birch planks." in says("executor", "craft 2 stick", [], held)
+    assert "planks: craft 4 planks." in says("executor", "craft 2 stick", [], held)
 
 
 def test_what_is_made_several_times_is_counted_aloud() -> None:

@@ -162,7 +162,9 @@ def test_changed_documents_begin_a_new_epoch(words, tmp_path):
 
 
 @pytest.mark.parametrize("units", (True, False))
-def test_products_are_of_half_precision_only_where_a_processor_has_units_for_it(units, words, documents, tmp_path, monkeypatch):
+def test_products_are_of_half_precision_only_where_there_are_units_for_it(
+    units, words, documents, tmp_path, monkeypatch
+):
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"amx_bf16": units})
     assert mixes("cuda") and mixes("cpu") is units
     begun = training(documents, tmp_path, words)
