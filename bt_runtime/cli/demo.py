@@ -24,7 +24,7 @@ from bt_runtime.envs.registry import open_suite
 from bt_runtime.runtime import Run, load
 from bt_runtime.types import Task, Verdict
 
-SEED = 3  # at which the starter model solves both: of the items of depth 3 it solves about half
+SEED = 3  # at which the starter model solves both: of the items of depth 3 it solves two of five
 BUDGET = Budget(decisions=200, seconds=50)  # of each act: the demo ends in time whatever the model is
 NEXT = """
 {again}

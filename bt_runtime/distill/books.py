@@ -166,17 +166,16 @@ class Shelf:
         plain, base, each = self.undyed(looks[0])
         makes, many, last = self.rng.choice(_MAKES), self.rng.choice(_FEW), self.rng.choice(_MAKES)
         more = [(self.rng.choice((1, 2, 4)), self.names.new()) for _ in range(self.rng.choice((0, 1, 2)))]
-        while len(self.layers) < 3:
-            self.layers.append([])
         bright = [look for look in looks if self.names.take(f"{look} {paint}")]
         mixed = self.rng.choice((0.0, 0.3, 0.5, 0.7))
         for i, look in enumerate(bright):
             if not all(map(self.names.take, (f"{look} {plain}", f"{look} {shapes[0]}", f"{look} {shapes[1]}"))):
                 continue
-            if i > 1 and self.rng.random() < mixed:
+            blended = i > 1 and self.rng.random() < mixed
+            if blended:
                 some = self.rng.sample(bright[:i], self.rng.choice((2, 2, 2, min(3, i))))
                 self.add(2, f"{look} {paint}", len(some), *((1, f"{other} {paint}") for other in some))
-            if f"{look} {paint}" not in self.layers[2] or self.rng.random() < 0.4:
+            if not blended or self.rng.random() < 0.4:
                 for _ in range(self.rng.choice((1, 1, 2))):
                     self.add(1, f"{look} {paint}", self.rng.choice((1, 1, 1, 2, 3)), (1, self.names.new()))
             self.add(2, f"{look} {plain}", makes, *self.either_way((each, base), (1, f"{look} {paint}")))

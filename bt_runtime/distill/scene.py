@@ -49,8 +49,7 @@ class Scene:
     def taken(self, bag: Mapping[str, int], name: str) -> str:
         """What is taken for it: of a kind that of which most is held, else what is made for it."""
         held = [item for item in bag if self.fits(item, name)]
-        made = self.recipe(name)
-        return max(held, key=lambda item: bag[item]) if held else made.item if made else name
+        return max(held, key=lambda item: bag[item]) if held else self.members.get(name, name)
 
     def recipe(self, item: str) -> Recipe | None:
         """The first whose ingredients can all be fetched, else the first; of a kind that of one of it."""
