@@ -1,0 +1,139 @@
+"""What the shipped model has learnt stays byte for byte: prompts, the moves and options offered, the forms of plans.
+
+A wayward model answers by the hash of what it is asked, so that one digest covers all questions of an episode, and the
+questions that followed from its answers. When a change of these is meant, the starter must be taught anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bt_runtime import Run, load
+from bt_runtime.agents.budget import Budget
+from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.cli import main
+from bt_runtime.envs.registry import open_suite, open_world
+from bt_runtime.types import Grammar
+
+STRATEGIES = ("react", "reactree", "adapt", "plan_and_execute", "try_again", "reflexion", "lota")
+PARTS = ("find the apple", "take the apple 1 from table 1", "craft 1 stick using 2 planks", "go to fridge 1", "done")
+THOUGHTS = ("It is not here.", "apple: table 1. Wants 2.", "The fridge is next")
+EXPANSIONS = (
+    "sequence: [{0}, {1}]",
+    "fallback: [{0}, {1}]",
+    "sequence: [{0}, {{act: {1}}}, {0}]",
+    "parallel: [{0}, {1}]",
+    "sequence: [{0}, {{fallback: [{1}, {0}]}}]",
+    "bogus: [{0}]",
+)
+STEPS = (
+    "Step 1: {0}\nStep 2: {1}\nExecution Order: (Step 1 AND Step 2)\n",
+    "Step 1: {1}\nStep 2: {0}\nExecution Order: (Step 1 OR Step 2)\n",
+    "Step 1: {0}\nStep 2: {1}\nStep 3: {0}\nExecution Order: (Step 1 AND (Step 2 OR Step 3))\n",
+    "no plan\n",
+)
+ENDS = ("done", "failure")
+
+
+class Wayward:
+    """Answers by the hash of the question, and keeps a digest of all questions."""
+
+    def __init__(self, seed: int, plans: tuple[str, ...]) -> None:
+        self.seen = sha256(str(seed).encode())
+        self.plans = plans
+
+    def __call__(self, ask: Mapping[str, Any]) -> str:
+        self.seen.update(repr(sorted(ask.items())).encode("utf-8", "surrogatepass"))
+        draw = int.from_bytes(self.seen.digest()[:8])
+        if ask["kind"] == "choose":
+            return one_of(ask["options"], draw)
+        if ask["kind"] == "decide":
+            # more acts than thoughts: a move counts as often as it has options, up to five
+            moves = [move for move, options in ask["moves"].items() for _ in range(min(5, len(options)) or 1)]
+            move = moves[draw % len(moves)]
+            options = ask["moves"][move]
+            return str(move + (one_of(options, draw // 7) if options else ""))
+        forms = THOUGHTS if str(ask["prompt"]).endswith("Think:") else self.plans
+        return forms[draw // 25 % len(forms)].format(PARTS[draw % 5], PARTS[draw // 5 % 5])
+
+
+class Asked(ScriptedModel):
+    """The grammar of an answer belongs to the question."""
+
+    def __init__(self, script: Wayward) -> None:
+        super().__init__(script)
+        self.wayward = script
+
+    def write(self, prompt: str, *, grammar: Grammar | None = None, **how: Any) -> Any:
+        self.wayward.seen.update(repr((tuple(grammar or ()), sorted(how.items()))).encode())
+        return super().write(prompt, grammar=grammar, **how)
+
+
+def one_of(options: Sequence[str], draw: int) -> str:
+    """Any; an end only once in a while, so that episodes go on."""
+    kept = [o for o in options if o.strip() not in ENDS] if draw % 23 else []
+    return (kept or options)[draw // 23 % len(kept or options)]
+
+
+def asked(strategy: str, suite: str, memory: Path | None = None) -> str:
+    """The digest of all that a model is asked in three tasks, one of training among them."""
+    tree, found, count = load(strategy), [], 0
+    for seed, task in enumerate([*open_suite(suite).tasks(11, 2, "eval"), *open_suite(suite).tasks(12, 1, "train")]):
+        world = open_world(suite)
+        world.reset(task)
+        script = Wayward(seed, EXPANSIONS if strategy == "reactree" else STEPS)
+        model = Asked(script)
+        with Run(
+            tree, inputs={"goal": task.goal}, world=world, task=task, model=model, seed=seed,
+            memory=memory, budget=Budget(decisions=60),
+        ) as run:  # fmt: skip
+            run.spin(seconds=60)
+        count += len(model.asked)
+        found.append(script.seen.hexdigest()[:16])
+        world.close()
+    assert count > 60, "hardly anything was asked"
+    return " ".join(found)
+
+
+@pytest.mark.parametrize("suite", ["house", "textcraft"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_strategy_asks_what_it_always_asked(strategy: str, suite: str) -> None:
+    """Word for word, whatever was answered before: prompts, options in their order, and how refusals are told."""
+    assert asked(strategy, suite) == ASKED[strategy, suite]
+
+
+@pytest.mark.memory
+@pytest.mark.parametrize("strategy", ["reactree", "lota"])
+def test_experiences_stand_in_a_prompt_as_they_always_did(strategy: str, tmp_path: Path) -> None:
+    """Retrieved by the hashing embedder from the shipped experiences: examples of agents and of whole tasks."""
+    pytest.importorskip("faiss")
+    memory = tmp_path / "memory.db"
+    assert main(["memory", "import", "household", "--embedder", "hashing", "--store", str(memory)]) == 0
+    assert asked(strategy, "house", memory) == TOLD[strategy]
+
+
+ASKED = {
+    ("react", "house"): "aae6bde70cd08b7f 74e7d1d12088b2fc 3b2372e65a114a73",
+    ("react", "textcraft"): "41aa789789874e0d ae56c1ffb64812c3 7f367cfde618224c",
+    ("reactree", "house"): "f15b6bd9ba0cb618 4723f76af2f57a22 5e10a20ba0238e0e",
+    ("reactree", "textcraft"): "9a2a619edfb712a1 ea3e2fc88b30263e b01bb63d066379d8",
+    ("adapt", "house"): "f98a25fd04d2181a 2395d58d3bbb1e45 b25e96c76d945562",
+    ("adapt", "textcraft"): "5cd50ed3c9a78958 251dfe229d4b0f95 de82abf1ebb919f1",
+    ("plan_and_execute", "house"): "e8a2dd89b293e5cd b3df36a3a386af66 0e09addb0374d3bd",
+    ("plan_and_execute", "textcraft"): "a293469801f508dd 271ceba5e36325d5 93ada9fdc2142ffc",
+    ("try_again", "house"): "b35ed729d3baf2ea 40a20e62cb60e96f 2e51aa2a68d2af6e",
+    ("try_again", "textcraft"): "68c7229a9824c851 fc1fa72d459e22b6 81995b0510f5ca52",
+    ("reflexion", "house"): "05d487010e2cbfb8 8bc9067c49742fcd 7c9ddb35ce16ed2a",
+    ("reflexion", "textcraft"): "3f33cb5c9af6b192 220fa63f0153e243 1a483b46481b26e0",
+    ("lota", "house"): "3088e1161a309b1a cfebb9768ae4c202 42ad8b2bf05041a3",
+    ("lota", "textcraft"): "f3d31116f4267eb6 4dca74dbeef8102e 2ba9e07737c67209",
+}
+TOLD = {
+    "reactree": "05c4912af34632ba 9cfb811813ae82fc 976600f73d4d480f",
+    "lota": "6b2b55ce0ccc108b bc3bd056d5f8ba7a b72329d09ff94b53",
+}
