@@ -131,13 +131,14 @@ $(TORCH_THERE): $(TEST_STAMP)
 	@touch $@
 
 train-test: $(TORCH_THERE)
-	$(PY) -m pytest tests/distill tests/cli/test_distill.py
+	$(PY) -m pytest tests/distill tests/recipes tests/cli/test_distill.py
 
 # The weights that come with the package were made like this; see bt_runtime/llm/starter/README.md
 MINUTES ?= 240
 PROCESSES ?= $(shell nproc 2>/dev/null || echo 1)
 starter: $(TORCH_THERE)
-	$(PY) -m bt_runtime.cli distill --from drills:1800 house:6000 textcraft:6600 guided:640 --minutes $(MINUTES) \
+	$(PY) -m recipes.starter drills:1800 house:6000 textcraft:6600 guided:640 --seed 3 --out build/lessons
+	$(PY) -m bt_runtime.cli distill --from build/lessons --minutes $(MINUTES) \
 		--processes $(PROCESSES) --batch 8192 --rate 0.0015 --fall 0.9 --echo 0.12 --seed 3 --quantise f16 \
 		--out build/starter.gguf
 

@@ -17,7 +17,7 @@ SIZES = ("toy", "tiny", "small", "base", "large")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    what = "documents (*.jsonl, or a folder of them), a folder of recorded runs, a memory, or a teacher: house:3000"
+    what = "documents (*.jsonl, or a folder of them), a folder of recorded runs, or a memory"
     add("--from", dest="wanted", nargs="+", required=True, metavar="SOURCE", help=what)
     add("--out", type=Path, required=True, metavar="FILE.gguf", help="the model to write")
     add("--work", type=Path, metavar="DIR", help="where the stages keep what they made (default: FILE.work)")
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         shutil.rmtree(work)
     init = _beginning(args.init)
     order = Order(
-        places=gathered(args.wanted, work / "documents", args.seed, say, init),
+        places=gathered(args.wanted, work / "documents"),
         work=work,
         out=args.out,
         plan=Plan(

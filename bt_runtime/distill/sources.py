@@ -1,6 +1,6 @@
 """Where documents come from. Shards are read as they lie; everything else is written down as a shard first.
 
-A source is one function: what it is called, and what it yields. Teachers make documents up (`teachers.py`).
+A source is one function: what it is called, and what it yields.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import NamedTuple
 from bt_runtime.diagnose import BtError
 from bt_runtime.distill import documents, experiences, journals
 from bt_runtime.distill.documents import Document, digest
-from bt_runtime.distill.teachers import PRACTICE, TEACHERS, Tell, course, shards
 from bt_runtime.journal.folder import journals as journals_in
 from bt_runtime.journal.store import SUFFIX as JOURNAL
 
@@ -22,26 +21,15 @@ class Source(NamedTuple):
     yields: Callable[[], Iterable[Document]]
 
 
-def gathered(
-    wanted: Iterable[str],
-    folder: Path,
-    seed: int = 0,
-    tell: Tell = lambda text: None,
-    student: Path | None = None,
-) -> list[Path]:
-    """The shards, and folders of shards, to learn from; what is no shard yet becomes one in `folder`. The `student` is
-    the model that training goes on from, where one practises."""
-    return [place for word in wanted for place in _places(word, folder, seed, tell, student)]
+def gathered(wanted: Iterable[str], folder: Path) -> list[Path]:
+    """The shards, and folders of shards, to learn from; what is no shard yet becomes one in `folder`."""
+    return [place for word in wanted for place in _places(word, folder)]
 
 
-def _places(word: str, folder: Path, seed: int, tell: Tell, student: Path | None) -> Iterator[Path]:
+def _places(word: str, folder: Path) -> Iterator[Path]:
     path = Path(word)
-    taught = None if path.exists() else course(word, seed, student)
-    if taught is not None:
-        yield from shards(taught, folder, tell)
-    elif not path.exists():
-        kinds = "shards, a folder of recorded runs, a memory (btr memory path), or a teacher"
-        raise BtError(f"there is no {path}", f"name {kinds}: {', '.join([*TEACHERS, *PRACTICE])}")
+    if not path.exists():
+        raise BtError(f"there is no {path}", "name shards, a folder of recorded runs, or a memory (btr memory path)")
     elif path.suffix == documents.SUFFIX or (path.is_dir() and any(path.rglob(f"*{documents.SUFFIX}"))):
         yield path
     elif path.is_dir() and journals_in(path):

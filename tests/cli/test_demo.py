@@ -23,13 +23,13 @@ from bt_runtime.cli.face import FINE, Face, columns
 from bt_runtime.cli.goals import Goal, LiveGoals, goals, line
 from bt_runtime.cli.outline import outline
 from bt_runtime.diagnose import BtError
-from bt_runtime.distill import house
-from bt_runtime.distill.lesson import teach
-from bt_runtime.distill.seen import read
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.llm import settings
 from bt_runtime.runtime import Run, load
 from bt_runtime.types import Task
+from recipes.starter import house
+from recipes.starter.lesson import teach
+from recipes.starter.seen import read
 from tests.cli.conftest import Btr, tree
 from tests.cli.screen import Screen
 from tests.cli.test_live import Terminal

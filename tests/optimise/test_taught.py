@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.distill.coach import Coach
 from bt_runtime.optimise.held_out import measure
 from bt_runtime.optimise.loop import optimise
 from bt_runtime.optimise.setup import Setup
+from recipes.starter.coach import Coach
 
 
 def test_a_plan_raises_what_is_reached_in_homes_and_under_rules_that_no_lesson_has_by_thirty_points(

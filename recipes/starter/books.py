@@ -1,0 +1,271 @@
+"""Recipe books to learn reading from: made-up things with ordinary names, in families like a game's.
+
+Nothing in them can be known by heart, and nothing of what is tested stands in them: no name is one of the game's
+book, and no name could be one of the invented books that are kept for evaluation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from random import Random
+
+from bt_runtime.envs.textcraft.invent import sounds_of
+from bt_runtime.envs.textcraft.recipes import Book, Ingredient, Recipe
+from bt_runtime.envs.textcraft.suite import books
+from bt_runtime.envs.textcraft.tasks import commands, gold
+from bt_runtime.types import Json, Task
+from recipes.starter.scene import Scene
+from recipes.starter.words import LOOKS, STUFFS, THINGS
+
+_MAKES = (1, 1, 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 6, 8, 9, 16)
+_EACH = (1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9)
+_FEW = (1, 1, 1, 1, 1, 2, 2, 3, 4, 6)  # of what has itself to be crafted: otherwise the work doubles with every level
+_EVAL = sounds_of("eval")
+_LETTERS = ("bcdfghjklmnprstvwyz", "aeiouaeiouy", "bdgklmnprstxyz")
+
+
+class Names:
+    """Names of one book, out of few words, so that many are alike; none twice, none that is reserved."""
+
+    def __init__(self, rng: Random, wide: bool) -> None:
+        self.rng = rng
+        self.used: set[str] = set()
+        self.looks = [self.word(LOOKS) for _ in range(rng.randint(5, 16) if wide else rng.randint(3, 6))]
+        self.stuffs = [self.word(STUFFS) for _ in range(rng.randint(4, 10) if wide else rng.randint(3, 6))]
+        self.things = [self.word(THINGS) for _ in range(rng.randint(8, 24) if wide else rng.randint(6, 12))]
+        for words in (self.looks, self.stuffs):
+            self.twofold(words)
+
+    def twofold(self, words: list[str]) -> None:
+        """At times `dark oak` beside `oak`, and `pale red` beside `red`: names that differ in how they begin."""
+        if self.rng.random() < 0.5:
+            look = self.word(LOOKS)
+            for word in self.rng.sample(words, min(len(words), self.rng.choice((1, 1, 2, 3)))):
+                if word != look:
+                    words.insert(self.rng.randrange(len(words) + 1), f"{look} {word}")
+
+    def word(self, pool: Sequence[str]) -> str:
+        """An ordinary one, or at times one that means nothing."""
+        if self.rng.random() < 0.85:
+            return self.rng.choice(pool)
+        return "".join(self.rng.choice(_LETTERS[i % 3]) for i in range(self.rng.choice((3, 3, 5, 6, 6, 8))))
+
+    def new(self) -> str:
+        while True:
+            look, stuff, thing = map(self.rng.choice, (self.looks, self.stuffs, self.things))
+            form = self.rng.choices(
+                (stuff, thing, f"{look} {thing}", f"{stuff} {thing}", f"{look} {stuff}", f"{look} {stuff} {thing}",
+                 f"{stuff} {self.rng.choice(('and', 'of the', 'on a', 'in a'))} {thing}"),
+                (12, 18, 22, 26, 8, 10, 4),
+            )[0]  # fmt: skip
+            if self.take(form):
+                return form
+            self.things.append(self.word(THINGS))
+
+    def take(self, name: str) -> bool:
+        """Whether it is free, and then it is no more."""
+        words = name.split()
+        if name in self.used or reserved(name) or len(set(words)) < len(words):
+            return False
+        self.used.add(name)
+        return True
+
+
+def reserved(name: str) -> bool:
+    """Is it a name of the game, or one that an invented book for evaluation can have?"""
+    return name in _game() or all(_EVAL.fullmatch(word) for word in name.split())
+
+
+@lru_cache(maxsize=1)
+def _game() -> frozenset[str]:
+    game = books(None)["game"]
+    return game.items | game.kinds.keys()
+
+
+class Shelf:
+    """A book in the making: layer by layer, each of things of the layers below."""
+
+    def __init__(self, rng: Random, wide: bool) -> None:
+        self.rng = rng
+        self.names = Names(rng, wide)
+        self.kinds: dict[str, list[str]] = {}
+        self.recipes: list[Recipe] = []
+        self.layers: list[list[str]] = [[self.names.new() for _ in range(rng.randint(5, 14))], []]
+
+    def add(self, level: int, item: str, makes: int, *needs: tuple[int, str]) -> None:
+        while len(self.layers) <= level:
+            self.layers.append([])
+        if item not in self.layers[level]:
+            self.layers[level].append(item)
+        self.recipes.append(Recipe(item, makes, tuple(Ingredient(count, name) for count, name in needs)))
+
+    def made_kind(self) -> None:
+        """Such as planks: each of them is made of something of its own."""
+        thing = self.rng.choice(self.names.things)
+        kind = self.rng.choice((thing, f"{thing}s", f"{thing}s", f"{self.rng.choice(self.names.looks)} {thing}s"))
+        member = thing if kind != f"{thing}s" or self.rng.random() < 0.4 else kind
+        source = self.rng.choice([t for t in self.names.things if t != thing])
+        own = [s for s in dict.fromkeys(self.names.stuffs) if self.names.take(f"{s} {member}")]
+        if len(own) < 2 or not self.names.take(kind):
+            return
+        self.kinds[kind] = [f"{s} {member}" for s in own]
+        makes, each = self.rng.choice(_MAKES), self.rng.choice((1, 1, 2, 3, 4))
+        for stuff in own:
+            raw = f"{stuff} {source}" if self.names.take(f"{stuff} {source}") else self.names.new()
+            self.add(1, f"{stuff} {member}", makes, (each, raw))
+        if self.rng.random() < 0.4:
+            self.kind_of_kind(own, member)
+        if self.rng.random() < 0.75:
+            self.shapes(own, member, 2)
+
+    def shapes(self, stuffs: Sequence[str], material: str, level: int) -> None:
+        """Such as doors, fences and buttons of every wood, or axes and hoes of every metal: long lists of recipes that
+        are almost the same."""
+        handle = self.rng.choice([name for layer in self.layers[:2] for name in layer])
+        for shape in self.rng.sample(self.names.things, min(len(self.names.things), self.rng.randint(2, 6))):
+            makes, each, held = self.rng.choice(_MAKES), self.rng.choice(_FEW), self.rng.choice((0, 0, 1, 2, 4))
+            for stuff in stuffs:
+                of = f"{stuff} {material}".strip()
+                if of != handle and self.names.take(f"{stuff} {shape}"):
+                    more = [(held, handle)] if held else []
+                    self.add(level, f"{stuff} {shape}", makes, (each, of), *more)
+
+    def tools(self) -> None:
+        """Of stuffs that lie around."""
+        stuffs = self.rng.sample(self.names.stuffs, min(len(self.names.stuffs), self.rng.randint(2, 5)))
+        found = list(filter(self.names.take, stuffs))
+        self.layers[0] += found
+        self.shapes(found, "", 1)
+
+    def kind_of_kind(self, stuffs: Sequence[str], member: str) -> None:
+        """Such as wooden slabs, each of planks of its own."""
+        thing = self.rng.choice([t for t in self.names.things if t != member])
+        kind = f"{self.rng.choice(self.names.looks)} {thing}s"
+        own = [s for s in stuffs if self.names.take(f"{s} {thing}")]
+        if len(own) > 1 and self.names.take(kind):
+            self.kinds[kind] = [f"{s} {thing}" for s in own]
+            makes, each = self.rng.choice(_MAKES), self.rng.choice(_FEW)
+            for stuff in own:
+                self.add(2, f"{stuff} {thing}", makes, (each, f"{stuff} {member}"))
+
+    def fetched_kind(self) -> None:
+        """Such as stone tool materials: what is of it lies around, and no recipe names it."""
+        stuff = self.rng.choice(self.names.stuffs)
+        kind = self.rng.choice((f"{stuff}s", f"{stuff} {self.rng.choice(self.names.things)} materials"))
+        members = [f"{self.names.word(LOOKS)}{stuff}", f"{self.rng.choice(self.names.looks)} {stuff}"]
+        if self.names.take(kind):
+            self.kinds[kind] = [name for name in members if self.names.take(name)]
+            if not self.kinds[kind]:
+                del self.kinds[kind]
+
+    def coloured(self) -> None:
+        """Such as dyes, which are also mixed of one another, what is dyed with them, and what is made of that."""
+        paint, *shapes = self.rng.sample(sorted(set(self.names.things)), 4)
+        looks = list(dict.fromkeys(self.names.looks))
+        plain, base, each = self.undyed(looks[0])
+        makes, many, last = self.rng.choice(_MAKES), self.rng.choice(_FEW), self.rng.choice(_MAKES)
+        more = [(self.rng.choice((1, 2, 4)), self.names.new()) for _ in range(self.rng.choice((0, 1, 2)))]
+        bright = [look for look in looks if self.names.take(f"{look} {paint}")]
+        mixed = self.rng.choice((0.0, 0.3, 0.5, 0.7))
+        for i, look in enumerate(bright):
+            if not all(map(self.names.take, (f"{look} {plain}", f"{look} {shapes[0]}", f"{look} {shapes[1]}"))):
+                continue
+            blended = i > 1 and self.rng.random() < mixed
+            if blended:
+                some = self.rng.sample(bright[:i], self.rng.choice((2, 2, 2, min(3, i))))
+                self.add(2, f"{look} {paint}", len(some), *((1, f"{other} {paint}") for other in some))
+            if not blended or self.rng.random() < 0.4:
+                for _ in range(self.rng.choice((1, 1, 2))):
+                    self.add(1, f"{look} {paint}", self.rng.choice((1, 1, 1, 2, 3)), (1, self.names.new()))
+            self.add(2, f"{look} {plain}", makes, *self.either_way((each, base), (1, f"{look} {paint}")))
+            self.add(3, f"{look} {shapes[0]}", last, (many, f"{look} {plain}"))
+            if more:
+                self.add(2, f"{look} {shapes[1]}", makes, (1, f"{look} {paint}"), *more)
+            if plain in self.kinds:
+                self.kinds[plain].append(f"{look} {plain}")
+
+    def either_way(self, *needs: tuple[int, str]) -> tuple[tuple[int, str], ...]:
+        return needs if self.rng.random() < 0.5 else needs[::-1]
+
+    def undyed(self, look: str) -> tuple[str, str, int]:
+        """What is dyed: a plain thing that is no kind, like glass, or one of the kind itself, like white wool."""
+        plain = self.names.new()
+        if self.rng.random() < 0.6 or not self.names.take(f"{look} {plain}"):
+            return plain, plain, self.rng.choice(_EACH)
+        self.kinds[plain] = [f"{look} {plain}"]
+        self.add(1, f"{look} {plain}", 1, (self.rng.choice(_EACH), self.names.new()))
+        return plain, f"{look} {plain}", 1
+
+    def anything(self, level: int) -> None:
+        """One ingredient of the layer just below, so that the depth is what it should be, and others from anywhere."""
+        below = self.layers[level - 1] + (list(self.kinds) if level == 2 else [])
+        needs = {self.rng.choice(below): self.rng.choice(_FEW if level > 1 else _EACH)}
+        pool = [name for layer in self.layers[:level] for name in layer] + [*self.kinds] * (3 if level > 1 else 0)
+        for _ in range(self.rng.choice((0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 4))):
+            other = self.rng.choice(self.layers[0] if self.rng.random() < 0.5 else pool)
+            if other not in needs and not self.akin(other, needs):
+                needs[other] = self.rng.choice(_EACH if other in self.layers[0] else _FEW)
+        listed = list(needs.items())
+        self.rng.shuffle(listed)
+        makes = self.rng.choice(_MAKES)
+        item = self.named_after(listed[0][0]) if self.rng.random() < 0.3 else self.names.new()
+        self.add(level, item, makes, *((count, name) for name, count in listed))
+        if self.rng.random() < 0.12:  # another way to it
+            self.add(level, item, self.rng.choice(_MAKES), (self.rng.choice(_EACH), self.rng.choice(self.layers[0])))
+
+    def named_after(self, ingredient: str) -> str:
+        """`oak plank door` of `oak plank`."""
+        name = f"{ingredient} {self.rng.choice(self.names.things)}"
+        return name if len(name.split()) < 5 and self.names.take(name) else self.names.new()
+
+    def akin(self, name: str, needs: dict[str, int]) -> bool:
+        """A kind and one of it never stand side by side."""
+        return any(name in self.kinds.get(n, ()) or n in self.kinds.get(name, ()) for n in needs)
+
+
+def imagine(rng: Random, deepest: int = 4, wide: bool = False) -> Book:
+    """A book with things of every depth up to `deepest`, and with names that tell what is of a kind."""
+    while True:
+        book = _filled(rng, deepest, wide)
+        scene = Scene(book.recipes, {})
+        named = {need.item for recipe in book.recipes for need in recipe.needs}
+        made = {kind for kind, members in book.kinds.items() if any(map(book.craftable, members))}
+        if scene.members.keys() == named & made:
+            return book
+
+
+def _filled(rng: Random, deepest: int, wide: bool) -> Book:
+    shelf = Shelf(rng, wide)
+    forms = ((shelf.made_kind, 0.75), (shelf.fetched_kind, 0.3), (shelf.tools, 0.3), (shelf.coloured, 0.5))
+    for form, often in forms:
+        if rng.random() < often:
+            form()
+    many = rng.choice(((8, 20), (3, 10), (1, 4))) if wide else rng.choice(((3, 10), (1, 4)))
+    for level in range(1, deepest + 1):
+        if len(shelf.layers) <= level:
+            shelf.layers.append([])
+        for _ in range(rng.randint(*many)):
+            shelf.anything(level)
+    return Book("imagined", shelf.recipes, shelf.kinds)
+
+
+def imagined(rng: Random, depth: int, name: str, wide: bool = False) -> Task | None:
+    """A task that carries such a book. Up to ten of the commands shown lead astray; in a wide book most often ten, and
+    at times many more."""
+    book = imagine(rng, max(depth, 2), wide)
+    goals = book.goals(depth)
+    if not goals:
+        return None
+    goal = rng.choice(goals)
+    needed = set(gold(book, goal))
+    share = 1.0 if wide else rng.random()
+    shown = [r for r in commands(book, goal, rng) if r in needed or rng.random() < share]
+    if wide:  # of things that come in many kinds the game shows every one
+        others = [r for r in book.recipes if r not in shown and r.item != goal]
+        shown += rng.sample(others, min(len(others), rng.choice((0, 0, 4, 8, 12))))
+        rng.shuffle(shown)
+    data: dict[str, Json] = {"goal": goal, "commands": [r.line() for r in shown]}
+    data["recipes"] = [r.line() for r in book.recipes]
+    data["kinds"] = {kind: list(members) for kind, members in book.kinds.items()}
+    return Task(name, f"depth {depth}", f"craft {goal}", data)

@@ -1,0 +1,82 @@
+"""Lessons in TextCraft: the teacher at work in every strategy, on books that are made up for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from random import Random
+from typing import Any, NamedTuple
+
+from bt_runtime.envs.textcraft.tasks import task_invented
+from bt_runtime.envs.textcraft.world import TextCraft
+from bt_runtime.runtime import Tree, load
+from bt_runtime.types import Task
+from recipes.starter.books import imagined
+from recipes.starter.exercise import Exercise, some
+from recipes.starter.lesson import Slips, Taught
+from recipes.starter.textcraft import teacher
+
+_SLIPPING = (0.0, 0.0, 0.05, 0.1)  # of a lesson's decisions
+
+
+class Share(NamedTuple):
+    """How often a strategy is taught, and at which depths 1 to 4."""
+
+    strategy: str
+    often: float
+    depths: tuple[float, float, float, float]
+    inputs: dict[str, Any]
+    slips: tuple[float, ...] = _SLIPPING
+
+
+MIXTURE = (
+    Share("adapt", 0.7, (0.1, 0.3, 0.4, 0.2), {"max_depth": 4}),
+    Share("reactree", 0.07, (0.1, 0.3, 0.4, 0.2), {}),
+    Share("react", 0.15, (0.2, 0.4, 0.3, 0.1), {}),
+    Share("plan_and_execute", 0.05, (0.1, 0.4, 0.4, 0.1), {}),
+    Share("lota", 0.03, (0.2, 0.4, 0.3, 0.1), {}, (0.0,)),  # it is not shown what came of its acts: no way back
+)
+MOST = 4  # documents of one task: they share their recipes, and more tasks teach more
+
+
+def lessons(seed: int, count: int, first: int = 0, most: int = MOST, wide: float = 0.7) -> Iterator[Taught]:
+    """So many tasks that came out well, each with at most so many documents; the same numbers give the same lessons.
+    `wide` is the share of books that show as much as the game does; short ones are sooner learnt from."""
+    for number in range(first, first + count):
+        for exercise, rng in _exercises(seed, number, wide):
+            taught = exercise.taught()
+            if taught.verdict.met == taught.verdict.total:  # one that runs out of steps teaches nothing
+                yield taught._replace(documents=some(taught.documents, most, rng))
+                break
+
+
+def exercises(seed: int, count: int, first: int = 0, wide: float = 0.7) -> Iterator[tuple[Exercise, Random]]:
+    """What the lessons are given on, whether or not the teacher comes to an end with it."""
+    for number in range(first, first + count):
+        yield next(_exercises(seed, number, wide))
+
+
+def _exercises(seed: int, number: int, wide: float) -> Iterator[tuple[Exercise, Random]]:
+    """One after another, and the chance that goes on from there."""
+    trees, world = _trees(), TextCraft({})
+    rng = Random(f"crafting {seed} {number}")
+    while True:
+        share = rng.choices(MIXTURE, [share.often for share in MIXTURE])[0]
+        depth = rng.choices((1, 2, 3, 4), share.depths)[0]
+        task, slips = _task(rng, depth, f"crafting-{seed}-{number}", wide), Slips(rng.choice(share.slips), rng)
+        kind, tree = f"textcraft {share.strategy} {depth}", trees[share.strategy]
+        yield Exercise(kind, tree, world, task, teacher, slips, inputs=share.inputs), rng
+
+
+@lru_cache(maxsize=1)
+def _trees() -> dict[str, Tree]:
+    return {share.strategy: load(share.strategy) for share in MIXTURE}
+
+
+def _task(rng: Random, depth: int, name: str, wide: float) -> Task:
+    if rng.random() < 0.15:
+        return task_invented(depth, rng, "train", name)
+    while True:
+        task = imagined(rng, depth, name, rng.random() < wide)
+        if task is not None:
+            return task

@@ -1,0 +1,51 @@
+"""An exercise: one task by one strategy, which a teacher can show (a lesson) and a model can try (practice)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import NamedTuple
+
+from bt_runtime.distill.documents import Document
+from bt_runtime.runtime import Tree
+from bt_runtime.types import Json, Model, Task, World
+from recipes.starter.lesson import Slips, Taught, Teacher, teach
+from recipes.starter.practice import Practised, practise
+
+_SHOWN, _MENDED = 3, 12  # documents of a task that was practised: of the way itself, and of what was mended
+
+
+class Exercise(NamedTuple):
+    kind: str  # of its documents
+    tree: Tree
+    world: World
+    task: Task
+    teacher: Teacher
+    slips: Slips | None = None
+    recall: bool = True
+    decisions: int = 400
+    inputs: Mapping[str, Json] = {}
+
+    def taught(self) -> Taught:
+        """The teacher goes."""
+        return teach(
+            self.tree, self.world, self.task, self.teacher, kind=self.kind, slips=self.slips, recall=self.recall,
+            decisions=self.decisions, inputs=self.inputs,
+        )  # fmt: skip
+
+    def practised(self, model: Model) -> Practised:
+        """The model goes; it may take no longer than an agent that is evaluated."""
+        return practise(
+            self.tree, self.world, self.task, model, self.teacher, kind=self.kind, recall=self.recall,
+            decisions=min(150, self.decisions), inputs=self.inputs,
+        )  # fmt: skip
+
+
+def worth(practised: Practised, rng: Random) -> list[Document]:
+    """Of an exercise that was tried: some of the way, and more of what has to be learnt."""
+    return [*some(practised.taught.documents, _SHOWN, rng), *some(practised.mended, _MENDED, rng)]
+
+
+def some(documents: Sequence[Document], most: int, rng: Random) -> list[Document]:
+    """At most so many, in their order."""
+    return [documents[i] for i in sorted(rng.sample(range(len(documents)), min(most, len(documents))))]

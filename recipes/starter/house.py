@@ -1,0 +1,392 @@
+"""A teacher for the house: what a careful agent says next, told by the prompt alone.
+
+A policy is a generator: it yields a line and goes on once something was done; the driver plays what the prompt tells
+against it, so that a slip only makes it look again. Every answer follows from what stands close by: a place from the
+list that was thought of, a thing from what is seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from functools import lru_cache
+
+from bt_runtime.agents.story import Step
+from bt_runtime.agents.surroundings import RECALL
+from bt_runtime.envs.house.catalogue import Catalogue, Furniture
+from bt_runtime.envs.house.notes import Notes, is_a
+from bt_runtime.envs.house.state import HANDS
+from bt_runtime.envs.house.suite import Content, load_content
+from bt_runtime.envs.phrases import plural
+from recipes.starter.errand import Errand, understood
+from recipes.starter.seen import Seen
+
+Line = str
+Policy = Generator[Line, None, bool]
+_SAW = re.compile(r"You saw ([A-Za-z ]+? \d+) near ([A-Za-z ]+? \d+) in ([A-Za-z ]+? \d+)(,[^.]*)?\.")
+_FIND = re.compile(r"find and pick up (the|another) ([A-Za-z ]+?)(?: in ([A-Za-z ]+? \d+))?")
+_PUT = re.compile(r"go to the ([A-Za-z ]+?) and put down the ([A-Za-z ]+?) (on|in) it")
+_MOVE = re.compile(r"move (the|\d+) ([A-Za-z ]+?) (on|in) the ([A-Za-z ]+)")
+_OPEN = re.compile(r"open the ([A-Za-z ]+)")
+_START = re.compile(r"close and turn on the ([A-Za-z ]+)")
+# where furniture stands as a rule: the room to go to first
+_HOMES = {
+    "living room": (
+        "sofa", "armchair", "coffee table", "side table", "tv", "tv stand", "bookshelf", "cabinet", "piano", "radio",
+    ),
+    "bedroom": ("bed", "nightstand", "dresser", "closet", "desk", "computer", "table lamp", "shoe rack"),
+    "bathroom": ("bathroom cabinet", "bathroom counter", "bathtub", "towel rack", "washing machine", "laundry basket"),
+}  # fmt: skip
+_HOME = {name: room for room, names in _HOMES.items() for name in names}
+
+
+def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, list[Errand]] | None = None) -> Line:
+    """What to say next. `told`: what an instruction means, where somebody knows."""
+    node = Node(seen, sentences, "think, act, expand" in seen.system, told or {})
+    return node.answer()
+
+
+@lru_cache(maxsize=1)
+def content() -> Content:
+    """Read once: a teacher is asked thousands of times."""
+    return load_content()
+
+
+@lru_cache(maxsize=1)
+def _any_thing() -> str:
+    return min(content().catalogue.things)
+
+
+class Node:
+    """One agent node, as its prompt tells of it."""
+
+    def __init__(self, seen: Seen, sentences: Sequence[str], expands: bool, told: Mapping[str, list[Errand]]) -> None:
+        self.seen, self.sentences, self.expands, self.told = seen, frozenset(sentences), expands, told
+        self.recalls = f"{RECALL}{_any_thing()}" in self.sentences
+        self.catalogue: Catalogue = content().catalogue
+        self.notes = Notes()
+        self.notes.read(seen.opening, "")
+        self.step = Step("think", "")  # the last one that was made
+        self.running: set[str] = set()
+        self.brought: list[tuple[str, str]] = []  # (thing, place) of what was put down
+
+    def answer(self) -> Line:
+        policy = self._policy()
+        try:
+            line = next(policy)
+            for step in self.seen.steps:
+                self._note(step)
+                line = policy.send(None)
+        except StopIteration as end:
+            return "Act: done" if end.value else "Act: failure"
+        return line
+
+    def _note(self, step: Step) -> None:
+        self.step = step
+        if step.move == "act" and not step.text.startswith(RECALL):
+            verb, name = _verb(step.text)
+            before = set(self.notes.held)
+            self.notes.read(step.observation, name)
+            if verb == "put down" and name in before - set(self.notes.held):
+                self.brought.append((name, self.notes.place))
+            elif verb == "turn on" and step.observation.startswith("You turn on"):
+                self.running.add(name)
+            elif verb == "turn off" and step.observation.startswith("You turn off"):
+                self.running.discard(name)
+
+    def _policy(self) -> Policy:
+        goal = self.seen.goal
+        shapes: tuple[tuple[re.Pattern[str], Callable[..., Policy]], ...] = (
+            (_FIND, self._find),
+            (_PUT, self._put),
+            (_MOVE, self._move),
+            (_OPEN, self._open_the),
+            (_START, self._start),
+        )
+        for shape, policy in shapes:
+            told = shape.fullmatch(goal)
+            if told and ((self.expands and self.seen.primary) or shape is not _MOVE):
+                return policy(*told.groups())
+        return self._whole() if self.expands else self._flat()
+
+    # the whole task ------------------------------------------------------------------------------
+
+    def _whole(self) -> Policy:
+        """A part for each kind of thing, whatever the others give; a lone part is taken apart at once."""
+        errands = self._errands()
+        if not errands:
+            return False
+        if len(errands) == 1:
+            return (yield from self._move_it(errands[0]))
+        yield from self._expand("parallel", [errand.goal() for errand in errands])
+        return True
+
+    def _errands(self) -> list[Errand]:
+        return self.told.get(self.seen.goal) or understood(self.seen.goal, self.catalogue)
+
+    def _flat(self) -> Policy:
+        """All of it in one go, one errand after the other."""
+        errands = self._errands()
+        came_out = bool(errands)
+        for number, errand in enumerate(errands, 1):
+            yield from self._think(f"Part {number}: {errand.goal()}.")
+            came_out &= yield from (self._bring(errand) if errand.thing else self._start(errand.place))
+        return came_out
+
+    def _bring(self, errand: Errand) -> Policy:
+        if errand.amount > 1 and self._shuts(errand):
+            yield from self._open_the(errand.place)
+        for count in range(errand.amount):
+            if not (yield from self._find("another" if count else "the", errand.thing, None)):
+                return False
+        return (yield from self._put(errand.place, errand.thing, errand.way))
+
+    def _move(self, count: str, thing: str, way: str, place: str) -> Policy:
+        amount = 1 if count == "the" else int(count)
+        return (yield from self._move_it(Errand(thing if amount == 1 else self._one(thing), amount, way, place)))
+
+    def _move_it(self, errand: Errand) -> Policy:
+        if not errand.thing:
+            return (yield from self._start(errand.place))
+        parts = [f"find and pick up {'another' if i else 'the'} {errand.thing}" for i in range(errand.amount)]
+        if errand.amount > 1 and self._shuts(errand):
+            parts.insert(0, f"open the {errand.place}")
+        what = errand.thing if errand.amount == 1 else plural(errand.thing)
+        yield from self._expand(
+            "sequence", [*parts, f"go to the {errand.place} and put down the {what} {errand.way} it"]
+        )
+        return True
+
+    def _shuts(self, errand: Errand) -> bool:
+        furniture = self.catalogue.furniture.get(errand.place)
+        return errand.way == "in" and furniture is not None and furniture.opens
+
+    def _one(self, thing: str) -> str:
+        return next((name for name in self.catalogue.things if thing in (name, plural(name))), thing)
+
+    # find ----------------------------------------------------------------------------------------
+
+    def _find(self, which: str, thing: str, room: str | None) -> Policy:
+        """Into the hand: from where it was seen, else room by room."""
+        wanted = self._held(thing) + 1 if which == "another" or not self.expands else 1
+        if room is not None:
+            return (yield from self._search(thing, room, wanted))
+        if self._held(thing) >= wanted:
+            return True
+        if self.recalls:
+            yield from self._recall(thing)
+            for name, place, where in self._remembered(self.step.observation):
+                yield from self._think(f"{name} is near {place} in {where}.")
+                if (yield from self._fetch(thing, wanted, name, place, where)):
+                    return True
+                break
+        rooms = self._rooms(self._home_of_thing(thing))
+        if self.expands:
+            yield from self._expand("fallback", [f"find and pick up {which} {thing} in {r}" for r in rooms])
+            return True
+        yield from self._think(f"I look for {thing} in {', '.join(rooms)}.")
+        for each in rooms:
+            if (yield from self._search(thing, each, wanted)):
+                return True
+        return False
+
+    def _recall(self, thing: str) -> Policy:
+        sentence = f"{RECALL}{thing}"
+        while True:
+            yield f"Act: {sentence}"
+            if self.step.move == "act" and self.step.text == sentence:
+                return True
+
+    def _remembered(self, told: str) -> list[tuple[str, str, str]]:
+        """What is still to be had: (thing, place, room)."""
+        return [(m[1], m[2], m[3]) for m in _SAW.finditer(told) if not m[4] and m[3] in self.notes.rooms]
+
+    def _fetch(self, thing: str, wanted: int, name: str, place: str, room: str) -> Policy:
+        while self._held(thing) < wanted:
+            if self.notes.room != room:
+                yield f"Act: go to {room}"
+            elif self.notes.place != place:
+                if place not in self.notes.fixtures.get(room, ()):
+                    return False
+                yield f"Act: go to {place}"
+            elif self._free(thing) is None:
+                if self.notes.open.get(place) is not False or not (yield from self._open_here(thing)):
+                    return False
+            else:
+                yield from self._take(thing)
+        return True
+
+    def _search(self, thing: str, room: str, wanted: int) -> Policy:
+        """Every place of the room where it could be, one after the other."""
+        while self.notes.room != room:
+            yield f"Act: go to {room}"
+        if self._held(thing) >= wanted:
+            return True
+        places = self._places(thing, room)
+        if places:
+            yield from self._think(f"{thing} may be at {', '.join(places)}.")
+        for place in places:
+            if (yield from self._look_at(thing, room, place, wanted)):
+                return True
+        yield from self._think(f"{thing} is not in {room}.")
+        return False
+
+    def _look_at(self, thing: str, room: str, place: str, wanted: int) -> Policy:
+        while self._held(thing) < wanted:
+            if self.notes.room != room:
+                yield f"Act: go to {room}"
+            elif self.notes.place != place and not self._free(thing):
+                yield f"Act: go to {place}"
+            elif self._free(thing):
+                yield from self._take(thing)
+            elif self.notes.open.get(place) is False:
+                if not (yield from self._open_here(thing)):
+                    return False
+            else:
+                return False
+        return True
+
+    def _take(self, thing: str) -> Policy:
+        other = next((n for n in self.notes.held if not is_a(n, thing)), None)
+        if len(self.notes.held) >= HANDS and other is not None:  # a hand must be free
+            yield f"Act: put down {other}"
+        else:
+            yield f"Act: pick up {self._free(thing)}"
+        return True
+
+    def _free(self, thing: str) -> str | None:
+        """One that is in sight and not in the hand."""
+        if not self.notes.place:
+            return None
+        return next((n for n in _in_order(self.notes.sight) if is_a(n, thing) and n not in self.notes.held), None)
+
+    def _held(self, thing: str) -> int:
+        return sum(is_a(name, thing) for name in self.notes.held)
+
+    def _places(self, thing: str, room: str) -> list[str]:
+        """Where such a thing is kept as a rule, as one sees it; for a thing that nobody knows, all that holds any."""
+        known = self.catalogue.things.get(thing)
+        holds = [name for name, furniture in self.catalogue.furniture.items() if furniture.holds]
+        kept = (known.kept if known else ()) or holds
+        return [name for name in self.notes.fixtures.get(room, ()) if name.rpartition(" ")[0] in kept]
+
+    # put, open, start ----------------------------------------------------------------------------
+
+    def _put(self, place: str, thing: str, way: str) -> Policy:
+        """All that is held of it; what was let go on the way is taken up again."""
+        one = self._one(thing)
+        wanted = self._held(one)
+        while self._there(one, place) < wanted:
+            free = self._free(one)
+            if not self._held(one):
+                if free is None or is_a(self.notes.place, place):
+                    return False
+                yield f"Act: pick up {free}"
+            elif not is_a(self.notes.place, place):
+                if not (yield from self._reach(place)):
+                    return False
+            elif way == "in" and self.notes.open.get(self.notes.place) is False:
+                if not (yield from self._open_here(one)):
+                    return False
+            else:
+                yield f"Act: put down {next(n for n in self.notes.held if is_a(n, one))}"
+        return wanted > 0
+
+    def _there(self, thing: str, place: str) -> int:
+        """How many were put down there, and not taken up again."""
+        kept = {name for name, at in self.brought if is_a(name, thing) and is_a(at, place)}
+        return len(kept - set(self.notes.held))
+
+    def _open_here(self, thing: str) -> Policy:
+        """One step towards an open door: what runs is turned off, and a hand is free."""
+        here = self.notes.place
+        other = next((n for n in self.notes.held if not is_a(n, thing)), None)
+        if here in self.running:
+            yield f"Act: turn off {here}"
+        elif len(self.notes.held) < HANDS:
+            yield f"Act: open {here}"
+        elif other is not None and f"put down {other}" in self.sentences:
+            yield f"Act: put down {other}"
+        else:
+            return False
+        return True
+
+    def _open_the(self, place: str) -> Policy:
+        while True:
+            if not is_a(self.notes.place, place):
+                if not (yield from self._reach(place)):
+                    return False
+            elif self.notes.open.get(self.notes.place) is False:
+                if not (yield from self._open_here("")):
+                    return False
+            else:
+                return True
+
+    def _start(self, place: str) -> Policy:
+        furniture = self.catalogue.furniture.get(place, Furniture(place))
+        while True:
+            if not is_a(self.notes.place, place):
+                if not (yield from self._reach(place)):
+                    return False
+            elif self.notes.place in self.running:
+                return True
+            elif self.notes.open.get(self.notes.place) and furniture.guarded:
+                yield f"Act: close {self.notes.place}"
+            else:
+                yield f"Act: turn on {self.notes.place}"
+
+    def _reach(self, kind: str) -> Policy:
+        """Stand at a fixture of that kind; look for it room by room."""
+        seen: set[str] = set()
+        while not is_a(self.notes.place, kind):
+            here = next((f for f in self.notes.fixtures.get(self.notes.room, ()) if is_a(f, kind)), None)
+            if here is not None:
+                yield f"Act: go to {here}"
+                continue
+            seen.add(self.notes.room)
+            room = next((r for r in self._rooms(home_of(kind)) if r not in seen), None)
+            if room is None:
+                return False
+            yield f"Act: go to {room}"
+        return True
+
+    # rooms, and how things are said --------------------------------------------------------------
+
+    def _rooms(self, first: str) -> list[str]:
+        """As they were told, those of that kind in front."""
+        return sorted(self.notes.rooms, key=lambda r: r.rpartition(" ")[0] != first)
+
+    def _home_of_thing(self, thing: str) -> str:
+        known = self.catalogue.things.get(thing)
+        return _HOME.get(known.kept[0], "kitchen") if known and known.kept else "kitchen"
+
+    def _think(self, text: str) -> Policy:
+        """Once: another thought in its place was heard too, and is not argued with."""
+        while True:
+            yield f"Think: {text}"
+            if self.step.move == "think":
+                return True
+
+    def _expand(self, control: str, parts: Sequence[str]) -> Policy:
+        """Once; when it is refused there is nothing better to say."""
+        plan = "\n".join([f"{control}:", *(f"- {part}" for part in parts)])
+        while not (self.step.move == "expand" and self.step.observation):
+            yield f"Expand:\n{plan}"
+        return True
+
+
+def home_of(kind: str) -> str:
+    """The kind of room where such furniture stands as a rule."""
+    return _HOME.get(kind, "kitchen")
+
+
+def _verb(sentence: str) -> tuple[str, str]:
+    """`go to sink 1` → go to, sink 1."""
+    for verb in ("go to", "pick up", "put down", "turn on", "turn off", "open", "close"):
+        if sentence.startswith(f"{verb} "):
+            return verb, sentence.removeprefix(f"{verb} ")
+    return "", sentence
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=lambda name: (name.rpartition(" ")[0], int(name.rpartition(" ")[2])))

@@ -1,0 +1,92 @@
+"""Ways to ask for things to be brought, made by a seed for lessons: none of them is one of the evaluation's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import product
+from random import Random
+from re import compile as pattern
+
+from bt_runtime.envs.house.suite import load_content
+from bt_runtime.envs.house.tasks import Errand
+from bt_runtime.envs.phrases import article, capital, listing, number, plural, spin
+from bt_runtime.types import Json
+from recipes.starter.data import read
+
+_SAID = read("phrasings")
+# what people call things besides their names; `of` stands for any vessel
+_CALLED = _SAID["called"]
+_LEADS, _SCENES, _ONTO, _INTO = (_SAID[sort] for sort in ("leads", "scenes", "onto", "into"))
+_FACTS, _TAILS, _STARTS, _WASHES = (_SAID[sort] for sort in ("facts", "tails", "starts", "washes"))
+
+
+def asked(errand: Errand, wanted: Mapping[str, int], rng: Random) -> tuple[str, list[Json]]:
+    """The instruction, and what it wants in the order in which it says so."""
+    loose = rng.random() < 0.3  # words that are no names of this world
+    style = rng.choice(("article", "article", "number", "the", "mixed"))
+    order = rng.sample(sorted(wanted.items()), len(wanted))
+    parts = []
+    for thing, count in order:
+        name = rng.choice(_CALLED[thing]) if loose and thing in _CALLED and rng.random() < 0.6 else thing
+        own = rng.choice(("article", "number", "the")) if style == "mixed" else style
+        if count > 1:
+            head, of, rest = name.partition(" of ")
+            parts.append(f"{number(count, rng)} {plural(head)}{of}{rest}")
+        else:
+            parts.append(
+                f"{number(1, rng)} {name}" if own == "number" else article(name) if own == "article" else f"the {name}"
+            )
+    place = rng.choice(_CALLED[errand.place]) if loose and errand.place in _CALLED else errand.place
+    them = "it" if sum(wanted.values()) == 1 else "them"
+    said = spin(rng.choice(errand.say), rng).replace("{things}", listing(parts, rng))
+    said = capital(said.replace("{them}", them).replace("{place}", place))
+    if rng.random() < 0.04:
+        said = said.lower()
+    if rng.random() < 0.1:
+        said = said.rstrip(".!")
+    return said, [[thing, count] for thing, count in order]
+
+
+def phrase(rng: Random, way: str, runs: bool) -> str:
+    """A sentence with {things}, {place} and {them}; never one of the evaluation's."""
+    while True:
+        said = _phrase(rng, way, runs)
+        if said not in _evaluated():
+            return said
+
+
+def _phrase(rng: Random, way: str, runs: bool) -> str:
+    scene = rng.choice(_SCENES)
+    if runs and rng.random() < 0.4:
+        return _joined(scene, rng.choice(_LEADS) + rng.choice(_WASHES))
+    if rng.random() < 0.25:
+        said = _joined(scene, rng.choice(_FACTS[way]))
+    else:
+        said = _joined(scene, rng.choice(_LEADS) + rng.choice(_ONTO if way == "on" else _INTO) + rng.choice(_TAILS))
+    return said + rng.choice(_STARTS) if runs else said
+
+
+def _joined(scene: str, said: str) -> str:
+    lowered = said if scene.endswith((", ", ": ")) else said[:1].upper() + said[1:]
+    return f"{scene}{lowered}"
+
+
+@lru_cache(maxsize=1)
+def _evaluated() -> frozenset[str]:
+    """Every way in which the suite's own tasks may be put."""
+    return frozenset(
+        said for errand in load_content().errands.kinds.values() for text in errand.say for said in ways(text)
+    )
+
+
+_CHOICE = pattern(r"\[([^\[\]]*)\]")
+
+
+def ways(text: str) -> Iterator[str]:
+    """All that `spin` could make of a text."""
+    pieces = _CHOICE.split(text)
+    options = [piece.split("|") if i % 2 else [piece] for i, piece in enumerate(pieces)]
+    for chosen in product(*options):
+        said = "".join(chosen)
+        yield said[:1].upper() + said[1:]

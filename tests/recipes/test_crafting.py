@@ -1,0 +1,78 @@
+"""Lessons in TextCraft are made of made-up books only, and of the prompts of run time."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from bt_runtime.envs.textcraft.invent import invent
+from bt_runtime.envs.textcraft.suite import SUITE, books
+from recipes.starter.books import imagine, imagined, reserved
+from recipes.starter.crafting import lessons
+from recipes.starter.seen import read
+from recipes.starter.textcraft import teacher
+
+GAME = books(None)["game"]
+
+
+@pytest.fixture(scope="module")
+def taught() -> list:
+    return list(lessons(1, 40))
+
+
+def test_the_same_numbers_give_the_same_lessons_and_later_ones_can_be_had_alone(taught: list) -> None:
+    assert list(lessons(1, 3, first=7)) == taught[7:10]
+
+
+def test_what_is_learnt_is_what_the_teacher_answers_to_the_prompt_before_it(taught: list) -> None:
+    for document in (document for lesson in taught for document in lesson.documents):
+        for start, end in document.learn:
+            prompt, answer = document.text[:start], document.text[start:end]
+            sentence = answer.removeprefix("Act:").strip()
+            said = teacher(read(prompt), [sentence])
+            assert said.removeprefix("# Think:").rstrip("\n") == answer.rstrip("\n")
+
+
+def test_names_of_the_game_and_of_invented_books_for_evaluation_are_reserved() -> None:
+    assert all(map(reserved, GAME.items | GAME.kinds.keys()))
+    for seed in range(30):
+        book = invent(seed, "eval")
+        assert all(map(reserved, book.items | book.kinds.keys()))
+
+
+def test_made_up_books_have_no_reserved_name() -> None:
+    for seed in range(40):
+        book = imagine(Random(seed), wide=seed % 2 == 0)
+        assert not [name for name in (*book.items, *book.kinds) if reserved(name)]
+
+
+def test_no_lesson_shows_a_recipe_or_names_a_goal_of_the_game(taught: list) -> None:
+    made = {f"{recipe.item} using " for recipe in GAME.recipes}
+    for document in (document for lesson in taught for document in lesson.documents):
+        shown = {line.split(" ", 2)[2].partition("using ")[0] + "using " for line in _commands(document.text)}
+        assert not shown & made
+
+
+def test_prompts_run_from_short_to_as_long_as_those_of_the_game(taught: list) -> None:
+    lengths = sorted(len(list(_commands(d.text))) for lesson in taught for d in lesson.documents)
+    game = SUITE.tasks(1, 40, "eval")
+    longest = sorted(len(task.data["commands"]) for task in game)
+    assert lengths[0] <= 5 and lengths[int(0.95 * len(lengths))] >= longest[len(longest) // 2]
+
+
+def test_a_made_up_goal_has_the_depth_that_is_asked_for() -> None:
+    rng = Random(5)
+    for depth in (1, 2, 3, 4):
+        task = next(t for t in (imagined(rng, depth, "x") for _ in range(20)) if t is not None)
+        assert task.kind == f"depth {depth}"
+
+
+def test_every_strategy_is_taught(taught: list) -> None:
+    kinds = {document.kind.split()[1] for lesson in taught for document in lesson.documents}
+    assert kinds == {"adapt", "reactree", "react", "plan_and_execute", "lota"}
+
+
+def _commands(text: str) -> list[str]:
+    shown = text.rpartition("Crafting commands:\n")[2].partition("\n\n")[0]
+    return [line for line in shown.splitlines() if line.startswith("craft ")]
