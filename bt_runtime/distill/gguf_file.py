@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.diagnose import BtError, MissingExtra
 from bt_runtime.distill.needs import torch
 from bt_runtime.distill.network import Size
 from bt_runtime.distill.tokenizer import END, Tokenizer
+from bt_runtime.llm import gguf_writer
 from bt_runtime.types import Json
 
-TYPES = {"f32": 0, "f16": 1, "q8_0": 7}  # our name → the file type's number
+_NORMAL, _CONTROL = 1, 3  # types of tokens, as the format numbers them
 # A system text and what is asked, as `agents.prompt` writes them for a base model: both ways in give the same text.
 CHAT_TEMPLATE = (
     "{% for message in messages %}{% if message['content'] %}"
@@ -31,63 +31,29 @@ def write(
     about: Mapping[str, Json] | None = None,
 ) -> Path:
     """Write the file; it appears under its name only when it is whole. `about` goes into it under `distill.*`."""
-    try:
-        import gguf
-    except ImportError as absent:
-        raise MissingExtra("writing a GGUF file", "distill") from absent
-    if kind not in TYPES:
-        raise BtError(f"there is no type `{kind}`", f"types: {', '.join(TYPES)}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".gguf.tmp")
-    writer = gguf.GGUFWriter(str(partial), "llama")
-    _describe(writer, size, kind, about or {})
-    _speak(writer, tokenizer, gguf.TokenType)
-    for name, values in tensors(weights, size):
-        if kind == "q8_0" and values.ndim > 1:
-            packed = gguf.quants.quantize(values, gguf.GGMLQuantizationType.Q8_0)
-            writer.add_tensor(name, packed, raw_dtype=gguf.GGMLQuantizationType.Q8_0)
-        else:
-            writer.add_tensor(name, values.astype("float16") if kind == "f16" and values.ndim > 1 else values)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return partial.replace(path)
+    about = about or {}
+    words = vocabulary(tokenizer)
+
+    def extra(writer: Any) -> None:
+        writer.add_license("Apache-2.0")
+        writer.add_description("A small planner of behaviour trees, made by `btr distill`")
+        writer.add_pad_token_id(tokenizer.end)
+        writer.add_chat_template(CHAT_TEMPLATE)
+        for key, value in about.items():
+            if key != "name":
+                told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+                writer.add_string(f"distill.{key}", told)
+
+    return gguf_writer.write(
+        path, size, kind, words, tensors(weights, size),
+        name=str(about.get("name", "distilled")), epsilon=size.epsilon, base=size.base, extra=extra,
+    )  # fmt: skip
 
 
-def _describe(writer: Any, size: Size, kind: str, about: Mapping[str, Json]) -> None:
-    writer.add_name(str(about.get("name", "distilled")))
-    writer.add_license("Apache-2.0")
-    writer.add_description("A small planner of behaviour trees, made by `btr distill`")
-    writer.add_context_length(size.context)
-    writer.add_embedding_length(size.width)
-    writer.add_block_count(size.layers)
-    writer.add_feed_forward_length(size.feed_forward)
-    writer.add_head_count(size.heads)
-    writer.add_head_count_kv(size.kv_heads)
-    writer.add_layer_norm_rms_eps(size.epsilon)
-    writer.add_rope_dimension_count(size.head)
-    writer.add_rope_freq_base(size.base)
-    writer.add_vocab_size(size.vocab)
-    writer.add_file_type(TYPES[kind])
-    for key, value in about.items():
-        if key != "name":
-            told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            writer.add_string(f"distill.{key}", told)
-
-
-def _speak(writer: Any, tokenizer: Tokenizer, kind: Any) -> None:
+def vocabulary(tokenizer: Tokenizer) -> gguf_writer.Vocabulary:
     tokens, merges = tokenizer.tables()
-    writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("gpt-2")
-    writer.add_token_list(tokens)
-    writer.add_token_types([kind.CONTROL if token == END else kind.NORMAL for token in tokens])
-    writer.add_token_merges([f"{left} {right}" for left, right in merges])
-    writer.add_eos_token_id(tokenizer.end)
-    writer.add_pad_token_id(tokenizer.end)
-    writer.add_add_bos_token(False)
-    writer.add_add_eos_token(False)
-    writer.add_chat_template(CHAT_TEMPLATE)
+    kinds = [_CONTROL if token == END else _NORMAL for token in tokens]
+    return gguf_writer.Vocabulary("gpt2", tokens, kinds, [" ".join(pair) for pair in merges], (), tokenizer.end)
 
 
 def tensors(weights: Mapping[str, Any], size: Size) -> Iterator[tuple[str, Any]]:

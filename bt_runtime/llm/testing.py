@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bt_runtime.diagnose import MissingExtra
+from bt_runtime.llm.gguf_writer import Vocabulary, write
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _LEXICON = """
@@ -51,41 +52,18 @@ def make_gguf(path: Path | str, shape: Shape = MICRO) -> Path:
         import numpy as np
     except ImportError as absent:
         raise MissingExtra("making a test model", "dev") from absent
-    path = Path(path)
-    partial = path.with_suffix(".gguf.tmp")
-    writer = gguf.GGUFWriter(str(partial), "llama")
-    _describe(writer, shape)
-    _speak(writer, shape, gguf)
-    dtype = np.float16 if shape.dtype == "f16" else np.float32
-    packing = gguf.GGMLQuantizationType.Q8_0 if shape.dtype == "q8_0" else None
     rng = np.random.default_rng(shape.seed)
-    for name, size, scale in _tensors(shape):
+
+    def values(size: tuple[int, ...], scale: float) -> Any:
         if len(size) == 1:
-            writer.add_tensor(name, np.ones(size, dtype=np.float32))
-        else:
-            values = (rng.standard_normal(size, dtype=np.float32) * scale).astype(dtype)
-            packed = values if packing is None else gguf.quants.quantize(values, packing)
-            writer.add_tensor(name, packed, raw_dtype=packing)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return partial.replace(path)  # never a half-written model under the real name
+            return np.ones(size, dtype=np.float32)
+        return rng.standard_normal(size, dtype=np.float32) * scale
 
-
-def _describe(writer: Any, shape: Shape) -> None:
-    writer.add_name("random")
-    writer.add_context_length(shape.context)
-    writer.add_embedding_length(shape.width)
-    writer.add_block_count(shape.layers)
-    writer.add_feed_forward_length(shape.feed_forward)
-    writer.add_head_count(shape.heads)
-    writer.add_head_count_kv(shape.kv_heads)
-    writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_rope_dimension_count(shape.width // shape.heads)
-    writer.add_rope_freq_base(10_000.0)
-    writer.add_vocab_size(shape.vocab)
-    writer.add_file_type({"f32": 0, "f16": 1, "q8_0": 7}[shape.dtype])
+    return write(
+        Path(path), shape, shape.dtype, _vocabulary(shape, gguf.TokenType),
+        ((name, values(size, scale)) for name, size, scale in _tensors(shape)),
+        name="random", epsilon=1e-5, base=10_000.0,
+    )  # fmt: skip
 
 
 def _tensors(shape: Shape) -> Iterator[tuple[str, tuple[int, ...], float]]:
@@ -105,22 +83,11 @@ def _tensors(shape: Shape) -> Iterator[tuple[str, tuple[int, ...], float]]:
     yield "output.weight", (shape.vocab, wide), shape.peak * wide**-0.5
 
 
-def _speak(writer: Any, shape: Shape, gguf: Any) -> None:
-    """The vocabulary: bytes, letter pairs, household words, then random words up to the size asked for."""
-    words = _words(shape.seed)
-    tokens, kinds, merges, scores = (_bpe if shape.tokenizer == "bpe" else _spm)(shape.vocab, words, gguf.TokenType)
-    writer.add_tokenizer_model("gpt2" if shape.tokenizer == "bpe" else "llama")
-    if shape.tokenizer == "bpe":
-        writer.add_tokenizer_pre("gpt-2")
-        writer.add_token_merges(merges)
-    else:
-        writer.add_token_scores(scores)
-    writer.add_token_list(tokens)
-    writer.add_token_types(kinds)
-    writer.add_bos_token_id(tokens.index("<s>"))
-    writer.add_eos_token_id(tokens.index("</s>"))
-    writer.add_add_bos_token(True)
-    writer.add_add_eos_token(False)
+def _vocabulary(shape: Shape, kind: Any) -> Vocabulary:
+    """Bytes, letter pairs, household words, then random words up to the size asked for."""
+    made, model = (_bpe, "gpt2") if shape.tokenizer == "bpe" else (_spm, "llama")
+    tokens, kinds, merges, scores = made(shape.vocab, _words(shape.seed), kind)
+    return Vocabulary(model, tokens, kinds, merges, scores, tokens.index("</s>"), tokens.index("<s>"))
 
 
 def _words(seed: int) -> Iterator[str]:
