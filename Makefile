@@ -22,7 +22,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: help setup demo test train-test starter ray bench fuzz lint types generated editor wheel check clean llama results autoplan soak kills kill-memory mutants-memory
+.PHONY: help setup demo test train-test starter ray bench fuzz lint types generated editor wheel check clean llama results autoplan soak kills kill-memory mutants-memory docs
 .DEFAULT_GOAL := help
 
 help:
@@ -44,6 +44,7 @@ help:
 	@echo "make generated  write schemas/, docs/nodes/ and docs/faults.md again"
 	@echo "make editor     fetch the YAML language server (npm), in which make test then tries the schemas"
 	@echo "make wheel      build the wheel and try it away from here"
+	@echo "make docs       build the pages as a site (build/site), strict about links"
 	@echo "make check      all of these that CI asks for besides the tests"
 	@echo "make clean      remove what was made"
 	@echo "PYTHON=python3.12 names another interpreter; now: $(or $(PYTHON),none that fits)"
@@ -186,7 +187,16 @@ editor: $(EDITOR_SERVER)
 $(EDITOR_SERVER):
 	npm install --prefix .cache/npm --no-audit --no-fund --silent yaml-language-server@1.25.0
 
-check: lint types generated wheel
+# the pages as a site that can be searched, strict about links; look at it: make docs && .venv/bin/mkdocs serve
+DOCS_THERE := $(VENV)/.docs-$(HERE)
+$(DOCS_THERE): pyproject.toml $(TEST_STAMP)
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation -e '.[$(TEST_EXTRAS),docs]'
+	@touch $@
+
+docs: $(DOCS_THERE)
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
+
+check: lint types generated wheel docs
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
