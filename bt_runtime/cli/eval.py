@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.agents.budget import Budget
-from bt_runtime.bench import evaluation, provenance
-from bt_runtime.bench.backend import Local
-from bt_runtime.bench.case import Setup, Strategy, cases
-from bt_runtime.bench.cluster import Cluster
-from bt_runtime.bench.evaluation import Again
-from bt_runtime.bench.source import Source, Wanted, apart, find
-from bt_runtime.bench.training import train
+from bt_runtime.bench.cluster.backend import Cluster
+from bt_runtime.bench.run import evaluation, provenance
+from bt_runtime.bench.run.backend import Local
+from bt_runtime.bench.run.case import Setup, Strategy, cases
+from bt_runtime.bench.run.evaluation import Again
+from bt_runtime.bench.run.source import Source, Wanted, apart, find
+from bt_runtime.bench.run.training import train
 from bt_runtime.cli import Exit
 from bt_runtime.cli.eval_arguments import add_arguments
 from bt_runtime.cli.eval_claims import claims

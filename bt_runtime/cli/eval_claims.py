@@ -13,13 +13,15 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.bench import ledger, provenance, record
-from bt_runtime.bench.backend import Local
-from bt_runtime.bench.claims import Claim, read_claims
-from bt_runtime.bench.page import page, value
-from bt_runtime.bench.plots import draw_by_depth
-from bt_runtime.bench.study import Measured, Study
-from bt_runtime.bench.summary import groups
+from bt_runtime.bench.report import record
+from bt_runtime.bench.report.claims import Claim, read_claims
+from bt_runtime.bench.report.page import page, value
+from bt_runtime.bench.report.plots import draw_by_depth
+from bt_runtime.bench.report.study import Measured, Study
+from bt_runtime.bench.report.summary import groups
+from bt_runtime.bench.run import provenance
+from bt_runtime.bench.run import results_file as ledger
+from bt_runtime.bench.run.backend import Local
 from bt_runtime.cli import Exit
 from bt_runtime.cli.models import open_models
 from bt_runtime.cli.progress import Progress

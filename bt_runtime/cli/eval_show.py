@@ -8,13 +8,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bt_runtime.bench.comparison import compare, seed_of, side
-from bt_runtime.bench.ledger import outcomes as read_outcomes
-from bt_runtime.bench.ledger import read_setup
-from bt_runtime.bench.outcome import Outcome
-from bt_runtime.bench.plots import draw
-from bt_runtime.bench.summary import Group, groups
-from bt_runtime.bench.table import as_csv, in_words, table
+from bt_runtime.bench.report.comparison import compare, seed_of, side
+from bt_runtime.bench.report.plots import draw
+from bt_runtime.bench.report.summary import Group, groups
+from bt_runtime.bench.report.table import as_csv, in_words, table
+from bt_runtime.bench.run.outcome import Outcome
+from bt_runtime.bench.run.results_file import outcomes as read_outcomes
+from bt_runtime.bench.run.results_file import read_setup
 from bt_runtime.cli import Exit
 from bt_runtime.diagnose import BtError
 

@@ -10,7 +10,7 @@ from bt_runtime.config import Settings
 from bt_runtime.tree.spec import NodeSpec, TreeSpec
 
 if TYPE_CHECKING:
-    from bt_runtime.bench.luggage import Named
+    from bt_runtime.bench.cluster.bundle import Named
 
 DECIDING = frozenset({"agent", "plan", "reflect", "rewrite", "verify"})
 
@@ -60,7 +60,7 @@ def open_models(settings: Settings, stack: ExitStack, **how: Any) -> dict[str, A
 
 def named_models(settings: Settings, **how: Any) -> dict[str, Named]:
     """The same models for other machines: named, and not opened here."""
-    from bt_runtime.bench.luggage import named
+    from bt_runtime.bench.cluster.bundle import named
 
     found = places(settings)
     sent = {where: named(where, **how) for where in dict.fromkeys(found.values())}

@@ -6,7 +6,7 @@ import sys
 import time
 from collections import Counter
 
-from bt_runtime.bench.outcome import Outcome
+from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.cli.color import GREEN, PLAIN, RED, YELLOW, painted
 
 _CLEAR = "\r\x1b[K"

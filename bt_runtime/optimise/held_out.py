@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.bench import evaluation, provenance
-from bt_runtime.bench.backend import Local
-from bt_runtime.bench.case import Setup as Evaluation
-from bt_runtime.bench.case import Strategy, cases
-from bt_runtime.bench.evaluation import Again, Told
+from bt_runtime.bench.run import evaluation, provenance
+from bt_runtime.bench.run.backend import Local
+from bt_runtime.bench.run.case import Setup as Evaluation
+from bt_runtime.bench.run.case import Strategy, cases
+from bt_runtime.bench.run.evaluation import Again, Told
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.journal.record import versions
 from bt_runtime.optimise.loop import kept_for

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.bench.backend import Local
-from bt_runtime.bench.case import Case, Setup, Strategy, cases
-from bt_runtime.bench.outcome import Outcome
+from bt_runtime.bench.run.backend import Local
+from bt_runtime.bench.run.case import Case, Setup, Strategy, cases
+from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.envs import registry
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Task

@@ -11,11 +11,11 @@ import pytest
 
 from bt_runtime.agents.budget import Budget
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.bench.backend import Local
-from bt_runtime.bench.case import Case, Setup, Strategy, cases
-from bt_runtime.bench.episode import Episode
-from bt_runtime.bench.outcome import from_json
-from bt_runtime.bench.seat import Seat, Tally
+from bt_runtime.bench.run.backend import Local
+from bt_runtime.bench.run.case import Case, Setup, Strategy, cases
+from bt_runtime.bench.run.episode import Episode
+from bt_runtime.bench.run.metered_model import MeteredModel, Tally
+from bt_runtime.bench.run.outcome import from_json
 from bt_runtime.tree.clock import Alarm, Manual
 from tests.bench import worlds
 from tests.bench.conftest import knowing, named, outcomes, tasks_of
@@ -155,4 +155,4 @@ def test_a_model_that_is_too_busy_to_count_is_asked_again() -> None:
     busy = Busy([])
     assert Local({"default": busy}).count("two words") == 2
     asked.clear()
-    assert Seat(busy, Tally(), lambda: None).count("two words") == 2
+    assert MeteredModel(busy, Tally(), lambda: None).count("two words") == 2

@@ -6,8 +6,8 @@ from dataclasses import fields
 
 import pytest
 
-from bt_runtime.bench.claims import Claim, Figure, read_claims
-from bt_runtime.bench.outcome import Outcome
+from bt_runtime.bench.report.claims import Claim, Figure, read_claims
+from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.runtime import load

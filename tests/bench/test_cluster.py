@@ -13,12 +13,14 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.bench import cluster, evaluation, ledger
-from bt_runtime.bench.backend import Local
-from bt_runtime.bench.cluster import Cluster
-from bt_runtime.bench.evaluation import Again
-from bt_runtime.bench.luggage import Named, named
-from bt_runtime.bench.outcome import Outcome
+from bt_runtime.bench.cluster import backend as cluster
+from bt_runtime.bench.cluster.backend import Cluster
+from bt_runtime.bench.cluster.bundle import Named, named
+from bt_runtime.bench.run import evaluation
+from bt_runtime.bench.run import results_file as ledger
+from bt_runtime.bench.run.backend import Local
+from bt_runtime.bench.run.evaluation import Again
+from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.diagnose import BtError, MissingExtra
 from tests.bench.wander import HOW, SETUP, make_model, told, wandering
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.bench.failure import LABELS
+from bt_runtime.bench.run.failure import LABELS
 from bt_runtime.cli import parser
 
 PAGE = (Path(__file__).parents[2] / "docs" / "eval.md").read_text("utf-8")

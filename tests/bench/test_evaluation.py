@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.bench import evaluation, ledger
-from bt_runtime.bench.backend import Local
-from bt_runtime.bench.case import Case, Setup, cases
-from bt_runtime.bench.evaluation import Again
-from bt_runtime.bench.ledger import RESULTS, Ledger
-from bt_runtime.bench.outcome import Outcome
+from bt_runtime.bench.run import evaluation
+from bt_runtime.bench.run import results_file as ledger
+from bt_runtime.bench.run.backend import Local
+from bt_runtime.bench.run.case import Case, Setup, cases
+from bt_runtime.bench.run.evaluation import Again
+from bt_runtime.bench.run.outcome import Outcome
+from bt_runtime.bench.run.results_file import RESULTS, ResultsFile
 from bt_runtime.diagnose import BtError
 from bt_runtime.tree.clock import Manual
 from tests.bench.conftest import knowing, named, tasks_of
@@ -98,9 +99,9 @@ def test_errors_are_run_again_only_when_that_is_asked_for(evaluate: Any, tmp_pat
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from bt_runtime.bench import evaluation
-from bt_runtime.bench.backend import Local
-from bt_runtime.bench.case import Setup, cases
+from bt_runtime.bench.run import evaluation
+from bt_runtime.bench.run.backend import Local
+from bt_runtime.bench.run.case import Setup, cases
 from bt_runtime.tree.clock import Manual
 from tests.bench.conftest import knowing, named, tasks_of
 
@@ -135,7 +136,7 @@ def test_a_file_that_was_changed_by_hand_is_told_with_the_line(tmp_path: Path) -
     path = tmp_path / RESULTS
     path.write_text('{"strategy": "a", "task": "t", "number": 0}\nnonsense\n{}\n')
     with pytest.raises(BtError, match=r"results\.jsonl:2"):
-        Ledger(path)
+        ResultsFile(path)
 
 
 def test_fields_of_a_later_version_are_passed_over(tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.bench import failure
-from bt_runtime.bench.failure import Account, culprit, label, wanted
-from bt_runtime.bench.tale import Event
+from bt_runtime.bench.run import failure
+from bt_runtime.bench.run.episode_log import Event
+from bt_runtime.bench.run.failure import Account, culprit, label, wanted
 from bt_runtime.envs.registry import open_suite
 
 GOAL = "Put the apple and the juice on the kitchen table."

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.bench.claims import Figure
-from bt_runtime.bench.finding import Finding, find, from_json
-from bt_runtime.bench.outcome import Outcome
-from bt_runtime.bench.statistics import shuffled, sign_flips, unpaired, wilson
+from bt_runtime.bench.report.claims import Figure
+from bt_runtime.bench.report.finding import Finding, find, from_json
+from bt_runtime.bench.report.statistics import shuffled, sign_flips, unpaired, wilson
+from bt_runtime.bench.run.outcome import Outcome
 
 ONE, TWO = ("house", "one"), ("house", "two")
 

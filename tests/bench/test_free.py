@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bt_runtime.agents.scripted import Ask, ScriptedModel
-from bt_runtime.bench.free import Free
+from bt_runtime.bench.run.free import Free
 from bt_runtime.types import Grammar
 from tests.bench.conftest import outcomes, tasks_of
 

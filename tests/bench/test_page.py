@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.bench import record
-from bt_runtime.bench.case import Strategy
-from bt_runtime.bench.claims import Claim, Claims, Evaluation, Figure
-from bt_runtime.bench.outcome import Outcome
-from bt_runtime.bench.page import page
-from bt_runtime.bench.study import Measured
+from bt_runtime.bench.report import record
+from bt_runtime.bench.report.claims import Claim, Claims, Evaluation, Figure
+from bt_runtime.bench.report.page import page
+from bt_runtime.bench.report.study import Measured
+from bt_runtime.bench.run.case import Strategy
+from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.diagnose import BtError
 
 MADE = {

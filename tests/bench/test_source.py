@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.bench.source import Wanted, apart, find
+from bt_runtime.bench.run.source import Wanted, apart, find
 from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import open_suite, open_world
 

@@ -17,9 +17,9 @@ import pytest
 
 import bt_runtime
 from bt_runtime.agents.budget import Budget
-from bt_runtime.bench.backend import Local
-from bt_runtime.bench.case import Setup, Strategy, cases
-from bt_runtime.bench.outcome import Outcome
+from bt_runtime.bench.run.backend import Local
+from bt_runtime.bench.run.case import Setup, Strategy, cases
+from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.envs.registry import open_suite
 
 STARTER = Path(bt_runtime.__file__).parent / "llm" / "starter" / "starter.gguf"

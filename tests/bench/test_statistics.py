@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from bt_runtime.bench.statistics import bootstrap, mcnemar, mean, wilson
+from bt_runtime.bench.report.statistics import bootstrap, mcnemar, mean, wilson
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.bench.backend import Local
-from bt_runtime.bench.case import Strategy
-from bt_runtime.bench.claims import Claim, Claims, Evaluation, Figure, Lessons
-from bt_runtime.bench.outcome import Outcome
-from bt_runtime.bench.study import NO_DATA, Study
+from bt_runtime.bench.report.claims import Claim, Claims, Evaluation, Figure, Lessons
+from bt_runtime.bench.report.study import NO_DATA, Study
+from bt_runtime.bench.run.backend import Local
+from bt_runtime.bench.run.case import Strategy
+from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.tree.clock import Manual
 from tests.bench.conftest import knowing
 

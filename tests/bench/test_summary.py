@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.bench.comparison import compare, side
-from bt_runtime.bench.evaluation import Again, open_folder, write_up
-from bt_runtime.bench.ledger import RESULTS, Ledger
-from bt_runtime.bench.outcome import Outcome
-from bt_runtime.bench.summary import groups
-from bt_runtime.bench.table import as_csv, in_words, table
+from bt_runtime.bench.report.comparison import compare, side
+from bt_runtime.bench.report.summary import groups
+from bt_runtime.bench.report.table import as_csv, in_words, table
+from bt_runtime.bench.run.evaluation import Again, open_folder, write_up
+from bt_runtime.bench.run.outcome import Outcome
+from bt_runtime.bench.run.results_file import RESULTS, ResultsFile
 from bt_runtime.diagnose import BtError
 
 
@@ -73,7 +73,7 @@ def test_csv_has_a_line_an_outcome_that_reads_back() -> None:
 def folders(tmp_path: Path) -> Path:
     for name, outcomes in (("a", REACT), ("b", TREE), ("both", [*REACT, *TREE])):
         open_folder(tmp_path / name, {"seed": 5, "name": name}, {}, Again())
-        ledger = Ledger(tmp_path / name / RESULTS)
+        ledger = ResultsFile(tmp_path / name / RESULTS)
         for outcome in outcomes:
             ledger.add(outcome)
         write_up(tmp_path / name, ledger.sort(), 5)
@@ -103,7 +103,7 @@ def test_the_same_strategy_of_two_evaluations_goes_by_their_folders(folders: Pat
 def test_a_task_that_only_shares_its_id_is_another_task(folders: Path) -> None:
     other = [told("react", n, True, goal="something else") for n in range(7)] + [told("react", 7, True)]
     open_folder(folders / "other", {"seed": 6}, {}, Again())
-    ledger = Ledger(folders / "other" / RESULTS)
+    ledger = ResultsFile(folders / "other" / RESULTS)
     for outcome in other:
         ledger.add(outcome)
     found = compare(side(str(folders / "a")), side(str(folders / "other")), 0)
@@ -119,7 +119,7 @@ def test_what_cannot_be_compared_is_said(folders: Path, named: str, message: str
 
 def test_plots_are_drawn_and_the_same_outcomes_give_the_same_files(folders: Path) -> None:
     pytest.importorskip("matplotlib")
-    from bt_runtime.bench.plots import draw
+    from bt_runtime.bench.report.plots import draw
 
     found = groups([*REACT, *TREE], 0)
     first = draw(folders / "a", found)

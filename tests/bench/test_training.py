@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from bt_runtime.agents.scripted import Ask, ScriptedModel
-from bt_runtime.bench import evaluation, ledger
-from bt_runtime.bench.backend import Local
-from bt_runtime.bench.case import Case, Setup, Strategy, cases
-from bt_runtime.bench.evaluation import Again
-from bt_runtime.bench.ledger import RESULTS, TRAINED
-from bt_runtime.bench.provenance import file_digest
-from bt_runtime.bench.training import train
+from bt_runtime.bench.run import evaluation
+from bt_runtime.bench.run import results_file as ledger
+from bt_runtime.bench.run.backend import Local
+from bt_runtime.bench.run.case import Case, Setup, Strategy, cases
+from bt_runtime.bench.run.evaluation import Again
+from bt_runtime.bench.run.provenance import file_digest
+from bt_runtime.bench.run.results_file import RESULTS, TRAINED
+from bt_runtime.bench.run.training import train
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.memory.episodes import Episodes
 from bt_runtime.tree.clock import Manual

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.agents.budget import Budget
-from bt_runtime.bench.case import Case, Setup, Strategy, cases
-from bt_runtime.bench.outcome import Outcome
+from bt_runtime.bench.run.case import Case, Setup, Strategy, cases
+from bt_runtime.bench.run.outcome import Outcome
 from tests.bench.conftest import tasks_of
 
 TREE = """

@@ -22,8 +22,8 @@ from typing import Any
 from rows import Row
 
 from bt_runtime.agents.budget import Budget as Spending
-from bt_runtime.bench.backend import Local
-from bt_runtime.bench.case import Setup, Strategy, cases
+from bt_runtime.bench.run.backend import Local
+from bt_runtime.bench.run.case import Setup, Strategy, cases
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.llm.grammar import sentences
 from bt_runtime.llm.model import LocalModel

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.bench import ledger
+from bt_runtime.bench.run import results_file as ledger
 from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.optimise.curve import Point, curves, table

@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from bt_runtime import project
-from bt_runtime.bench.case import Setup, Strategy
-from bt_runtime.bench.provenance import file_digest, of_tree, versions
+from bt_runtime.bench.run.case import Setup, Strategy
+from bt_runtime.bench.run.provenance import file_digest, of_tree, versions
 from bt_runtime.diagnose import BtError
 from bt_runtime.journal import sources
 from bt_runtime.llm.settings import Settings, is_address
@@ -67,7 +67,7 @@ class Packed(NamedTuple):
     digest: str
 
 
-class Luggage(NamedTuple):
+class Bundle(NamedTuple):
     setup: Setup
     jobs: int
     content: Mapping[str, bytes]  # place in a project → what is in the file
@@ -81,7 +81,7 @@ class Unpacked(NamedTuple):
     memories: dict[str, str]  # as strategies name it → the file here
 
 
-def pack(setup: Setup, strategies: Iterable[Strategy], jobs: int) -> Luggage:
+def pack(setup: Setup, strategies: Iterable[Strategy], jobs: int) -> Bundle:
     strategies = list(strategies)
     content, trees = _content(), {}
     brought: dict[str, bytes] = {}
@@ -97,28 +97,28 @@ def pack(setup: Setup, strategies: Iterable[Strategy], jobs: int) -> Luggage:
         world["data"] = str(Path(world["data"]).resolve())
     journals = str(Path(setup.journals).resolve()) if setup.journals else ""
     sent = setup._replace(world=world, journals=journals)
-    return Luggage(sent, jobs, {**content, **brought}, trees, memories, _versions())
+    return Bundle(sent, jobs, {**content, **brought}, trees, memories, _versions())
 
 
-def unpack(luggage: Luggage, folder: Path) -> Unpacked:
+def unpack(bundle: Bundle, folder: Path) -> Unpacked:
     """A project in the folder. Raises what is missing here, or is not the same."""
     here = _versions()
-    for name, theirs in luggage.versions.items():
+    for name, theirs in bundle.versions.items():
         if here.get(name) != theirs:
             said = f"{name} is {here.get(name, 'not installed')} here, and {theirs} where the evaluation was started"
             raise BtError(said, "have the same versions on every node")
-    data = luggage.setup.world.get("data")
+    data = bundle.setup.world.get("data")
     if isinstance(data, str) and not Path(data).exists():
         raise BtError(f"there is no data set {data}", "it has to lie at the same place on every node")
     (folder / project.PROJECT_FILE).touch()
-    _lay_out(luggage.content, folder)
+    _lay_out(bundle.content, folder)
     trees = {}
-    for name, packed in luggage.trees.items():
+    for name, packed in bundle.trees.items():
         trees[name] = load(folder / packed.place, project=folder)
         if of_tree(trees[name]) != packed.digest:
             raise BtError(f"the tree `{name}` did not arrive as it was sent", "is bt_runtime the same on every node?")
     memories = {}
-    for number, (name, files) in enumerate(luggage.memories.items()):
+    for number, (name, files) in enumerate(bundle.memories.items()):
         _lay_out(files, folder / "memories" / str(number))
         memories[name] = str(folder / "memories" / str(number) / Path(name).name)
     return Unpacked(trees, memories)

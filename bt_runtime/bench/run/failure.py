@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from bt_runtime.agents.loops import is_search, words
 from bt_runtime.agents.plan_text import Goal, Group, Part, Unreadable, read_plan
-from bt_runtime.bench.tale import Event
+from bt_runtime.bench.run.episode_log import Event
 from bt_runtime.types import Task
 
 DECOMPOSITION, CONTROL_FLOW, EXPAND_LOOP = "task decomposition", "control-flow selection", "expand-level infinite loop"

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 from bt_runtime.diagnose import BtError
 
 if TYPE_CHECKING:
-    from bt_runtime.bench.case import Case, Setup
-    from bt_runtime.bench.outcome import Outcome
+    from bt_runtime.bench.run.case import Case, Setup
+    from bt_runtime.bench.run.outcome import Outcome
     from bt_runtime.memory.episodes import Episodes
     from bt_runtime.memory.experience import Experience
     from bt_runtime.memory.store import Added
 
 
-class Shelf:
+class ReadonlyMemory:
     """One episode's view of a memory; `episodes` is None where there is nothing to read yet."""
 
     def __init__(self, episodes: Episodes | None, level: str = "", tokens: int = 0) -> None:
@@ -62,37 +62,37 @@ class Nothing:
         """It was there at once."""
 
 
-class Shelves:
+class ReadonlyMemories:
     """Every strategy's memory, opened once for all episodes."""
 
     def __init__(self, setup: Setup, count: Callable[[str], int]) -> None:
         self.setup, self.count = setup, count
         self.opened: dict[str, Episodes] = {}
-        self.out: dict[str, Shelf] = {}
+        self.out: dict[str, ReadonlyMemory] = {}
         self.stack = ExitStack()
 
-    def __enter__(self) -> Shelves:
+    def __enter__(self) -> ReadonlyMemories:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.stack.close()
 
-    def of(self, case: Case) -> Shelf | None:
+    def of(self, case: Case) -> ReadonlyMemory | None:
         """None where the strategy has no memory and nothing is to be learnt."""
         where = case.strategy.memory
         if not where and not self.setup.learning:
             return None
-        shelf = self.out[case.key] = Shelf(
+        memory = self.out[case.key] = ReadonlyMemory(
             self._open(where) if where else None, self.setup.level, self.setup.example_tokens
         )
-        return shelf
+        return memory
 
     def kept(self, outcome: Outcome, case: Case) -> Outcome:
         """With what the episode noted, when it is there to learn from. The same episode gives the same lines."""
-        shelf = self.out.pop(case.key, None)
-        if shelf is not None and self.setup.learning:
+        memory = self.out.pop(case.key, None)
+        if memory is not None and self.setup.learning:
             run = f"{case.strategy.name} {case.task.id}"
-            outcome.experiences = [replace(each, run=run, when=0.0).to_json() for each in shelf.noted]
+            outcome.experiences = [replace(each, run=run, when=0.0).to_json() for each in memory.noted]
         return outcome
 
     def _open(self, where: str) -> Episodes:

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from bt_runtime.agents.budget import Budget
-from bt_runtime.bench import evaluation, provenance
-from bt_runtime.bench.backend import Backend
-from bt_runtime.bench.case import Setup, Strategy, cases
-from bt_runtime.bench.claims import Claims, Evaluation
-from bt_runtime.bench.evaluation import Again
-from bt_runtime.bench.outcome import Outcome
-from bt_runtime.bench.source import Source, Wanted, find
-from bt_runtime.bench.training import train
+from bt_runtime.bench.report.claims import Claims, Evaluation
+from bt_runtime.bench.run import evaluation, provenance
+from bt_runtime.bench.run.backend import Backend
+from bt_runtime.bench.run.case import Setup, Strategy, cases
+from bt_runtime.bench.run.evaluation import Again
+from bt_runtime.bench.run.outcome import Outcome
+from bt_runtime.bench.run.source import Source, Wanted, find
+from bt_runtime.bench.run.training import train
 from bt_runtime.journal.record import versions
 from bt_runtime.runtime import load
 from bt_runtime.types import Json

@@ -31,7 +31,7 @@ class Event(NamedTuple):
 _DECIDED = {"decision": ("path", "move", "sentence"), "step": ("path", "move", "text"), "expand": ("path", "plan")}
 
 
-class Tale:
+class EpisodeLog:
     """Listens to a run; whoever listened before goes on listening."""
 
     def __init__(self, run: Run, offered: Callable[[str], bool]) -> None:
@@ -80,14 +80,14 @@ class Tale:
 class _Acted:
     """An activity that is told when it has ended."""
 
-    def __init__(self, inner: Activity, sentence: str, tale: Tale) -> None:
-        self.inner, self.sentence, self.tale = inner, sentence, tale
+    def __init__(self, inner: Activity, sentence: str, log: EpisodeLog) -> None:
+        self.inner, self.sentence, self.log = inner, sentence, log
         self.wakes = inner.wakes
 
     def poll(self) -> Ended | None:
         done = self.inner.poll()
         if done is not None:
-            self.tale.acted(self.sentence, done)
+            self.log.acted(self.sentence, done)
         return done
 
     def cancel(self, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""An episode's seat at the model that all of them share: it counts what this episode asked, and wakes only this one."""
+"""A model that all episodes share, as one of them sees it: counts what it asked, and wakes only that one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def counted(model: Model, text: str) -> int:
     return found
 
 
-class Seat:
+class MeteredModel:
     """Has no `wake` of its own: whose job it is decides who is woken."""
 
     def __init__(self, model: Model, tally: Tally, wake: Wake) -> None:
@@ -96,18 +96,18 @@ class Seat:
 class Counted:
     """A job whose cost is added up when it is done."""
 
-    def __init__(self, job: Job[Any], seat: Seat, prompt: str) -> None:
-        self.job, self.seat, self.prompt = job, seat, prompt
-        self.wakes = hasattr(seat.model, "wake")
+    def __init__(self, job: Job[Any], metered: MeteredModel, prompt: str) -> None:
+        self.job, self.metered, self.prompt = job, metered, prompt
+        self.wakes = hasattr(metered.model, "wake")
 
     def poll(self) -> Any:
         try:
             answer = self.job.poll()
         except BtError:
-            self.seat.failed(self.prompt)
+            self.metered.failed(self.prompt)
             raise
         if answer is not None:
-            self.seat.note(self.job, answer)
+            self.metered.note(self.job, answer)
         return answer
 
     def cancel(self, reason: str) -> None:

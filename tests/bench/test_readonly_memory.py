@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.bench.shelf import Shelf
+from bt_runtime.bench.run.readonly_memory import ReadonlyMemory
 from bt_runtime.memory.episodes import Episodes
 from bt_runtime.memory.experience import Experience
 
@@ -28,7 +28,7 @@ def episodes(tmp_path: Path) -> Iterator[Episodes]:
         yield opened
 
 
-def shown(shelf: Shelf, level: str = "agent") -> list[str]:
+def shown(shelf: ReadonlyMemory, level: str = "agent") -> list[str]:
     job = shelf.ask("find the cup", 2000, level=level)
     while (found := job.poll()) is None:
         pass
@@ -36,13 +36,13 @@ def shown(shelf: Shelf, level: str = "agent") -> list[str]:
 
 
 def test_experiences_take_no_more_tokens_than_the_evaluation_allows(episodes: Episodes) -> None:
-    assert len(shown(Shelf(episodes))) == 2
-    assert shown(Shelf(episodes, tokens=12)) == ["find the cup"]
-    assert shown(Shelf(episodes, tokens=5)) == []
+    assert len(shown(ReadonlyMemory(episodes))) == 2
+    assert shown(ReadonlyMemory(episodes, tokens=12)) == ["find the cup"]
+    assert shown(ReadonlyMemory(episodes, tokens=5)) == []
 
 
 def test_the_evaluation_says_of_which_level_they_are_where_it_says_so(episodes: Episodes) -> None:
     """Of agents the nearest comes first; of a task, its agents as they were."""
-    assert shown(Shelf(episodes))[0] == "find the cup"
-    assert shown(Shelf(episodes, "task"))[0] == "bring the cup to the sink"
-    assert shown(Shelf(episodes), "task")[0] == "bring the cup to the sink"
+    assert shown(ReadonlyMemory(episodes))[0] == "find the cup"
+    assert shown(ReadonlyMemory(episodes, "task"))[0] == "bring the cup to the sink"
+    assert shown(ReadonlyMemory(episodes), "task")[0] == "bring the cup to the sink"

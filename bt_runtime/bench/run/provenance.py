@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime import project
-from bt_runtime.bench.case import Setup, Strategy
+from bt_runtime.bench.run.case import Setup, Strategy
 from bt_runtime.journal import record, sources
 from bt_runtime.runtime import Tree
 from bt_runtime.types import Json, Task

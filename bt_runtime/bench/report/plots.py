@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.bench.summary import Group
+from bt_runtime.bench.report.summary import Group
 from bt_runtime.diagnose import MissingExtra
 
 SIZE, DOTS = (6.4, 4.0), 150

@@ -8,13 +8,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.bench.backend import Backend
-from bt_runtime.bench.case import Case, Setup
-from bt_runtime.bench.ledger import RESULTS, SETUP, Ledger, differences, read_setup, write, write_json
-from bt_runtime.bench.outcome import Outcome
-from bt_runtime.bench.provenance import digest
-from bt_runtime.bench.summary import Group, groups
-from bt_runtime.bench.table import as_csv
+from bt_runtime.bench.report.summary import Group, groups
+from bt_runtime.bench.report.table import as_csv
+from bt_runtime.bench.run.backend import Backend
+from bt_runtime.bench.run.case import Case, Setup
+from bt_runtime.bench.run.outcome import Outcome
+from bt_runtime.bench.run.provenance import digest
+from bt_runtime.bench.run.results_file import RESULTS, SETUP, ResultsFile, differences, read_setup, write, write_json
 from bt_runtime.diagnose import BtError
 from bt_runtime.types import Json
 
@@ -45,7 +45,7 @@ def open_folder(folder: Path, depends: Mapping[str, Json], about: Mapping[str, J
     write_json(folder / SETUP, {"digest": number, "depends": dict(depends), **about, "started": round(time.time(), 3)})
 
 
-def missing(ledger: Ledger, cases: Sequence[Case], again: Again) -> list[Case]:
+def missing(ledger: ResultsFile, cases: Sequence[Case], again: Again) -> list[Case]:
     """Those without an outcome; on `retry` also those whose outcome is an error."""
     done = {key for key, outcome in ledger.outcomes.items() if not (again.retry and outcome.error)}
     return [case for case in cases if case.key not in done]
@@ -55,7 +55,7 @@ def run(
     folder: Path, setup: Setup, cases: Sequence[Case], backend: Backend, again: Again, told: Told, name: str = RESULTS
 ) -> list[Outcome]:
     """Every outcome, in the order of the cases."""
-    ledger = Ledger(folder / name)
+    ledger = ResultsFile(folder / name)
     todo = missing(ledger, cases, again)
     for left, outcome in zip(range(len(todo) - 1, -1, -1), _streamed(backend, setup, todo), strict=True):
         ledger.add(outcome)

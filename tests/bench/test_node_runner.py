@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.bench import luggage
-from bt_runtime.bench.case import Setup, Strategy, cases
-from bt_runtime.bench.luggage import Named, named, pack, unpack
-from bt_runtime.bench.site import Site
+from bt_runtime.bench.cluster import bundle as bundle
+from bt_runtime.bench.cluster.bundle import Named, named, pack, unpack
+from bt_runtime.bench.cluster.node_runner import NodeRunner
+from bt_runtime.bench.run.case import Setup, Strategy, cases
 from bt_runtime.diagnose import BtError
 from bt_runtime.memory.episodes import Episodes
 from bt_runtime.memory.experience import Experience
@@ -76,7 +76,7 @@ def test_a_project_arrives_with_its_trees_and_prompts(project: Path, elsewhere: 
     monkeypatch.chdir(elsewhere)
     for file in project.rglob("*.*"):
         file.unlink()
-    site = Site(sent, {"default": ScriptedModel(lambda ask: "Act: done")})
+    site = NodeRunner(sent, {"default": ScriptedModel(lambda ask: "Act: done")})
     try:
         todo = cases([Strategy("mine", "mine")], tasks_of("textcraft", 3))
         found = [site.run(case).result(60) for case in todo]
@@ -145,7 +145,7 @@ def test_a_model_has_to_be_there_and_be_the_same_one(tmp_path: Path) -> None:
 
 def test_a_case_that_is_asked_for_again_while_it_runs_is_not_begun_again(elsewhere: Path) -> None:
     model = Patient()
-    site = Site(pack(Setup("textcraft"), [Strategy("react", "react")], 2), {"default": model})
+    site = NodeRunner(pack(Setup("textcraft"), [Strategy("react", "react")], 2), {"default": model})
     try:
         (case,) = cases([Strategy("react", "react")], tasks_of("textcraft", 1))
         first, second = site.run(case), site.run(case)
@@ -158,7 +158,7 @@ def test_a_case_that_is_asked_for_again_while_it_runs_is_not_begun_again(elsewhe
 
 
 def test_closing_ends_what_runs_and_says_so_to_who_waits(elsewhere: Path) -> None:
-    site = Site(pack(Setup("textcraft"), [Strategy("react", "react")], 1), {"default": Patient()})
+    site = NodeRunner(pack(Setup("textcraft"), [Strategy("react", "react")], 1), {"default": Patient()})
     waiting = [site.run(case) for case in cases([Strategy("react", "react")], tasks_of("textcraft", 3))]
     folder = os.environ["BTR_PROJECT"]
     site.close()
@@ -170,6 +170,6 @@ def test_closing_ends_what_runs_and_says_so_to_who_waits(elsewhere: Path) -> Non
 
 def test_what_is_shipped_travels_too_and_the_projects_own_comes_before_it(project: Path) -> None:
     (project / "trees" / "react.yaml").write_text(TREE)
-    content = luggage.pack(Setup("textcraft"), [], 1).content
+    content = bundle.pack(Setup("textcraft"), [], 1).content
     assert content["trees/react.yaml"] == TREE.encode()
     assert {"trees/adapt.yaml", "trees/prompts/agent.md", "skills/house.yaml"} <= content.keys()

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bt_runtime.bench.claims import Figure
-from bt_runtime.bench.outcome import Outcome
-from bt_runtime.bench.statistics import Estimate, bootstrap, mcnemar, shuffled, sign_flips, unpaired, wilson
+from bt_runtime.bench.report.claims import Figure
+from bt_runtime.bench.report.statistics import Estimate, bootstrap, mcnemar, shuffled, sign_flips, unpaired, wilson
+from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.types import Json
 
 Sides = Mapping[tuple[str, str], Sequence[Outcome]]  # (evaluation, strategy) → outcomes

@@ -8,10 +8,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from bt_runtime.bench.case import Case, Setup
-from bt_runtime.bench.host import TRIES, Hosts, Unfit, asked, on
-from bt_runtime.bench.luggage import Named, pack
-from bt_runtime.bench.outcome import Outcome
+from bt_runtime.bench.cluster.bundle import Named, pack
+from bt_runtime.bench.cluster.ray_actor import TRIES, Hosts, Unfit, asked, on
+from bt_runtime.bench.run.case import Case, Setup
+from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.diagnose import BtError, MissingExtra
 
 LOCAL = "local"
@@ -44,9 +44,9 @@ class Cluster:
 
     def outcomes(self, setup: Setup, cases: Sequence[Case]) -> Iterator[Outcome]:
         self.number += 1
-        luggage = [self.ray.put(pack(setup, [case.strategy for case in cases], self.jobs))]
+        bundle = [self.ray.put(pack(setup, [case.strategy for case in cases], self.jobs))]
         task = self._task()
-        pending = {task.remote(self.hosts, "run", self.number, luggage, case): case for case in cases}
+        pending = {task.remote(self.hosts, "run", self.number, bundle, case): case for case in cases}
         try:
             while pending:
                 (ended, *_), _ = self.ray.wait(list(pending), num_returns=1)

@@ -6,11 +6,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from bt_runtime.bench.case import Case, Setup
-from bt_runtime.bench.episode import Episode
-from bt_runtime.bench.outcome import Outcome
-from bt_runtime.bench.seat import counted
-from bt_runtime.bench.shelf import Shelf, Shelves
+from bt_runtime.bench.run.case import Case, Setup
+from bt_runtime.bench.run.episode import Episode
+from bt_runtime.bench.run.metered_model import counted
+from bt_runtime.bench.run.outcome import Outcome
+from bt_runtime.bench.run.readonly_memory import ReadonlyMemories, ReadonlyMemory
 from bt_runtime.runtime import Tree, load
 from bt_runtime.tree.clock import Alarm, Monotonic, RunClock
 from bt_runtime.types import Model
@@ -68,18 +68,18 @@ class Local:
     def served(self, setup: Setup, intake: Intake) -> Iterator[Outcome]:
         """Until the intake has ended, or is closed and all of it is done."""
         running, alarm = list[Episode](), intake.alarm
-        with Shelves(setup, self.count) as shelves:
+        with ReadonlyMemories(setup, self.count) as memories:
             try:
                 while intake.goes_on or (running and not intake.ended):
                     alarm.clear()
                     while intake.cases and len(running) < self.jobs:
-                        running.append(self._begun(setup, intake.cases.popleft(), shelves, alarm))
+                        running.append(self._begun(setup, intake.cases.popleft(), memories, alarm))
                     for episode in [e for e in running if e.over or e.wait <= 0]:
                         if not episode.over:
                             episode.tick()
                         if episode.over:
                             running.remove(episode)
-                            yield shelves.kept(episode.finish(), episode.case)
+                            yield memories.kept(episode.finish(), episode.case)
                     if running:
                         self._sleep(running, alarm)
                     else:
@@ -88,11 +88,11 @@ class Local:
                 for episode in running:
                     episode.close()
 
-    def _begun(self, setup: Setup, case: Case, shelves: Shelves, alarm: Alarm) -> Episode:
+    def _begun(self, setup: Setup, case: Case, memories: ReadonlyMemories, alarm: Alarm) -> Episode:
         episode = Episode(setup, case, self.clock(), alarm.set)
         models = self.models(case) if callable(self.models) else self.models
-        shelf: Shelf | None = shelves.of(case)
-        episode.begin(self.tree(case.strategy.tree), models, shelf)
+        memory: ReadonlyMemory | None = memories.of(case)
+        episode.begin(self.tree(case.strategy.tree), models, memory)
         return episode
 
     def tree(self, name: str) -> Tree:

@@ -10,27 +10,27 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.bench.backend import Intake, Local
-from bt_runtime.bench.case import Case
-from bt_runtime.bench.luggage import Luggage, unpack
-from bt_runtime.bench.outcome import Outcome
+from bt_runtime.bench.cluster.bundle import Bundle, unpack
+from bt_runtime.bench.run.backend import Intake, Local
+from bt_runtime.bench.run.case import Case
+from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.diagnose import BtError
 
 
-class Site:
+class NodeRunner:
     """Takes cases from any thread while it is open. A process has one at a time: the project is the process's own."""
 
-    def __init__(self, luggage: Luggage, models: Mapping[str, Any]) -> None:
+    def __init__(self, bundle: Bundle, models: Mapping[str, Any]) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="bt-site-")
         folder = Path(self._folder.name)
         try:
-            unpacked = unpack(luggage, folder)
+            unpacked = unpack(bundle, folder)
         except BaseException:
             self._folder.cleanup()
             raise
         os.environ["BTR_PROJECT"] = str(folder)  # where prompts and houses are looked for
-        self.setup, self.memories = luggage.setup, unpacked.memories
-        self.local = Local(models, luggage.jobs)
+        self.setup, self.memories = bundle.setup, unpacked.memories
+        self.local = Local(models, bundle.jobs)
         self.local.trees.update(unpacked.trees)
         self.intake = Intake(open=True)
         self.running: dict[str, Future[Outcome]] = {}

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from bt_runtime.bench.outcome import Outcome
-from bt_runtime.bench.statistics import Estimate, bootstrap, mean, wilson
+from bt_runtime.bench.report.statistics import Estimate, bootstrap, mean, wilson
+from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.types import Json
 
 MEANS = ("steps", "decisions", "calls", "written", "prompt", "computed", "seconds", "agents", "invalid", "refused")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.bench.case import Strategy
+from bt_runtime.bench.run.case import Strategy
 from bt_runtime.diagnose import BtError, nearest
 from bt_runtime.envs.content import read_yaml
 from bt_runtime.types import Json

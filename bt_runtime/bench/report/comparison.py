@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.bench.ledger import outcomes, read_setup
-from bt_runtime.bench.outcome import Outcome
-from bt_runtime.bench.statistics import Estimate, bootstrap, mcnemar
+from bt_runtime.bench.report.statistics import Estimate, bootstrap, mcnemar
+from bt_runtime.bench.run.outcome import Outcome
+from bt_runtime.bench.run.results_file import outcomes, read_setup
 from bt_runtime.diagnose import BtError
 from bt_runtime.types import Json
 

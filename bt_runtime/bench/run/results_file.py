@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.bench.outcome import Outcome, from_json
+from bt_runtime.bench.run.outcome import Outcome, from_json
 from bt_runtime.diagnose import BtError
 from bt_runtime.types import Json
 
 SETUP, RESULTS, TRAINED = "setup.json", "results.jsonl", "train.jsonl"
 
 
-class Ledger:
+class ResultsFile:
     """One file of outcomes: appended while it goes on, in the order of the cases once it is complete."""
 
     def __init__(self, path: Path) -> None:

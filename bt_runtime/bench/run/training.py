@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bt_runtime.bench.backend import Backend
-from bt_runtime.bench.case import Setup, Strategy, cases
-from bt_runtime.bench.evaluation import Again, Told, run
-from bt_runtime.bench.ledger import RESULTS, TRAINED
-from bt_runtime.bench.outcome import Outcome
+from bt_runtime.bench.run.backend import Backend
+from bt_runtime.bench.run.case import Setup, Strategy, cases
+from bt_runtime.bench.run.evaluation import Again, Told, run
+from bt_runtime.bench.run.outcome import Outcome
+from bt_runtime.bench.run.results_file import RESULTS, TRAINED
 from bt_runtime.types import Task
 
 

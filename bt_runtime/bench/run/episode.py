@@ -8,12 +8,12 @@ from typing import Any
 from py_trees.common import Status
 
 from bt_runtime.agents.budget import Spent
-from bt_runtime.bench.case import Case, Setup, size
-from bt_runtime.bench.failure import Account, label, wanted
-from bt_runtime.bench.free import Free
-from bt_runtime.bench.outcome import Outcome
-from bt_runtime.bench.seat import Seat, Tally
-from bt_runtime.bench.tale import Tale, nesting, steps
+from bt_runtime.bench.run.case import Case, Setup, size
+from bt_runtime.bench.run.episode_log import EpisodeLog, nesting, steps
+from bt_runtime.bench.run.failure import Account, label, wanted
+from bt_runtime.bench.run.free import Free
+from bt_runtime.bench.run.metered_model import MeteredModel, Tally
+from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.envs.registry import open_world
 from bt_runtime.runtime import Run, Tree
 from bt_runtime.tree.clock import RunClock
@@ -33,7 +33,7 @@ class Episode:
         self.over = False
         self.world: World | None = None
         self.run: Run | None = None
-        self.tale: Tale | None = None
+        self.log: EpisodeLog | None = None
         self.tally = Tally()
         self.status: Status = Status.INVALID
         self.outcome = Outcome(case.strategy.name, case.task.id, case.number, case.task.kind, case.task.goal)
@@ -60,21 +60,21 @@ class Episode:
         world.reset(case.task)
         self.outcome.depth = size(case.task, world.verdict().total)
         free: list[Free] = []
-        seats: dict[str, Any] = {}
+        metered: dict[str, Any] = {}
         for role, model in models.items():
-            seats[role] = Seat(model, self.tally, self.wake)
+            metered[role] = MeteredModel(model, self.tally, self.wake)
             if setup.free:
-                seats[role] = Free(seats[role])
-                free.append(seats[role])
+                metered[role] = Free(metered[role])
+                free.append(metered[role])
         given = {name: value for name, value in case.strategy.inputs.items() if name in tree.spec.ports}
         if "goal" in tree.spec.inputs:
             given.setdefault("goal", case.task.goal)
         run = self.run = Run(
-            tree, inputs=given, world=world, task=case.task, model=seats or None, memory=memory, seed=setup.seed,
+            tree, inputs=given, world=world, task=case.task, model=metered or None, memory=memory, seed=setup.seed,
             budget=setup.budget, recall=setup.recall, clock=self.clock, journal=setup.journals or None,
         )  # fmt: skip
         run.context.wake = run.engine.blackboard.wake = self.wake
-        self.tale = Tale(run, lambda sentence: all(each.offered(sentence) for each in free))
+        self.log = EpisodeLog(run, lambda sentence: all(each.offered(sentence) for each in free))
         self.started = self.clock.now()
         self.due = self.started
 
@@ -120,8 +120,8 @@ class Episode:
             self._guard(world.close)
 
     def _judge(self) -> None:
-        told, run, tale, world = self.outcome, self.run, self.tale, self.world
-        if run is None or tale is None or world is None:
+        told, run, log, world = self.outcome, self.run, self.log, self.world
+        if run is None or log is None or world is None:
             return
         verdict = world.verdict()
         told.met, told.total = verdict.met, verdict.total
@@ -130,23 +130,23 @@ class Episode:
         spent: Spent = run.context.service("spent") or Spent()
         told.decisions, told.ticks = spent.decisions, run.engine.count
         told.seconds = round(self.clock.now() - self.started, 3)
-        self._count(tale)
+        self._count(log)
         crashes = [crash.message for crash in run.context.crashes]
         if crashes and not told.success and not self.tally.too_long:
             told.error = told.error or crashes[0]
         if not told.success and not told.error:
-            task, events, too_long = self.case.task, tale.events, self.tally.too_long
+            task, events, too_long = self.case.task, log.events, self.tally.too_long
             told.label = label(Account(task.goal, wanted(task), told.met, told.total, told.status, events, too_long))
 
-    def _count(self, tale: Tale) -> None:
-        told, tally, events = self.outcome, self.tally, tale.events
+    def _count(self, log: EpisodeLog) -> None:
+        told, tally, events = self.outcome, self.tally, log.events
         told.calls, told.written = tally.calls, tally.written
         told.prompt, told.reused, told.computed = tally.prompt, tally.reused, tally.computed
         told.model_seconds, told.overflow = round(tally.seconds, 3), tally.too_long
-        told.steps, told.k, told.decided = steps(events), nesting(events), tale.decided
-        acts = [event.what for event in tale.named("acted")]
+        told.steps, told.k, told.decided = steps(events), nesting(events), log.decided
+        acts = [event.what for event in log.named("acted")]
         told.invalid = sum(not act["ok"] and not act["offered"] for act in acts)
-        told.refused = sum(not act["ok"] for act in acts) + len(tale.named("refused"))
-        ends = [event.what for event in tale.named("end")]
+        told.refused = sum(not act["ok"] for act in acts) + len(log.named("refused"))
+        ends = [event.what for event in log.named("end")]
         told.ends = [{key: str(end.get(key, "")) for key in ("path", "goal", "why", "detail")} for end in ends]
         told.agents = len({end["path"] for end in ends if end.get("kind") == "agent"})

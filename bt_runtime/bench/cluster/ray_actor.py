@@ -11,10 +11,10 @@ import platform
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bt_runtime.bench.case import Case
-from bt_runtime.bench.luggage import Luggage, Named
-from bt_runtime.bench.outcome import Outcome
-from bt_runtime.bench.site import Site
+from bt_runtime.bench.cluster.bundle import Bundle, Named
+from bt_runtime.bench.cluster.node_runner import NodeRunner
+from bt_runtime.bench.run.case import Case
+from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.diagnose import BtError
 
 TRIES = 8  # how often a call is made again when what it was made on is lost
@@ -32,20 +32,20 @@ class Host:
 
     def __init__(self, named: Mapping[str, Named]) -> None:
         self.named, self.models = named, dict[str, Any]()
-        self.site: Site | None = None
+        self.runner: NodeRunner | None = None
         self.number = 0  # of the evaluation that the site is for
         self.settling = asyncio.Lock()
 
-    async def run(self, number: int, luggage: Sequence[Any], case: Case) -> Outcome | Unfit:
-        """`luggage` is a reference in a list: only a host that has no site yet fetches what it refers to."""
+    async def run(self, number: int, bundle: Sequence[Any], case: Case) -> Outcome | Unfit:
+        """`bundle` is a reference in a list: only a host that has no runner yet fetches what it refers to."""
         try:
             async with self.settling:
-                if self.site is None or self.number != number:
-                    found = await luggage[0]
+                if self.runner is None or self.number != number:
+                    found = await bundle[0]
                     await asyncio.to_thread(self._settle, found)
                     self.number = number
-                assert self.site is not None
-                ended = self.site.run(case)
+                assert self.runner is not None
+                ended = self.runner.run(case)
             return await asyncio.wrap_future(ended)
         except BtError as fault:
             return Unfit(f"{platform.node()}: {fault.message}", fault.hint)
@@ -62,17 +62,17 @@ class Host:
     async def rest(self) -> int:
         """Ends the episodes, and says how many ran; the models stay open."""
         async with self.settling:
-            ran = len(self.site.running) if self.site is not None else 0
+            ran = len(self.runner.running) if self.runner is not None else 0
             await asyncio.to_thread(self._leave)
         return ran
 
-    def _settle(self, luggage: Luggage) -> None:
+    def _settle(self, bundle: Bundle) -> None:
         self._leave()
         self._open()
-        self.site = Site(luggage, self.models)
+        self.runner = NodeRunner(bundle, self.models)
 
     def _leave(self) -> None:
-        site, self.site = self.site, None
+        site, self.runner = self.runner, None
         if site is not None:
             site.close()
 

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.bench.claims import Claim, Claims
-from bt_runtime.bench.finding import Finding, find, from_json
-from bt_runtime.bench.study import Measured
-from bt_runtime.bench.summary import groups
+from bt_runtime.bench.report.claims import Claim, Claims
+from bt_runtime.bench.report.finding import Finding, find, from_json
+from bt_runtime.bench.report.study import Measured
+from bt_runtime.bench.report.summary import groups
 from bt_runtime.diagnose import BtError
 from bt_runtime.types import Json
 

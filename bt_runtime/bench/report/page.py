@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bt_runtime.bench import record
-from bt_runtime.bench.claims import Claim, Claims, Evaluation
-from bt_runtime.bench.finding import SHARES, Finding
-from bt_runtime.bench.table import number, signed
+from bt_runtime.bench.report import record
+from bt_runtime.bench.report.claims import Claim, Claims, Evaluation
+from bt_runtime.bench.report.finding import SHARES, Finding
+from bt_runtime.bench.report.table import number, signed
 
 _WAYS = {"at_least": "at least", "at_most": "at most", "above": "above", "below": "below"}
 _COSTS = ("steps", "decisions", "calls", "written", "invalid", "refused", "seconds")
@@ -169,7 +169,7 @@ def _making(claims: Claims, found: Mapping[str, Any]) -> str:
         _table(head, rows),
         f"{made['jobs']} episodes at once on {made['cores']} cores; {versions}. The set-up's digest covers trees, "
         "prompts, tasks, budgets, seed and model. The claims and their evaluations are data, in "
-        "`bt_runtime/bench/claims.yaml`; `btr eval claims --model FILE.gguf` measures them with another model.",
+        "`bt_runtime/bench/report/claims.yaml`; `btr eval claims --model FILE.gguf` measures them with another model.",
     ))  # fmt: skip
 
 

@@ -9,10 +9,10 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 
-from bt_runtime.bench.comparison import Comparison
-from bt_runtime.bench.outcome import Outcome
-from bt_runtime.bench.statistics import Estimate
-from bt_runtime.bench.summary import Group
+from bt_runtime.bench.report.comparison import Comparison
+from bt_runtime.bench.report.statistics import Estimate
+from bt_runtime.bench.report.summary import Group
+from bt_runtime.bench.run.outcome import Outcome
 
 _HEAD = ("", "goals", "", "95 %", "subgoals", "steps", "decisions", "calls", "written", "saved", "seconds")
 _LEFT_OUT = ("ends", "experiences")

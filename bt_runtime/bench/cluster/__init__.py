@@ -1,0 +1,1 @@
+"""Episodes on the machines of a Ray cluster."""

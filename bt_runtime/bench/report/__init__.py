@@ -1,0 +1,1 @@
+"""What outcomes say: figures with their intervals, comparisons, claims, pages."""
