@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import contextlib
-import random
+import os
+import socket
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.llm.fit import fit
 from bt_runtime.llm.header import read_header
 from bt_runtime.llm.settings import Settings
+from tests.llm import hostile_headers as made
 
 
 def test_the_header_tells_the_model(micro):
@@ -41,16 +43,74 @@ def test_a_spoiled_file_is_a_fault_in_plain_words(micro, tmp_path, spoil, words)
         read_header(bad)
 
 
-def test_random_damage_never_escapes_as_another_exception(micro, tmp_path):
-    """Any bytes in the header give a header or a BtError, and never eat the memory."""
-    data, rng, bad = micro.read_bytes(), random.Random(7), tmp_path / "bad.gguf"
-    for _ in range(200):
-        spoiled = bytearray(data[:8192])
-        for _ in range(rng.randint(1, 6)):
-            spoiled[rng.randrange(4, 2048)] = rng.randrange(256)
-        bad.write_bytes(spoiled)
-        with contextlib.suppress(BtError):
-            read_header(bad)
+def test_no_header_whatever_escapes_as_another_exception(tmp_path):
+    """Wrong numbers, endless lengths, damage: a header that can be worked with, or words with a way out."""
+    path, settings = tmp_path / "bad.gguf", Settings("x")
+    for name, data in made.headers(700, seed=int(os.environ.get("SEED", "0"))):
+        path.write_bytes(data)
+        try:
+            fit(read_header(path), settings, 1 << 34)
+        except BtError as fault:
+            assert fault.message.isprintable(), name
+            assert fault.hint, name
+            assert len(fault.message) < 400 + len(str(path)), name
+
+
+def test_a_header_cut_at_any_byte_is_a_fault(tmp_path):
+    """No length is believed before the file was seen to be that long."""
+    whole, path = made.sound(), tmp_path / "cut.gguf"
+    path.write_bytes(whole)
+    header = read_header(path)
+    assert (header.layers, header.vocab, header.bytes_per_token()) == (2, 8, 2 * 2 * 2 * 32)
+    for at in reversed(range(len(whole) - 4096)):
+        os.truncate(path, at)
+        with pytest.raises(BtError):
+            read_header(path)
+
+
+def test_the_vocabulary_says_what_steers_the_model(tmp_path):
+    """Unknown and control tokens, user-defined ones that look like one, and names that llama.cpp knows."""
+    tokens = [
+        "<unk>",
+        "<s>",
+        "<｜end▁of▁sentence｜>",
+        ">>TITLE<<",
+        "<think>",
+        "  ",
+        "</p>x",
+        "<|im_end|>",
+        "<",
+        "<0x0A>",
+    ]
+    kinds = [2, 3, 3, 3, 4, 4, 4, 1, 1, 6]
+    path = tmp_path / "marks.gguf"
+    vocabulary = made.texts("tokenizer.ggml.tokens", tokens)
+    path.write_bytes(
+        made.sound(
+            tokenizer__ggml__tokens=vocabulary,
+            tokenizer__ggml__token_type=made.numbers("tokenizer.ggml.token_type", made.I32, kinds),
+        )
+    )
+    assert read_header(path).markers == (*tokens[:5], "<|im_end|>")
+
+
+def test_only_a_file_is_opened(tmp_path):
+    """A pipe that nobody writes, a socket, a device without an end: said at once, nothing is waited for."""
+    os.mkfifo(tmp_path / "pipe.gguf")
+    (tmp_path / "device.gguf").symlink_to("/dev/zero")
+    with socket.socket(socket.AF_UNIX) as listening:
+        with contextlib.chdir(tmp_path):  # a socket's path is short
+            listening.bind("socket.gguf")
+        for name in ("pipe.gguf", "device.gguf", "socket.gguf"):
+            with pytest.raises(BtError, match="is no file"):
+                read_header(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["a\0b.gguf", "x" * 300 + ".gguf", "file/under.gguf"])
+def test_a_name_that_no_file_can_have_is_a_fault(tmp_path, name):
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(BtError):
+        read_header(tmp_path / name)
 
 
 def test_a_missing_file_and_a_folder_are_faults(tmp_path):
