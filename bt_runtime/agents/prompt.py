@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -10,8 +9,9 @@ from typing import Any, NamedTuple
 
 from bt_runtime import project
 from bt_runtime.agents.story import Family, Step, opening, written
-from bt_runtime.diagnose import BtError, MissingExtra
+from bt_runtime.diagnose import BtError
 from bt_runtime.expression import ExpressionError, Template
+from bt_runtime.llm.chat import Chat
 
 
 class Prompt(NamedTuple):
@@ -22,24 +22,13 @@ class Prompt(NamedTuple):
     task: str  # family, goal, notes, first observation
     steps: str  # what was thought and done since
 
-    def text(self, template: str | None = None) -> str:
+    def text(self, template: str | Chat | None = None) -> str:
         """For a base model the parts one after another; for a chat model by its own template."""
         asked = "\n".join(part for part in (self.examples, self.task) if part)
         if template is None:
             return "\n".join(part for part in (self.system.rstrip("\n") + "\n", asked) if part.strip()) + self.steps
-        said = [harmless(text.strip()) for text in (self.system, asked)]
-        messages = [{"role": role, "content": text} for role, text in zip(("system", "user"), said, strict=True)]
-        return chat(template, messages) + harmless(self.steps)
-
-
-_CONTROL = re.compile(
-    r"<(?=\|[^|<>]{1,40}\|>|/?s>|(?:start|end)_of_turn>|\|?im_)|\[(?=/?(?:INST|SYSTEM_PROMPT|TOOL_\w+)\])"
-)
-
-
-def harmless(text: str) -> str:
-    """What a world or a person says must not end a message: look-alikes of control tokens are broken up."""
-    return _CONTROL.sub(lambda found: f"{found[0]} ", text)
+        chat = Chat.of(template) if isinstance(template, str) else template
+        return chat.say(chat.harmless(self.system.strip()), chat.harmless(asked.strip())) + chat.harmless(self.steps)
 
 
 def agent_prompt(
@@ -82,41 +71,3 @@ def system_text(name: str, holes: Mapping[str, Any], root: Path | None = None) -
 @lru_cache(maxsize=64)
 def _read(path: Path) -> str:
     return path.read_text(encoding="utf-8")
-
-
-def chat(template: str, messages: Sequence[Mapping[str, str]]) -> str:
-    """The GGUF's own chat template, run in a sandbox: it comes from a file that somebody else made."""
-    try:
-        from jinja2.exceptions import TemplateError
-    except ImportError:
-        raise MissingExtra("a chat model", "llm") from None
-    try:
-        text = _compiled(template).render(messages=messages, add_generation_prompt=True, bos_token="", eos_token="")
-    except _Refused as refused:
-        if messages and messages[0]["role"] == "system":  # some templates take no system text: say it to the user
-            joined = {"role": "user", "content": f"{messages[0]['content']}\n\n{messages[1]['content']}"}
-            return chat(template, [joined])
-        raise BtError(f"the model's chat template refuses these messages: {refused}") from refused
-    except TemplateError as error:
-        raise BtError(
-            f"the model's chat template cannot be used: {error}", "use the model as a base model: chat: false"
-        ) from error
-    return str(text)
-
-
-@lru_cache(maxsize=16)
-def _compiled(template: str) -> Any:
-    """A model has one template, and it is asked again and again."""
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
-    environment.globals["raise_exception"] = _refuse
-    return environment.from_string(template)
-
-
-class _Refused(Exception):
-    pass
-
-
-def _refuse(message: str) -> None:
-    raise _Refused(message)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.agents.growing import CUT_OFF, UNUSABLE
-from bt_runtime.agents.prompt import chat
 from bt_runtime.distill.documents import Document
 from bt_runtime.journal import codec
 from bt_runtime.journal.reading import Recording
+from bt_runtime.llm.chat import recalled
 
 _GOOD = frozenset({"done", "expanded", "failure"})  # ends of a node that are its own decision; in a run that succeeded
 _ASKED = "asked"  # a model's sentence that stands in for a text, to see what a template puts around it
@@ -99,13 +99,13 @@ def joined(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     return tuple(found)
 
 
-def plain(prompt: str, template: str | None) -> str:
+def plain(prompt: str, template: Any) -> str:
     """A prompt without what the recorded model's chat template put around its parts; as it is when that is unclear."""
-    if not template:
+    chat = recalled(template)
+    if chat is None:
         return prompt
     system, user = f"the system {_ASKED}", f"the user {_ASKED}"
-    said = [{"role": "system", "content": system}, {"role": "user", "content": user}]
-    before, found, rest = chat(template, said).partition(system)
+    before, found, rest = chat.say(system, user).partition(system)
     between, found_too, after = rest.partition(user)
     if not (found and found_too and between and after and prompt.startswith(before)):
         return prompt

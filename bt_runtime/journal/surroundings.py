@@ -11,6 +11,7 @@ from bt_runtime.envs.registry import OURS, open_suite
 from bt_runtime.journal import codec
 from bt_runtime.journal.tape import Tape
 from bt_runtime.journal.taped import TapedEpisodes, TapedModel, TapedOpening, TapedPerson, TapedWorld, callable_names
+from bt_runtime.llm.chat import keep
 from bt_runtime.skills import manifest
 from bt_runtime.skills.manifest import Entry
 from bt_runtime.types import Json, Task
@@ -31,7 +32,7 @@ class Around:
         return cls({
             "world": _world(world) if world is not None else None,
             "task": codec.plain(_task(run.equipment.task, world)),
-            "models": {name: {"template": getattr(m, "chat_template", None)} for name, m in models.items()},
+            "models": {name: {"template": keep(getattr(m, "chat_template", None))} for name, m in models.items()},
             "working": services.get("working_memory") is not None,
             "episodes": services.get("episodes") is not None,
             "person": services.get("person") is not None,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bt_runtime.journal import codec
 from bt_runtime.journal.store import safe
 from bt_runtime.journal.tape import Tape, failure, result_of
+from bt_runtime.llm.chat import recalled
 from bt_runtime.skills.activity import Opening
 
 if TYPE_CHECKING:
@@ -110,9 +111,9 @@ class TapedJob:
 
 
 class TapedModel:
-    def __init__(self, tape: Tape, name: str, inner: Any, context: Context, template: str | None) -> None:
+    def __init__(self, tape: Tape, name: str, inner: Any, context: Context, template: Any) -> None:
         self.tape, self.name, self.inner, self.context = tape, name, inner, context
-        self.chat_template = template
+        self.chat_template = recalled(template)
 
     def choose(self, prompt: str, options: Sequence[str], **how: Any) -> TapedJob:
         texts = {"prompt": safe(prompt), "offered": json.dumps({"options": list(options)})}

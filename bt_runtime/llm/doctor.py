@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from bt_runtime import child
 from bt_runtime.diagnose import BtError
+from bt_runtime.llm.chat import Chat
 from bt_runtime.llm.fit import fit, free_memory, size
 from bt_runtime.llm.header import Header, read_header
 from bt_runtime.llm.offload import Need, layers_that_fit
@@ -117,6 +118,9 @@ def _model(where: str, context: int, machine: Machine | None, test: bool) -> Ite
         "ok", f"{where}: {header.architecture}, {size(header.size)}, trained for {header.trained_context} tokens"
     )
     yield from _origin(header)
+    if header.chat_template:
+        Chat.of(header.chat_template)
+    yield Finding("ok", f"asked {'by its own chat template' if header.chat_template else 'as a base model'}")
     settings = Settings(where, context=context)
     gpus = machine.gpus if machine else ()
     memory = max(free_memory(), sum(free for *_, free in gpus))

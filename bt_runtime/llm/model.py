@@ -10,9 +10,10 @@ from types import TracebackType
 from typing import Any, Literal
 
 from bt_runtime.diagnose import BtError
+from bt_runtime.llm.chat import Chat
 from bt_runtime.llm.choice import check_options
 from bt_runtime.llm.fit import fit
-from bt_runtime.llm.header import read_header
+from bt_runtime.llm.header import Header, read_header
 from bt_runtime.llm.job import Answer
 from bt_runtime.llm.line import Ask, Line
 from bt_runtime.llm.settings import Settings
@@ -30,13 +31,21 @@ class LocalModel:
     def __init__(self, settings: Settings, wake: Wake | None = None) -> None:
         header = read_header(settings.model)
         fit(header, settings, _ENOUGH)  # what the file itself forbids is told at once
-        self.chat_template = header.chat_template if settings.chat else None
         self.settings = settings
         self.wake = wake
         self._ids = itertools.count(1)
         self._counts: OrderedDict[str, int] = OrderedDict()
         self._counting = threading.Lock()
         self._line = Line(settings)
+        self.chat_template = self._chat(header)  # while the worker starts
+
+    def _chat(self, header: Header) -> Chat | None:
+        template = header.chat_template if self.settings.chat else None
+        try:
+            return Chat.of(template, header.markers) if template else None
+        except BtError:
+            self.close()
+            raise
 
     def ready(self, timeout: float | None = None) -> LocalModel:
         """Wait until the model is loaded; raises why it is not."""

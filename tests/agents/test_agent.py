@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from test_guards import Room, ending
 
-from bt_runtime.agents.prompt import Prompt, agent_prompt, chat
+from bt_runtime.agents.prompt import Prompt, agent_prompt
 from bt_runtime.agents.scripted import Answered, Misplayed, RecordingModel, ScriptedModel
 from bt_runtime.agents.story import Family, Step
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
@@ -219,7 +219,7 @@ def test_a_chat_template_without_a_system_role_gets_it_in_the_users_words_and_a_
     from bt_runtime.diagnose import BtError
 
     with pytest.raises(BtError, match="template"):
-        chat("{{ ''.__class__.__mro__[1].__subclasses__() }}", [{"role": "user", "content": "x"}])
+        Prompt("S", "", "T", "").text("{{ ''.__class__.__mro__[1].__subclasses__() }}")
 
 
 def test_what_a_world_says_cannot_end_a_chat_models_message():
