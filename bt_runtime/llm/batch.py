@@ -5,13 +5,14 @@ Short work (the next token of an answer) goes before long work (a prompt), so th
 
 from __future__ import annotations
 
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.llm.context import SEQUENCES, Aborted, Feed, NoRoom
+from bt_runtime.llm.context import DAMAGED, SEQUENCES, Aborted, Feed, NoRoom
 from bt_runtime.llm.job import Spent
 from bt_runtime.llm.prefix import PrefixTree
 from bt_runtime.llm.task import Task, Work
@@ -20,6 +21,7 @@ _JOBS = 48  # at once; the others wait
 _SHORT = 32  # tokens of work that goes first
 _ROWS = 512  # rows of logits in one batch: they take four bytes for every token of the vocabulary
 _ROWS_KEPT = 16  # rows of logits after whole prompts
+_IDLE = 1_000  # times in a row that a job may ask for no work: then it would go on so for ever
 _SPARE = 2  # sequences of its own that every job starts with: its prompt, and one to branch
 
 
@@ -134,6 +136,8 @@ class Batch:
         first = work.want - (len(work.tokens) - part.end) - part.want
         try:
             for k, row in enumerate(rows, first):
+                if not math.isfinite(row.max()):  # one NaN among them is the largest, too
+                    raise BtError("the model answers with what is no number (NaN or infinity)", DAMAGED)
                 work.read(k, row)
         except (BtError, ValueError, RuntimeError) as fault:
             task.fault = fault
@@ -346,8 +350,11 @@ class Batch:
     def _resume(self, task: Task) -> None:
         assert task.run is not None
         try:
-            while not task.works:
+            for _ in range(_IDLE):
                 task.works = next(task.run)
+                if task.works:
+                    return
+            raise RuntimeError("the job makes no headway")
         except StopIteration as end:
             self._end(task, value=end.value)
         except (BtError, ValueError, RuntimeError) as fault:

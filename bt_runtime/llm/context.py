@@ -16,6 +16,7 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.llm.llama import Weights, hush, last_words
 
 SEQUENCES = 256  # llama.cpp's own bound
+DAMAGED = "its weights are damaged, or overflow in this form: download it again, or convert it anew"
 _NO_ROOM, _ABORTED = 1, 2
 # Called by llama.cpp between operations, on its own threads: a C function, so that Python's lock is never waited for.
 # strlen answers 0 (go on) on an empty buffer, and 1 (stop) once a byte is written to it.
@@ -172,6 +173,8 @@ class Context:
             rows = C.llama_get_embeddings(self.handle)
             row = np.ctypeslib.as_array(rows, shape=(len(tokens), self.weights.width)).mean(axis=0)
         norm = float(np.linalg.norm(row))
+        if not np.isfinite(norm):
+            raise BtError("the model embeds a text as what is no number (NaN or infinity)", DAMAGED)
         return [float(x) for x in row / (norm or 1.0)]
 
     def close(self) -> None:

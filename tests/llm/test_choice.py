@@ -148,3 +148,30 @@ def test_what_cannot_be_chosen_from_is_refused_before_any_work():
     for options in ([], ["a", " "], ["a\nb"]):
         with pytest.raises(BtError):
             check_options(options, "\n")
+
+
+odd = st.sampled_from([math.nan, math.inf, -math.inf, 5.0, 0.0, -1.0, -1e308])
+
+
+@given(
+    options=st.lists(st.lists(st.integers(1, 7), min_size=1, max_size=4), min_size=1, max_size=8),
+    values=st.lists(odd, min_size=8, max_size=8),
+    mode=st.sampled_from(["exact", "greedy", "scores"]),
+    normalise=st.booleans(),
+)
+@settings(max_examples=200, deadline=None)
+def test_what_is_no_probability_ends_the_search_with_words_and_never_goes_on_for_ever(options, values, mode, normalise):
+    """NaN, infinity, more than one: whatever a server or spoilt weights say, a choice or a fault after few looks."""
+    trie = Trie([(*o, END) for o in options])
+    quest = search(trie, [str(o) for o in options], mode, 4, normalise)
+    try:
+        nodes = next(quest)
+        for _ in range(2 * len(trie)):
+            nodes = quest.send([[values[trie.token[c]] for c in trie.children[n]] for n in nodes])
+        raise AssertionError("it goes on and on")
+    except StopIteration as end:
+        assert isinstance(end.value, Choice)
+        first = [values[trie.token[c]] for c in trie.children[ROOT]]
+        assert len(first) == 1 or not any(math.isnan(v) or v > 0 for v in first)
+    except BtError as fault:
+        assert "log-probability" in fault.message

@@ -12,6 +12,7 @@ from bt_runtime.llm import doctor
 from bt_runtime.llm.doctor import Machine, model_report
 from bt_runtime.llm.header import read_header
 
+from . import hostile_headers as made
 from .conftest import need_llama
 
 GIB = 1 << 30
@@ -97,3 +98,27 @@ def test_what_the_file_tells_of_itself_is_passed_on(micro):
     (finding,) = doctor._origin(replace(header, about=told))
     assert finding.what == "named tiny, licence Apache-2.0, data digest abababababababab"
     assert not list(doctor._origin(replace(header, about={})))
+
+
+def test_a_model_whose_answers_are_no_numbers_is_a_problem(micro, tmp_path):
+    """Spoilt weights load like sound ones; only asking shows it."""
+    need_llama()
+    bad = tmp_path / "spoilt.gguf"
+    data = micro.read_bytes()
+    bad.write_bytes(data[:-400_000] + b"\x00\x00\xc0\x7f" * 100_000)
+    found = model_report(str(bad))
+    assert [f.what for f in found if f.state == "problem"] == [
+        "the model answers with what is no number (NaN or infinity)"
+    ]
+
+
+def test_a_template_that_cannot_be_used_is_a_problem_before_anything_is_loaded(tmp_path):
+    """Said with the way out; a model without a template is said to be asked as it is."""
+    path = tmp_path / "hostile.gguf"
+    template = "{{ ('a' * 10**9) * 3 }}"
+    path.write_bytes(
+        made.sound(tokenizer__chat_template=made.pair("tokenizer.chat_template", made.STRING, made.text(template)))
+    )
+    (found,) = [f for f in model_report(str(path), test=False) if f.state == "problem"]
+    assert "256 MB" in found.what
+    assert "chat=False" in found.hint

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import signal
+import struct
 import time
 from pathlib import Path
 
@@ -157,6 +159,37 @@ def test_cancel_lands_in_the_middle_of_a_prompt_and_of_an_answer(open_model):
         with pytest.raises(Cancelled):
             job.poll()
     assert model.stats()["cancelled"] == 2
+
+
+QUESTIONS = {
+    "exact": lambda model: model.choose("the cup Act:", [" go to fridge", " open the door"]),
+    "greedy": lambda model: model.choose("the cup Act:", [" go to fridge", " open the door"], mode="greedy"),
+    "scores": lambda model: model.choose("the cup Act:", [" go to fridge", " open the door"], mode="scores"),
+    "decide": lambda model: model.decide("the cup", {" Think:": (), " Act:": (" go", " take")}),
+    "write": lambda model: model.write("the cup", max_tokens=5),
+    "sampled": lambda model: model.write("the cup", max_tokens=5, temperature=1.0),
+    "embed": lambda model: model.embed(["the cup"]),
+}
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+@pytest.mark.parametrize("lanes", [1, 0], ids=["batch", "lanes"])
+def test_weights_that_are_no_numbers_are_a_fault_at_once_and_the_worker_goes_on(
+    open_model, micro, tmp_path, value, lanes
+):
+    """Every kind of question, alone and all at once: told in words with a way out; nobody is waited out or replaced."""
+    data, bad = bytearray(micro.read_bytes()), tmp_path / "spoilt.gguf"
+    data[-400_000:] = struct.pack("<f", value) * 100_000
+    bad.write_bytes(data)
+    model = open_model(bad, lanes=lanes, patience=600.0)
+    asked = [ask(model) for ask in QUESTIONS.values()] + [ask(model) for ask in QUESTIONS.values()]
+    for job in asked:
+        with pytest.raises(BtError, match="no number") as fault:
+            job.wait(WAIT)
+        assert "weights" in fault.value.hint
+    model.write("the cup", max_tokens=900).cancel("enough")
+    assert model.count("the cup") > 0
+    assert model.stats()["restarts"] == 0
 
 
 def calm(model) -> bool:
