@@ -19,8 +19,8 @@ Mode = Literal["exact", "greedy", "scores"]
 # yields the nodes to look below; is sent, for each, the log-probability of every child in the trie's order
 Search = Generator[list[int], list[Sequence[float]], Choice]
 ROOT = 0
-_ROUNDING = 0.01  # that a log-probability may be above zero
 _HOPE = 3.0  # nats behind the best: what is less likely than that is looked at when its turn comes, not beforehand
+_SURE = 1.0  # nats: rounding makes a sure thing a little more than sure
 
 
 class Trie:
@@ -102,7 +102,9 @@ def _greedy(trie: Trie, options: Sequence[str]) -> Search:
     while trie.children[node]:
         if len(trie.children[node]) > 1:
             (below,) = yield [node]
-            order = sorted(range(len(below)), key=lambda i: -_sound(below[i]))  # stable: ties by order
+            for logprob in below:
+                _check(logprob)
+            order = sorted(range(len(below)), key=lambda i: -below[i])  # stable: ties by order
             best = order[0]
             total += below[best]
             margin = min(margin, below[best] - below[order[1]])
@@ -135,7 +137,8 @@ def _best_first(trie: Trie, options: Sequence[str], width: int, normalise: bool,
             total = start
             for node in chain:
                 for child, logprob in zip(trie.children[node], next(answers), strict=True):
-                    total_here = total + _sound(logprob)
+                    _check(logprob)
+                    total_here = total + logprob
                     if trie.option[child] >= 0:
                         size = trie.depth[child] if normalise else 1
                         finished[trie.option[child]] = total_here / size
@@ -147,11 +150,12 @@ def _best_first(trie: Trie, options: Sequence[str], width: int, normalise: bool,
     return _verdict(trie, options, finished, everything, -front[0][0] if front else -math.inf)
 
 
-def _sound(logprob: float) -> float:
-    """A bound that is no number would never be reached, and nothing be better or worse than it."""
-    if not logprob <= _ROUNDING:
-        raise BtError(f"the model gives a log-probability of {logprob:g}", "see what `btr doctor` says about the model")
-    return logprob
+def _check(logprob: float) -> None:
+    """What is no number is below nothing and above nothing: a search over it would never end."""
+    if not logprob <= _SURE:
+        raise BtError(
+            f"the model gives {logprob} for a log-probability", "its file or its server is broken: try another"
+        )
 
 
 def _best(finished: dict[int, float]) -> tuple[int, float]:

@@ -97,7 +97,9 @@ class LocalModel:
         min_p: float = 0.0,
         seed: int = 0,
     ) -> Answer[Writing]:
-        style = Style(temperature, top_p, min_p, seed)
+        style = Style(temperature, top_p, min_p, seed).checked()
+        if type(max_tokens) is not int or max_tokens < 0:
+            raise BtError(f"max_tokens is {max_tokens!r:.40}", "it takes a whole number, 0 or more")
         wanted = {
             "prompt": prompt,
             "grammar": grammar,

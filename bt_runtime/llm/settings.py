@@ -14,6 +14,11 @@ from bt_runtime.project import PROJECT_FILE, find_root
 MODEL_VARIABLE = "BTR_MODEL"
 NO_MODEL = "no model is named"
 STARTER = "starter"  # the model that comes with the package; a file of that name is `./starter`
+_MOST = 2**31 - 1  # llama.cpp's own numbers end there
+_BOUNDS = {
+    "context": (0, _MOST), "lanes": (0, 256), "room": (0, 1 << 50), "threads": (0, 4096), "chunk": (0, 1 << 16),
+    "width": (1, 4096), "niceness": (-20, 19),
+}  # fmt: skip
 _STARTER_FILE = Path(__file__).parent / "starter" / "starter.gguf"
 
 
@@ -38,6 +43,19 @@ class Settings:
     background: bool = (
         False  # give way at once to whatever else wants a core; it gets nothing on a machine that is full
     )
+
+    def __post_init__(self) -> None:
+        for name, (least, most) in _BOUNDS.items():
+            self._whole(name, least, most)
+        if self.gpu_layers != "auto":
+            self._whole("gpu_layers", -1, _MOST)
+        if isinstance(self.patience, bool) or not isinstance(self.patience, int | float) or not self.patience > 0:
+            raise BtError(f"patience is {self.patience!r:.40}", "it takes seconds, more than 0")
+
+    def _whole(self, name: str, least: int, most: int) -> None:
+        value = getattr(self, name)
+        if type(value) is not int or not least <= value <= most:
+            raise BtError(f"{name} is {value!r:.40}", f"it takes a whole number from {least} to {most:,}")
 
 
 def default_threads() -> int:

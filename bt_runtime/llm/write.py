@@ -16,6 +16,7 @@ from bt_runtime.llm.task import Run, Task, Work
 from bt_runtime.types import Grammar, Writing
 
 _KEPT = 64  # grammars that stay compiled
+_COLDEST = 1e-6  # a smaller temperature is zero in 32 bits, and nothing can be divided by it
 _SPARE = 32  # idle matchers of each
 
 
@@ -24,7 +25,7 @@ def sample(row: Any, allowed: Any, style: Style, dice: np.random.Generator) -> i
     logits = row if allowed is None else row[allowed]
     at = int(np.argmax(logits))
     if style.temperature > 0:
-        weights = np.exp((logits - logits[at]) / np.float32(style.temperature))
+        weights = np.exp((logits - logits[at]) / np.float32(max(style.temperature, _COLDEST)))
         weights[weights < style.min_p] = 0.0  # relative to the likeliest, whose weight is 1
         if style.top_p < 1.0:
             order = np.argsort(-weights, kind="stable")

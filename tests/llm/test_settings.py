@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from bt_runtime import llm
@@ -8,6 +10,7 @@ from bt_runtime.llm import settings
 from bt_runtime.llm.endpoint import Endpoint
 from bt_runtime.llm.header import read_header
 from bt_runtime.llm.settings import STARTER, find_model
+from bt_runtime.llm.style import Style
 
 
 @pytest.fixture
@@ -89,3 +92,42 @@ def test_the_starter_says_what_it_is_and_fits():
     assert header.trained_context >= 2048
     assert header.size <= 32_000_000
     assert list(header.path.parent.glob("*.md"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("context", -1), ("context", math.nan), ("context", "8k"), ("context", 2**31), ("room", math.inf),
+        ("lanes", -4),
+        ("threads", 10**9), ("chunk", 2**40), ("width", 0), ("gpu_layers", "all"), ("gpu_layers", 1.5),
+        ("patience", math.nan), ("patience", 0), ("patience", "long"), ("niceness", 90), ("threads", True),
+    ],
+)  # fmt: skip
+def test_a_setting_that_no_model_can_be_opened_with_is_named_with_what_it_takes(name, value):
+    """Before a process is started: it would die of it, or wait for ever."""
+    with pytest.raises(BtError, match=name) as fault:
+        settings.Settings("x.gguf", **{name: value})
+    assert "it takes" in fault.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("temperature", math.nan), ("temperature", math.inf), ("temperature", -0.1), ("temperature", "warm"),
+        ("top_p", math.nan), ("top_p", 1.5), ("top_p", -math.inf), ("min_p", math.nan), ("min_p", -1), ("seed", -1),
+        ("seed", 1.5), ("temperature", True),
+    ],
+)  # fmt: skip
+def test_no_answer_is_sampled_by_what_is_no_number(name, value):
+    with pytest.raises(BtError, match=name) as fault:
+        Style(**{name: value}).checked()
+    assert fault.value.hint
+
+
+def test_the_coldest_temperature_takes_the_likeliest():
+    """Smaller than 32 bits can say: not a division by zero, and not the last token of the vocabulary."""
+    np = pytest.importorskip("numpy")
+    write = pytest.importorskip("bt_runtime.llm.write")
+    row = np.array([0.0, 3.0, 1.0, -np.inf], np.float32)
+    for cold in (1e-300, 5e-324, 1e-9):
+        assert write.sample(row, None, Style(cold).checked(), np.random.Generator(np.random.PCG64(0))) == 1
