@@ -11,6 +11,7 @@ from bt_runtime.types import Embedder
 
 NAMES = ("hashing", "minilm", "sentence-transformers:MODEL")
 BATCH = 256
+WIDEST = 65_536  # numbers of a vector
 
 
 class Closing(Embedder, Protocol):
@@ -46,6 +47,10 @@ def name_of(fingerprint: str) -> str:
 
 def embed_packed(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
     """Vectors of these texts as they are stored. Whatever the embedder answers is checked first."""
+    if type(embedder.dim) is not int or not 1 <= embedder.dim <= WIDEST:
+        raise BtError(
+            f"{embedder.fingerprint} promises {embedder.dim!r:.40} numbers a text", f"1 to {WIDEST:,} are kept"
+        )
     packed: list[bytes] = []
     for at in range(0, len(texts), BATCH):
         part = list(texts[at : at + BATCH])

@@ -17,8 +17,10 @@ from typing import IO
 
 from bt_runtime import child
 from bt_runtime.diagnose import BtError, MissingExtra
+from bt_runtime.memory.embedder import WIDEST
 from bt_runtime.types import Json
 
+_LONGEST = 128 << 20  # bytes of one answer: a batch of the widest vectors fits
 PATIENCE_S = 180.0  # loading torch on a slow disk takes most of it
 
 
@@ -48,10 +50,15 @@ class Sentences:
         with self._lock:
             answer = self._ask({"texts": list(texts)})
         numbers = array("f")
-        numbers.frombytes(base64.b64decode(answer["vectors"]))
+        try:
+            numbers.frombytes(base64.b64decode(answer["vectors"], validate=True))
+            dim = int(answer["dim"])
+        except (ValueError, KeyError, TypeError, OverflowError) as fault:
+            raise BtError(f"the embedder {self._model} answers with what is no vector") from fault
+        if not 1 <= dim <= WIDEST or len(numbers) != dim * len(texts):
+            raise BtError(f"the embedder {self._model} answers {len(numbers)} numbers for {len(texts)} texts of {dim}")
         if sys.byteorder == "big":
             numbers.byteswap()
-        dim = int(answer["dim"])
         return [numbers[at : at + dim] for at in range(0, len(numbers), dim)]
 
     def close(self) -> None:
@@ -110,7 +117,12 @@ class Sentences:
             raise BtError(f"the embedder {self._model} did not answer within {self._patience:g} s")
         if not line.endswith(b"\n"):
             raise self._died()
-        answer: dict[str, Json] = json.loads(line)
+        try:
+            answer: dict[str, Json] = json.loads(line)
+        except ValueError as fault:
+            raise BtError(f"the embedder {self._model} answers with what cannot be read") from fault
+        if not isinstance(answer, dict):
+            raise BtError(f"the embedder {self._model} answers with what is no mapping")
         if "error" in answer:
             raise BtError(f"the embedder {self._model}: {answer['error']}", str(answer.get("hint", "")))
         return answer
@@ -125,4 +137,4 @@ class Sentences:
 def _line(pipe: IO[bytes], patience_s: float) -> bytes | None:
     """One answer; None when there was none in time. The worker writes an answer in one go."""
     ready, _, _ = select.select([pipe], [], [], patience_s)
-    return pipe.readline() if ready else None
+    return pipe.readline(_LONGEST) if ready else None

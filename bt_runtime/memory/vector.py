@@ -17,7 +17,10 @@ STEPS = 10**6  # scores are whole numbers of such steps; in the same step is a t
 
 def pack(vector: Sequence[float]) -> bytes:
     """Made a unit vector; what has no direction is refused."""
-    packed = array("f", vector)
+    try:
+        packed = array("f", vector)
+    except (TypeError, OverflowError) as fault:
+        raise BtError("the embedder gave a vector of what is no number") from fault
     length = math.sqrt(sum(map(mul, packed, packed)))
     if not math.isfinite(length) or length < 1e-12:
         raise BtError("the embedder gave a vector without a direction (zero, infinite or not a number)")
@@ -42,10 +45,24 @@ def unpack(blob: bytes) -> array[float]:
 
 
 def check_seals(path: Path, rows: Iterable[tuple[int, bytes, int]], dim: int) -> None:
-    size = 4 * dim
+    size, blobs = 4 * dim, list[bytes]()
     for goal, blob, kept in rows:  # `seal` written out: this is a third of the time of opening a large store
         if crc32(blob, goal & 0xFFFFFFFF) != kept or len(blob) != size:
             raise damaged(path, f"the vector of goal {goal} is not the one that was written")
+        blobs.append(blob)
+    if not math.isfinite(_square(b"".join(blobs))):  # a seal is no proof of who wrote it
+        raise damaged(path, "there are vectors in it that are no numbers (NaN or infinity)")
+
+
+def _square(blob: bytes) -> float:
+    """The sum of all squares; numpy is not always there, and slower things are."""
+    try:
+        import numpy as np
+    except ImportError:
+        numbers = unpack(blob)
+        return float(sum(map(mul, numbers, numbers)))
+    found = np.frombuffer(blob, dtype="<f4")
+    return float(np.dot(found, found))
 
 
 def damaged(path: Path, how: str) -> BtError:

@@ -36,12 +36,54 @@ class Fixed:
 
 
 @pytest.mark.parametrize(
-    "answer", [[[0, 0, 0]], [[math.nan, 1, 0]], [[math.inf, 0, 0]], [[1, 2]], [], [[1, 0, 0], [0, 1, 0]]]
+    "answer",
+    [
+        [[0, 0, 0]],
+        [[math.nan, 1, 0]],
+        [[math.inf, 0, 0]],
+        [[1, 2]],
+        [],
+        [[1, 0, 0], [0, 1, 0]],
+        ["abc"],
+        [[10**400, 0, 0]],
+        [[1e39, 0, 0]],
+        [[None, 1, 2]],
+    ],
 )
 def test_a_wrong_vector_is_refused(answer: Any) -> None:
     """No direction, another length or another number of vectors never reaches the store."""
     with pytest.raises(BtError):
         embed_packed(Fixed(answer), ["text"])
+
+
+@pytest.mark.parametrize("dim", [0, -1, 2**40, math.nan, "3", None, True])
+def test_a_promise_that_cannot_be_kept_is_refused_before_a_text_is_embedded(dim: Any) -> None:
+    """The width of a vector is a number, and one that a store holds."""
+    embedder = Fixed([])
+    embedder.dim = dim
+    with pytest.raises(BtError, match="promises") as fault:
+        embed_packed(embedder, ["text"])
+    assert fault.value.hint
+
+
+ANSWERS = (
+    "{", "{}", "5", '{"dim": 0, "vectors": ""}', '{"dim": -1, "vectors": ""}', '{"dim": 1e400, "vectors": "AAAA"}',
+    '{"dim": 2, "vectors": "AAAAAAAA"}', '{"dim": 1, "vectors": "AAA"}', '{"dim": 1, "vectors": 5}',
+)  # fmt: skip
+
+
+def test_whatever_a_worker_answers_is_vectors_or_a_fault_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another width, half a number, no number, no answer at all."""
+    about = '{"fingerprint": "worker:1", "dim": 1}'
+    code = f"import sys\nprint({about!r}, flush=True)\nsaid = iter({ANSWERS!r})\n"
+    code += "for line in sys.stdin: print(next(said), flush=True)"
+    monkeypatch.setattr("bt_runtime.memory.sentences.find_spec", lambda name: True)
+    monkeypatch.setattr(Sentences, "command", (sys.executable, "-c", code))
+    embedder = Sentences("model")
+    for _ in ANSWERS:
+        with pytest.raises(BtError, match="the embedder model answers"):
+            embedder.embed(["text"])
+    embedder.close()
 
 
 def test_vectors_become_unit_vectors() -> None:

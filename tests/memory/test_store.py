@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sqlite3
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,6 +22,7 @@ from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.rows import Filter
 from bt_runtime.memory.salvage import salvage
 from bt_runtime.memory.store import Store
+from bt_runtime.memory.vector import seal
 
 Make = Callable[..., Any]
 
@@ -265,3 +268,22 @@ def test_filters_choose(remember: Make, lived: Make) -> None:
     ]
     assert len(list(memory.store.each(limit=700))) == 700
     assert json.dumps(memory.store.counts()["verdict"]) == '{"failure": 733, "success": 367}'
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_store_whose_vectors_are_no_numbers_is_damaged_whatever_its_seals_say(
+    remember: Make, lived: Make, tmp_path: Path, value: float
+) -> None:
+    """Who can write a vector can write its seal; a score of NaN is before and after everything."""
+    path = tmp_path / "m.db"
+    settled(remember, path, lived("find the cup"), lived("wash the cup"))
+    db = sqlite3.connect(path)
+    for goal, blob in db.execute("SELECT goal, vector FROM vectors").fetchall():
+        odd = struct.pack("<f", value) * (len(blob) // 4)
+        db.execute("UPDATE vectors SET vector = ?, seal = ? WHERE goal = ?", (odd, seal(goal, odd), goal))
+    db.commit()
+    db.close()
+    memory = remember(path=path)
+    with pytest.raises(BtError, match="no numbers") as fault:
+        memory.retrieve("find the cup", k=2)
+    assert "reembed" in fault.value.hint
