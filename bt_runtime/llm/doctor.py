@@ -145,7 +145,7 @@ def _origin(header: Header) -> Iterator[Finding]:
         for key, value in sorted(header.about.items())
         if key.startswith("distill.") and key.endswith("digest")
     ]
-    told = [f"named {name}" if name else "", f"licence {licence}" if licence else "", *digests]
+    told = [f"named {name!s:.80}" if name else "", f"licence {licence!s:.80}" if licence else "", *digests]
     if any(told):
         yield Finding("ok", ", ".join(part for part in told if part))
 

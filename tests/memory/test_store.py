@@ -283,7 +283,6 @@ def test_a_store_whose_vectors_are_no_numbers_is_damaged_whatever_its_seals_say(
         db.execute("UPDATE vectors SET vector = ?, seal = ? WHERE goal = ?", (odd, seal(goal, odd), goal))
     db.commit()
     db.close()
-    memory = remember(path=path)
     with pytest.raises(BtError, match="no numbers") as fault:
-        memory.retrieve("find the cup", k=2)
+        remember(path=path).retrieve("find the cup", k=2)
     assert "reembed" in fault.value.hint
