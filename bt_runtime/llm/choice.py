@@ -20,6 +20,7 @@ Mode = Literal["exact", "greedy", "scores"]
 Search = Generator[list[int], list[Sequence[float]], Choice]
 ROOT = 0
 _HOPE = 3.0  # nats behind the best: what is less likely than that is looked at when its turn comes, not beforehand
+_SURE = 1.0  # nats: rounding makes a sure thing a little more than sure
 
 
 class Trie:
@@ -101,6 +102,8 @@ def _greedy(trie: Trie, options: Sequence[str]) -> Search:
     while trie.children[node]:
         if len(trie.children[node]) > 1:
             (below,) = yield [node]
+            for logprob in below:
+                _check(logprob)
             order = sorted(range(len(below)), key=lambda i: -below[i])  # stable: ties by order
             best = order[0]
             total += below[best]
@@ -134,6 +137,7 @@ def _best_first(trie: Trie, options: Sequence[str], width: int, normalise: bool,
             total = start
             for node in chain:
                 for child, logprob in zip(trie.children[node], next(answers), strict=True):
+                    _check(logprob)
                     total_here = total + logprob
                     if trie.option[child] >= 0:
                         size = trie.depth[child] if normalise else 1
@@ -144,6 +148,14 @@ def _best_first(trie: Trie, options: Sequence[str], width: int, normalise: bool,
                 if node != chain[-1]:
                     total = total_here
     return _verdict(trie, options, finished, everything, -front[0][0] if front else -math.inf)
+
+
+def _check(logprob: float) -> None:
+    """What is no number is below nothing and above nothing: a search over it would never end."""
+    if not logprob <= _SURE:
+        raise BtError(
+            f"the model gives {logprob} for a log-probability", "its file or its server is broken: try another"
+        )
 
 
 def _best(finished: dict[int, float]) -> tuple[int, float]:
