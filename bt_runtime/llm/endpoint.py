@@ -209,7 +209,7 @@ class Endpoint:
                 self._spent = self._spent.plus(spent)
 
     def _fault(self, fault: Unanswered) -> BtError:
-        return BtError(f"{self.server.address}: {fault}", self.server.way_out)
+        return BtError(f"{self.server.address}: {fault}", self.server.way_out(fault.status))
 
     def _add(self, figure: str) -> None:
         with self._lock:

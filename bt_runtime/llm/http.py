@@ -19,7 +19,7 @@ from typing import Any
 from bt_runtime.diagnose_format import visible
 from bt_runtime.llm import address as addresses
 from bt_runtime.llm.answer import Unanswered, parsed
-from bt_runtime.llm.key import FOR_VARIABLE, key_for, withheld
+from bt_runtime.llm.key import FOR_VARIABLE, KEY_VARIABLE, key_for, withheld
 
 CONNECT = 10.0  # seconds until somebody answers at all
 LARGEST = 16 << 20  # bytes of one answer, with everything around it
@@ -60,12 +60,9 @@ class Server:
         clean = visible(self.key.blotted(text[: 4 * _CHUNK]))
         return clean if len(clean) <= most else f"{clean[: most - 1]}…"
 
-    @property
-    def way_out(self) -> str:
-        if withheld(self._at, self.key):
-            return (
-                f"no key was sent: the key is for another address, or for none; {FOR_VARIABLE}={self.address} says it"
-            )
+    def way_out(self, status: int | None) -> str:
+        if status in (401, 403) and withheld(self.key):
+            return f"{KEY_VARIABLE} was not sent; if it is for this server, say so: {FOR_VARIABLE}={self.address}"
         return "is the server up, and is this its address?"
 
     def close(self) -> None:
@@ -127,6 +124,10 @@ class Call:
                 connection.request(method, path, data, headers)
                 reply = connection.getresponse()
                 raw = reply.read(LARGEST + 1)
+                if len(raw) > LARGEST:
+                    raise TooMuch
+                if reply.length:
+                    raise http.client.HTTPException(f"{path} answered only a part: {reply.length} bytes are missing")
                 if reply.will_close:
                     connection.close()
                 return reply.status, raw

@@ -65,7 +65,7 @@ def own_key() -> str | None:
     return None if os.environ.get(FOR_VARIABLE) else os.environ.get(KEY_VARIABLE, "").strip()
 
 
-def withheld(address: Address, key: Key) -> bool:
+def withheld(key: Key) -> bool:
     """Is there a key that was not sent, because nobody said that it is for this address?"""
     return not key and bool(os.environ.get(KEY_VARIABLE))
 
