@@ -58,11 +58,12 @@ def listed(said: Mapping[str, Any], name: str) -> Sequence[Any]:
     return found
 
 
-def text(said: Mapping[str, Any], name: str) -> str:
+def text(said: Mapping[str, Any], name: str, most: int | None = None) -> str:
+    """`most`: characters that are read of it."""
     found = said.get(name)
     if not isinstance(found, str):
         raise Unanswered(f"the answer's `{name}` is no text", 200)
-    return found.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate can be written nowhere
+    return found[:most].encode("utf-8", "replace").decode("utf-8")  # a lone surrogate can be written nowhere
 
 
 def whole(said: Mapping[str, Any], name: str, most: int = 1 << 31) -> int:

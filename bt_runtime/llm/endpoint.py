@@ -302,7 +302,7 @@ class Endpoint:
                     "structured_outputs": {"choice": options},
                 },
             )
-            text = answer.text(answer.entry(said, "choices"), "text")[: 64 * TOKEN_BYTES].strip()
+            text = answer.text(answer.entry(said, "choices"), "text", 64 * TOKEN_BYTES).strip()
             line.note(said, len(ask), 64, text)
             found = [text] if text in stripped else difflib.get_close_matches(text, stripped, 1, _LIKE)
             if found:
@@ -379,9 +379,10 @@ class Endpoint:
         most: int,
     ) -> Writing:
         """What was written, no longer than was asked for, and counted even where the server does not."""
-        text = self.server.key.blotted(answer.text(entry, name))
-        if len(text) > most * TOKEN_BYTES:
-            text, cut = text[: most * TOKEN_BYTES], True
+        longest = most * TOKEN_BYTES
+        text = self.server.key.blotted(answer.text(entry, name, longest + SAID))  # a key may stand across the end
+        if len(text) > longest:
+            text, cut = text[:longest], True
         return Writing(text, "length" if cut else "stop", line.note(said, len(prompt), most, text))
 
     def _tokenise(self, line: Line, text: str, begin: bool = False) -> list[int]:

@@ -10,6 +10,7 @@ from bt_runtime.llm.request import Line
 
 MOST_TOKENS = 1_000_000  # of all texts whose tokens are remembered
 MOST_VOCABULARY, MOST_PIECES = 400_000, 16 << 20  # tokens that a server may name, and bytes of all their texts
+LONGEST = 1024  # bytes of one token's text: the end of a prompt is put together of them, and sent back
 
 
 class Spelling:
@@ -45,6 +46,8 @@ class Spelling:
         token, piece = answer.whole(entry, "id"), entry.get("piece")
         if token not in self.pieces:
             raw = _bytes(piece) if isinstance(piece, list) else answer.text(entry, "piece").encode()
+            if len(raw) > LONGEST:
+                raise Unanswered(f"/tokenize tells a token of {len(raw)} bytes", 200)
             self._size += len(raw)
             if len(self.pieces) >= MOST_VOCABULARY or self._size > MOST_PIECES:
                 raise Unanswered(f"/tokenize names more than {MOST_VOCABULARY} tokens, or texts without end", 200)
