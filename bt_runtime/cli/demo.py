@@ -118,9 +118,10 @@ def play(args: argparse.Namespace, model: Any, stage: Stage) -> int:
 def ready(named: str, stack: ExitStack) -> Any:
     """The model, loaded. Whatever is missing for it, the engine's part of the demo works without."""
     from bt_runtime.llm import open_model
+    from bt_runtime.llm.key import own_key
 
     try:
-        model = open_model(named)
+        model = open_model(named, key=own_key())
         stack.callback(model.close)
         return model.ready()
     except BtError as fault:

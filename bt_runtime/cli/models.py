@@ -49,11 +49,13 @@ def places(settings: Settings) -> dict[str, str]:
 def open_models(settings: Settings, stack: ExitStack, **how: Any) -> dict[str, Any]:
     """Each file is opened once, whatever the number of its roles (`how`: settings of local models)."""
     from bt_runtime.llm import open_model
+    from bt_runtime.llm.key import own_key
 
     opened: dict[str, Any] = {}
     found = places(settings)
     for where in dict.fromkeys(found.values()):
-        opened[where] = open_model(where, **how)
+        key = own_key() if settings.value("model").source == "--model" else None
+        opened[where] = open_model(where, key=key, **how)
         stack.callback(opened[where].close)
     return {role: opened[where] for role, where in found.items()}
 

@@ -13,10 +13,16 @@ if TYPE_CHECKING:
 
 
 def open_model(
-    where: str | None = None, *, role: str = "planner", wake: Wake | None = None, **settings: Any
+    where: str | None = None,
+    *,
+    role: str = "planner",
+    wake: Wake | None = None,
+    key: str | None = None,
+    **settings: Any,
 ) -> LocalModel | Endpoint:
     """The model that is named, else BTR_MODEL's, else the project file's; a `.gguf` file or an http address.
 
+    `key` is for this very server. Without one, the environment says for which address its key is (docs/models.md).
     Local files load in the background: `ready()` waits for them, and so does `with`.
     """
     from bt_runtime.llm.settings import Settings, find_model, is_address
@@ -25,7 +31,7 @@ def open_model(
     if is_address(found):
         from bt_runtime.llm.endpoint import Endpoint
 
-        return Endpoint(found, wake=wake)
+        return Endpoint(found, wake=wake, key=key)
     need_llama()
     from bt_runtime.llm.model import LocalModel
 

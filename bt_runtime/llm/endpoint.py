@@ -1,26 +1,31 @@
 """A model behind HTTP: llama.cpp's server, or anything that speaks the OpenAI completions protocol (vLLM, Ollama).
 
 Such a server is never trusted to have obeyed: every answer is read again, and asked for again when it is not in order.
+Nor is it trusted to mean well: what it sends is bounded in time, size, length and type (`http.py`, `answer.py`).
 """
 
 from __future__ import annotations
 
 import difflib
-import itertools
 import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Literal, TypeVar
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.llm.choice import Mode, Trie, check_options, combine, search
+from bt_runtime.llm import answer
+from bt_runtime.llm.answer import Unanswered
+from bt_runtime.llm.choice import ROOT, Mode, Trie, check_options, combine, search
 from bt_runtime.llm.grammar import accepts, check
-from bt_runtime.llm.http import Server, Unanswered
+from bt_runtime.llm.http import SAID, Server
 from bt_runtime.llm.job import Answer, Cancelled, Spent
+from bt_runtime.llm.pool import Pool
+from bt_runtime.llm.request import Line
 from bt_runtime.llm.seam import Tailor
+from bt_runtime.llm.spelling import Spelling
 from bt_runtime.types import Choice, Grammar, Json, Wake, Writing
 
 T = TypeVar("T")
@@ -28,20 +33,29 @@ _TRIES = 3  # how often an answer that is not in order is asked for
 _AT_ONCE = 8
 _COUNT_WAIT = 0.05
 _LIKE = 0.8  # how near to an option an answer has to be
+MOST_PROBABILITIES = 32_768  # of one place, that are asked for: what is less likely than these is as likely as the last
+MOST_DIMENSIONS = 65_536  # of an embedding
+TOKEN_BYTES = 32  # of a token's text, on the average of an answer: a longer answer is cut off there
 
 
 class Endpoint:
     """The same protocol as a local model. `stats()["capabilities"]` says what this server can do."""
 
     def __init__(
-        self, address: str, name: str = "", terminator: str = "\n", timeout: float = 120.0, wake: Wake | None = None
+        self,
+        address: str,
+        name: str = "",
+        terminator: str = "\n",
+        timeout: float = 120.0,
+        wake: Wake | None = None,
+        key: str | None = None,
     ) -> None:
-        self.server = Server(address, timeout)
+        self.server = Server(address, timeout, key)
         self.name, self.terminator, self.wake = name, terminator, wake
-        self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="btr-endpoint")
+        self._pool = Pool(_AT_ONCE, "btr-endpoint")
         self._lock = threading.Lock()
-        self._tokens: dict[str, list[int]] = {}
-        self._pieces: dict[int, bytes] = {}
+        self._counting = False
+        self._spelling = Spelling()
         self._flavour: Literal["", "llama-server", "openai"] = ""
         self._vocabulary = 0
         self._figures = dict.fromkeys(("asked", "answered", "failed", "cancelled", "asked_again"), 0)
@@ -49,7 +63,10 @@ class Endpoint:
 
     def ready(self, timeout: float | None = None) -> Endpoint:
         """Find out what it speaks; a BtError when nobody is there."""
-        self._probe(Line(self.server))
+        try:
+            self._probe(Line(self.server))
+        except Unanswered as fault:
+            raise self._fault(fault) from None
         return self
 
     def choose(
@@ -93,21 +110,39 @@ class Endpoint:
 
     def count(self, text: str) -> int:
         """Tokens of a text; an upper bound where the server does not tell in time."""
-        if text not in self._tokens:
-            try:
-                future = self._pool.submit(lambda: self._tokenise(Line(self.server), text))
-                return len(future.result(_COUNT_WAIT))
-            except (BtError, Unanswered, TimeoutError, RuntimeError):  # the last: closed
-                return len(text.encode("utf-8", "surrogatepass")) + 1
-        return len(self._tokens[text])
+        known = self._spelling.known.get(text)
+        if known is None and self._flavour != "openai" and not self._counting:
+            known = self._counted(text)
+        return len(text.encode("utf-8", "surrogatepass")) + 1 if known is None else len(known)
+
+    def _counted(self, text: str) -> list[int] | None:
+        """Asks, and waits a moment; while a slow answer is under way, nobody waits for another."""
+        found: list[list[int]] = []
+        told = threading.Event()
+
+        def work() -> None:
+            with suppress(Exception):  # the bound is told instead
+                found.append(self._tokenise(Line(self.server), text))
+            self._counting = False
+            told.set()
+
+        self._counting = True
+        if not self._pool.submit(work):
+            self._counting = False
+        elif told.wait(_COUNT_WAIT) and found:
+            return found[0]
+        return None
 
     def embed(self, texts: Sequence[str]) -> Answer[Sequence[Sequence[float]]]:
         def work(line: Line) -> Sequence[Sequence[float]]:
             if not texts:
                 return []
             said = line.post("/v1/embeddings", {"input": list(texts), "model": self.name})
-            vectors = [entry["embedding"] for entry in sorted(said["data"], key=lambda e: e.get("index", 0))]
-            return [_unit(vector) for vector in vectors]
+            rows = sorted(answer.listed(said, "data"), key=lambda row: answer.figure(row, "index", len(texts)))
+            vectors = [_unit(answer.vector(row, "embedding", MOST_DIMENSIONS)) for row in rows]
+            if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1:
+                raise Unanswered(f"{len(texts)} texts were answered by {len(vectors)} vectors, or by unequal ones", 200)
+            return vectors
 
         return self._ask(work)
 
@@ -127,7 +162,7 @@ class Endpoint:
 
     def close(self) -> None:
         self.server.close()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool.close()
 
     def __enter__(self) -> Endpoint:
         return self.ready()
@@ -148,30 +183,33 @@ class Endpoint:
 
         job: Answer[T] = Answer(cancelled, self.wake)
         self._add("asked")
-        try:
-            self._pool.submit(self._run, line, work, job)
-        except RuntimeError:  # the pool is shut down
+        if not self._pool.submit(lambda: self._run(line, work, job)):
             self._add("failed")
             job.finish(error=BtError("the model was closed"))
         return job
 
     def _run(self, line: Line, work: Callable[[Line], T], job: Answer[T]) -> None:
         start = time.monotonic()
+        value, error = None, None
+        line.begin()
         try:
             self._probe(line)
-            value, error = work(line), None
+            value = work(line)
         except (BtError, Cancelled) as fault:
-            value, error = None, fault
+            error = fault
         except Unanswered as fault:
-            error = BtError(f"{self.server.address}: {fault}", "is the server up, and is this its address?")
-            value = None
+            error = self._fault(fault)
         except Exception as fault:  # whatever the server's answer did to us, the job is told
-            value, error = None, BtError(f"{self.server.address} gave an answer that cannot be read: {fault!r}")
+            said = self.server.quoted(repr(fault))
+            error = BtError(f"{self.server.address} gave an answer that cannot be read: {said}", "ask another server")
         spent = line.spent._replace(seconds=time.monotonic() - start)
         if job.finish(value, error, spent):
             self._add("failed" if error else "answered")
             with self._lock:
                 self._spent = self._spent.plus(spent)
+
+    def _fault(self, fault: Unanswered) -> BtError:
+        return BtError(f"{self.server.address}: {fault}", self.server.way_out(fault.status))
 
     def _add(self, figure: str) -> None:
         with self._lock:
@@ -186,10 +224,17 @@ class Endpoint:
             self._flavour = "llama-server" if "default_generation_settings" in props else "openai"
         except Unanswered as fault:
             if fault.status is None:
-                raise BtError(f"nobody answers at {self.server.address}: {fault}", "start the server first") from fault
-            models = line.get("/v1/models").get("data") or [{}]
-            self.name = self.name or str(models[0].get("id", ""))
+                raise BtError(f"nobody answers at {self.server.address}: {fault}", "start the server first") from None
+            if fault.status == 0:
+                raise  # too slow, or too much
+            self.name = self.name or self._first_model(line)
             self._flavour = "openai"
+
+    def _first_model(self, line: Line) -> str:
+        found = line.get("/v1/models").get("data")
+        first = found[0] if isinstance(found, list) and found else None
+        named = first.get("id", "") if isinstance(first, dict) else ""
+        return self.server.quoted(str(named), SAID)
 
     # choosing
 
@@ -204,10 +249,12 @@ class Endpoint:
 
     def _walk(self, line: Line, prompt: str, options: list[str], mode: Mode, normalise: bool, end: str) -> Choice:
         """The same search as on a local model; each node is a request."""
-        tailor = Tailor(lambda text: self._tokenise(line, text), self._pieces.__getitem__)
+        tailor = Tailor(lambda text: self._tokenise(line, text), self._spelling.pieces.__getitem__)
         before = self._tokenise(line, prompt, begin=True)
         seam = tailor.join(before, [option + end for option in options])
         trie = seam.trie
+        if ROOT in trie.leaf_of:
+            raise Unanswered("/tokenize makes no tokens of an option", 200)
         quest = search(trie, options, mode, 1 if mode == "exact" else 32, normalise)
         try:
             nodes = next(quest)
@@ -228,11 +275,13 @@ class Endpoint:
         while True:
             ask = {"prompt": [*prompt, *path[::-1]], "n_predict": 1, "n_probs": most, "temperature": 0, **_PLAIN}
             said = line.post("/completion", ask)
-            top = said["completion_probabilities"][0]["top_logprobs"]
-            known = {entry["id"]: float(entry["logprob"]) for entry in top}
-            line.note(said)
+            top = answer.listed(answer.entry(said, "completion_probabilities"), "top_logprobs")
+            known, least = _likely(top, frozenset(wanted))
+            line.note(said, len(prompt) + len(path), 1)
             if len(top) < most or all(token in known for token in wanted):
                 return [known.get(token, -math.inf) for token in wanted]
+            if most == MOST_PROBABILITIES:
+                return [known.get(token, least) for token in wanted]
             most *= 16  # an unlikely option: ask for more of the vocabulary
 
     def _pick(self, line: Line, prompt: str, options: list[str]) -> Choice:
@@ -253,8 +302,8 @@ class Endpoint:
                     "structured_outputs": {"choice": options},
                 },
             )
-            text = str(said["choices"][0]["text"]).strip()
-            line.note(said)
+            text = answer.text(answer.entry(said, "choices"), "text", 64 * TOKEN_BYTES).strip()
+            line.note(said, len(ask), 64, text)
             found = [text] if text in stripped else difflib.get_close_matches(text, stripped, 1, _LIKE)
             if found:
                 index = stripped.index(found[0])
@@ -262,7 +311,9 @@ class Endpoint:
             self._add("asked_again")
             ask = prompt + hint
         raise BtError(
-            f"{self.server.address} chose none of the {len(options)} options in {_TRIES} tries; last: {text!r}"
+            f"{self.server.address} chose none of the {len(options)} options in {_TRIES} tries; "
+            f"last: {self.server.quoted(repr(text))}",
+            "a larger model, or a llama-server, which is asked for probabilities",
         )
 
     # writing
@@ -293,7 +344,9 @@ class Endpoint:
         if written.ended == "length":
             return written
         raise BtError(
-            f"{self.server.address} did not keep to the grammar in {_TRIES} tries; last: {written.text[:80]!r}"
+            f"{self.server.address} did not keep to the grammar in {_TRIES} tries; "
+            f"last: {self.server.quoted(repr(written.text[:80]))}",
+            "a larger model, or a server that constrains its answers",
         )
 
     def _llama_write(self, line: Line, ask: dict[str, Any], grammar: Grammar | None, most: int) -> Writing:
@@ -304,9 +357,7 @@ class Endpoint:
                 text = grammar.text if grammar.kind == "lark" else f"start: /{_slashed(grammar.text)}/"
                 ask["grammar"] = "%llguidance {}\n" + text
         said = line.post("/completion", {**ask, "n_predict": most, "repeat_penalty": 1.0, "top_k": 0, **_PLAIN})
-        line.note(said)
-        ended: Any = "length" if said.get("stop_type") == "limit" else "stop"
-        return Writing(str(said["content"]), ended, int(said.get("tokens_predicted", 0)))
+        return self._read(line, said, said, "content", said.get("stop_type") == "limit", ask["prompt"], most)
 
     def _openai_write(self, line: Line, ask: dict[str, Any], grammar: Grammar | None, most: int) -> Writing:
         if grammar is not None:
@@ -314,55 +365,47 @@ class Endpoint:
             value = _json(grammar.text) if kind == "json" else grammar.text
             ask |= {f"guided_{kind}": value, "structured_outputs": {kind: value}}
         said = line.post("/v1/completions", {"model": self.name, **ask, "max_tokens": most})
-        line.note(said)
-        entry = said["choices"][0]
-        ended: Any = "length" if entry.get("finish_reason") == "length" else "stop"
-        return Writing(str(entry["text"]), ended, int(said.get("usage", {}).get("completion_tokens", 0)))
+        entry = answer.entry(said, "choices")
+        return self._read(line, said, entry, "text", entry.get("finish_reason") == "length", ask["prompt"], most)
+
+    def _read(
+        self,
+        line: Line,
+        said: Mapping[str, Any],
+        entry: Mapping[str, Any],
+        name: str,
+        cut: bool,
+        prompt: str,
+        most: int,
+    ) -> Writing:
+        """What was written, no longer than was asked for, and counted even where the server does not."""
+        longest = most * TOKEN_BYTES
+        text = self.server.key.blotted(answer.text(entry, name, longest + SAID))  # a key may stand across the end
+        if len(text) > longest:
+            text, cut = text[:longest], True
+        return Writing(text, "length" if cut else "stop", line.note(said, len(prompt), most, text))
 
     def _tokenise(self, line: Line, text: str, begin: bool = False) -> list[int]:
         if self._flavour == "openai":
             raise BtError(f"{self.server.address} does not tell its tokens")
-        if not begin and text in self._tokens:
-            return self._tokens[text]
-        said = line.post("/tokenize", {"content": text, "add_special": begin, "with_pieces": True})["tokens"]
-        for entry in said:
-            piece = entry["piece"]
-            self._pieces[entry["id"]] = bytes(piece) if isinstance(piece, list) else str(piece).encode()
-        tokens = [int(entry["id"]) for entry in said]
-        if not begin:
-            if len(self._tokens) > 50_000:
-                self._tokens.clear()
-            self._tokens[text] = tokens
-        return tokens
+        return self._spelling.tokens(line, text, begin)
 
 
 _PLAIN = {"cache_prompt": True, "stream": False}
 
 
-class Line:
-    """The requests of one job: they can be cut off from outside, and count what they took."""
-
-    def __init__(self, server: Server) -> None:
-        self.server, self.spent = server, Spent()
-        self._ids = itertools.count()
-        self._call = server.call()
-
-    def get(self, path: str) -> dict[str, Any]:
-        return self._call.send("GET", path, None)
-
-    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        return self._call.send("POST", path, body)
-
-    def cut(self) -> None:
-        self._call.cut()
-
-    def note(self, said: dict[str, Any]) -> None:
-        """What the server says it computed."""
-        usage, timings = said.get("usage") or {}, said.get("timings") or {}
-        reused = int(timings.get("cache_n", 0) or 0)
-        run = int(timings.get("prompt_n", usage.get("prompt_tokens", 0)) or 0)
-        wrote = int(timings.get("predicted_n", usage.get("completion_tokens", 0)) or 0)
-        self.spent = self.spent.plus(Spent(prompt=reused + run, reused=reused, computed=run + wrote))
+def _likely(top: Sequence[Any], wanted: frozenset[int]) -> tuple[dict[int, float], float]:
+    """The log-probabilities of the tokens that are wanted, and the least of all that are told."""
+    known: dict[int, float] = {}
+    least = 0.0
+    for row in top:
+        if not isinstance(row, dict):
+            raise Unanswered("the answer's `top_logprobs` has something in it that is no object", 200)
+        value = answer.logprob(row)
+        least = min(least, value)
+        if (token := answer.whole(row, "id")) in wanted:
+            known[token] = value
+    return known, least
 
 
 def _unit(vector: Sequence[float]) -> list[float]:

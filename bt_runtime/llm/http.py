@@ -1,57 +1,92 @@
-"""JSON over HTTP with the standard library: one call at a time per job, cut off when the job is cancelled."""
+"""JSON over HTTP with the standard library: one call at a time per job, cut off when the job is cancelled.
+
+A server may be slow, endless or hostile: every exchange has a time for all of it, from the connection to the last byte,
+and a size for all that comes, headers and trailers included.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import http.client
+import io
 import json
-import os
 import socket
 import threading
+import time
 import weakref
 from typing import Any
-from urllib.parse import urlsplit
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.diagnose_format import visible
+from bt_runtime.llm import address as addresses
+from bt_runtime.llm.answer import Unanswered, parsed
+from bt_runtime.llm.key import FOR_VARIABLE, KEY_VARIABLE, key_for, withheld
 
-KEY_VARIABLE = "BTR_MODEL_KEY"  # sent as a bearer token when set; never written anywhere
-_LARGEST = 256 * 1024 * 1024
-
-
-class Unanswered(Exception):
-    """No usable answer. `status` is None when nobody was there."""
-
-    def __init__(self, why: str, status: int | None = None) -> None:
-        super().__init__(why)
-        self.status = status
+CONNECT = 10.0  # seconds until somebody answers at all
+LARGEST = 16 << 20  # bytes of one answer, with everything around it
+SAID = 300  # characters of a server's words in a fault
+_CHUNK = 1 << 16
 
 
 class Server:
-    def __init__(self, address: str, timeout: float) -> None:
-        parts = urlsplit(address)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise BtError(f"{address!r} is not an address", "http://HOST:PORT, as in http://localhost:8080")
-        self.address = address.rstrip("/").removesuffix("/v1")
-        self.timeout = timeout
-        self._host, self._port, self._secure = parts.hostname, parts.port, parts.scheme == "https"
-        self._base = urlsplit(self.address).path
+    """`timeout`: seconds for one exchange, as a whole. `key`: the key for it, where the caller knows; else the
+    environment says which address its key is for."""
+
+    def __init__(self, address: str, timeout: float, key: str | None = None) -> None:
+        self._at = addresses.parse(address)
+        self.address, self.timeout = self._at.text, timeout
+        self.key = key_for(self._at, key)
+        self._lock = threading.Lock()
         self._calls: weakref.WeakSet[Call] = weakref.WeakSet()
+        self._closed = False
 
     def call(self) -> Call:
         call = Call(self)
-        self._calls.add(call)
+        with self._lock:
+            self._calls.add(call)
+            closed = self._closed
+        if closed:
+            call.cut()
         return call
 
-    def connect(self) -> http.client.HTTPConnection:
-        kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
-        return kind(self._host, self._port, timeout=self.timeout)
+    def connect(self, watch: Watch) -> http.client.HTTPConnection:
+        kind = _Tls if self._at.secure else _Plain
+        return kind(self._at.host, self._at.port, watch)
 
     def path(self, path: str) -> str:
-        return self._base + path
+        return self._at.base + path
+
+    def quoted(self, text: str, most: int = SAID) -> str:
+        """Words of the server's, fit to be shown: without the key, and with nothing that a terminal would obey."""
+        clean = visible(self.key.blotted(text[: 4 * _CHUNK]))
+        return clean if len(clean) <= most else f"{clean[: most - 1]}…"
+
+    def way_out(self, status: int | None) -> str:
+        if status in (401, 403) and withheld(self.key):
+            return f"{KEY_VARIABLE} was not sent; if it is for this server, say so: {FOR_VARIABLE}={self.address}"
+        return "is the server up, and is this its address?"
 
     def close(self) -> None:
-        for call in list(self._calls):
+        with self._lock:
+            self._closed = True
+            calls = list(self._calls)
+        for call in calls:
             call.cut()
+
+
+class Watch:
+    """What is left of the time and the bytes of one exchange."""
+
+    def __init__(self) -> None:
+        self.given, self.until, self.bytes = 0.0, 0.0, 0
+
+    def begin(self, seconds: float) -> None:
+        self.given, self.until, self.bytes = round(seconds, 1), time.monotonic() + seconds, LARGEST
+
+    def left(self, most: float = float("inf")) -> float:
+        left = min(most, self.until - time.monotonic())
+        if left <= 0:
+            raise TimeoutError
+        return left
 
 
 class Call:
@@ -60,45 +95,56 @@ class Call:
     def __init__(self, server: Server) -> None:
         self.server = server
         self._lock = threading.Lock()
+        self._watch = Watch()
         self._connection: http.client.HTTPConnection | None = None
         self._cut = False
 
-    def send(self, method: str, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
+    def send(self, method: str, path: str, body: dict[str, Any] | None, seconds: float) -> dict[str, Any]:
+        """`seconds`: what the caller has left; at most the server's own time is taken."""
         data = None if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/json"}
-        if key := os.environ.get(KEY_VARIABLE):
-            headers["Authorization"] = f"Bearer {key}"
+        if self.server.key:
+            headers["Authorization"] = self.server.key.header
+        self._watch.begin(min(self.server.timeout, seconds))
         status, raw = self._exchange(method, self.server.path(path), data, headers)
+        quoted = self.server.quoted
         if status != 200:
-            raise Unanswered(f"{path} answered {status}: {raw[:300].decode('utf-8', 'replace')}", status)
+            raise Unanswered(f"{path} answered {status}: {quoted(raw[:_CHUNK].decode('utf-8', 'replace'))}", status)
         try:
-            said = json.loads(raw)
+            return parsed(raw)
         except ValueError as fault:
-            raise Unanswered(f"{path} answered no JSON: {raw[:100]!r}", status) from fault
-        if not isinstance(said, dict):
-            raise Unanswered(f"{path} answered {type(said).__name__}, not an object", status)
-        return said
+            said = quoted(raw[:_CHUNK].decode("utf-8", "replace"), 100)
+            raise Unanswered(f"{path} answered {fault}: {said}", status) from None
 
     def _exchange(self, method: str, path: str, data: bytes | None, headers: dict[str, str]) -> tuple[int, bytes]:
         for fresh in (False, True):  # a kept connection may have been closed by the server meanwhile
             connection = self._connect(fresh)
+            reply = None
             try:
                 connection.request(method, path, data, headers)
                 reply = connection.getresponse()
-                raw = reply.read(_LARGEST)
+                raw = reply.read(LARGEST + 1)
+                if len(raw) > LARGEST:
+                    raise TooMuch
+                if reply.length:
+                    raise http.client.HTTPException(f"{path} answered only a part: {reply.length} bytes are missing")
                 if reply.will_close:
                     connection.close()
                 return reply.status, raw
+            except TooMuch:
+                connection.close()
+                raise Unanswered(f"{path} answered more than {LARGEST >> 20} MB", 0) from None
             except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError) as fault:
                 connection.close()
                 if fresh or self._cut:
-                    raise Unanswered(f"the connection was lost ({fault})") from fault
-            except TimeoutError as fault:
+                    raise Unanswered(f"the connection was lost ({self.server.quoted(str(fault))})") from None
+            except TimeoutError:
+                there = connection.sock is not None or reply is not None
                 connection.close()
-                raise Unanswered(f"no answer within {self.server.timeout:g} s", 0) from fault
-            except (OSError, http.client.HTTPException) as fault:
+                raise Unanswered(f"no answer within {self._watch.given:g} s", 0 if there else None) from None
+            except (OSError, http.client.HTTPException, ValueError) as fault:
                 connection.close()
-                raise Unanswered(str(fault) or type(fault).__name__) from fault
+                raise Unanswered(self.server.quoted(str(fault)) or type(fault).__name__) from None
         raise AssertionError("the second try returns or raises")
 
     def _connect(self, fresh: bool) -> http.client.HTTPConnection:
@@ -106,13 +152,14 @@ class Call:
             if self._cut:
                 raise Unanswered("cancelled")
             if self._connection is None or fresh:
-                self._connection = self.server.connect()
+                self._connection = self.server.connect(self._watch)
             return self._connection
 
     def cut(self) -> None:
         """End whatever is under way; the server sees that nobody listens any more."""
         with self._lock:
             self._cut = True
+            self._watch.until = 0.0
             sock = self._connection.sock if self._connection else None
         if sock is not None:
             with contextlib.suppress(OSError):
@@ -121,3 +168,68 @@ class Call:
     def __del__(self) -> None:
         if self._connection is not None:
             self._connection.close()
+
+
+# The standard library's connection, held to a watch ---------------------------------------------
+
+
+class TooMuch(Exception):
+    """More bytes than an answer may have."""
+
+
+class _Plain(http.client.HTTPConnection):
+    def __init__(self, host: str, port: int, watch: Watch) -> None:
+        super().__init__(host, port)
+        self.watch = watch
+        self.response_class = self._response  # type: ignore[assignment]
+
+    def connect(self) -> None:
+        self.timeout = self.watch.left(CONNECT)
+        super().connect()
+
+    def send(self, data: Any) -> None:
+        if self.sock is None:
+            self.connect()
+        for start in range(0, len(data), _CHUNK):  # one call of a TLS socket has a time of its own
+            self.sock.settimeout(self.watch.left())
+            self.sock.sendall(data[start : start + _CHUNK])
+
+    def _response(self, sock: socket.socket, *args: Any, **kwargs: Any) -> http.client.HTTPResponse:
+        source: Any = _Source(sock, self.watch)
+        return http.client.HTTPResponse(source, *args, **kwargs)
+
+
+class _Tls(_Plain, http.client.HTTPSConnection):
+    pass
+
+
+class _Source:
+    """A socket as a response sees it: something to read from."""
+
+    def __init__(self, sock: socket.socket, watch: Watch) -> None:
+        self.sock, self.watch = sock, watch
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        return io.BufferedReader(_Watched(self.sock, self.watch), _CHUNK)
+
+
+class _Watched(io.RawIOBase):
+    def __init__(self, sock: socket.socket, watch: Watch) -> None:
+        super().__init__()
+        self._sock, self._watch = sock, watch
+        self._file = sock.makefile("rb", buffering=0)  # keeps the socket open until the answer is read
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        if self._watch.bytes <= 0:
+            raise TooMuch
+        self._sock.settimeout(self._watch.left())
+        size = self._file.readinto(buffer)
+        self._watch.bytes -= size or 0
+        return size
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()

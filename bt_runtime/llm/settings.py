@@ -9,9 +9,9 @@ from typing import Literal
 
 from bt_runtime import source
 from bt_runtime.diagnose import BtError
+from bt_runtime.llm.key import MODEL_VARIABLE
 from bt_runtime.project import PROJECT_FILE, find_root
 
-MODEL_VARIABLE = "BTR_MODEL"
 NO_MODEL = "no model is named"
 STARTER = "starter"  # the model that comes with the package; a file of that name is `./starter`
 _MOST = 2**31 - 1  # llama.cpp's own numbers end there

@@ -18,11 +18,18 @@ _EXAMPLES = (
     Field("select", "word", "How examples are found: by similarity, by kind of task, or at random.", default="semantic",
           choices=("semantic", "task", "random")),
 )  # fmt: skip
+LONGEST = 14_400  # seconds: 200 steps with a large model on a slow processor take less
 _BUDGETS = (
     Field("max_steps", "integer", "Actions in the world.", default=200, minimum=1),
     Field("max_decisions", "integer", "Choices and texts asked of the model.", default=400, minimum=1),
     Field("max_tokens", "integer", "Tokens written by the model.", default=20000, minimum=1),
-    Field("seconds", "number", "Time, by the run's clock; 0 means no bound.", default=0, minimum=0),
+    Field(
+        "seconds",
+        "number",
+        "Time, by the run's clock, looked at before each step; 0 means no bound.",
+        default=LONGEST,
+        minimum=0,
+    ),
 )
 _GROWTH = (
     Field("max_depth", "integer", "Agents above one another.", default=20, minimum=1),

@@ -15,8 +15,11 @@ from typing import NamedTuple
 
 from bt_runtime.view.event import Event
 from bt_runtime.view.picture import Picture
+from bt_runtime.view.plain import weight
 
 MOST = 20_000  # events that can be scrubbed
+MOST_WEIGHT = 32_000_000  # characters of them, about
+MESSAGE = 2_000_000  # characters of one message to a reader, about; what is left comes with the next
 
 
 class Part(NamedTuple):
@@ -29,6 +32,8 @@ class Part(NamedTuple):
 class Feed:
     def __init__(self, events: Iterable[Event] = (), most: int | None = MOST) -> None:
         self._ring: deque[Event] = deque()
+        self._weights: deque[int] = deque()
+        self._weight = 0
         self._first = 0  # the number of the ring's first event
         self._before = Picture()
         self._most = most
@@ -40,15 +45,25 @@ class Feed:
             self.put(event)
 
     def put(self, *events: Event) -> None:
+        weights = [weight(event) for event in events]
         with self._news:
             for event in events:
                 self._ring.append(event)
                 self.keep(event)
+            self._weights.extend(weights)
+            self._weight += sum(weights)
             if self._most is not None and len(self._ring) > self._most:
-                for _ in range(self._most // 10):
-                    self._before.take(self._ring.popleft())
-                    self._first += 1
+                self._fold(self._most // 10)
+            while self._most is not None and self._weight > MOST_WEIGHT and len(self._ring) > 1:
+                self._fold(1)
             self._news.notify_all()
+
+    def _fold(self, count: int) -> None:
+        """The oldest become a part of the keyframe."""
+        for _ in range(count):
+            self._before.take(self._ring.popleft())
+            self._weight -= self._weights.popleft()
+            self._first += 1
 
     def close(self) -> None:
         with self._news:
@@ -78,9 +93,9 @@ class Feed:
                 last = self._first + len(self._ring)
             if cursor is None or not self._first <= cursor <= last:
                 start = [*self._before.events()] if self._first else []
-                events = [*start, *self._part(0, most)]
-                at = self._first + min(most, len(self._ring))
-                return Part(events, at, True, self.closed and at == last)
+                part = self._part(0, most)
+                at = self._first + len(part)
+                return Part([*start, *part], at, True, self.closed and at == last)
             events = self._part(cursor - self._first, most)
             return Part(events, cursor + len(events), False, self.closed and cursor + len(events) == last)
 
@@ -91,6 +106,17 @@ class Feed:
         return Picture(events)
 
     def _part(self, start: int, most: int) -> list[Event]:
+        found = self._some(start, most)
+        if self._weight <= MESSAGE:
+            return found
+        left = MESSAGE
+        for count, event in enumerate(found):
+            left -= weight(event)
+            if left < 0:
+                return found[: count or 1]
+        return found
+
+    def _some(self, start: int, most: int) -> list[Event]:
         size = len(self._ring)
         if start == 0 and size <= most:
             return list(self._ring)

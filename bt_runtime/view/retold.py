@@ -11,7 +11,7 @@ from bt_runtime.types import Json
 from bt_runtime.view.event import Event
 from bt_runtime.view.grown import Grown
 from bt_runtime.view.patch import NAME, patch
-from bt_runtime.view.plain import clipped, plain
+from bt_runtime.view.plain import MOST_TEXT, clipped, plain
 from bt_runtime.view.shadow import Shadow
 
 TOLD = frozenset({
@@ -57,7 +57,7 @@ class Retold:
             return
         if kind == "end" and body.get("goal"):
             yield from self._goal(number, str(body["goal"]))
-        told = {k: plain(v) for k, v in body.items() if k not in ("path", "id", "what", "k", "t")}
+        told = {k: plain(v, MOST_TEXT) for k, v in body.items() if k not in ("path", "id", "what", "k", "t")}
         yield {**told, "k": "agent", "t": self.time, "id": number, "what": kind}
         if kind == "act":
             self.spent["steps"] += 1

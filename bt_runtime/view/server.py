@@ -11,7 +11,9 @@ import json
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
@@ -27,6 +29,9 @@ GAP = 0.012  # seconds between two messages to one reader: what happens within i
 MOST_BODY = 4096
 PATIENCE = 1.0  # seconds for readers to take the rest
 MOST_READERS = 32
+MOST_GUESTS = 32  # connections that have not shown the token, or are not reading events
+MOST_CONNECTIONS = 96  # descriptors that the page takes of its process, those on their way out included
+GUEST = 15.0  # seconds that one has for a request and its answer, and between two
 Command = Callable[[str], None]
 
 
@@ -68,6 +73,7 @@ class Server:
             self.over.set()
             self._http.shutdown()
             self._http.server_close()
+            self._http.dismiss()
             self._thread.join(2)
 
 
@@ -76,15 +82,79 @@ def _loopback(host: str) -> bool:
 
 
 class _Http(ThreadingHTTPServer):
+    """Takes no more of the process's descriptors than its bounds say, whoever connects.
+
+    A connection is a guest until it has shown the token and reads events. A new guest takes the place of the oldest,
+    and none may stay for long: so connections that say nothing keep nobody out.
+    """
+
     daemon_threads = True
     block_on_close = False
 
     def __init__(self, address: tuple[str, int], handler: Any) -> None:
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+        self.open: set[socket.socket] = set()
+        self.guests: dict[socket.socket, float] = {}  # and since when each is waited for, the oldest first
+        self.lock = threading.Lock()
         super().__init__(address, handler)
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        try:
+            return super().get_request()
+        except OSError:  # no descriptor is left: a moment later there may be
+            time.sleep(GAP)
+            raise
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        """False: there is no place left, and the connection is closed at once."""
+        with self.lock:
+            if len(self.guests) >= MOST_GUESTS:
+                _end(next(iter(self.guests)))
+                self.guests.pop(next(iter(self.guests)))
+            if len(self.open) >= MOST_CONNECTIONS:
+                return False
+            self.open.add(request)
+            self.guests[request] = time.monotonic()
+            return True
+
+    def waits(self, request: Any) -> None:
+        """It has been answered, and may ask again."""
+        with self.lock:
+            if self.guests.pop(request, None) is not None:
+                self.guests[request] = time.monotonic()
+
+    def admit(self, request: Any) -> None:
+        """It has shown the token, and stays."""
+        with self.lock:
+            self.guests.pop(request, None)
+
+    def dismiss(self) -> None:
+        with self.lock:
+            for request in self.open:
+                _end(request)
+
+    def close_request(self, request: Any) -> None:
+        with self.lock:
+            self.open.discard(request)
+            self.guests.pop(request, None)
+        super().close_request(request)
+
+    def service_actions(self) -> None:
+        """Called every moment: guests whose time is over are shown out."""
+        late = time.monotonic() - GUEST
+        with self.lock:
+            for guest in [guest for guest, since in self.guests.items() if since < late]:
+                self.guests.pop(guest)
+                _end(guest)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A reader that went away is nothing to report."""
+
+
+def _end(guest: socket.socket) -> None:
+    """Its thread sees the end of it, and closes it."""
+    with suppress(OSError):
+        guest.shutdown(socket.SHUT_RDWR)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -92,7 +162,12 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "bt_runtime"
     sys_version = ""
-    timeout = 30
+    timeout = GUEST
+    server: _Http
+
+    def handle_one_request(self) -> None:
+        super().handle_one_request()
+        self.server.waits(self.request)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Standard error belongs to the run."""
@@ -147,6 +222,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._say(503, "too many pages are open")
             return
         self.close_connection = True
+        self.server.admit(self.request)
         self.send_response(200)
         self._headers("text/event-stream")
         self.send_header("Connection", "close")

@@ -20,9 +20,11 @@ from bt_runtime.view.event import SIGNS, Event
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.looker import Looker
 from bt_runtime.view.patch import NAME, patch
-from bt_runtime.view.plain import clipped, plain
+from bt_runtime.view.plain import MOST_TEXT, clipped, plain, weight
 from bt_runtime.view.shape import Shape
 
+MOST_BOARD = 4_000_000  # characters of all values that are shown at once
+TOO_MUCH = "… too much to show beside the others"
 _STIRS = frozenset({"step", "act"})  # after these the world may look different
 
 
@@ -39,6 +41,8 @@ class Watch:
         self.pending: list[Event] = []
         self.written: dict[tuple[str, str], Any] = {}
         self.board: dict[tuple[str, str], Json] = {}
+        self.sizes: dict[tuple[str, str], int] = {}  # of what the board shows
+        self.shown = 0  # all of them
         self.prefixes: dict[int, tuple[str, ...]] = {}
         self.goals: dict[int, str] = {}
         self.spent: tuple[int, ...] = ()
@@ -141,7 +145,7 @@ class Watch:
         if name == "decision":
             self._prompt(number)
         self.stirred = self.stirred or name in _STIRS
-        told = {k: plain(v) for k, v in what.items() if k not in ("path", "id", "what", "k", "t")}
+        told = {k: plain(v, MOST_TEXT) for k, v in what.items() if k not in ("path", "id", "what", "k", "t")}
         self.pending.append({**told, "k": "agent", "t": self._now(), "id": number, "what": name})
 
     def _prompt(self, number: int) -> None:
@@ -163,7 +167,7 @@ class Watch:
     def _flush_board(self) -> None:
         written, self.written = self.written, {}
         for (scope, name), value in written.items():
-            shown = plain(value)
+            shown = self._fitting((scope, name), plain(value))
             before = self.board.get((scope, name))
             if (scope, name) not in self.board or before != shown:
                 self.board[scope, name] = shown
@@ -171,6 +175,15 @@ class Watch:
                 self._note(
                     "write", scope=scope, name=name, **({"value": shown} if change is None else {"patch": change})
                 )
+
+    def _fitting(self, key: tuple[str, str], shown: Json) -> Json:
+        """All values together have a bound, as each has; what does not fit is said to be too much."""
+        size = weight(shown)
+        others = self.shown - self.sizes.get(key, 0)
+        if others + size > MOST_BOARD:
+            shown, size = TOO_MUCH, len(TOO_MUCH)
+        self.sizes[key], self.shown = size, others + size
+        return shown
 
     # The end ---------------------------------------------------------------------------------
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+import subprocess
+import sys
 import threading
+import time
 from contextlib import ExitStack
 
 import pytest
@@ -188,3 +191,65 @@ def test_closing_frees_the_port_at_once():
             port = view.server.port
         with View(run, port=port):
             pass
+
+
+STARVED = """
+import resource, socket, threading
+from bt_runtime.view.feed import Feed
+from bt_runtime.view import server as serving
+resource.setrlimit(resource.RLIMIT_NOFILE, (96, 512))
+serving.MOST_GUESTS, serving.MOST_CONNECTIONS = 8, 24
+server = serving.Server(Feed())
+print(server.port, server.token, flush=True)
+for word in iter(input, "end"):
+    files = [open("/dev/null") for _ in range(30)]  # what a skill of the robot would need
+    print(len(server._http.open), flush=True)
+    for file in files:
+        file.close()
+server.close()
+"""
+
+
+def test_three_hundred_half_open_connections_take_neither_the_robots_descriptors_nor_the_readers_place():
+    """The page's process may open 96 files in all; every skill of it still finds 30."""
+    page = subprocess.Popen(
+        [sys.executable, "-c", STARVED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+    )
+    flood: list[socket.socket] = []
+    try:
+        port, token = page.stdout.readline().split()
+        for number in range(300):
+            flood.append(socket.create_connection(("127.0.0.1", int(port)), timeout=30))
+            flood[-1].send(b"GET / HTTP/1.1\r\nHost: 127" if number % 2 else b"G")
+            if number % 100 == 99:
+                page.stdin.write("look\n")
+                assert int(page.stdout.readline()) <= 24
+        reader = http.client.HTTPConnection("127.0.0.1", int(port), timeout=30)
+        reader.request("GET", f"/events?token={token}")
+        assert reader.getresponse().status == 200
+        reader.close()
+        page.stdin.write("end\n")
+        assert page.wait(60) == 0
+    finally:
+        for one in flood:
+            one.close()
+        page.kill()
+        page.communicate()
+
+
+def test_a_guest_that_says_nothing_for_long_is_shown_out_and_its_descriptor_given_back(view):
+    with socket.create_connection(("127.0.0.1", view.server.port), timeout=30) as silent:
+        silent.send(b"GET / HTTP/1.1\r\n")
+        http_server = view.server._http
+        wait_until(lambda: http_server.guests)
+        with http_server.lock:
+            http_server.guests.update(dict.fromkeys(http_server.guests, float("-inf")))
+        assert silent.recv(1) == b""
+    wait_until(lambda: not http_server.open)
+
+
+def wait_until(holds, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        threading.Event().wait(0.01)

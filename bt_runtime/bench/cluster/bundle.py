@@ -51,9 +51,9 @@ class Named(NamedTuple):
 def named(where: str, **how: Any) -> Named:
     """Raises where there is no such file; an address is taken as it is."""
     if is_address(where):
-        from bt_runtime.llm.http import Server
+        from bt_runtime.llm.address import parse
 
-        return Named(Server(where, 0).address)
+        return Named(parse(where).text)
     path = Path(where).resolve()
     if not path.is_file():
         raise BtError(f"there is no model {where}")

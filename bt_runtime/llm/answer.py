@@ -1,0 +1,100 @@
+"""What a server answers, read so that nothing in it can do harm: bounded before it is built, and of the right type."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+MOST_PARTS = 1_500_000  # values of one answer; each takes some 70 bytes, whatever few bytes say it
+_SURE, _LEAST = 0.01, -1e300  # nats: above zero by a rounding; and what some servers say for never
+
+
+class Unanswered(Exception):
+    """No usable answer. `status` is None when nobody was there."""
+
+    def __init__(self, why: str, status: int | None = None) -> None:
+        super().__init__(why)
+        self.status = status
+
+
+def parsed(raw: bytes) -> dict[str, Any]:
+    """A JSON object; ValueError says what it is instead."""
+    if sum(raw.count(sign) for sign in (b",", b"[", b"{", b":")) > MOST_PARTS:
+        raise ValueError(f"more than {MOST_PARTS} values")
+    try:
+        said = json.loads(raw, parse_constant=_no_number)
+    except RecursionError:
+        raise ValueError("JSON that is nested too deeply") from None
+    except _NoNumber as fault:
+        raise ValueError(str(fault)) from None
+    except ValueError:
+        raise ValueError("no JSON") from None
+    if not isinstance(said, dict):
+        raise ValueError(f"{type(said).__name__}, not an object")
+    return said
+
+
+class _NoNumber(ValueError):
+    pass
+
+
+def _no_number(word: str) -> float:
+    raise _NoNumber(f"with {word}, which is no number")
+
+
+def entry(said: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The first object of a list, as in `choices`."""
+    found = listed(said, name)
+    if not found or not isinstance(found[0], dict):
+        raise Unanswered(f"the answer's `{name}` has no object in it", 200)
+    return found[0]
+
+
+def listed(said: Mapping[str, Any], name: str) -> Sequence[Any]:
+    found = said.get(name)
+    if not isinstance(found, list):
+        raise Unanswered(f"the answer's `{name}` is no list", 200)
+    return found
+
+
+def text(said: Mapping[str, Any], name: str, most: int | None = None) -> str:
+    """`most`: characters that are read of it."""
+    found = said.get(name)
+    if not isinstance(found, str):
+        raise Unanswered(f"the answer's `{name}` is no text", 200)
+    return found[:most].encode("utf-8", "replace").decode("utf-8")  # a lone surrogate can be written nowhere
+
+
+def whole(said: Mapping[str, Any], name: str, most: int = 1 << 31) -> int:
+    found = said.get(name)
+    if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found < most:
+        raise Unanswered(f"the answer's `{name}` is no number of a token", 200)
+    return found
+
+
+def logprob(said: Mapping[str, Any]) -> float:
+    """Never above zero, and always a number: a search relies on both."""
+    found = said.get("logprob")
+    if isinstance(found, bool) or not isinstance(found, int | float) or not _LEAST <= found <= _SURE:
+        raise Unanswered("the answer's `logprob` is no log-probability", 200)
+    return min(0.0, float(found))
+
+
+def figure(said: Any, name: str, most: int) -> int:
+    """A count that a server tells of itself; 0 where it tells none, or one that cannot be."""
+    found = said.get(name) if isinstance(said, dict) else None
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found <= most:
+        return 0
+    return int(found)
+
+
+def vector(said: Any, name: str, most: int) -> list[float]:
+    """Numbers, all finite."""
+    found = said.get(name) if isinstance(said, dict) else None
+    if not isinstance(found, list) or not 0 < len(found) <= most:
+        raise Unanswered(f"the answer's `{name}` is no list of numbers", 200)
+    for value in found:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e30:
+            raise Unanswered(f"the answer's `{name}` has something in it that is no finite number", 200)
+    return [float(value) for value in found]

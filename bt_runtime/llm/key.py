@@ -1,0 +1,89 @@
+"""The key for a server: bound to the address that it was given for, and blotted out wherever a server repeats it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+from urllib.parse import quote
+
+from bt_runtime.diagnose import BtError
+from bt_runtime.llm.address import Address, parse
+
+KEY_VARIABLE = "BTR_MODEL_KEY"  # sent as a bearer token; never written anywhere
+FOR_VARIABLE = "BTR_MODEL_KEY_FOR"  # the address that it is for, whoever names that as a model
+MODEL_VARIABLE = "BTR_MODEL"
+SECRET = 8  # characters: a shorter key (`none`, `ollama`) is a word that answers may well say
+BLOT = "(the key)"
+
+
+class Key:
+    """What is sent to one server: its text, or nothing. Its `repr` tells no more than that."""
+
+    def __init__(self, text: str = "") -> None:
+        if text and (not text.isascii() or not text.isprintable()):
+            raise BtError("the model's key has letters that no header can carry", f"is {KEY_VARIABLE} what was meant?")
+        self._text = text
+        guises = "|".join(map(re.escape, _guises(text)))
+        self._pattern = re.compile(guises, re.IGNORECASE) if len(text) >= SECRET else None
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+    def __repr__(self) -> str:
+        return f"Key({'…' if self else ''})"
+
+    def __reduce__(self) -> str | tuple[object, ...]:
+        raise TypeError("a key does not travel")
+
+    @property
+    def header(self) -> str:
+        return f"Bearer {self._text}"
+
+    def blotted(self, text: str) -> str:
+        """A text of the server's, without the key in it."""
+        return self._pattern.sub(BLOT, text) if self._pattern else text
+
+
+def key_for(address: Address, given: str | None = None) -> Key:
+    """The key to send there. `given` was said for this very address; else the environment says what its key is for.
+
+    Raises when it would cross a network in the open.
+    """
+    text = os.environ.get(KEY_VARIABLE, "").strip() if given is None and _meant(address) else given or ""
+    if text and not address.secure and not address.loopback:
+        raise BtError(
+            f"the key would be sent to {address.text} in the open",
+            f"use https://, a tunnel (ssh -L 8080:localhost:8080 {address.host}), or `unset {KEY_VARIABLE}`",
+        )
+    return Key(text)
+
+
+def own_key() -> str | None:
+    """The key for an address that the user has just named, by a flag: unless it is said to be for another."""
+    return None if os.environ.get(FOR_VARIABLE) else os.environ.get(KEY_VARIABLE, "").strip()
+
+
+def withheld(key: Key) -> bool:
+    """Is there a key that was not sent, because nobody said that it is for this address?"""
+    return not key and bool(os.environ.get(KEY_VARIABLE))
+
+
+def _meant(address: Address) -> bool:
+    if bound := os.environ.get(FOR_VARIABLE):
+        try:
+            return parse(bound).origin == address.origin
+        except BtError as fault:
+            raise BtError(f"{FOR_VARIABLE}: {fault.message}", fault.hint) from None
+    named = os.environ.get(MODEL_VARIABLE, "")
+    return named.startswith(("http://", "https://")) and parse(named).origin == address.origin
+
+
+def _guises(key: str) -> list[str]:
+    """The key as a server might repeat it, the longest first."""
+    raw = key.encode()
+    coded = [base64.b64encode(part).decode().rstrip("=") for part in (raw, b"Bearer " + raw)]
+    coded += [base64.urlsafe_b64encode(part).decode().rstrip("=") for part in (raw, b"Bearer " + raw)]
+    every = {key, quote(key), quote(key, safe=""), json.dumps(key)[1:-1], raw.hex(), *coded}
+    return sorted((guise for guise in every if len(guise) >= SECRET), key=len, reverse=True)

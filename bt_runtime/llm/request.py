@@ -1,0 +1,57 @@
+"""The requests of one job to a server."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from bt_runtime.llm import answer
+from bt_runtime.llm.answer import Unanswered
+from bt_runtime.llm.http import Server
+from bt_runtime.llm.job import Spent
+
+WHOLE = 5  # times the time of one exchange, for all exchanges of one answer
+_USUAL_BYTES = 4  # of a token's text, where a server does not count
+
+
+class Line:
+    """The requests of one job: they can be cut off from outside, have a time together, and count what they took."""
+
+    def __init__(self, server: Server) -> None:
+        self.server, self.spent = server, Spent()
+        self._call = server.call()
+        self.begin()
+
+    def begin(self) -> None:
+        self._until = time.monotonic() + WHOLE * self.server.timeout
+
+    def get(self, path: str) -> dict[str, Any]:
+        return self._send("GET", path, None)
+
+    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        return self._send("POST", path, body)
+
+    def _send(self, method: str, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise Unanswered(f"no whole answer within {WHOLE * self.server.timeout:g} s", 0)
+        return self._call.send(method, path, body, left)
+
+    def cut(self) -> None:
+        self._call.cut()
+
+    def note(self, said: Mapping[str, Any], prompt: int, most: int, text: str = "") -> int:
+        """What the server says it computed, as far as it can be: tokens that it wrote, of `most`.
+
+        `prompt`: how long that was, in tokens or characters. What is not told is guessed, and never as nothing.
+        """
+        usage, timings = said.get("usage"), said.get("timings")
+        reused = answer.figure(timings, "cache_n", 4 * prompt + 4096)
+        run = answer.figure(timings, "prompt_n", 4 * prompt + 4096)
+        run = run or answer.figure(usage, "prompt_tokens", 4 * prompt + 4096) or prompt * (not reused) // _USUAL_BYTES
+        wrote = answer.figure(said, "tokens_predicted", most) or answer.figure(timings, "predicted_n", most)
+        wrote = wrote or answer.figure(usage, "completion_tokens", most)
+        wrote = wrote or min(most, max(1, len(text.encode()) // _USUAL_BYTES))
+        self.spent = self.spent.plus(Spent(prompt=reused + run, reused=reused, computed=run + wrote))
+        return wrote
