@@ -120,7 +120,7 @@ class Run:
         self.spec = self.tree.spec
         self.context = Context(clock, strict)
         self.context.services.update(services or {}, grow=self._grow, sprout=self._sprout)
-        self.context.services.update(remove=self.remove, copy=self._copy)
+        self.context.services.update(remove=self.remove, copy=self._copy, room=self._room)
         self.context.services["registry"] = lambda node: self.owner(node.path)[0].registry
         self.name = f"{self.spec.name}-{uuid4().hex[:8]}"
         self.equipment = Equipment(
@@ -285,6 +285,10 @@ class Run:
             return child
 
         return self.engine.request(Request("insert", node.path, make))
+
+    def _room(self) -> int:
+        """How many nodes more the tree may have."""
+        return self.engine.shape.max_nodes - self.engine.nodes
 
     def _shared(self, place: str) -> Context:
         """What nodes that will stand at this path share."""
