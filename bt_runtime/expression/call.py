@@ -123,7 +123,13 @@ def _convert(to: type[int] | type[float], name: str) -> Callable[[Value], Value]
         try:
             return number(to(value))
         except (ValueError, OverflowError):
-            shown = f"the text `{value}`" if isinstance(value, str) else str(value) if isinstance(value, float) else kind(value)
+            shown = (
+                f"the text `{value}`"
+                if isinstance(value, str)
+                else str(value)
+                if isinstance(value, float)
+                else kind(value)
+            )
             raise Misfit(f"{shown} is no {name}") from None
 
     return run

@@ -260,7 +260,9 @@ def item(value: Value, key: Value) -> Value:
         from bt_runtime.diagnose import nearest
 
         word = key[:MOST_WORD] if isinstance(key, str) else ""
-        near = nearest(word, list(islice((each for each in value if isinstance(each, str) and len(each) <= MOST_WORD), 1000)))
+        near = nearest(
+            word, list(islice((each for each in value if isinstance(each, str) and len(each) <= MOST_WORD), 1000))
+        )
         raise Misfit(f"no {_named(key)} in this mapping", f"did you mean `{near}`?" if near else "")
     if not isinstance(value, (str, list, tuple)):
         raise Misfit(f"{kind(value)} has no items")

@@ -44,9 +44,7 @@ class Sentence:
         following = bytearray(len(text) + 1)
         following[len(text)] = 1
         for name, after in zip(reversed(self.slots), reversed(self._after), strict=True):
-            ends = bytearray(
-                text.startswith(after, at) and following[at + len(after)] for at in range(len(text) + 1)
-            )
+            ends = bytearray(text.startswith(after, at) and following[at + len(after)] for at in range(len(text) + 1))
             may_end.append(ends)
             following = _Run(text, ends).begins(self.types.get(name, ""))
         return self._chosen(text, may_end[::-1]) if following[len(self._first)] else None

@@ -48,6 +48,7 @@ class Watchdog:
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
         self._tick = 0  # the one that is being looked at
+        self._last = 0.0  # when it looked last
         self._since: dict[int, float] = {}  # when a node was first seen in it
         self._named = False
 
@@ -71,13 +72,14 @@ class Watchdog:
         """One look at what is ticked at this moment."""
         thread, number = engine.ticking_in, engine.count
         frame = sys._current_frames().get(thread) if thread else None
-        if frame is None:
-            self._since, self._named = {}, False
-            return
+        last, self._last = self._last, now
         if number != self._tick:
             self._tick, self._since, self._named = number, {}, False
+        if frame is None:
+            return
         nodes = _nodes(frame)
-        self._since = {id(node): self._since.get(id(node), now) for node in nodes}
+        new = max(engine.began, last)  # a node that lets no other thread run is seen only when it is over
+        self._since = {id(node): self._since.get(id(node), new) for node in nodes}
         held = [node for node in nodes if now - self._since[id(node)] >= self.seconds]
         if held and not self._named and engine.ticking_in == thread and engine.count == number:
             self._named = True  # once a tick: what it does next is still this tick

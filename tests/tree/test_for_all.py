@@ -156,8 +156,20 @@ def test_a_copy_beyond_the_caps_fails_the_node_and_not_the_run():
 
 @rule("for_all", 7)
 def test_a_long_list_begins_over_several_ticks_in_its_order():
-    root = "repeat:\n  times: 2\n  child:\n    for_all:\n      in: \"{places}\"\n      as: n\n      give: m\n" \
-           "      into: all\n      child:\n        sequence:\n          - set: {m: \"{n + 1}\"}\n          - succeed: {}\n"  # fmt: skip
+    root = """
+repeat:
+  times: 2
+  child:
+    for_all:
+      in: "{places}"
+      as: n
+      give: m
+      into: all
+      child:
+        sequence:
+          - set: {m: "{n + 1}"}
+          - succeed: {}
+"""
     count = 1_200
     with run_of(root, places=list(range(count))) as run:
         node, before, most = run.root.children[0], set(), 0
