@@ -85,7 +85,7 @@ class ForAll(Composite):
                 status = stepping.step()
                 if status is not RUNNING:
                     self.ended(copy, status)
-        most = int(self.value("at_once")) or len(self.items)
+        most = max(0, int(self.value("at_once"))) or len(self.items)
         last = self.next + most_now
         while self.next < min(last, len(self.items)) and self.next - len(self.results) < most:
             self.copy(self.next)
