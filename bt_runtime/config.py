@@ -36,6 +36,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("hz", "number", "Ticks a second of `run`; without it, as fast as there is work."),
     Setting("seconds", "number", "The longest that `run` may take."),
     Setting("ticks", "integer", "The most ticks that `run` may take."),
+    Setting("slow", "number", "Seconds that a node may hold a tick of `run` before it is named; 0.5 if left open."),
     Setting("log", "word", "From which level on the log is shown.", "info", ("debug", "info", "warning", "error")),
     Setting("env", "text", "The world in which `run` acts."),
     Setting("model", "any", "The model of the agents: a GGUF file, an address, or a mapping of its options."),

@@ -28,6 +28,7 @@ from bt_runtime.tree.node import INVALID, Node
 from bt_runtime.tree.runner import Runner, interruptible
 from bt_runtime.tree.shape import through
 from bt_runtime.tree.spec import TreeSpec
+from bt_runtime.tree.watchdog import SLOW, Slow
 from bt_runtime.types import Json, Task
 
 if TYPE_CHECKING:
@@ -115,22 +116,25 @@ class Run:
         hz: float | None = None,
         log: Callable[[Line], None] | None = None,
         journal: str | Path | Recorder | None = None,
+        slow: float | None = SLOW,
     ) -> None:
         self.tree = tree if isinstance(tree, Tree) else load(tree)
         self.spec = self.tree.spec
         self.context = Context(clock, strict)
         self.context.services.update(services or {}, grow=self._grow, sprout=self._sprout)
-        self.context.services.update(remove=self.remove, copy=self._copy)
+        self.context.services.update(remove=self.remove, copy=self._copy, room=self._room)
         self.context.services["registry"] = lambda node: self.owner(node.path)[0].registry
         self.name = f"{self.spec.name}-{uuid4().hex[:8]}"
         self.equipment = Equipment(
             world=world, task=task, model=model, memory=memory, seed=seed, budget=budget, recall=recall
         )
         if log is not None:
-            self.context.lines = log
+            self.context.lines = self.context.aside = log
         caps = self.tree.loader().caps
         scope = self.blackboard
         self.engine = Engine(build(self.spec, self.context, scope), self.context, caps.depth, caps.nodes)
+        if slow is not None:
+            self.engine.watch(slow, self._held)
         self._start(scope, inputs or {})
         self.runner = Runner(self.engine, hz)
         self.journal = _recorder(journal)
@@ -170,6 +174,12 @@ class Run:
             self.status = self.runner.spin(seconds, ticks)
         self._finish()
         return self.status
+
+    def _held(self, slow: Slow) -> None:
+        """A node does in the tick what it should leave to a thread: said while it still does."""
+        where = slow.stack.rstrip().rpartition("\n  File ")[2].replace("\n", " ")
+        text = f"holds the tick: {slow.seconds:.1f} s so far, and nothing else can run; it is at {where}"
+        self.context.aside(Line(slow.path, "warning", text))
 
     def _finish(self) -> None:
         if self.journal is not None:
@@ -285,6 +295,10 @@ class Run:
             return child
 
         return self.engine.request(Request("insert", node.path, make))
+
+    def _room(self) -> int:
+        """How many nodes more the tree may have."""
+        return self.engine.shape.max_nodes - self.engine.nodes
 
     def _shared(self, place: str) -> Context:
         """What nodes that will stand at this path share."""

@@ -747,3 +747,55 @@ def test_the_page_names_every_function_and_bound() -> None:
     costs = PAGE.partition("## What it costs")[2].partition("A fault")[0]
     told = [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", costs)]
     assert told == [*bounds, values.MOST_LEVELS, hole.MOST_HOLES]
+
+
+LARGE = {
+    'str(["😀\\n" * 50000] * 2000)': "BT033",
+    '[["a" * 100000] * 100] * 100': "BT033",
+    '{"a": ["b" * 100000] * 41}': "BT033",
+    'join(["a" * 100000] * 30, "-")': "BT033",
+    'upper("ß" * 100000)': "BT033",
+    "2 ** 2 ** 2 ** 2 ** 2": "BT033",
+    "str([texts, texts])": "BT033",
+    "join([texts], '')": "BT033",
+    "str(numbers)": "BT033",
+    "upper(long)": "BT033",
+    "pose[texts]": "BT034",
+    "pose[long]": "BT034",
+    "float(number)": "BT034",
+    "str(number)": "BT033",
+}
+
+
+@pytest.mark.parametrize("text", LARGE)
+def test_what_would_be_large_is_a_fault_before_it_is_built(text: str) -> None:
+    import tracemalloc
+
+    texts, numbers = ["a" * 1_000_000] * 200, [10**4000] * 10_000
+    more = {"texts": texts, "numbers": numbers, "long": "b" * 20_000_000, "number": 10**500_000}
+    tracemalloc.start()
+    try:
+        assert fault(text, **more).code == LARGE[text]
+        assert tracemalloc.get_traced_memory()[1] < 32_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_text_of_many_large_holes_stops_at_the_bound() -> None:
+    with pytest.raises(ExpressionError) as raised:
+        Template("{x}" * 100).evaluate({"x": "a" * 99_999})
+    assert raised.value.code == "BT033"
+
+
+def test_a_large_constant_is_not_kept() -> None:
+    made = compile('"a" * 90000')
+    assert len(made.evaluate({})) == 90_000
+    assert all(not isinstance(c.cell_contents, str) for c in made.run.__closure__ or ())
+
+
+def test_subscripts_one_after_another_are_no_levels() -> None:
+    deep: Any = 7
+    for _ in range(60):
+        deep = [deep]
+    assert value("deep" + "[0]" * 60, deep=deep) == 7
+    assert fault("(" * 40 + "1" + ")" * 40).code == "BT033"

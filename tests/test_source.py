@@ -260,8 +260,35 @@ def test_a_part_of_a_scalar_knows_its_place() -> None:
     parts = {key.value: tuple(value.part(3, 6)) for key, value in root if isinstance(value, Scalar)}  # type: ignore
     assert parts["a"] == (1, 7, 1, 10)
     assert parts["b"] == (2, 8, 2, 11)
-    assert parts["c"] == (3, 4, 3, 15)  # an escape hides the place: all of it
-    assert parts["d"][0] == 4
+    assert parts["c"] == (3, 9, 3, 12)
+    assert parts["d"][0] == 5
+
+
+FOLDED = {
+    "block": "a: |-\n  one\n\n    two\n  {oops}\n",
+    "block, folded": "a: >+ # a comment\n\n  one\n  two  \n  {oops} x\n\n",
+    "block, indented": "- - a: |2\n        one\n      {oops}\n",
+    "quoted": 'a: "one\n  two\\n \\\n  \\tx\n\n  \\u2003 \\x41 {oops} d"\n',
+    "quoted once": "a: 'it''s\n  one\n\n  ''{oops}'''\n",
+    "plain": "a: one\n  two\n\n  {oops} x\nb: 1\n",
+    "in a bracket": "[a, b\n  (oops) c]\n",
+    "with an anchor": 'a: &x !!str "one\n  {oops}"\n',
+    "one line, escapes": '"\\t\\"{oops}"\n',
+    "other lines": "a: |\r\n  one\r\n  {oops}\r\n",
+    "beyond the plane": 'a: "\\U0001F600\n  😀 {oops}"\n',
+}
+
+
+@pytest.mark.parametrize("text", FOLDED.values(), ids=FOLDED)
+def test_a_part_of_a_text_of_several_lines_is_placed_where_it_stands(text: str) -> None:
+    root: Any = parse(text).root
+    while not isinstance(root, Scalar):
+        root = root.items[-1] if isinstance(root, Listing) else root.pairs[0][1]
+    start = root.text.index("oops")
+    lines = text.replace("\r\n", "\n").split("\n")
+    line = next(n for n, each in enumerate(lines) if "oops" in each)
+    column = lines[line].index("oops")
+    assert tuple(root.part(start, start + 4)) == (line + 1, column + 1, line + 1, column + 5)
 
 
 def test_the_collector_is_on_again_after_a_pause_and_stays_off_when_it_was() -> None:

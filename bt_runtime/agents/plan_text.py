@@ -14,6 +14,7 @@ Control = Literal["sequence", "fallback", "parallel"]
 CONTROLS: tuple[Control, ...] = ("sequence", "fallback", "parallel")
 MOST_TEXT = 20_000
 _LIMITS = Limits()._replace(depth=40)
+_MOST_DIGITS = 9  # of a step's number
 
 
 class Goal(NamedTuple):
@@ -136,8 +137,10 @@ def _one_line(text: str) -> str:
 
 # ReAcTree's lists: `- control flow: sequence` and `- subgoals: a, b, and c` --------------------------------
 
-_FLOW = re.compile(r"^\s*-?\s*control[ _]flow\s*:\s*(.*)$", re.IGNORECASE | re.MULTILINE)
-_SUBGOALS = re.compile(r"^\s*-?\s*sub-?goals\s*:\s*(.*)$", re.IGNORECASE | re.MULTILINE | re.DOTALL)
+# A line begins by blanks of its own and then maybe a dash; no two loops here can take the same blanks.
+_BLANKS = r"^[^\S\n]*+"
+_FLOW = re.compile(_BLANKS + r"(?:-\s*+)?control[ _]flow\s*+:\s*+(.*)$", re.IGNORECASE | re.MULTILINE)
+_SUBGOALS = re.compile(_BLANKS + r"(?:-\s*+)?sub-?goals\s*+:\s*+(.*)$", re.IGNORECASE | re.MULTILINE | re.DOTALL)
 
 
 def _lists(text: str) -> Part:
@@ -161,19 +164,25 @@ def _lists(text: str) -> Part:
 
 # ADaPT's steps: `Step 1: …` and `Execution Order: (Step 1 OR Step 2) AND Step 3` ----------------------------
 
-_STEP = re.compile(r"^\s*(?:[-*]\s*)?Step\s+(\d+)\s*:\s*(.+)$", re.IGNORECASE | re.MULTILINE)
-_ORDER = re.compile(r"^\s*Execution\s+Order\s*:\s*(.+)$", re.IGNORECASE | re.MULTILINE)
+_STEP = re.compile(_BLANKS + r"(?:[-*]\s*+)?Step\s++(\d++)\s*+:\s*(.+)$", re.IGNORECASE | re.MULTILINE)
+_ORDER = re.compile(_BLANKS + r"Execution\s++Order\s*+:\s*(.+)$", re.IGNORECASE | re.MULTILINE)
 _TOKEN = re.compile(r"\s*(\(|\)|AND\b|OR\b|Step\s+\d+)", re.IGNORECASE)
 
 
 def _steps(text: str) -> Part:
-    steps: dict[int, Part] = {int(number): Goal(_one_line(said)) for number, said in _STEP.findall(text)}
+    steps: dict[int, Part] = {_number(number): Goal(_one_line(said)) for number, said in _STEP.findall(text)}
     if not steps:
         raise Unreadable("the plan names no steps: write `Step 1: …`")
     order = _ORDER.search(text)
     if order is None:
         return Group("sequence", tuple(steps.values()))
     return _Order(order[1], steps).read()
+
+
+def _number(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise Unreadable(f"the plan numbers a step by {len(digits)} digits")
+    return int(digits)
 
 
 class _Order:
@@ -231,7 +240,7 @@ class _Order:
             self.depth -= 1
             return inside
         if token.startswith("STEP "):
-            number = int(token[5:])
+            number = _number(token[5:])
             if number not in self.steps:
                 raise Unreadable(f"the execution order names step {number}, and there is none")
             return self.steps[number]

@@ -29,12 +29,14 @@ class Result(NamedTuple):
     reason: str
     exit: int
     run: str = ""  # its name, when it has a journal
+    slow: Mapping[str, int] = {}  # how many ticks a node held for too long, by its path
     goals: Verdict | None = None  # of a world's task: how many of its goals are met
 
 
 def result(run: Run, seconds: float, running: str, goals: Verdict | None = None) -> Result:
     """`running` is what was going on when the run was cut short, if it was."""
     runner, status = run.runner, run.status.name
+    slow = dict(run.engine.watchdog.counts) if run.engine.watchdog else {}
     name = run.name if run.journal is not None else ""
     if runner.stopped:
         reason = "" if runner.stopped == "interrupted" else runner.stopped
@@ -49,7 +51,7 @@ def result(run: Run, seconds: float, running: str, goals: Verdict | None = None)
     else:
         word, code, path, reason = "SKIPPED", Exit.FAILURE, path_of(run.root), "every node was skipped"
     return Result(
-        run.spec.name, word, _outputs(run), run.engine.count, round(seconds, 3), path, reason, code, name, goals
+        run.spec.name, word, _outputs(run), run.engine.count, round(seconds, 3), path, reason, code, name, slow, goals
     )
 
 
@@ -98,6 +100,11 @@ def show(result: Result, as_json: bool) -> None:
         print(f"{name}: {json.dumps(value, ensure_ascii=False, default=str)}")
     if result.goals:
         print(f"goals: {result.goals.met} of {result.goals.total}")
+    if result.slow:
+        sys.stdout.flush()
+        held = ", ".join(f"{path} {count}" for path, count in list(result.slow.items())[:5])
+        hint = "leave long work to a skill's own thread; `--slow S` sets the limit"
+        say("warning", visible(f"ticks that a node held too long: {held}"), hint)
     if result.exit and result.path:
         sys.stdout.flush()
         said = f"at {result.path}" + (f": {result.reason}" if result.reason else "")

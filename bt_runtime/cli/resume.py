@@ -7,6 +7,8 @@ import json
 import sys
 
 from bt_runtime.cli.journals import add_folder, reading
+from bt_runtime.cli.told import Teller
+from bt_runtime.cli.watch import printed
 from bt_runtime.journal import folder
 from bt_runtime.journal.reading import Recording
 from bt_runtime.playback.resume import resume
@@ -19,6 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", help="a model file instead of the one that the run had")
     parser.add_argument("--hz", type=float, help="tick at this rate instead of the run's")
     parser.add_argument("--seconds", type=float, help="stop after so long")
+    parser.add_argument("--slow", type=float, metavar="S", help="name a node that holds a tick so long [default: 0.5]")
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_folder(parser)
 
@@ -32,6 +35,9 @@ def run(args: argparse.Namespace) -> int:
     if recording.damage:
         print(f"damaged: {recording.damage}; on from the last whole decision", file=sys.stderr)
     with resume(path, model=args.model) as going:
+        going.context.aside = Teller(printed, "warning").log
+        if args.slow is not None and going.engine.watchdog is not None:
+            going.engine.watchdog.seconds = args.slow
         ended = going.status.name in ("SUCCESS", "FAILURE")
         status = going.status if ended else going.spin(args.hz, args.seconds)
         stopped, timed_out = going.runner.stopped, going.runner.timed_out

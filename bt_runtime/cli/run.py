@@ -26,8 +26,9 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.diagnose_format import render
 from bt_runtime.runtime import Run, Tree, load
 from bt_runtime.tree.node import NodeError
+from bt_runtime.tree.watchdog import SLOW
 
-FLAGS = ("hz", "seconds", "ticks", "strict", "log", "env", "color", "model", "memory", "runs")
+FLAGS = ("hz", "seconds", "ticks", "strict", "log", "env", "color", "model", "memory", "runs", "slow")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hz", type=float, help="ticks a second; default: as fast as there is work [BTR_HZ]")
     parser.add_argument("--seconds", type=float, metavar="S", help="stop after so long, exit 4 [BTR_SECONDS]")
     parser.add_argument("--ticks", type=int, metavar="N", help="stop after so many ticks, exit 4 [BTR_TICKS]")
+    parser.add_argument("--slow", type=float, metavar="S", help="name a node that holds a tick so long [BTR_SLOW; 0.5]")
     parser.add_argument("--log", choices=LEVELS, help="show the log from this level on [BTR_LOG; default: info]")
     parser.add_argument("--strict", action="store_true", default=None, help="a node that breaks ends it [BTR_STRICT]")
     parser.add_argument("--json", action="store_true", help="the result for programs")
@@ -52,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     settings = Settings({name: getattr(args, name) for name in FLAGS})
-    for name in ("hz", "seconds", "ticks"):
+    for name in ("hz", "seconds", "ticks", "slow"):
         value = settings.value(name)
         if value.value is not None and (why := complaint(BY_NAME[name], value.value)):
             raise BtError(f"{value.source} {value.value}: {why}")
@@ -75,6 +77,7 @@ def run(args: argparse.Namespace) -> int:
                 journal=writing(settings),
                 strict=settings["strict"],
                 hz=settings["hz"],
+                slow=settings["slow"] or SLOW,
             )
         )
         return spin(made, settings, args, task)

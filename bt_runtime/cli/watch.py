@@ -28,14 +28,14 @@ def watched(run: Run, settings: Settings, plain: bool = False) -> Iterator[None]
             stack.callback(run.observe(live.tick))
             teller = Teller(live.line, settings["log"])
         else:
-            teller = Teller(_print, settings["log"])
-        run.context.lines = teller.log
+            teller = Teller(printed, settings["log"])
+        run.context.lines = run.context.aside = teller.log
         stack.callback(run.observe(teller.tick))
         stack.enter_context(terminable(run))
         yield
 
 
-def _print(text: str) -> None:
+def printed(text: str) -> None:
     print(visible(text), file=sys.stderr, flush=True)
 
 

@@ -21,6 +21,7 @@ from bt_runtime.expression.value import (
     text,
     too_large,
     truth,
+    writable,
 )
 
 _LONGEST_NUMBER = 64  # characters
@@ -42,8 +43,8 @@ def show(value: Value) -> str:
         if isinstance(value, (list, dict, tuple)):
             import json
 
-            return text(json.dumps(value, ensure_ascii=False, default=str))
-        return text(str(value))
+            return text(json.dumps(writable(value), ensure_ascii=False, default=str))
+        return text(str(writable(value)))
     except Misfit:
         raise
     except Exception as reason:  # values of a scope may be anything; also: too deep, too many digits
@@ -122,7 +123,13 @@ def _convert(to: type[int] | type[float], name: str) -> Callable[[Value], Value]
         try:
             return number(to(value))
         except (ValueError, OverflowError):
-            shown = f"the text `{value}`" if isinstance(value, str) else str(value)
+            shown = (
+                f"the text `{value}`"
+                if isinstance(value, str)
+                else str(value)
+                if isinstance(value, float)
+                else kind(value)
+            )
             raise Misfit(f"{shown} is no {name}") from None
 
     return run
@@ -166,7 +173,7 @@ FUNCTIONS: dict[str, Function] = {
     "int": Function(_convert(int, "whole number"), 1, 1),
     "join": Function(_join, 2, 2),
     "len": Function(_length, 1, 1),
-    "lower": Function(_on_text(str.lower), 1, 1),
+    "lower": Function(_on_text(lambda value: text(value).lower()), 1, 1),
     "max": Function(_extreme(">"), 1, 20),
     "min": Function(_extreme("<"), 1, 20),
     "round": Function(_round, 1, 2),
@@ -175,7 +182,7 @@ FUNCTIONS: dict[str, Function] = {
     "str": Function(show, 1, 1),
     "strip": Function(_on_text(str.strip), 1, 1),
     "sum": Function(_sum, 1, 1),
-    "upper": Function(_on_text(str.upper), 1, 1),
+    "upper": Function(_on_text(lambda value: text(value).upper()), 1, 1),
 }
 EXISTS = "exists"  # takes a name, not its value; so the parser knows it
 KNOWN = (*FUNCTIONS, EXISTS)

@@ -40,11 +40,11 @@ class Hole:
             end = self.at + len(self.expression.text)
             raise ExpressionError(reason.code, reason.message, reason.hint, self.at, end) from None
 
-    def bounded(self, shown: str, text: str) -> str:
-        if len(shown) <= MOST_TEXT:
-            return shown
-        hint = f"at most {MOST_TEXT:,} characters"
-        raise ExpressionError(BOUND, "this text would be too large", hint, 0, len(text))
+    @staticmethod
+    def bounded(length: int, text: str) -> None:
+        if length > MOST_TEXT:
+            hint = f"at most {MOST_TEXT:,} characters"
+            raise ExpressionError(BOUND, "this text would be too large", hint, 0, len(text))
 
 
 def cut(text: str) -> list[str | Hole]:

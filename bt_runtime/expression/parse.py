@@ -104,6 +104,7 @@ class Parser:
         while self.take("["):
             self.deeper()
             made = self.item(made)
+            self.depth -= 1
         return made
 
     def item(self, value: Part) -> Part:

@@ -9,6 +9,7 @@ from bt_runtime.expression.call import Function
 from bt_runtime.expression.error import NAME, ExpressionError, Misfit
 from bt_runtime.expression.expression import Run
 from bt_runtime.expression.scope import Scope, Value
+from bt_runtime.expression.token import LONGEST
 from bt_runtime.expression.value import (
     ARITHMETIC,
     COMPARISONS,
@@ -247,6 +248,6 @@ def folded(made: Part) -> Part:
     if not made.constant:
         return made
     value = made.run({})
-    if isinstance(value, (list, dict)):
-        return made
+    if isinstance(value, (list, dict)) or (isinstance(value, str) and len(value) > LONGEST):
+        return made  # a document full of large texts is no large document
     return constant(value, made.start, made.end)

@@ -50,8 +50,13 @@ class Template:
         first = self.pieces[0]
         if len(self.pieces) == 1:
             return first if isinstance(first, str) else first.value(scope)
-        shown = "".join([piece if isinstance(piece, str) else piece.shown(scope) for piece in self.pieces])
-        return self.holes[0].bounded(shown, self.text) if len(shown) > len(self.text) else shown
+        shown, length = [], 0
+        for piece in self.pieces:
+            shown.append(piece if isinstance(piece, str) else piece.shown(scope))
+            length += len(shown[-1])
+            if length > len(self.text):
+                self.holes[0].bounded(length, self.text)
+        return "".join(shown)
 
     def unknown(self, known: Iterable[str]) -> list[ExpressionError]:
         """A fault for each name that is not among the known ones."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 from bt_runtime.expression.error import BOUND, Misfit
@@ -11,8 +12,10 @@ from bt_runtime.expression.scope import Value
 
 MOST_BITS = 256  # of a whole number
 MOST_TEXT = 100_000  # characters
+MOST_WORD = 200  # … of a word that others are compared with
 MOST_ITEMS = 10_000  # of a list or mapping, those inside it counted too
 MOST_LEVELS = 32  # of lists and mappings inside each other
+MOST_INSIDE = 4_000_000  # characters of all texts in a list or mapping, one that stands there twice counted twice
 
 NUMBERS: frozenset[Any] = frozenset({int, float, bool})
 PLAIN: frozenset[Any] = frozenset({int, float, bool, str, type(None), list, dict})
@@ -65,7 +68,7 @@ def number(value: Value) -> Value:
 
 def bounded(value: Value) -> Value:
     """The same list or mapping, when all that is in it is not too much."""
-    left, levels, row = MOST_ITEMS, 0, [value]
+    left, characters, levels, row = MOST_ITEMS, MOST_INSIDE, 0, [value]
     while row:
         levels += 1
         below: list[Value] = []
@@ -75,7 +78,33 @@ def bounded(value: Value) -> Value:
                 if left < 0 or levels > MOST_LEVELS:
                     raise too_large("this list or mapping", MOST_ITEMS, f"items, {MOST_LEVELS} levels")
                 below.extend(each.values() if isinstance(each, dict) else each)
+                characters -= sum(len(key) for key in each if isinstance(key, str)) if isinstance(each, dict) else 0
+            elif isinstance(each, (str, bytes, bytearray)):
+                characters -= len(each)
+                if characters < 0:
+                    raise too_large("this list or mapping", MOST_INSIDE, "characters")
         row = below
+    return value
+
+
+def writable(value: Value) -> Value:
+    """The same value, when its text would not be too large; asked before the text is built."""
+    left, todo = MOST_TEXT, [value]
+    while todo:
+        each = todo.pop()
+        if isinstance(each, (str, bytes, bytearray)):
+            left -= len(each)
+        elif isinstance(each, (list, tuple, set, frozenset, dict)):
+            left -= 2 * len(each)
+            if left >= 0:
+                todo.extend(each)
+                if isinstance(each, dict):
+                    todo.extend(each.values())
+        elif isinstance(each, int):
+            left -= each.bit_length() // 4
+        left -= 1
+        if left < 0:
+            raise too_large("this text", MOST_TEXT, "characters")
     return value
 
 
@@ -230,8 +259,11 @@ def item(value: Value, key: Value) -> Value:
             return _plain(value[key])
         from bt_runtime.diagnose import nearest
 
-        near = nearest(str(key), [each for each in value if isinstance(each, str)][:1000])
-        raise Misfit(f"no `{str(key)[:40]}` in this mapping", f"did you mean `{near}`?" if near else "")
+        word = key[:MOST_WORD] if isinstance(key, str) else ""
+        near = nearest(
+            word, list(islice((each for each in value if isinstance(each, str) and len(each) <= MOST_WORD), 1000))
+        )
+        raise Misfit(f"no {_named(key)} in this mapping", f"did you mean `{near}`?" if near else "")
     if not isinstance(value, (str, list, tuple)):
         raise Misfit(f"{kind(value)} has no items")
     if key.__class__ is not int:
@@ -239,6 +271,14 @@ def item(value: Value, key: Value) -> Value:
     if not -len(value) <= key < len(value):
         raise Misfit(f"no item {key if abs(key) < 10**9 else '...'}: there are {len(value)}", "they count from 0")
     return _plain(value[key])
+
+
+def _named(key: Value) -> str:
+    """A key in a message; what may be long is not written out."""
+    if isinstance(key, str):
+        return f"`{key[:40]}`"
+    short = key is None or isinstance(key, float) or (isinstance(key, int) and key.bit_length() <= MOST_BITS)
+    return f"`{str(key)[:40]}`" if short else kind(key)
 
 
 def part(value: Value, start: Value, stop: Value) -> Value:

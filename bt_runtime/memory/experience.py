@@ -15,6 +15,12 @@ from typing import get_args
 from bt_runtime.diagnose import BtError, Diagnostic, Faults, nearest
 from bt_runtime.types import End, Json, Span
 
+# What a file of experiences may hold: a trajectory has some thousand characters, a goal one line.
+MOST_GOAL = 20_000  # characters
+MOST_STORY = 2_000_000
+MOST_NAME = 1_000  # … of every other field
+MOST_TOKENS = 2**53
+MOST_FAULTS = 100  # listed one by one; then their number only
 ENDS: tuple[End, ...] = get_args(End)
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _SPACE = re.compile(r"\s+")
@@ -76,8 +82,13 @@ def wrong(record: Json) -> str | None:
         kinds = _KINDS.get(name, (str,))
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
             return f"`{name}` must be {' or '.join(k.__name__ for k in kinds)}, not {type(value).__name__}"
-        if isinstance(value, str) and _UNPAIRED.search(value):
-            return f"`{name}` holds half of a surrogate pair: not text"
+        if isinstance(value, str):
+            if len(value) > (most := {"goal": MOST_GOAL, "text": MOST_STORY}.get(name, MOST_NAME)):
+                return f"`{name}` has {len(value):,} characters, at most {most:,} are read"
+            if _UNPAIRED.search(value):
+                return f"`{name}` holds half of a surrogate pair: not text"
+        elif isinstance(value, int | float) and not abs(value) <= MOST_TOKENS:
+            return f"`{name}` must be a number of ordinary size"
     if record["end"] not in ENDS:
         return f"`end` must be one of {', '.join(ENDS)}, not `{record['end']}`"
     if not record["goal"].strip():
@@ -97,6 +108,7 @@ def read_jsonl(path: Path) -> list[Experience]:
     text = _text_of(path)
     found: list[Experience] = []
     faults: list[Diagnostic] = []
+    count = 0
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
@@ -105,11 +117,15 @@ def read_jsonl(path: Path) -> list[Experience]:
             fault = wrong(record)
         except (ValueError, RecursionError) as failure:  # a line nested a thousand deep is bad input too
             fault = f"not JSON: {getattr(failure, 'msg', failure)}"
-        if fault:
-            faults.append(Diagnostic("BT401", fault, str(path), Span(number, 1, number, len(line) + 1)))
-        else:
+        if not fault:
             found.append(from_json(record))
+            continue
+        count += 1
+        if count <= MOST_FAULTS:
+            faults.append(Diagnostic("BT401", fault, str(path), Span(number, 1, number, len(line) + 1)))
     if faults:
+        if count > MOST_FAULTS:
+            faults[-1] = faults[-1]._replace(help=f"and {count - MOST_FAULTS:,} more below; mend these first")
         raise Faults(faults, {str(path): text})
     return found
 

@@ -8,20 +8,21 @@ from collections.abc import Mapping
 from bt_runtime.memory.notice import Held, Here, Holding, Looked, Notice, Placed, Seen, Thing, name_of
 
 _NAME = r"[A-Za-z][\w' -]{0,60}?"  # bounded, or a hostile text takes the square of its length
-_ITEM = re.compile(rf"({_NAME}) \((\d+(?:, ?\d+)*)\)")
-_LIST = rf"{_NAME} \(\d+(?:, ?\d+)*\)(?:, {_NAME} \(\d+(?:, ?\d+)*\))*"
+_NUMBER = r"\d{1,9}"
+_ITEM = re.compile(rf"({_NAME}) \(({_NUMBER}(?:, ?{_NUMBER})*)\)")
+_LIST = rf"{_NAME} \({_NUMBER}(?:, ?{_NUMBER})*\)(?:, {_NAME} \({_NUMBER}(?:, ?{_NUMBER})*\))*"
 _AROUND = re.compile(rf"[Ll]ooking quickly around the room, you see ({_LIST})")
-_ROOM = re.compile(rf"(?:You move to|[Yy]ou are in the middle of)(?: the| a| an)? ({_NAME}) ?\(?(\d+)\)?[.,]")
-_ARRIVED = re.compile(rf"You (?:already )?arrive at(?: the)? ({_NAME}) \((\d+)\)")
+_ROOM = re.compile(rf"(?:You move to|[Yy]ou are in the middle of)(?: the| a| an)? ({_NAME}) ?\(?({_NUMBER})\)?[.,]")
+_ARRIVED = re.compile(rf"You (?:already )?arrive at(?: the)? ({_NAME}) \(({_NUMBER})\)")
 _SEE = re.compile(rf"You see ({_LIST})")
 _NOTHING = re.compile(r"You see nothing")
 _HOLD = re.compile(rf"(?:You hold|I am holding|You are holding) ({_LIST})")
-_CLOSED = re.compile(rf"(?:The )?({_NAME}) \((\d+)\) is closed")
-_THING = rf"(?:the )?({_NAME})(?: \((\d+)\))?"
+_CLOSED = re.compile(rf"(?:The )?({_NAME}) \(({_NUMBER})\) is closed")
+_THING = rf"(?:the )?({_NAME})(?: \(({_NUMBER})\))?"
 _TAKEN = re.compile(rf"You pick up {_THING}\.")
 _PUT = re.compile(rf"You put (?:down )?{_THING} (?:in|on|to|into|onto) {_THING}(?:\.|$|\n)")
 _DROPPED = re.compile(rf"You dropped {_THING} due to")
-_ENDING_NUMBER = re.compile(r"(.*\S) \(?(\d+)\)?")
+_ENDING_NUMBER = re.compile(rf"(.*\S) \(?({_NUMBER})\)?")
 _SHUTS = ("close ",)
 LONGEST = 20_000  # characters of an observation; a crowded room has one or two thousand
 

@@ -16,8 +16,8 @@ from bt_runtime.types import Json
 How = Literal["seen", "held", "placed"]
 KEY = "working_memory"
 RECALL = "recall location of {thing}"
-_ASKED = re.compile(r"recall (?:the )?location of (.+?)\s*", re.IGNORECASE)
-_NUMBERED = re.compile(r"(.*\S)\s*\(?(\d+)\)?")
+_ASKED = re.compile(r"recall (?:the )?location of (.*\S)\s*", re.IGNORECASE)
+_NUMBERED = re.compile(r"(.*\S)\s*\(?(\d)\)?")
 
 
 class Board(Protocol):

@@ -110,6 +110,8 @@ FOR_ALL = Kind(
         "With `give` and `into`, what each copy wrote is gathered in the order of the items, null where it wrote none.",
         "At most `at_once` copies run at the same time; the next begins when one has ended.",
         "An empty list is SUCCESS; skipped copies do not count, and when all were skipped it is skipped itself.",
+        "A long list begins over several ticks, in its order: in each, copies of at most 1,000 nodes grow, or one "
+        "copy. When all copies together would be more nodes than a run may have, it fails before the first begins.",
     ),
     "for_all:\n  in: [kitchen, hall]\n  as: place\n  child:\n    log: \"at {place}\"\n",
     impl=f"{_NODES}.for_all:ForAll", waits=True,

@@ -1,17 +1,18 @@
-"""A skill's sentence and its structured form, both ways: `go to {place}` ↔ {"place": "fridge 1"}."""
+"""A skill's sentence and its structured form, both ways: `go to {place}` ↔ {"place": "fridge 1"}.
+
+A sentence is read in time that grows with its length times the number of slots, whoever wrote it.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from bt_runtime.types import Json
 
 _SLOT = re.compile(r"\{(\w+)\}")
-# What a parameter of each type may look like inside a sentence.
-_SHAPES = {"integer": r"[+-]?\d+", "number": r"[+-]?\d+(?:\.\d+)?", "boolean": r"true|false"}
-_WORDS = r"\S(?:.*?\S)?"
 _READ: dict[str, Callable[[str], Json]] = {"integer": int, "number": float, "boolean": "true".__eq__}
+_LONGEST_NUMBER = 64  # characters
 
 
 class Sentence:
@@ -21,12 +22,8 @@ class Sentence:
         self.template = template
         self.types = dict(types or {})
         self.slots = tuple(_SLOT.findall(template))
-        pieces = _SLOT.split(template)  # text, slot, text, slot, …, text
-        pattern = "".join(
-            f"(?P<{piece}>{_SHAPES.get(self.types.get(piece, ''), _WORDS)})" if i % 2 else re.escape(piece)
-            for i, piece in enumerate(pieces)
-        )
-        self._pattern = re.compile(pattern)
+        first, *rest = _SLOT.split(template)  # text, slot, text, slot, …, text
+        self._first, self._after = first, rest[1::2]
 
     def say(self, params: Mapping[str, Json]) -> str:
         """The sentence with its slots filled; booleans as `true`/`false`."""
@@ -34,10 +31,108 @@ class Sentence:
 
     def parse(self, text: str) -> dict[str, Json] | None:
         """The parameters that give this text, or None when it is another sentence."""
-        found = self._pattern.fullmatch(text.strip())
-        if found is None:
+        text = text.strip()
+        if not text.startswith(self._first) or (self._after and not text.endswith(self._after[-1])):
             return None
-        return {name: _READ.get(self.types.get(name, ""), str)(value) for name, value in found.groupdict().items()}
+        if not self._after:
+            return {} if text == self._first else None
+        return self._filled(text)
+
+    def _filled(self, text: str) -> dict[str, Json] | None:
+        """From the last slot back: where may each one begin? Then from the first on: the way that is there."""
+        may_end: list[bytearray] = []  # last slot first: after which character it may end
+        following = bytearray(len(text) + 1)
+        following[len(text)] = 1
+        for name, after in zip(reversed(self.slots), reversed(self._after), strict=True):
+            ends = bytearray(text.startswith(after, at) and following[at + len(after)] for at in range(len(text) + 1))
+            may_end.append(ends)
+            following = _Run(text, ends).begins(self.types.get(name, ""))
+        return self._chosen(text, may_end[::-1]) if following[len(self._first)] else None
+
+    def _chosen(self, text: str, may_end: list[bytearray]) -> dict[str, Json] | None:
+        found: dict[str, Json] = {}
+        at = len(self._first)
+        for name, after, ends in zip(self.slots, self._after, may_end, strict=True):
+            kind = self.types.get(name, "")
+            end = next(end for end in _ends(kind, text, at) if ends[end])
+            value = text[at:end]
+            if kind in ("integer", "number") and len(value) > _LONGEST_NUMBER:
+                return None
+            read = _READ.get(kind, str)(value)
+            if found.setdefault(name, read) != read:
+                return None  # one slot, said twice: the same both times
+            at = end + len(after)
+        return found
+
+
+class _Run:
+    """Where a slot may begin so that it can end at one of the marked places."""
+
+    def __init__(self, text: str, ends: bytearray) -> None:
+        self.text = text
+        self.ends = ends
+
+    def begins(self, kind: str) -> bytearray:
+        if kind == "boolean":
+            return bytearray(any(self.ends[end] for end in _ends(kind, self.text, at)) for at in self.places())
+        if kind in ("integer", "number"):
+            return self.numbers(kind == "number")
+        return self.words()
+
+    def places(self) -> range:
+        return range(len(self.text) + 1)
+
+    def words(self) -> bytearray:
+        """From anything but a blank to anything but a blank, in one line."""
+        found, near = bytearray(len(self.text) + 1), 0
+        for at in reversed(range(len(self.text))):
+            sign = self.text[at]
+            if sign == "\n":
+                near = 0
+            elif not sign.isspace():
+                near |= self.ends[at + 1]
+                found[at] = near
+        return found
+
+    def numbers(self, real: bool) -> bytearray:
+        text, found = self.text + " ", bytearray(len(self.text) + 1)
+        whole = bytearray(len(text) + 1)  # digits from here on can end at a marked place
+        part = near = 0
+        for at in reversed(range(len(self.text))):
+            if not text[at].isdecimal():
+                near = 0
+                signed = text[at] in "+-" and found[at + 1] and text[at + 1].isdecimal()
+                found[at] = 1 if signed else 0
+                continue
+            if not text[at + 1].isdecimal():
+                part = whole[at + 2] if real and text[at + 1] == "." and at + 2 < len(text) else 0
+            near |= self.ends[at + 1]
+            whole[at] = near
+            found[at] = near | part
+        return found
+
+
+def _ends(kind: str, text: str, start: int) -> Iterator[int]:
+    """Where a slot that begins here may end, best first."""
+    if kind == "boolean":
+        yield from (start + len(word) for word in ("true", "false") if text.startswith(word, start))
+    elif kind in ("integer", "number"):
+        begin = start + text.startswith(("+", "-"), start)
+        end = _digits(text, begin)
+        if kind == "number" and end > begin and text.startswith(".", end):
+            yield from range(_digits(text, end + 1), end + 1, -1)
+        yield from range(end, begin, -1)
+    else:
+        # two characters and more before one alone; whatever it ends with is no blank
+        line = text.find("\n", start)
+        last = len(text) if line < 0 else line
+        yield from (end for end in (*range(start + 2, last + 1), start + 1) if not text[end - 1].isspace())
+
+
+def _digits(text: str, at: int) -> int:
+    while at < len(text) and text[at].isdecimal():
+        at += 1
+    return at
 
 
 def _spoken(value: Json) -> str:

@@ -108,7 +108,7 @@ class _Composer:
 
     def document(self) -> Node:
         """The hot loop: one turn for each event of the document."""
-        get, limit, depth, merges = self.next, self.limits.nodes, self.limits.depth, self.merges
+        get, limit, depth, merges, source = self.next, self.limits.nodes, self.limits.depth, self.merges, self.text
         words, starts = scalar.WORDS, scalar.STARTS
         top = Listing(_Start())
         holder: Mapping | Listing = top  # what the next node goes into
@@ -127,7 +127,7 @@ class _Composer:
                         value = words[text]
                     elif text[0] in starts:
                         value = self.number(event)
-                node = Scalar(value, text, plain, event.start_mark, event.end_mark)
+                node = Scalar(value, text, plain, event.start_mark, event.end_mark, source)
                 if event.tag is not None or event.anchor is not None:
                     self.adorn(node, event, 1)
                 count += 1

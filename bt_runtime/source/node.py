@@ -22,26 +22,40 @@ class Mark(Protocol):
 class Scalar:
     """One value: `value` by YAML 1.2, `text` as written, without quotes. `plain` tells that it had none."""
 
-    __slots__ = ("end", "plain", "start", "text", "value")
+    __slots__ = ("end", "plain", "source", "start", "text", "value")
 
-    def __init__(self, value: Json, text: str, plain: bool, start: Mark, end: Mark) -> None:
+    def __init__(self, value: Json, text: str, plain: bool, start: Mark, end: Mark, source: str = "") -> None:
         self.value = value
         self.text = text
         self.plain = plain
         self.start = start
         self.end = end
+        self.source = source  # what it was read from
 
     @property
     def span(self) -> Span:
         return _span(self)
 
     def part(self, start: int, end: int) -> Span:
-        """Where these characters of the text stand; all of it when quotes, escapes or line breaks hide the place."""
+        """Where these characters of the text stand, whatever quotes, escapes and line breaks lie between."""
         quote = 0 if self.plain else 1
         if self.start.line != self.end.line or self.end.column - self.start.column != len(self.text) + 2 * quote:
-            return self.span
+            return self._folded(start, end)
         line, before = self.start.line + 1, self.start.column + 1 + quote
         return Span(line, before + start, line, before + end)
+
+    def _folded(self, start: int, end: int) -> Span:
+        from bt_runtime.source import place
+
+        known = place.placed(self.source, self.start.index, self.end.index, self.text)
+        first = sum(not sign.isspace() for sign in self.text[:start])  # of those that are no blanks
+        if first >= len(known):
+            first = len(known) - 1
+        if first < 0:
+            return self.span
+        last = max(first, sum(not sign.isspace() for sign in self.text[:end]) - 1)
+        mark = self.start
+        return place.span(self.source, known[first], known[last], mark.line, mark.index, mark.column)
 
     def data(self) -> Json:
         return self.value

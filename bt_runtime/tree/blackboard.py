@@ -244,4 +244,8 @@ def _guard(scope: Scope, name: str, value: Json) -> None:
 
 def _same(before: Json, value: Json) -> bool:
     """Is it plain that nothing changed? Large values are not compared."""
-    return before is value or (type(before) is type(value) and isinstance(value, _PLAIN) and before == value)
+    if before is value:
+        return True
+    if type(before) is not type(value) or not isinstance(value, _PLAIN):
+        return False
+    return before == value or (before != before and value != value)  # no number, as before: nothing has changed

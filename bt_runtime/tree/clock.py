@@ -9,6 +9,8 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Protocol
 
+LONGEST = 86_400.0  # seconds of one wait: the system's own have a limit, and who waits asks again
+
 
 class Alarm:
     """Set from any thread, and from a signal handler at any moment (there, an Event may deadlock)."""
@@ -50,7 +52,7 @@ class Monotonic:
     def wait(self, woken: Alarm, until: float) -> None:
         remaining = until - time.monotonic()
         if remaining > 0:
-            woken.wait(None if math.isinf(remaining) else remaining)
+            woken.wait(None if math.isinf(remaining) else min(remaining, LONGEST))
 
 
 class Manual:

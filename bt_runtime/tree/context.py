@@ -56,6 +56,7 @@ class Context:
         self.crashes: deque[Crash] = deque(maxlen=256)  # the latest
         self.crash_count = 0
         self.lines: Callable[[Line], None] = lambda line: None
+        self.aside: Callable[[Line], None] = lambda line: None  # what the runtime says of itself; never recorded
         self.events: Callable[[str, dict[str, Any]], None] = lambda name, what: None  # what agents and skills did
         self.begun: Callable[..., Activity] = lambda start, *about: start()  # every action passes here: see `skill.py`
         self.asking = ""  # the path of the node that asks a model

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -20,6 +22,7 @@ from bt_runtime.tree.context import Context, Crash, Halt
 from bt_runtime.tree.graft import Applied, Request
 from bt_runtime.tree.node import INVALID, RUNNING, adopt, halt, record_crash
 from bt_runtime.tree.shape import Shape
+from bt_runtime.tree.watchdog import Slow, Watchdog
 
 
 class Tick(NamedTuple):
@@ -33,6 +36,7 @@ class Tick(NamedTuple):
     crashes: Sequence[Crash] = ()
     grafts: Sequence[Applied] = ()
     deadline: float = math.inf  # when a time limit runs out: a tick is due then, whatever the rate
+    slow: Sequence[Slow] = ()  # what held it, when something was seen to
 
     @property
     def running(self) -> bool:
@@ -71,6 +75,10 @@ class Engine:
         self._closed = False
         self._halt: Halt | None = None  # asked for by a node inside its tick
         self._crashes_seen = 0
+        self.watchdog: Watchdog | None = None
+        self.ticking_in = 0  # the thread, while it ticks
+        self.began = 0.0  # when, by the machine's clock
+        self._slow: deque[Slow] = deque(maxlen=64)
 
     @property
     def root(self) -> Behaviour:
@@ -85,6 +93,16 @@ class Engine:
     def blackboard(self) -> Blackboard:
         return self.context.blackboard
 
+    def watch(self, seconds: float, tell: Callable[[Slow], None]) -> None:
+        """From the first tick on, a node that holds one for so long is told, once each, in a thread of its own."""
+
+        def told(slow: Slow, first: bool) -> None:
+            self._slow.append(slow)
+            if first:
+                tell(slow)
+
+        self.watchdog = Watchdog(self, seconds, told)
+
     # Life ------------------------------------------------------------------------------------
 
     def setup(self, **kwargs: Any) -> None:
@@ -96,6 +114,9 @@ class Engine:
         with self._lock:
             self._ready()
             self.count += 1  # from here on, what happens belongs to this tick
+            if self.watchdog is not None:
+                self.watchdog.start()
+                self.began, self.ticking_in = time.monotonic(), threading.get_ident()
             context, blackboard = self.context, self.blackboard
             applied = self.shape.apply()
             context.due = context.deadline = math.inf
@@ -109,6 +130,7 @@ class Engine:
                 halt(self.root, context, Halt("engine", f"the tick broke: {error}"), everywhere=True)
             finally:
                 context.ticking = False
+                self.ticking_in = 0
                 blackboard.end_tick()
             applied += self.shape.apply()
             if self._halt is not None:
@@ -142,6 +164,8 @@ class Engine:
             if self._closed:
                 return
             self._closed = True
+            if self.watchdog is not None:
+                self.watchdog.close()
             graft.retire(self.root, self.context, Halt("engine", "shut down"))
             for change in self.context.requests:
                 change.cancel("the run was closed")
@@ -197,7 +221,8 @@ class Engine:
         context.changes = context.halts = None
         if self.observers:
             self._listen()  # what happens between two ticks belongs to the next one
-        return Tick(self.count, status, context.due, changes, halts, crashes, applied, context.deadline)
+        slow = [self._slow.popleft() for _ in range(len(self._slow))]
+        return Tick(self.count, status, context.due, changes, halts, crashes, applied, context.deadline, slow)
 
     def _owner(self, path: str) -> Behaviour:
         try:

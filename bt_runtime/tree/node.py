@@ -82,6 +82,7 @@ class Node(Behaviour):
         value, declared = found.evaluate(self.scope), self.spec.kind.field(field)
         if declared is not None and declared.type in DATA_TYPES:
             ports.check(declared, value)
+            ports.check_number(field, value)
         return value
 
     # Ticking ---------------------------------------------------------------------------------

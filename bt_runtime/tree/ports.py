@@ -26,6 +26,12 @@ def check(port: Port | Field, value: Json) -> None:
         raise PortFault(f"`{port.name}` takes one of {', '.join(map(repr, port.choices))}, not {value!r:.80}")
 
 
+def check_number(name: str, value: Json) -> None:
+    """Raises for what is no number at all: compared with the time, it would wait for ever."""
+    if value.__class__ is float and value != value:
+        raise PortFault(f"`{name}` takes a number, and this is none: .nan")
+
+
 def check_range(field: Field, value: Json) -> None:
     """Raises when a number is not one that the field takes."""
     if isinstance(value, int | float) and value not in field.extra:

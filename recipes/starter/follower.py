@@ -21,7 +21,7 @@ from recipes.starter.known import BRING, FIND, Guide, Known
 from recipes.starter.seen import Seen
 
 _PLAN = re.compile(r"^A plan for tasks of this kind:\n((?:\d+\. .+\n)+)", re.MULTILINE)
-TREAT = re.compile(rf"({'|'.join(PROCESSES)}) (.+ \d+) with ((.+) \d+)")
+TREAT = re.compile(rf"({'|'.join(PROCESSES)}) (?=.* \d+\Z)(.+ \d+) with ((.+) \d+)")
 _USELESS = re.compile(r"(?:The )?.+ cannot be used for \w+\.")
 _OUTSIDE = re.compile(r"(?:The )?.+ is not in .+\.")
 _NOT_HELD = re.compile(r"You (?:do not grab|are not carrying) .+\.")

@@ -25,8 +25,8 @@ Line = str
 Policy = Generator[Line, None, bool]
 _SAW = re.compile(r"You saw ([A-Za-z ]+? \d+) near ([A-Za-z ]+? \d+) in ([A-Za-z ]+? \d+)(,[^.]*)?\.")
 _FIND = re.compile(r"find and pick up (the|another) ([A-Za-z ]+?)(?: in ([A-Za-z ]+? \d+))?")
-_PUT = re.compile(r"go to the ([A-Za-z ]+?) and put down the ([A-Za-z ]+?) (on|in) it")
-_MOVE = re.compile(r"move (the|\d+) ([A-Za-z ]+?) (on|in) the ([A-Za-z ]+)")
+_PUT = re.compile(r"go to the (?=[A-Za-z ]++(?<= [oi]n it)\Z)([A-Za-z ]+?) and put down the ([A-Za-z ]+?) (on|in) it")
+_MOVE = re.compile(r"move (the|\d+) (?=[A-Za-z ]++\Z)([A-Za-z ]+?) (on|in) the ([A-Za-z ]+)")
 _OPEN = re.compile(r"open the ([A-Za-z ]+)")
 _START = re.compile(r"close and turn on the ([A-Za-z ]+)")
 # where furniture stands as a rule: the room to go to first

@@ -12,7 +12,7 @@ from bt_runtime.envs.textcraft.recipes import Ingredient, Recipe, counted
 
 MOST = 1000  # of anything that a goal may want: a model writes what it likes
 _LINE = re.compile(r"^craft (\d{1,9}) (.+?) using (.+)$", re.MULTILINE)
-_HELD = re.compile(r"\[([^\]]+)\] \((\d+)\)")
+_HELD = re.compile(r"\[([^\[\]]+)\] \((\d+)\)")
 _GOAL = re.compile(r"(craft|complete|get) (?:(\d{1,9}) )?(.+?)(?: using (.+))?")
 
 

@@ -107,3 +107,27 @@ def test_starters_are_good_examples() -> None:
         assert f"Your task is to: {e.goal}" in e.text
         assert last == {"success": "Act: done", "failure": "Act: failure"}.get(e.end, last)
         assert (e.end == "expand") == ("Expand:" in e.text)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("tokens", 10**30), ("tokens", -(10**400)), ("when", float("nan")), ("when", float("inf")),
+        ("goal", "a" * 5_000_000), ("text", "a" * 3_000_000), ("kind", "k" * 2_000),
+    ],
+)  # fmt: skip
+def test_a_number_or_a_text_that_no_store_can_hold_is_a_fault_of_its_line(name, value, tmp_path):
+    path = tmp_path / "m.jsonl"
+    path.write_text(json.dumps({"goal": "a", "text": "b", "end": "success", name: value}) + "\n")
+    with pytest.raises(Faults) as raised:
+        read_jsonl(path)
+    assert f"`{name}`" in str(raised.value)
+
+
+def test_beyond_a_hundred_bad_lines_the_rest_are_counted(tmp_path):
+    path = tmp_path / "m.jsonl"
+    path.write_text("[]\n" * 100_000)
+    with pytest.raises(Faults) as raised:
+        read_jsonl(path)
+    assert len(raised.value.diagnostics) == 100
+    assert raised.value.diagnostics[-1].help == "and 99,900 more below; mend these first"

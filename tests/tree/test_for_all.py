@@ -8,6 +8,7 @@ from bt_runtime.runtime import Run, load
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from bt_runtime.tree.loader import Caps
 from bt_runtime.tree.node import INVALID
+from bt_runtime.tree.nodes.for_all import AT_ONCE
 
 rule = pytest.mark.rule
 HEAD = (
@@ -149,7 +150,38 @@ def test_a_copy_beyond_the_caps_fails_the_node_and_not_the_run():
     )
     with Run(tree) as run:
         assert run.spin(ticks=20) is FAILURE
-        assert "at most 6" in run.context.crashes[-1].message
+        assert "room for 5 nodes more" in run.context.crashes[-1].message
+        assert not run.root.children  # none has begun
+
+
+@rule("for_all", 7)
+def test_a_long_list_begins_over_several_ticks_in_its_order():
+    root = """
+repeat:
+  times: 2
+  child:
+    for_all:
+      in: "{places}"
+      as: n
+      give: m
+      into: all
+      child:
+        sequence:
+          - set: {m: "{n + 1}"}
+          - succeed: {}
+"""
+    count = 1_200
+    with run_of(root, places=list(range(count))) as run:
+        node, before, most = run.root.children[0], set(), 0
+        while run.tick().running:
+            now = {child.segment for child in node.children}
+            most = max(most, len(now - before), len(before - now))
+            before = now
+        assert most == AT_ONCE // 3
+        assert run.blackboard["all"] == list(range(1, count + 1))
+        assert [child.segment for child in node.children] == [str(n) for n in range(count, 2 * count)]
+        assert run.engine.nodes == sum(1 for _ in run.nodes())
+        assert len(run.context.blackboard.scopes) < count + 10
 
 
 def test_an_operator_may_graft_into_a_copy_and_what_is_grafted_sees_the_copys_entries():

@@ -80,7 +80,9 @@ def _hint(task: Task, thing: str, house: House, rng: Random) -> str:
     return capital(f"{thing} {i + 1} is at {places[i]} in {room}.")
 
 
-_HINT = re.compile(r"([A-Za-z][a-z ]* \d+) is at ([a-z ]+ \d+) in ([a-z ]+ \d+)\.")
+# A thing begins where a run of letters and blanks does, or at a capital: nowhere else is worth a look.
+_BEGIN = r"(?:(?<![A-Za-z ]) *+|(?=[A-Z]))"
+_HINT = re.compile(_BEGIN + r"([A-Za-z][a-z ]*+(?<= )\d+) is at ([a-z ]+ \d+) in ([a-z ]+ \d+)\.")
 
 
 def heard(goal: str) -> tuple[str, str, str] | None:

@@ -50,18 +50,19 @@ HEADS: dict[str, str] = {
     "holding": "You are holding {held}.",
 }
 _SLOTS = {
-    "t": r"[A-Za-z][A-Za-z ]*?",
-    "p": r"[A-Za-z][A-Za-z ]*?",
+    "t": r"[A-Za-z][A-Za-z ]{0,60}?",  # bounded, or a hostile text takes the square of its length
+    "p": r"[A-Za-z][A-Za-z ]{0,60}?",
     "n": r"\d+",
     "count": r"\d+",
     "rooms": r"[A-Za-z][A-Za-z0-9 (),]*?",
     "state": r"open|closed|turned on|turned off",
     "doing": r"heating|cooling|cleaning",
     "held": r"[A-Za-z][A-Za-z ]*? \d+(?:(?:,| and) [A-Za-z][A-Za-z ]*? \d+)*",
-    "sightings": r"[A-Za-z][A-Za-z ]*? \d+ near [A-Za-z0-9 ]+? in [A-Za-z0-9 ]+?(?:\. You saw [A-Za-z0-9 ]+?)*",
+    "sightings": r"[A-Za-z][A-Za-z ]*? \d+ near [A-Za-z0-9 ]{1,60}? in [A-Za-z0-9 ]{1,60}?"
+    r"(?:\. You saw [A-Za-z0-9 ]+?)*",
 }
 _GLANCES = ("start", "room")
-_GROUP = re.compile(r"([A-Za-z][A-Za-z ]*?) \((\d+(?:, \d+)*)\)")
+_GROUP = re.compile(r"(?<![A-Za-z ]) *+([A-Za-z][A-Za-z ]*?) \((\d{1,9}(?:, \d{1,9})*+)\)")
 _LIST = r"[A-Za-z][A-Za-z ]*? \(\d+(?:, \d+)*\)(?:, [A-Za-z][A-Za-z ]*? \(\d+(?:, \d+)*\))*"
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
+from bt_runtime.diagnose import BtError
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, path_of
 from bt_runtime.tree.nodes.parent import Composite, halt_below
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
     from bt_runtime.tree.graft import Request
     from bt_runtime.tree.spec import NodeSpec
+
+AT_ONCE = 1_000  # nodes that one `for_all` lets grow, or go, in one tick: a long list begins over several
 
 
 class Copy(NamedTuple):
@@ -34,6 +38,9 @@ class ForAll(Composite):
         self.found: dict[int, Any] = {}
         self.asked: list[Request] = []  # changes of shape that have not been made yet
         self.next = 0  # the first item that has no copy
+        self.leaving: dict[Behaviour, Copy] = {}  # of an earlier round
+        self.going: deque[Behaviour] = deque()  # … in order, those that nobody has asked to go
+        self.size = _size(spec.children[0])
 
     def step(self) -> Status:
         try:
@@ -50,15 +57,25 @@ class ForAll(Composite):
     def begin(self) -> None:
         self.items, self.next = tuple(self.value("in")), 0
         self.results, self.found, self.asked = {}, {}, []
-        self.shed()
-
-    def shed(self) -> None:
-        """The copies of an earlier round make way."""
-        for child in self.copies:
-            self.asked.append(self.context.services["remove"](path_of(child)))
+        self.leaving |= self.copies
+        self.going.extend(self.copies)
         self.copies = {}
+        room = self.context.services["room"]() + len(self.leaving) * self.size
+        if len(self.items) * self.size > room:
+            raise BtError(
+                f"{len(self.items):,} copies with {self.size} nodes each: the tree has room for {room:,} nodes more",
+                "give it a part of the list at a time, for instance in a `for_each`",
+            )
+
+    def shed(self, most: int) -> None:
+        """The copies of an earlier round make way."""
+        while self.going and most > 0:
+            self.asked.append(self.context.services["remove"](path_of(self.going.popleft())))
+            most -= 1
 
     def advance(self) -> Status:
+        most_now = max(1, AT_ONCE // self.size)
+        self.shed(most_now)
         self.asked = [request for request in self.asked if request.poll() is None]  # raises when one was refused
         for child, copy in tuple(self.copies.items()):
             if child.parent is self and copy.item not in self.results:
@@ -68,8 +85,9 @@ class ForAll(Composite):
                 status = stepping.step()
                 if status is not RUNNING:
                     self.ended(copy, status)
-        most = int(self.value("at_once")) or len(self.items)
-        while self.next < len(self.items) and self.next - len(self.results) < most:
+        most = max(0, int(self.value("at_once"))) or len(self.items)
+        last = self.next + most_now
+        while self.next < min(last, len(self.items)) and self.next - len(self.results) < most:
             self.copy(self.next)
             self.next += 1
         return RUNNING if len(self.results) < len(self.items) else self.verdict()
@@ -106,10 +124,15 @@ class ForAll(Composite):
             self.context.blackboard.register(copy.scope)
 
     def removed(self, index: int, child: Behaviour) -> None:
-        copy = self.copies.pop(child, None)
+        copy = self.copies.pop(child, None) or self.leaving.pop(child, None)
         if copy is not None:
             self.context.blackboard.close(copy.scope)
 
     def release(self) -> None:
-        for copy in self.copies.values():
+        for copy in (*self.copies.values(), *self.leaving.values()):
             self.context.blackboard.close(copy.scope)
+
+
+def _size(spec: NodeSpec) -> int:
+    """How many nodes a copy has, as it is written."""
+    return 1 + sum(_size(each) for each in spec.children)

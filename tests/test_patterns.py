@@ -1,0 +1,113 @@
+"""No regular expression of the package takes longer than in proportion to its text, whoever wrote the text."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests import linear
+
+PACKAGE = Path(__file__).parents[1] / "bt_runtime"
+METHODS = {"compile", "match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"}
+# Patterns that are made of what only a call knows, by module: why they cannot take long, or where they are tried.
+MADE = {
+    "bt_runtime.distill.errand": "one of so many words between two borders: names of the shipped catalogue",
+    "bt_runtime.distill.follower": "one of so many words between two borders; kept in a mapping, and tried from there",
+    "bt_runtime.distill.known": "kept in a tuple, and tried from there",
+    "bt_runtime.envs.house.speech": "kept in a mapping, and tried from there; its slots are found in our own text",
+    "bt_runtime.envs.textcraft.invent": "four words of a list each, one after another",
+    "bt_runtime.testing": "what a test's author writes about the paths of his own tree",
+}
+
+
+class Found(NamedTuple):
+    module: str
+    source: str  # as it stands in the file
+    pattern: re.Pattern[str] | None  # None: made of what only a call knows
+    methods: frozenset[str]
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.source}"
+
+
+def _methods(tree: ast.AST, name: str) -> frozenset[str]:
+    """How a module uses the pattern that it has named so."""
+    return frozenset(
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == name
+        and node.attr in METHODS
+    )
+
+
+def _patterns(path: Path) -> Iterator[Found]:
+    text = path.read_text("utf-8")
+    if "re." not in text:
+        return
+    tree, module = ast.parse(text), ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+    named = {
+        id(node.value): target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Name)
+    }
+    for node in ast.walk(tree):
+        function = node.func if isinstance(node, ast.Call) else None
+        if not isinstance(function, ast.Attribute) or function.attr not in METHODS:
+            continue
+        if not (isinstance(function.value, ast.Name) and function.value.id == "re"):
+            continue
+        assert isinstance(node, ast.Call)
+        used = _methods(tree, named.get(id(node), "")) if function.attr == "compile" else frozenset({function.attr})
+        flags = [each for each in [*node.args[1:], *(k.value for k in node.keywords)] if "re." in ast.unparse(each)]
+        pattern = _evaluated(module, node.args[0], flags)
+        if pattern is None:
+            yield from _kept(module)
+        yield Found(module, ast.unparse(node.args[0]), pattern, used or frozenset({"fullmatch"}))
+
+
+def _evaluated(module: str, source: ast.expr, flags: list[ast.expr]) -> re.Pattern[str] | None:
+    known: dict[str, Any] = vars(importlib.import_module(module)) if _names(source) else {"re": re}
+    try:
+        pattern = eval(ast.unparse(source), {"re": re, **known})
+        if isinstance(pattern, re.Pattern):
+            return pattern
+        return re.compile(pattern, eval(ast.unparse(flags[0]), {"re": re}) if flags else 0)
+    except NameError:
+        return None
+
+
+def _kept(module: str) -> Iterator[Found]:
+    """Patterns that a module makes when it is imported and keeps in a mapping or a tuple."""
+    for name, value in vars(importlib.import_module(module)).items():
+        rows = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else ()
+        for row in rows:
+            for each in row if isinstance(row, tuple) else (row,):
+                if isinstance(each, re.Pattern):
+                    yield Found(module, f"{name}: {each.pattern}", each, frozenset({"fullmatch"}))
+
+
+def _names(source: ast.expr) -> bool:
+    return any(isinstance(node, ast.Name) for node in ast.walk(source))
+
+
+PATTERNS = [found for path in sorted(PACKAGE.rglob("*.py")) for found in _patterns(path)]
+
+
+@pytest.mark.parametrize("found", [f for f in PATTERNS if f.pattern is not None], ids=str)
+def test_a_pattern_takes_no_longer_than_in_proportion_to_its_text(found: Found) -> None:
+    assert found.pattern is not None
+    for method in sorted(found.methods):
+        texts = linear.for_pattern(found.pattern.pattern, found.pattern.flags)
+        assert not linear.worst(linear.use(found.pattern, method), texts), method
+
+
+def test_a_pattern_that_cannot_be_tried_here_says_why() -> None:
+    assert {found.module for found in PATTERNS if found.pattern is None} == set(MADE)
