@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "bt_runtime"
 FLOORS = [
     {"types"},
-    {"diagnose", "project", "importing"},
+    {"child", "diagnose", "importing", "project", "trust"},
     {"source", "expression", "diagnose_format", "explain"},
     {"schema"},
     {"skills", "llm", "memory", "envs", "plans"},

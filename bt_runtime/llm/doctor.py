@@ -6,12 +6,12 @@ import argparse
 import json
 import platform
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from bt_runtime import child
 from bt_runtime.diagnose import BtError
 from bt_runtime.llm.fit import fit, free_memory, size
 from bt_runtime.llm.header import Header, read_header
@@ -75,8 +75,7 @@ def _installed() -> Iterator[Finding]:
 def _machine() -> Machine | None:
     """None when llama.cpp cannot even be loaded; a crash of it is not ours."""
     try:
-        done = subprocess.run([sys.executable, "-c", _PROBE], capture_output=True, text=True, timeout=60, check=True)
-        offloads, devices = json.loads(done.stdout.strip().splitlines()[-1])
+        offloads, devices = json.loads(child.said(_PROBE, 60).strip().splitlines()[-1])
     except (subprocess.SubprocessError, ValueError, IndexError, OSError):
         return None
     return Machine(offloads, tuple((name, about, free) for name, about, free, _, gpu in devices if gpu))

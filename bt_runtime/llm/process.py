@@ -6,11 +6,11 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from typing import IO
 
+from bt_runtime import child
 from bt_runtime.llm import wire
 from bt_runtime.llm.settings import Settings
 
@@ -19,15 +19,14 @@ class Process:
     def __init__(self, settings: Settings) -> None:
         self.sock, theirs = socket.socketpair()
         self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
-        env = {**os.environ, "GGML_NO_BACKTRACE": "1", "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
         with theirs:
-            self.popen = subprocess.Popen(
-                [sys.executable, "-m", "bt_runtime.llm.worker", str(theirs.fileno())],
+            self.popen = child.start(
+                child.python("bt_runtime.llm.worker", str(theirs.fileno())),
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=self.log,
                 stderr=self.log,
-                env=env,
+                env=child.environment(GGML_NO_BACKTRACE="1"),
                 start_new_session=True,  # Ctrl-C is for the tick process, which then tells us
             )
         self.sock.setblocking(False)

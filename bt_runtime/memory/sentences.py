@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import base64
 import json
-import os
 import select
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import IO
 
+from bt_runtime import child
 from bt_runtime.diagnose import BtError, MissingExtra
 from bt_runtime.types import Json
 
@@ -25,7 +25,7 @@ PATIENCE_S = 180.0  # loading torch on a slow disk takes most of it
 class Sentences:
     """Started at the first need, restarted when it died, one question at a time."""
 
-    command: Sequence[str] = (sys.executable, "-m", "bt_runtime.memory.worker")
+    command: Sequence[str] = tuple(child.python("bt_runtime.memory.worker"))
 
     def __init__(self, model: str = "all-MiniLM-L6-v2", patience_s: float = PATIENCE_S) -> None:
         if find_spec("sentence_transformers") is None:
@@ -76,11 +76,11 @@ class Sentences:
 
     def _start(self) -> subprocess.Popen[bytes]:
         command = [*self.command, self._model]
-        self._process = subprocess.Popen(
+        self._process = child.start(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, "TOKENIZERS_PARALLELISM": "false", "TQDM_DISABLE": "1"},
+            env=child.environment(TOKENIZERS_PARALLELISM="false", TQDM_DISABLE="1"),
         )
         about = self._answer(self._process)
         if self._about and self._about != about:

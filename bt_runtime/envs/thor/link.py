@@ -15,6 +15,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from bt_runtime import child
 from bt_runtime.diagnose import BtError
 from bt_runtime.envs.thor.adapter import DONE, FAILED, GONE, READY
 from bt_runtime.envs.thor.library import FETCH, Build
@@ -35,10 +36,9 @@ class Link:
         self.connection = Connection(ours.detach())
         log = (self.folder / "adapter.log").open("wb")
         with theirs, log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "bt_runtime.envs.thor.adapter", str(theirs.fileno())],
+            self.process = child.start(
+                child.python("bt_runtime.envs.thor.adapter", str(theirs.fileno())),
                 pass_fds=[theirs.fileno()],
-                env=_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=sys.stderr if build.path == FETCH else log,
                 stderr=None if build.path == FETCH else log,
@@ -109,10 +109,3 @@ def _end(process: subprocess.Popen[bytes], connection: Connection, folder: Path)
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def _environment() -> dict[str, str]:
-    """Ours, with the package importable whatever the working directory is."""
-    home = str(Path(__file__).parents[3])
-    known = os.environ.get("PYTHONPATH")
-    return {**os.environ, "PYTHONPATH": f"{home}{os.pathsep}{known}" if known else home}
