@@ -16,8 +16,10 @@ PACKAGE = Path(child.__file__).parent
 STARTS = {"Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"}
 OF_OS = ("system", "popen", "exec", "spawn", "fork", "posix_spawn", "startfile")
 OF_MULTIPROCESSING = {"get_context", "Process", "Pool", "Manager", "set_start_method"}
-SHADOWS = ("contextlib", "queue", "numpy", "json", "yaml", "typing", "struct", "socket", "sitecustomize", "usercustomize",
-           "py_trees", "faiss", "llama_cpp", "jinja2", "multiprocessing", "bt_runtime")  # fmt: skip
+SHADOWS = (
+    "contextlib", "queue", "numpy", "json", "yaml", "typing", "struct", "socket", "sitecustomize", "usercustomize",
+    "py_trees", "faiss", "llama_cpp", "jinja2", "multiprocessing", "bt_runtime",
+)  # fmt: skip
 PAYLOAD = "import pathlib, sys\npathlib.Path({folder!r}, 'EXECUTED-' + __name__).write_text(' '.join(sys.argv))\n"
 
 
@@ -35,7 +37,7 @@ def starts(path: Path) -> list[str]:
                 or name in OF_MULTIPROCESSING & {"get_context", "set_start_method"}
                 or (owner.startswith("multiprocessing") and name in OF_MULTIPROCESSING)
                 or (name == "ProcessPoolExecutor" and not any(k.arg == "mp_context" for k in node.keywords))
-                or told == "ray.init" and "standing_at_home" not in path.read_text("utf-8")
+                or (told == "ray.init" and "standing_at_home" not in path.read_text("utf-8"))
             ):
                 found.append(f"{path.relative_to(PACKAGE)}:{node.lineno}: {told}")
         elif isinstance(node, ast.ImportFrom) and node.module == "subprocess":
@@ -83,7 +85,6 @@ def test_a_child_finds_the_package_and_nothing_of_the_folder_it_stands_in(
     process = child.start(child.python("bt_runtime.cli", "--version"), stdout=subprocess.PIPE)
     assert process.communicate(timeout=60)[0].startswith(b"btr ")
     assert traces(trap) == []
-
 
 
 def test_spawned_processes_take_the_same_care_and_ours_is_left_as_it_was(

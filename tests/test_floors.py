@@ -12,6 +12,7 @@ FLOORS = [
     {"types"},
     {"child", "diagnose", "importing", "project", "trust"},
     {"source", "expression", "diagnose_format", "explain"},
+    {"reach"},
     {"schema"},
     {"skills", "llm", "memory", "envs", "plans"},
     {"tree"},

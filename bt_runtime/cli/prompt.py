@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.cli import Exit
+from bt_runtime.cli import Exit, trusting
 from bt_runtime.cli.run import opened
 from bt_runtime.cli.worlds import add_task, begin
 from bt_runtime.config import Settings
@@ -28,6 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     settings = Settings({"env": args.env, "memory": args.memory})
     tree = opened(args.tree)
+    trusting.trees([tree], settings)
     heard: list[Mapping[str, Any]] = []
 
     def listen(ask: Mapping[str, Any]) -> str:
