@@ -68,7 +68,10 @@ def call(words: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal without UTF-8 must not end a run
-    before = trust.guard
+    from bt_runtime.cli.terminal import guarded
+
+    before, streams = trust.guard, (sys.stdout, sys.stderr)
+    sys.stdout, sys.stderr = (guarded(stream, "always" in " ".join(words)) for stream in streams)
     try:
         args = parser(words).parse_args(words)
         trust.guard = _guard(args.command or "")
@@ -88,6 +91,7 @@ def call(words: list[str]) -> int:
         return told(error)
     finally:
         trust.guard = before
+        sys.stdout, sys.stderr = streams
 
 
 def _guard(command: str) -> trust.Guard:

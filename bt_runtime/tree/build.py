@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from py_trees import composites, decorators
 from py_trees.behaviour import Behaviour
 
+from bt_runtime import project
 from bt_runtime.diagnose import Diagnostic, Faults
 from bt_runtime.importing import ImportFault, resolve
 from bt_runtime.source.pause import PausedCollection
@@ -117,6 +118,8 @@ def _foreign(
 ) -> Behaviour:
     """A py_trees behaviour by its import path."""
     reference = str(spec.values["class"])
+    if reference.startswith("py_trees."):
+        folder = project.packaged("trees")  # the library's own nodes are nobody's Python but ours
 
     def fault(message: str, help: str = "") -> Faults:
         return Faults([Diagnostic("BT046", message, spec.file, spec.span, help=help)])
