@@ -72,6 +72,11 @@ class Reach:
         return [(self.root / name).resolve() for name in self.allowed if not is_module(name)]
 
 
+def reach_of(root: Path) -> Reach:
+    """That of a project, or of a folder that is none; what is shipped may be named from everywhere."""
+    return Reach(root, (project.packaged("trees"), project.packaged("skills")))
+
+
 def read_allowed(path: Path) -> tuple[str, ...]:
     top = source.read(path).root if path.is_file() else None
     allow = top.get("allow") if isinstance(top, Mapping) else None

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bt_runtime import trust
+from bt_runtime import trust as trusted  # `trust` alone is the command here
 
 if TYPE_CHECKING:
     import argparse
@@ -70,11 +70,11 @@ def call(words: list[str]) -> int:
             stream.reconfigure(errors="backslashreplace")  # a terminal without UTF-8 must not end a run
     from bt_runtime.cli.terminal import guarded
 
-    before, streams = trust.guard, (sys.stdout, sys.stderr)
+    before, streams = trusted.guard, (sys.stdout, sys.stderr)
     sys.stdout, sys.stderr = (guarded(stream, "always" in " ".join(words)) for stream in streams)
     try:
         args = parser(words).parse_args(words)
-        trust.guard = _guard(args.command or "")
+        trusted.guard = _guard(args.command or "")
         gc.enable()
         code: int = args.run(args)
         sys.stdout.flush()
@@ -90,11 +90,11 @@ def call(words: list[str]) -> int:
 
         return told(error)
     finally:
-        trust.guard = before
+        trusted.guard = before
         sys.stdout, sys.stderr = streams
 
 
-def _guard(command: str) -> trust.Guard:
+def _guard(command: str) -> trusted.Guard:
     """Stands between a folder and whatever it would have imported or sent."""
 
     def guard(what: str, folder: Path, sends: bool = False) -> None:

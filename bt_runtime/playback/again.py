@@ -15,7 +15,7 @@ from bt_runtime.importing import ImportFault, resolve
 from bt_runtime.journal import codec, sources
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.tape import Difference
-from bt_runtime.reach import Reach
+from bt_runtime.reach import reach_of
 from bt_runtime.runtime import Run, Tree
 from bt_runtime.tree.loader import Loader
 
@@ -62,7 +62,7 @@ class Imports:
         place = folder.resolve()
         if self.here is not None and place.is_relative_to(self.laid_out):
             own = self.here / place.relative_to(self.laid_out)
-            refusal = Reach(self.here).refusal(reference, own)
+            refusal = reach_of(self.here).refusal(reference, own)
             if refusal is None and (not home.endswith(".py") or (own / home).is_file()):
                 return resolve(reference, own)
         raise ImportFault(

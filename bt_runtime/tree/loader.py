@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from bt_runtime import project, source
 from bt_runtime.diagnose import Diagnostic, Faults
-from bt_runtime.reach import CODE, Reach
+from bt_runtime.reach import CODE, Reach, reach_of
 from bt_runtime.schema.kind import Kind, Registry
 from bt_runtime.schema.registry import BUILT_IN
 from bt_runtime.source import Document, Limits, Listing, Mapping, Node, Scalar
@@ -154,8 +154,7 @@ class Loader:
 
     def reach(self, folder: Path) -> Reach | None:
         """Where the Python may come from that a file of this folder names."""
-        shipped = project.packaged("trees"), project.packaged("skills")
-        return Reach(self.project or self.home or folder, shipped) if self.imports else None
+        return reach_of(self.project or self.home or folder) if self.imports else None
 
     def foreign(self, spec: TreeSpec) -> None:
         """`py` nodes are named in the tree itself."""
