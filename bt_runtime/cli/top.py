@@ -99,7 +99,10 @@ class Reading:
     """Reads a live page's events into a feed of our own."""
 
     def __init__(self, url: str, feed: Feed) -> None:
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            parts = urlsplit("")
         if parts.scheme != "http" or not parts.netloc or not parts.fragment:
             raise BtError(
                 f"{visible(url)} is no address of a page", "give the whole address that btr printed, with its #"
