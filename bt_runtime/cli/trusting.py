@@ -27,6 +27,8 @@ def trees(found: Iterable[Tree], settings: Settings) -> None:
     if settings.file.path is not None and not said_elsewhere:
         named = {name: value for name, (value, _) in settings.file.values.items() if name in ("model", "models")}
         wanted.setdefault(settings.file.path.parent, []).extend(f"questions go to {a}" for a in addresses(named))
+    if settings.file.path is not None:
+        wanted.setdefault(settings.file.path.parent, []).extend(_kept_elsewhere(settings))
     for folder, reasons in wanted.items():
         if reasons and not trust.knows(folder):
             ask(folder, reasons)
@@ -42,7 +44,18 @@ def journal(path: Path, head: Mapping[str, Any], tree: Tree | None) -> bool:
         return False
     if not trust.knows(path):
         ask(path, reasons)
-    return True
+    now = trust.digest(path)
+    return any(entry.digest == now for entry in trust.listed())
+
+
+def _kept_elsewhere(settings: Settings) -> Iterator[str]:
+    """What a project file would have written outside its folder."""
+    for name in ("memory", "runs"):
+        value, source = settings[name], settings.value(name).source
+        if isinstance(value, str) and source.startswith(project.PROJECT_FILE) and settings.file.path is not None:
+            root = settings.file.path.parent.resolve()
+            if not (root / Path(value).expanduser()).resolve().is_relative_to(root):
+                yield f"{name} is kept in {value}"
 
 
 def home_of(tree: Tree) -> Path:

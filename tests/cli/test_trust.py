@@ -160,6 +160,15 @@ def test_an_address_that_a_folder_names_is_not_asked_before_the_folder_is_truste
     assert "is not trusted" in btr("doctor").out
 
 
+@pytest.mark.parametrize("line", ["memory: ../elsewhere.sqlite", "runs: /tmp/elsewhere"])
+def test_nothing_is_written_where_a_folder_says_beyond_itself_before_it_is_trusted(project, btr, line) -> None:
+    (project / "btr.yaml").write_text(f"version: 1\n{line}\n")
+    (project / "trees" / "plain.yaml").write_text("version: 1\ntree: plain\nroot: {log: hello}\n")
+    said = btr("run", "plain")
+    assert said.code == 2 and f"{line.partition(':')[0]} is kept in" in said.err
+    assert not (project.parent / "elsewhere.sqlite").exists()
+
+
 def test_the_python_interface_asks_nobody(project) -> None:
     with Run(load("t", project=project)) as run:
         run.spin()
