@@ -31,9 +31,16 @@ def python(module: str, *words: str) -> list[str]:
 def search_path() -> list[str]:
     """Ours, without the folder of the script and without the working directory; the package's home at least last."""
     script = str(Path(sys.argv[0]).resolve().parent) if sys.argv and sys.argv[0] else ""
-    left_out = {"", str(Path.cwd()), script}
+    left_out = {script, _here()}
     kept = [entry for entry in sys.path if Path(entry).is_absolute() and entry not in left_out]
     return kept if HOME in kept else [*kept, HOME]
+
+
+def _here() -> str:
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return ""  # the folder is gone
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ from bt_runtime.source import Node, Scalar, read
 from bt_runtime.types import Json
 
 CODE = "BT060"  # of every fault in a project file
-Type = Literal["text", "word", "number", "integer", "boolean", "any"]
+Type = Literal["text", "word", "number", "integer", "boolean", "any", "allow"]
 
 
 class Setting(NamedTuple):
@@ -44,6 +44,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("memory", "text", "The file of the episodic memory."),
     Setting("runs", "text", "The folder of journals, or `none`; in a project its runs/, elsewhere none."),
     Setting("data", "text", "The folder of outside data sets."),
+    Setting("allow", "allow", "What a project takes from elsewhere: `{python: [my_package, ../shared_skills]}`."),
 )  # fmt: skip
 BY_NAME = {s.name: s for s in SETTINGS}
 
@@ -124,6 +125,10 @@ def _typed(setting: Setting, text: str) -> Json:
 def complaint(setting: Setting, value: Json) -> str:
     """Why a setting cannot have this value; empty when it can."""
     kind = setting.type
+    if kind == "allow":
+        listed = value.get("python") if isinstance(value, dict) and list(value) == ["python"] else None
+        fits = isinstance(listed, list) and all(isinstance(name, str) and name for name in listed)
+        return "" if fits else "`allow` takes packages and folders: `allow: {python: [my_package, ../shared_skills]}`"
     if kind == "boolean":
         return "" if isinstance(value, bool) else f"`{setting.name}` is true or false"
     if kind in ("number", "integer"):

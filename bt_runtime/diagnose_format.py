@@ -16,6 +16,8 @@ _WIDEST = 100  # columns of a shown line; of a longer one, the part around the f
 _TAB = 4
 _LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # as YAML counts lines
 
+_HARMLESS = re.compile("[ -~\n\t]*")
+
 _RED, _YELLOW, _BLUE, _BOLD, _PLAIN = "\x1b[1;31m", "\x1b[1;33m", "\x1b[1;34m", "\x1b[1m", "\x1b[0m"
 
 
@@ -127,6 +129,13 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else " " if c in "\n\t" else _number(c) for c in text)
+
+
+def printed(text: str) -> str:
+    """The same text in its lines, with nothing else in it that a terminal would obey."""
+    if text.isascii() and _HARMLESS.fullmatch(text):
+        return text
+    return "".join(c if c in "\n\t" or c.isprintable() else _number(c) for c in text)
 
 
 def _concise(fault: Diagnostic, color: bool) -> str:

@@ -9,6 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from bt_runtime import trust
 from bt_runtime.diagnose import BtError, nearest
 
 
@@ -27,6 +28,7 @@ def split(reference: str) -> tuple[str, str]:
 def resolve(reference: str, folder: Path) -> Any:
     """Imports the module, or runs the file once, and gives the object; `folder` is where a path starts."""
     home, name = split(reference)
+    trust.may_run(f"`{reference}`", folder)
     module = _from_file(folder / home) if home.endswith(".py") else _from_module(home)
     found: Any = module
     for part in name.split("."):

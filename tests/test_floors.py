@@ -10,8 +10,9 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "bt_runtime"
 FLOORS = [
     {"types"},
-    {"child", "diagnose", "importing", "orphan", "project"},
+    {"child", "diagnose", "importing", "orphan", "project", "trust"},
     {"source", "expression", "diagnose_format", "explain"},
+    {"reach"},
     {"schema"},
     {"skills", "llm", "memory", "envs", "plans"},
     {"tree"},

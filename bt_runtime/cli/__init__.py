@@ -6,7 +6,10 @@ import gc
 import os
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from bt_runtime import trust as trusted  # `trust` alone is the command here
 
 if TYPE_CHECKING:
     import argparse
@@ -32,10 +35,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "render": ("Draw a tree: text, dot, svg or mermaid.", "bt_runtime.cli.render"),
     "schema": ("Write the editor's schemas of this project, with its skills.", "bt_runtime.cli.schema"),
     "explain": ("Tell what the code of a fault means, with a right example.", "bt_runtime.cli.explain"),
+    "trust": ("Say whose Python may run: a folder's or a journal's.", "bt_runtime.cli.trust"),
     "config": ("Show each setting, its value, and where it comes from.", "bt_runtime.cli.config"),
     "doctor": ("Look at what is installed, and say what to do about the rest.", "bt_runtime.cli.doctor"),
     "completion": ("Print a completion script for bash, zsh or fish.", "bt_runtime.cli.completion"),
 }
+
+# These run what a tree names, once its folder is trusted. All others import nothing of a folder: see docs/trust.md.
+RUNNING = frozenset({"run", "prompt", "demo", "play", "eval", "optimise", "resume", "replay", "distill"})
 
 EPILOG = "Help for one command: btr COMMAND --help. Exits: 0 success, 1 failure or findings, 2 usage or invalid plan, \
 3 internal, 4 budget or timeout, 5 nothing selected, 130 interrupted."
@@ -61,8 +68,13 @@ def call(words: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal without UTF-8 must not end a run
+    from bt_runtime.cli.terminal import guarded
+
+    before, streams = trusted.guard, (sys.stdout, sys.stderr)
+    sys.stdout, sys.stderr = (guarded(stream, "always" in " ".join(words)) for stream in streams)
     try:
         args = parser(words).parse_args(words)
+        trusted.guard = _guard(args.command or "")
         gc.enable()
         code: int = args.run(args)
         sys.stdout.flush()
@@ -77,6 +89,20 @@ def call(words: list[str]) -> int:
         from bt_runtime.cli.failure import told
 
         return told(error)
+    finally:
+        trusted.guard = before
+        sys.stdout, sys.stderr = streams
+
+
+def _guard(command: str) -> trusted.Guard:
+    """Stands between a folder and whatever it would have imported or sent."""
+
+    def guard(what: str, folder: Path, sends: bool = False) -> None:
+        from bt_runtime.cli import trusting
+
+        (trusting.known if command in RUNNING else trusting.never)(what, folder, sends)
+
+    return guard
 
 
 def parser(words: list[str]) -> argparse.ArgumentParser:

@@ -17,6 +17,7 @@ from bt_runtime.cli.color import BOLD, DIM, GREEN, PLAIN, RED, add_color, painte
 from bt_runtime.cli.decisions import Decisions, folded
 from bt_runtime.cli.goals import LiveGoals, said_often, shortened
 from bt_runtime.cli.result import culprit
+from bt_runtime.cli.terminal import raw
 from bt_runtime.cli.watch import terminable
 from bt_runtime.diagnose import BtError
 from bt_runtime.diagnose_format import visible
@@ -180,7 +181,7 @@ def shown(made: Run, goal: str, stage: Stage) -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(terminable(made))
         if stage.live:
-            live = LiveGoals(made, sys.stderr, stage.color)
+            live = LiveGoals(made, raw(sys.stderr), stage.color)
             live.goal = goal
             stack.enter_context(live)
             stack.callback(made.observe(live.tick))

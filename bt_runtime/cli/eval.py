@@ -18,7 +18,7 @@ from bt_runtime.bench.run.case import Setup, Strategy, cases
 from bt_runtime.bench.run.evaluation import Again
 from bt_runtime.bench.run.source import Source, Wanted, apart, find
 from bt_runtime.bench.run.training import train
-from bt_runtime.cli import Exit
+from bt_runtime.cli import Exit, trusting
 from bt_runtime.cli.eval_arguments import add_arguments
 from bt_runtime.cli.eval_claims import claims
 from bt_runtime.cli.eval_show import contrast, show, shown
@@ -53,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
         return Exit.NOTHING
     strategies = named_strategies(args)
     trees = {s.tree: load(found(s.tree)) for s in strategies}
+    trusting.trees(trees.values(), Settings({"model": args.model}))
     strategies = [s._replace(inputs=inputs(args.set, s.name, trees), memory=memory(args, s)) for s in strategies]
     with ExitStack() as stack:
         asked = any(decides(tree.spec) for tree in trees.values())

@@ -7,8 +7,9 @@ import json
 import sys
 from pathlib import Path
 
-from bt_runtime import init
+from bt_runtime import init, trust
 from bt_runtime.cli import Exit
+from bt_runtime.cli.failure import say
 from bt_runtime.diagnose import BtError
 from bt_runtime.generated import as_text, schemas
 
@@ -38,6 +39,10 @@ def run(args: argparse.Namespace) -> int:
         (folder / name).mkdir(exist_ok=True)
     for name, schema in schemas(folder.resolve()).items():
         (folder / "schemas" / name).write_text(as_text(schema), "utf-8")
+    try:
+        trust.remember(folder)  # what has just been made here is ours
+    except BtError as error:
+        say("note", error.message, f"run it by: {trust.VARIABLE}={folder.resolve()}")
     _say(args, folder, [str(path) for path in contents])
     return Exit.SUCCESS
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -12,7 +11,9 @@ from pathlib import Path
 from bt_runtime.cli import Exit
 from bt_runtime.cli import memory_arguments as arguments
 from bt_runtime.cli.memory_arguments import VERDICTS
+from bt_runtime.cli.terminal import escaped, json_text
 from bt_runtime.diagnose import BtError
+from bt_runtime.diagnose_format import printed, visible
 from bt_runtime.memory import reactree, starter
 from bt_runtime.memory.embedder import close, name_of, open_embedder
 from bt_runtime.memory.episodes import Episodes
@@ -51,7 +52,7 @@ def _list(args: argparse.Namespace) -> int:
     if args.json:
         _print_json([e.to_json() | {"text": None} for e in found])
     for e in [] if args.json else found:
-        print(f"{e.uid[:12]}  {e.end:<7}  {_verdict(e):<7}  {e.tokens:>6}  {e.namespace}  {_short(e.goal)}")
+        print(f"{e.uid[:12]}  {e.end:<7}  {_verdict(e):<7}  {e.tokens:>6}  {visible(e.namespace)}  {_short(e.goal)}")
     return Exit.SUCCESS if found else _nothing("no experience matches")
 
 
@@ -63,8 +64,8 @@ def _show(args: argparse.Namespace) -> int:
         return Exit.SUCCESS
     for name, value in found.to_json().items():
         if name not in ("text", "verdict"):
-            print(f"{name + ':':<11}{value}")
-    print(f"verdict:   {_verdict(found)}\n\n{found.text}")
+            print(f"{name + ':':<11}{visible(str(value))}")
+    print(f"verdict:   {_verdict(found)}\n\n{printed(found.text)}")
     return Exit.SUCCESS
 
 
@@ -83,7 +84,7 @@ def _why(args: argparse.Namespace) -> int:
         about = {"goal": found.goal, "tokens": found.tokens, "budget": found.budget, "cut": found.cut}
         _print_json(about | {"looks": [asdict(look) for look in found.looks]})
     else:
-        print(found.why())
+        print(printed(str(found.why())))
     return Exit.SUCCESS if found.taken else Exit.NOTHING
 
 
@@ -175,7 +176,7 @@ def _export(args: argparse.Namespace) -> int:
         with _opened(args) as store:
             found = list(store.each(_filter(args)))
     if args.file in (None, "-"):
-        sys.stdout.writelines(lines(found))
+        sys.stdout.writelines(escaped(line) for line in lines(found))
     else:
         starter.write(Path(args.file), found)
         _say(f"{len(found)} experiences in {args.file}")
@@ -259,7 +260,7 @@ def _verdict(e: Experience) -> str:
 
 
 def _short(goal: str) -> str:
-    flat = " ".join(goal.split())
+    flat = visible(" ".join(goal.split()))
     return flat if len(flat) <= 100 else f"{flat[:99]}…"
 
 
@@ -268,7 +269,7 @@ def _listed(counts: dict[str, Json]) -> str:
 
 
 def _print_json(value: Json) -> None:
-    print(json.dumps(value, ensure_ascii=False))
+    print(json_text(value))
 
 
 def _say(text: str) -> None:

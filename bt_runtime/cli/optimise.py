@@ -11,10 +11,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from bt_runtime import project
-from bt_runtime.cli import Exit
+from bt_runtime.cli import Exit, trusting
 from bt_runtime.cli.failure import say
 from bt_runtime.cli.journals import add_folder, writing
 from bt_runtime.cli.models import open_models
+from bt_runtime.cli.named import found
 from bt_runtime.cli.progress import Progress
 from bt_runtime.cli.run import viewed
 from bt_runtime.cli.serving import add_serving
@@ -25,11 +26,12 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import open_suite, suite_names
 from bt_runtime.optimise.curve import curves, table
 from bt_runtime.optimise.held_out import measure
-from bt_runtime.optimise.loop import optimise
+from bt_runtime.optimise.loop import TREE, optimise
 from bt_runtime.optimise.page import page
 from bt_runtime.optimise.setup import PARTS, Setup
 from bt_runtime.plans import shelf
 from bt_runtime.plans.shelf import Version
+from bt_runtime.runtime import load
 
 CURVE = "curve"
 BAR = 20  # characters of a full score
@@ -82,6 +84,7 @@ def run(args: argparse.Namespace) -> int:
     settings = Settings({"model": args.model, "runs": args.runs})
     setup = set_up(args, settings)
     folder = args.out or plans() / _named(setup)
+    trusting.trees([load(found(setup.strategy)), load(found(TREE))], settings)
     teller = Teller(lambda line: print(line, file=sys.stderr), "info")
     with ExitStack() as stack:
         models = open_models(settings, stack)

@@ -8,6 +8,8 @@ from collections import Counter
 
 from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.cli.color import GREEN, PLAIN, RED, YELLOW, painted
+from bt_runtime.cli.terminal import raw
+from bt_runtime.diagnose_format import visible
 
 _CLEAR = "\r\x1b[K"
 
@@ -37,8 +39,8 @@ class Progress:
             print(self.line(outcome), file=sys.stderr, flush=True)
             return
         if outcome.error:
-            print(f"{_CLEAR}{self.line(outcome)}", file=sys.stderr)
-        print(f"{_CLEAR}{self.whole()}", end="", file=sys.stderr, flush=True)
+            print(f"{_CLEAR}{self.line(outcome)}", file=raw(sys.stderr))
+        print(f"{_CLEAR}{visible(self.whole())}", end="", file=raw(sys.stderr), flush=True)
 
     def whole(self) -> str:
         scores = "  ".join(f"{name} {self.reached[name]}/{self.tried[name]}" for name in self.tried)
@@ -48,10 +50,10 @@ class Progress:
     def line(self, outcome: Outcome) -> str:
         word, tint = ("error", YELLOW) if outcome.error else ("met", GREEN) if outcome.success else ("not met", RED)
         shown = f"{tint}{word}{PLAIN}" if self.painted else word
-        why = f"  {outcome.error or outcome.label}" if outcome.error or outcome.label else ""
+        why = f"  {visible(outcome.error or outcome.label)}" if outcome.error or outcome.label else ""
         place = f"{self.done}/{self.count}".rjust(9)
         score = f"{shown} {outcome.met}/{outcome.total}, {outcome.steps} steps{why}"
-        return f"{self.heading} {place}  {outcome.strategy}  {outcome.task}  {score}"
+        return f"{self.heading} {place}  {visible(f'{outcome.strategy}  {outcome.task}')}  {score}"
 
 
 def _clock(seconds: float) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.cli import Exit
+from bt_runtime.cli import Exit, trusting
 from bt_runtime.cli.run import opened
+from bt_runtime.cli.terminal import json_text
 from bt_runtime.cli.worlds import add_task, begin
 from bt_runtime.config import Settings
 from bt_runtime.diagnose import BtError
@@ -28,6 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     settings = Settings({"env": args.env, "memory": args.memory})
     tree = opened(args.tree)
+    trusting.trees([tree], settings)
     heard: list[Mapping[str, Any]] = []
 
     def listen(ask: Mapping[str, Any]) -> str:
@@ -50,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
 
 def show(ask: Mapping[str, Any], as_json: bool) -> None:
     if as_json:
-        print(json.dumps(ask, indent=2, ensure_ascii=False))
+        print(json_text(ask, indent=2))
         return
     print(ask["prompt"], end="")
     offered = ask.get("moves") or {"": ask.get("options", ())}

@@ -12,6 +12,7 @@ from py_trees.common import Status
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.failure import say
+from bt_runtime.cli.terminal import json_text
 from bt_runtime.diagnose_format import visible
 from bt_runtime.runtime import Run
 from bt_runtime.tree.engine import Tick
@@ -97,7 +98,7 @@ def show(result: Result, as_json: bool) -> None:
         return
     print(result.status)
     for name, value in result.outputs.items():
-        print(f"{name}: {json.dumps(value, ensure_ascii=False, default=str)}")
+        print(f"{name}: {json_text(value, default=str)}")
     if result.goals:
         print(f"goals: {result.goals.met} of {result.goals.total}")
     if result.slow:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 
+from bt_runtime import trust
+from bt_runtime.cli import trusting
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.cli.told import Teller
 from bt_runtime.cli.watch import printed
+from bt_runtime.diagnose import Faults
 from bt_runtime.journal import folder
 from bt_runtime.journal.reading import Recording
+from bt_runtime.playback import again
 from bt_runtime.playback.resume import resume
 
 SUCCESS, FAILURE, BUDGET, INTERRUPTED = 0, 1, 4, 130
@@ -34,6 +39,7 @@ def run(args: argparse.Namespace) -> int:
     print(f"{recording.name}: back to tick {recording.last_tick}", file=sys.stderr)
     if recording.damage:
         print(f"damaged: {recording.damage}; on from the last whole decision", file=sys.stderr)
+    asked = trusted(path, recording, args.model)
     with resume(path, model=args.model) as going:
         going.context.aside = Teller(printed, "warning").log
         if args.slow is not None and going.engine.watchdog is not None:
@@ -42,7 +48,20 @@ def run(args: argparse.Namespace) -> int:
         status = going.status if ended else going.spin(args.hz, args.seconds)
         stopped, timed_out = going.runner.stopped, going.runner.timed_out
         code = _said(args, going.name, status.name, going.engine.count, stopped or ("time is up" if timed_out else ""))
+    if asked:
+        trust.remember(path)  # as it is now
     return INTERRUPTED if stopped else BUDGET if timed_out else code
+
+
+def trusted(path: Path, recording: Recording, model: str | None) -> bool:
+    """Asks about a journal from elsewhere, when it names what would be run or where something would be sent."""
+    head = {**recording.head, **({"model": None} if model else {})}
+    with again.laid_out(recording) as (folder, file):
+        try:
+            tree = again.tree_of(recording, file, folder)
+        except Faults:
+            tree = None  # resume says why
+        return trusting.journal(path, head, tree)
 
 
 def _said(args: argparse.Namespace, name: str, status: str, ticks: int, why: str) -> int:

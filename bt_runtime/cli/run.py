@@ -10,7 +10,7 @@ import traceback
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 
 from bt_runtime.agents.budget import Budget
-from bt_runtime.cli import Exit
+from bt_runtime.cli import Exit, trusting
 from bt_runtime.cli.color import add_color, painted
 from bt_runtime.cli.failure import say
 from bt_runtime.cli.journals import add_folder, writing
@@ -59,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
         if value.value is not None and (why := complaint(BY_NAME[name], value.value)):
             raise BtError(f"{value.source} {value.value}: {why}")
     tree = opened(args.tree)
+    trusting.trees([tree], settings)
     if tree.warnings:
         print(render(tree.warnings, {}, "concise", painted(sys.stderr, settings["color"])), file=sys.stderr)
     with ExitStack() as stack:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.diagnose import BtError
+from bt_runtime.diagnose_format import visible
 from bt_runtime.journal import folder
 from bt_runtime.journal.compare import compare
 from bt_runtime.journal.lines import lines
@@ -86,8 +87,9 @@ def show(args: argparse.Namespace) -> int:
             print(json.dumps(line))
         return 0
     head = recording.head
-    print(f"{recording.name}  {recording.result or 'not ended'}, {recording.last_tick} ticks")
-    print(f"tree {head['tree']} ({head['file']}), inputs {json.dumps(head['inputs'])}, seed {head['seed']}")
+    print(f"{visible(recording.name)}  {recording.result or 'not ended'}, {recording.last_tick} ticks")
+    tree = visible(f"{head['tree']} ({head['file']})")
+    print(f"tree {tree}, inputs {json.dumps(head['inputs'])}, seed {head['seed']}")
     if recording.damage:
         print(f"damaged: {recording.damage}; what follows is whole")
     for event, body in recording.of():

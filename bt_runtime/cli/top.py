@@ -18,6 +18,7 @@ from urllib.parse import quote, urlsplit
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.journals import add_folder, reading
+from bt_runtime.cli.terminal import raw
 from bt_runtime.diagnose import BtError
 from bt_runtime.diagnose_format import visible
 from bt_runtime.view.feed import Feed
@@ -61,7 +62,8 @@ def watched(feed: Feed) -> int:
     """Until the run is over, or Ctrl-C."""
     color = "NO_COLOR" not in os.environ
     picture, cursor = Picture(), None
-    sys.stdout.write(HIDE)
+    screen_itself = raw(sys.stdout)
+    screen_itself.write(HIDE)
     try:
         while True:
             part = feed.after(cursor, 0.5)
@@ -69,16 +71,16 @@ def watched(feed: Feed) -> int:
             picture = Picture(part.events) if part.anew else _taken(picture, part.events)
             size = shutil.get_terminal_size()
             lines = screen(picture, size.lines - 1, size.columns, color)
-            sys.stdout.write(HOME + LINE.join(lines) + BELOW)
-            sys.stdout.flush()
+            screen_itself.write(HOME + LINE.join(lines) + BELOW)
+            screen_itself.flush()
             if part.closed:
                 break
             threading.Event().wait(1 / FRAMES)
     except KeyboardInterrupt:
         pass
     finally:
-        sys.stdout.write(SHOW)
-        sys.stdout.flush()
+        screen_itself.write(SHOW)
+        screen_itself.flush()
     print("\n".join(screen(picture, shutil.get_terminal_size().lines - 1, _width(), color)))
     return Exit.SUCCESS
 
@@ -97,7 +99,10 @@ class Reading:
     """Reads a live page's events into a feed of our own."""
 
     def __init__(self, url: str, feed: Feed) -> None:
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            parts = urlsplit("")
         if parts.scheme != "http" or not parts.netloc or not parts.fragment:
             raise BtError(
                 f"{visible(url)} is no address of a page", "give the whole address that btr printed, with its #"

@@ -13,6 +13,7 @@ from bt_runtime.cli.selection import Selected, select
 from bt_runtime.config import BY_NAME, Settings, read_project
 from bt_runtime.diagnose import Diagnostic
 from bt_runtime.project import find_root
+from bt_runtime.reach import reach_of
 from bt_runtime.tree.loader import Checked, Loader
 
 STDIN = "-"
@@ -65,7 +66,8 @@ def check(file: Selected) -> Checked:
         return Checked(None, plan.diagnostics, {shown: plan.source})
     from bt_runtime.skills import manifest
 
-    read = manifest.read(file.path, shown)
+    home = file.path.resolve().parent
+    read = manifest.read(file.path, shown, reach_of(find_root(home) or home))
     return Checked(None, read.diagnostics, {shown: read.text})
 
 

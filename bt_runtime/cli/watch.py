@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any
 
 from bt_runtime.cli.color import painted
+from bt_runtime.cli.terminal import raw
 from bt_runtime.cli.told import Teller
 from bt_runtime.config import Settings
 from bt_runtime.diagnose_format import visible
@@ -24,7 +25,7 @@ def watched(run: Run, settings: Settings, plain: bool = False) -> Iterator[None]
         if sys.stderr.isatty() and not plain:
             from bt_runtime.cli.live import Live
 
-            live = stack.enter_context(Live(run, sys.stderr, painted(sys.stderr, settings["color"])))
+            live = stack.enter_context(Live(run, raw(sys.stderr), painted(sys.stderr, settings["color"])))
             stack.callback(run.observe(live.tick))
             teller = Teller(live.line, settings["log"])
         else:

@@ -14,12 +14,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from multiprocessing import get_context, parent_process
+from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeVar
 
+from bt_runtime.child import spawning
 from bt_runtime.diagnose import BtError
 from bt_runtime.distill.needs import torch
 
@@ -95,18 +96,19 @@ def hired(count: int, work: Work, *given: Any) -> Iterator[Crew]:
     if count == 1:
         yield ALONE
         return
-    spawn, mates = get_context("spawn"), list[_Mate]()
+    mates = list[_Mate]()
     shares, threads = _shares(count), max(1, torch.get_num_threads() // count)
     with TemporaryDirectory() as folder:
         meeting = (Path(folder) / "meeting").as_uri()
         try:
-            for place in range(1, count):
-                voice, theirs = spawn.Pipe(duplex=False)
-                args = Crew(place, count), meeting, shares[place], threads, theirs, work, given
-                process = spawn.Process(target=_mate, args=args, daemon=True)
-                process.start()
-                theirs.close()
-                mates.append(_Mate(process, voice))
+            with spawning() as spawn:
+                for place in range(1, count):
+                    voice, theirs = spawn.Pipe(duplex=False)
+                    args = Crew(place, count), meeting, shares[place], threads, theirs, work, given
+                    process = spawn.Process(target=_mate, args=args, daemon=True)
+                    process.start()
+                    theirs.close()
+                    mates.append(_Mate(process, voice))
             for mate in mates:
                 mate.here()
             with _settled(shares[0], threads), _met(meeting, Crew(0, count)) as crew:

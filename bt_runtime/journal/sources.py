@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
+from importlib.machinery import all_suffixes
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -51,12 +52,14 @@ def unchanged(files: Iterable[Mapping[str, str]]) -> bool:
 
 
 def lay_out(files: Iterable[Mapping[str, str]], folder: Path) -> None:
-    """A project of the recorded files."""
+    """A project of the recorded trees and manifests. Nothing that Python would import, nor settings, comes of it."""
     (folder / project.PROJECT_FILE).write_text("# laid out from a journal\n", encoding="utf-8")
     for file in files:
         place = PurePosixPath(file["place"])
         if place.is_absolute() or ".." in place.parts:
             continue  # a journal may come from anywhere: nothing is written outside
+        if place.name == project.PROJECT_FILE or place.name.endswith(tuple(all_suffixes())):
+            continue  # … and nothing that it brings is run
         path = folder / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(file["text"], encoding="utf-8")

@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 
 from bt_runtime import child
 from bt_runtime.diagnose import BtError
-from bt_runtime.llm.chat import Chat
 from bt_runtime.llm.address import parse
+from bt_runtime.llm.chat import Chat
 from bt_runtime.llm.fit import fit, free_memory, size
 from bt_runtime.llm.header import Header, read_header
 from bt_runtime.llm.key import MODEL_VARIABLE, own_key

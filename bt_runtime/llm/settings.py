@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from bt_runtime import source
+from bt_runtime import source, trust
 from bt_runtime.diagnose import BtError
 from bt_runtime.llm.key import MODEL_VARIABLE
 from bt_runtime.project import PROJECT_FILE, find_root
@@ -77,7 +77,9 @@ def find_model(named: str | None = None, role: str = "planner", root: Path | Non
     change its meaning with the place where it is said.
     """
     places = ((named, Path.cwd()), (os.environ.get(MODEL_VARIABLE), Path.cwd()), _of_project(role, root))
-    where, base = next((place for place in places if place[0]), ("", Path()))
+    number, (where, base) = next(((n, place) for n, place in enumerate(places) if place[0]), (0, ("", Path())))
+    if number == 2 and where and is_address(where):  # a folder's word, not a person's
+        trust.may_send(where, base)
     if not where:
         hint = f"--model {STARTER} tries it at once; your own: --model FILE.gguf, {MODEL_VARIABLE}, or `model:` in "
         raise BtError(NO_MODEL, hint + PROJECT_FILE)

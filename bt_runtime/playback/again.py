@@ -8,12 +8,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from bt_runtime import project
 from bt_runtime.agents.budget import Budget
 from bt_runtime.diagnose import BtError
+from bt_runtime.importing import ImportFault, resolve
 from bt_runtime.journal import codec, sources
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.tape import Difference
-from bt_runtime.runtime import Run
+from bt_runtime.reach import reach_of
+from bt_runtime.runtime import Run, Tree
+from bt_runtime.tree.loader import Loader
 
 TEXT = "trees/of the run.yaml"  # where a tree that came as text stands in a project laid out again
 
@@ -30,6 +34,41 @@ def laid_out(recording: Recording) -> Iterator[tuple[Path, Path]]:
             (folder / TEXT).parent.mkdir(parents=True, exist_ok=True)
             (folder / TEXT).write_text(head["text"], encoding="utf-8")
         yield folder, folder / root
+
+
+def tree_of(recording: Recording, file: Path, folder: Path) -> Tree:
+    """The recorded tree, checked; its skills need no implementation, and nothing that it names is imported."""
+
+    def loader() -> Loader:
+        made = Loader(folder, sources.kinds_of(recording.head["kinds"]))
+        made.imports = False
+        return made
+
+    first = loader()
+    checked = first.file(file)
+    return Tree(checked.sound(), loader, tuple(checked.diagnostics), first)
+
+
+class Imports:
+    """What a replay imports: nodes of py_trees, and Python of a project that is here. Never what a journal brings."""
+
+    def __init__(self, laid_out: Path, here: Path | None) -> None:
+        self.laid_out, self.here = laid_out.resolve(), here
+
+    def __call__(self, reference: str, folder: Path) -> Any:
+        home = reference.rpartition(":")[0]
+        if home.partition(".")[0] == "py_trees" and not home.endswith(".py"):
+            return resolve(reference, project.packaged("trees"))
+        place = folder.resolve()
+        if self.here is not None and place.is_relative_to(self.laid_out):
+            own = self.here / place.relative_to(self.laid_out)
+            refusal = reach_of(self.here).refusal(reference, own)
+            if refusal is None and (not home.endswith(".py") or (own / home).is_file()):
+                return resolve(reference, own)
+        raise ImportFault(
+            f"`{reference}` is Python of the recorded run's project, and a journal's own is never run",
+            "replay it in the folder of that project",
+        )
 
 
 def given(recording: Recording) -> dict[str, Any]:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bt_runtime.diagnose import BtError, Faults
-from bt_runtime.journal import sources
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.tape import Difference, Over
 from bt_runtime.playback import again
-from bt_runtime.runtime import Run, load
+from bt_runtime.project import find_root
+from bt_runtime.runtime import Run
 
 if TYPE_CHECKING:
     from bt_runtime.tree.engine import Tick
@@ -33,15 +33,15 @@ class Replayed(NamedTuple):
 def replay(
     journal: Path | str, until: int | None = None, see: Callable[[Any, Tick], None] = lambda run, tick: None
 ) -> Replayed:
-    """`see` is called after each tick, with the run and what the tick did."""
+    """`see` is called after each tick, with the run and what the tick did. Nothing of the journal is imported."""
     recording = Recording(Path(journal))
     with again.laid_out(recording) as (folder, tree):
         try:
-            loaded = load(tree, project=folder, skills=sources.kinds_of(recording.head["kinds"]))
+            loaded = again.tree_of(recording, tree, folder)
         except Faults as faults:
             raise BtError(f"{recording.name}: its tree cannot be loaded by this version", str(faults)) from faults
         recorder = Recorder(None, recording)
-        services = {"scripted_skills": _Everything()}
+        services = {"scripted_skills": _Everything(), "imports": again.Imports(folder, find_root())}
         run = Run(loaded, services=services, journal=recorder, **{**again.given(recording), "strict": False})
         try:
             return _replayed(run, recording, until, see)

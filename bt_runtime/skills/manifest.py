@@ -7,6 +7,7 @@ from typing import NamedTuple, cast
 
 from bt_runtime import source
 from bt_runtime.diagnose import Diagnostic, nearest
+from bt_runtime.reach import CODE, Reach
 from bt_runtime.schema.data import an, fits, type_name
 from bt_runtime.schema.kind import COMMON_NAMES, DATA_TYPES, Field, FieldType, Kind
 from bt_runtime.source import Listing, Mapping, Node, Scalar
@@ -39,10 +40,10 @@ class Entry(NamedTuple):
     on_resume: str = "repeat"
 
 
-def read(path: Path, shown: str = "") -> Manifest:
-    """Reads and checks a manifest; whatever is wrong is in its diagnostics."""
+def read(path: Path, shown: str = "", reach: Reach | None = None) -> Manifest:
+    """Reads and checks a manifest; whatever is wrong is in its diagnostics. `reach`: where its Python may come from."""
     document = source.read(path, shown or str(path))
-    return _Reader(document, path.parent).manifest()
+    return _Reader(document, path.parent, reach).manifest()
 
 
 def parse(text: str, name: str = "manifest", folder: Path | None = None) -> Manifest:
@@ -50,9 +51,10 @@ def parse(text: str, name: str = "manifest", folder: Path | None = None) -> Mani
 
 
 class _Reader:
-    def __init__(self, document: source.Document, folder: Path) -> None:
+    def __init__(self, document: source.Document, folder: Path, reach: Reach | None = None) -> None:
         self.document = document
         self.folder = folder
+        self.reach = reach
         self.found: list[Diagnostic] = list(document.diagnostics)
 
     def manifest(self) -> Manifest:
@@ -66,6 +68,7 @@ class _Reader:
             if not isinstance(version, Scalar) or version.value != 1:
                 self.fault("a manifest begins with `version: 1`", (version or top).span)
             impl = self.text(top, "impl") or "world"
+            self.reached(top.get("impl"))
             listed = top.get("kinds")
             if isinstance(listed, Mapping):
                 kinds = [k for key, node in listed if (k := self.kind(key, node, impl)) is not None]
@@ -80,6 +83,7 @@ class _Reader:
             self.fault(f"skill `{key.text}` takes a mapping", node.span)
             return None
         self.known(node, ENTRY, "a skill")
+        self.reached(node.get("impl"))
         if not key.text.isidentifier():
             self.fault(f"`{key.text}` cannot be the name of a skill: letters, digits and _", key.span)
         inputs = self.params(node.get("params"), writes=False)
@@ -180,6 +184,12 @@ class _Reader:
             return value
         self.fault(f"`{name}` takes a number", node.span)
         return None
+
+    def reached(self, node: Node | None) -> None:
+        """May the Python that is named be imported?"""
+        refusal = self.reach.refusal(node.text, self.folder) if self.reach and isinstance(node, Scalar) else None
+        if node is not None and refusal is not None:
+            self.found.append(Diagnostic(CODE, refusal.message, self.document.name, node.span, help=refusal.hint))
 
     def slots(self, sentence: str, params: set[str], node: Node) -> None:
         from bt_runtime.skills.sentence import Sentence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 from py_trees import composites, decorators
 from py_trees.behaviour import Behaviour
 
+from bt_runtime import project
 from bt_runtime.diagnose import Diagnostic, Faults
 from bt_runtime.importing import ImportFault, resolve
 from bt_runtime.source.pause import PausedCollection
@@ -89,7 +91,7 @@ def _build(top: Place, made: list[Behaviour]) -> None:
             )
             continue
         if at.inner is not None:
-            node = _foreign(spec, at.inner.children, at.folder)
+            node = _foreign(spec, at.inner.children, at.folder, context.service("imports") or resolve)
         else:
             node = _class(spec.kind.impl)(spec, context, at.scope)
         made.append(node)
@@ -111,15 +113,19 @@ def _class(impl: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def _foreign(spec: NodeSpec, children: list[Behaviour], folder: Path) -> Behaviour:
+def _foreign(
+    spec: NodeSpec, children: list[Behaviour], folder: Path, imported: Callable[[str, Path], Any]
+) -> Behaviour:
     """A py_trees behaviour by its import path."""
     reference = str(spec.values["class"])
+    if reference.startswith("py_trees."):
+        folder = project.packaged("trees")  # the library's own nodes are nobody's Python but ours
 
     def fault(message: str, help: str = "") -> Faults:
         return Faults([Diagnostic("BT046", message, spec.file, spec.span, help=help)])
 
     try:
-        found = resolve(reference, folder)
+        found = imported(reference, folder)
     except ImportFault as error:
         raise fault(error.message, error.hint) from error
     if not (isinstance(found, type) and issubclass(found, Behaviour)):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from bt_runtime import project, source
 from bt_runtime.diagnose import Diagnostic, Faults
+from bt_runtime.reach import CODE, Reach, reach_of
 from bt_runtime.schema.kind import Kind, Registry
 from bt_runtime.schema.registry import BUILT_IN
 from bt_runtime.source import Document, Limits, Listing, Mapping, Node, Scalar
@@ -63,6 +64,7 @@ class Loader:
         self.findings = Findings()
         self.loaded: dict[Path, TreeSpec | None] = {}
         self.files: dict[Path, str] = {}  # every file that was read, with its text
+        self.imports = True  # is Python that is named held to the project? Not where nothing will be imported
         self.home: Path | None = None  # the folder of the first file: what may be read when there is no project
 
     def file(self, path: Path | str) -> Checked:
@@ -93,6 +95,7 @@ class Loader:
             root = NodeReader(name, tree.registry, self.findings, self.caps.depth).read(document.root)
             if root is not None:
                 whole.root = root
+                self.foreign(whole)
                 self.subtrees(whole)
                 meaning.check_nodes(whole, self.findings)
                 return self.checked(whole).sound().root
@@ -149,6 +152,20 @@ class Loader:
         roots = (self.project or self.home or folder, project.packaged("trees"), project.packaged("skills"))
         return any(path.resolve().is_relative_to(root.resolve()) for root in roots)
 
+    def reach(self, folder: Path) -> Reach | None:
+        """Where the Python may come from that a file of this folder names."""
+        return reach_of(self.project or self.home or folder) if self.imports else None
+
+    def foreign(self, spec: TreeSpec) -> None:
+        """`py` nodes are named in the tree itself."""
+        nodes = [node for node in spec.root.walk() if node.kind.name == "py" and "class" in node.values]
+        reach = self.reach(spec.folder) if nodes else None
+        for node in nodes:
+            refusal = reach.refusal(str(node.values["class"]), spec.folder) if reach is not None else None
+            if refusal is not None:
+                span = node.given["class"].span if "class" in node.given else node.span
+                self.findings.error(CODE, refusal.message, node.file, span, help=refusal.hint)
+
     # Trees -----------------------------------------------------------------------------------
 
     def tree(
@@ -179,6 +196,7 @@ class Loader:
             return None
         whole = self.findings.errors == before
         spec.root = node
+        self.foreign(spec)
         self.subtrees(spec, way, path)
         meaning.check_tree(spec, self.findings, whole)
         return spec
@@ -202,7 +220,7 @@ class Loader:
             if not self.allowed(path, spec.folder):
                 self.not_included("outside", name, spec.file, item.span)
                 continue
-            read = manifest.read(path, self.shown(path))
+            read = manifest.read(path, self.shown(path), self.reach(spec.folder))
             self.findings.sources[self.shown(path)] = self.files[path.resolve()] = read.text
             self.findings.add(*read.diagnostics)
             for kind in read.kinds:

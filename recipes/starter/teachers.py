@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from bt_runtime.child import spawning
 from bt_runtime.diagnose import BtError
 from bt_runtime.distill import documents
 from bt_runtime.distill.documents import Document
@@ -68,7 +68,8 @@ def shards(wanted: Course, folder: Path, tell: Tell) -> list[Path]:
     if missing:
         given = sum(min(wanted.size, wanted.lessons - first) for first in missing)
         tell(f"{wanted.teacher}: {given:,} of {wanted.lessons:,} lessons are to be given")
-        with ProcessPoolExecutor(min(usable_cores(), len(missing)), mp_context=get_context("spawn")) as pool:
+        count = min(usable_cores(), len(missing))
+        with spawning() as context, ProcessPoolExecutor(count, mp_context=context) as pool:
             jobs = [pool.submit(_write, wanted, first, paths[first]) for first in missing]
             for done, job in enumerate(as_completed(jobs), 1):
                 job.result()

@@ -109,6 +109,16 @@ def test_python_nodes_travel_with_the_tree_that_names_them(tmp_path: Path, elsew
     assert (elsewhere / "trees" / "nodes.py").read_text() == source
 
 
+def test_what_the_project_allows_is_allowed_where_its_trees_arrive(
+    tmp_path: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "btr.yaml").write_text("version: 1\nmodel: mine.gguf\nallow: {python: [email, ../shared]}\n")
+    (tmp_path / "mine.yaml").write_text("version: 1\ntree: mine\nroot: {py: {class: 'email.charset:Charset'}}\n")
+    unpack(pack(Setup("textcraft"), [Strategy("mine", str(tmp_path / "mine.yaml"))], 1), elsewhere)
+    assert (elsewhere / "btr.yaml").read_text() == '{"version": 1, "allow": {"python": ["email"]}}'
+
+
 def test_a_memory_travels_and_is_read_where_it_arrived(tmp_path: Path, elsewhere: Path) -> None:
     file = tmp_path / "react.db"
     with Episodes.open(file) as episodes:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from bt_runtime import child
 from bt_runtime.bench.cluster.bundle import Named, pack
 from bt_runtime.bench.cluster.ray_actor import TRIES, Hosts, Unfit, asked, on
 from bt_runtime.bench.run.case import Case, Setup
@@ -115,7 +116,8 @@ def join(address: str) -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # what is started here reports to nobody
     how = {"include_dashboard": False} if address == LOCAL else {}
     try:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **how)
+        with child.standing_at_home():
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **how)
     except (OSError, RuntimeError, ValueError) as fault:
         said = str(fault).strip().partition("\n")[0]
         raise BtError(

@@ -5,6 +5,7 @@ Those are large, and have to lie at the same place there; a model is known by it
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from bt_runtime.bench.run.provenance import file_digest, of_tree, versions
 from bt_runtime.diagnose import BtError
 from bt_runtime.journal import sources
 from bt_runtime.llm.settings import Settings, is_address
+from bt_runtime.reach import is_module, read_allowed
 from bt_runtime.runtime import Tree, load
 from bt_runtime.types import Json
 
@@ -136,6 +138,10 @@ def _content() -> dict[str, bytes]:
         for place in reversed(project.folders(name)):
             files = (p for p in sorted(place.rglob("*")) if p.is_file() and "__pycache__" not in p.parts)
             found |= {str(PurePosixPath(name, *p.relative_to(place).parts)): p.read_bytes() for p in files}
+    root = project.find_root()
+    packages = [name for name in read_allowed(root / project.PROJECT_FILE) if is_module(name)] if root else []
+    if packages:  # of its settings only this decides whether a tree is sound
+        found[project.PROJECT_FILE] = json.dumps({"version": 1, "allow": {"python": packages}}).encode()
     return found
 
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from bt_runtime import child
 from bt_runtime.envs.thor.actions import act, reachable
 from bt_runtime.envs.thor.frame import draw
 from bt_runtime.envs.thor.room import Room, from_json
@@ -135,10 +136,10 @@ def launcher(folder: Path, rooms: Mapping[str, Room]) -> Path:
     book = folder / "rooms.json"
     book.write_text(json.dumps({name: room.to_json() for name, room in rooms.items()}), encoding="utf-8")
     path = folder / "player"
-    home = Path(__file__).parents[3]
-    words = [sys.executable, "-m", "bt_runtime.envs.thor.player", "--rooms", str(book)]
+    words = child.python("bt_runtime.envs.thor.player", "--rooms", str(book))
+    home = os.pathsep.join(child.search_path())
     path.write_text(
-        f"#!/bin/sh\nPYTHONPATH={shlex.quote(str(home))}${{PYTHONPATH:+:$PYTHONPATH}}\nexport PYTHONPATH\n"
+        f"#!/bin/sh\nPYTHONPATH={shlex.quote(home)}\nPYTHONSAFEPATH=1\nexport PYTHONPATH PYTHONSAFEPATH\n"
         f'exec {shlex.join(words)} "$@"\n',
         encoding="utf-8",
     )

@@ -1,0 +1,60 @@
+"""The door through which every command prints: nothing in a text of others moves a terminal, only our own tones do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, TextIO, cast
+
+from bt_runtime.cli.color import painted
+from bt_runtime.diagnose_format import printed
+from bt_runtime.types import Json
+
+_TONES = re.compile("(\x1b\\[(?:[012]|3[1-4]|1;3[1-4])m)")  # of color.py, diagnose_format.py and view/terminal.py
+
+
+class Door:
+    """A stream as it was, but that what is written passes here. `beneath` is for our own drawing."""
+
+    def __init__(self, beneath: TextIO, tones: bool) -> None:
+        self.beneath, self.tones = beneath, tones
+
+    def write(self, text: str) -> int:
+        self.beneath.write(self.clean(text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def clean(self, text: str) -> str:
+        if not self.tones or "\x1b" not in text:
+            return printed(text)
+        return "".join(part if n % 2 else printed(part) for n, part in enumerate(_TONES.split(text)))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.beneath, name)
+
+
+def guarded(stream: TextIO, always: bool = False) -> TextIO:
+    """`always`: colours were asked for although nobody may be looking."""
+    return stream if isinstance(stream, Door) else cast(TextIO, Door(stream, always or painted(stream)))
+
+
+def raw(stream: TextIO) -> TextIO:
+    """For a picture that is drawn with the terminal's own commands; every text in it has been made visible before."""
+    return getattr(stream, "beneath", stream)
+
+
+def json_text(value: Json, **how: Any) -> str:
+    """JSON with the letters of all languages as they are, and everything that does not print as its escape."""
+    import json
+
+    return escaped(json.dumps(value, ensure_ascii=False, **how))
+
+
+def escaped(text: str) -> str:
+    """The same JSON; what does not print can only stand within its strings."""
+    import json
+
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)

@@ -1,0 +1,142 @@
+"""Before a command runs what a folder or a journal brings: is it trusted? A person is asked once, in one question."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bt_runtime import project, trust
+from bt_runtime.diagnose import BtError
+from bt_runtime.diagnose_format import visible
+
+if TYPE_CHECKING:
+    from bt_runtime.config import Settings
+    from bt_runtime.runtime import Tree
+
+MOST = 6  # reasons that are shown
+
+
+def trees(found: Iterable[Tree], settings: Settings) -> None:
+    """Asks about the folders of these trees. Raises where the answer is no, or nobody is there to give one."""
+    wanted: dict[Path, list[str]] = {}
+    for tree in found:
+        wanted.setdefault(home_of(tree), []).extend(python_of(tree))
+    said_elsewhere = settings["model"] and not settings.value("model").source.startswith(project.PROJECT_FILE)
+    if settings.file.path is not None and not said_elsewhere:
+        named = {name: value for name, (value, _) in settings.file.values.items() if name in ("model", "models")}
+        wanted.setdefault(settings.file.path.parent, []).extend(f"questions go to {a}" for a in addresses(named))
+    if settings.file.path is not None:
+        wanted.setdefault(settings.file.path.parent, []).extend(_kept_elsewhere(settings))
+    for folder, reasons in wanted.items():
+        if reasons and not trust.knows(folder):
+            ask(folder, reasons)
+
+
+def journal(path: Path, head: Mapping[str, Any], tree: Tree | None) -> bool:
+    """Asks about a journal that is to be gone on with. Was it trusted by what is in it?"""
+    reasons = [f"questions go to {a}" for a in addresses(head.get("model"))]
+    reasons += python_of(tree) if tree is not None else ["Python that its tree names"]
+    if isinstance(head.get("memory"), str) and not _at_hand(Path(head["memory"])):
+        reasons.append(f"experiences are read from and written to {head['memory']}")
+    if not reasons or trust.knows(path.parent):
+        return False
+    if not trust.knows(path):
+        ask(path, reasons)
+    now = trust.digest(path)
+    return any(entry.digest == now for entry in trust.listed())
+
+
+def _kept_elsewhere(settings: Settings) -> Iterator[str]:
+    """What a project file would have written outside its folder."""
+    for name in ("memory", "runs"):
+        value, source = settings[name], settings.value(name).source
+        if isinstance(value, str) and source.startswith(project.PROJECT_FILE) and settings.file.path is not None:
+            root = settings.file.path.parent.resolve()
+            if not (root / Path(value).expanduser()).resolve().is_relative_to(root):
+                yield f"{name} is kept in {value}"
+
+
+def home_of(tree: Tree) -> Path:
+    return (tree.first.project or tree.first.home or Path.cwd()).resolve()
+
+
+def python_of(tree: Tree) -> list[str]:
+    """What of the tree is imported when it runs: of its nodes and of every skill that an agent in it might choose."""
+    return list(dict.fromkeys(_python_of(tree)))
+
+
+def _python_of(tree: Tree) -> Iterator[str]:
+    shipped = project.packaged("skills").resolve()
+    for spec in filter(None, (tree.spec, *tree.first.loaded.values())):
+        for node in spec.root.walk():
+            name = str(node.values.get("class", "")) if node.kind.name == "py" else ""
+            if name and not name.startswith("py_trees."):
+                yield name
+        for kind in spec.registry:
+            entry = kind.data.get("entry")
+            if entry is None or entry.impl in ("world", "memory", "python"):
+                continue
+            if not Path(entry.folder).resolve().is_relative_to(shipped):
+                yield entry.impl
+
+
+def addresses(named: Any) -> list[str]:
+    """Of models, beyond this machine."""
+    if isinstance(named, dict):
+        return [a for value in named.values() for a in addresses(value)]
+    if not isinstance(named, str) or not named.startswith(("http://", "https://")):
+        return []
+    return [named] if trust.beyond(named) else []
+
+
+def _at_hand(path: Path) -> bool:
+    """In the folder a person stands in, in its project, or where memories are by themselves."""
+    from bt_runtime.memory.place import default_store
+
+    near = [Path.cwd(), default_store().parent, *filter(None, [project.find_root()])]
+    return any(path.resolve().is_relative_to(folder.resolve()) for folder in near)
+
+
+def ask(place: Path, reasons: list[str]) -> None:
+    """One question; the answer is kept."""
+    what = "journal" if place.is_file() else "folder"
+    shown, more = reasons[:MOST], len(reasons) - MOST
+    told = [f"  {visible(reason)}" for reason in shown] + ([f"  and {more} more"] if more > 0 else [])
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise refused(place, f"the {what} {place} is not trusted, and this would run or send:", told)
+    lines = [
+        f"You have not said yet that you trust the {what} {visible(str(place))}.",
+        "This would run or send:",
+        *told,
+    ]
+    print("\n".join(lines), file=sys.stderr)
+    print("Trust it, now and later? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise BtError(f"{place} is not trusted: nothing of it was run", "look at it first; btr validate runs nothing")
+    trust.remember(place)
+
+
+def refused(place: Path, said: str, told: Iterable[str] = ()) -> BtError:
+    way = f"look at it, then: btr trust {place}   (or for one command: {trust.VARIABLE}={place})"
+    return BtError("\n".join([said, *(line.strip() for line in told)]), way)
+
+
+def known(what: str, folder: Path, sends: bool = False) -> None:
+    """The guard of commands that run trees: whatever was not asked about before is refused."""
+    home = folder.resolve()
+    shipped = (project.packaged("trees"), project.packaged("skills"))
+    if any(home.is_relative_to(place.resolve()) for place in shipped):
+        return
+    root = project.find_root(home) or home
+    if not trust.knows(root) and not trust.knows(home):
+        raise refused(root, f"{root} is not trusted, and names {what}")
+
+
+def never(what: str, folder: Path, sends: bool = False) -> None:
+    """The guard of all other commands."""
+    if sends:
+        known(what, folder, sends)
+        return
+    raise BtError(f"this command runs nothing of a folder, and {folder} names {what}", "btr run would")
