@@ -121,8 +121,8 @@ def main(folder: Path, policy: str, name: str = "", until: str = "") -> None:
     with Run(tree(folder / "done", cause), journal=recorder, log=said) as run:
         run.spin()
         print(run.status.name)
-    (folder / "closed").write_text("yes")
     cause.cure()
+    (folder / "closed").write_text("yes")
 
 
 if __name__ == "__main__":

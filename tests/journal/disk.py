@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -119,7 +120,7 @@ def pages(call: Call) -> list[Call]:
     if call.what != "write":
         return [call]
     cuts = [0, *range(PAGE - call.at % PAGE, len(call.data), PAGE), len(call.data)]
-    return [call._replace(at=call.at + a, data=call.data[a:b]) for a, b in zip(cuts, cuts[1:], strict=False) if b > a]
+    return [call._replace(at=call.at + a, data=call.data[a:b]) for a, b in pairwise(cuts) if b > a]
 
 
 def put(content: bytearray, call: Call) -> None:
