@@ -22,7 +22,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: help setup demo test train-test starter ray bench fuzz lint types generated editor wheel check clean llama results autoplan soak kills kill-memory mutants-memory docs
+.PHONY: help setup demo test train-test starter ray bench fuzz lint types generated editor wheel check clean llama results autoplan soak kills powercuts kill-memory mutants-memory docs
 .DEFAULT_GOAL := help
 
 help:
@@ -38,6 +38,7 @@ help:
 	@echo "make ray        evaluations on a Ray cluster of two nodes, one of which is killed"
 	@echo "make soak       10,000 mixed jobs for the model's worker, with kills and cancels"
 	@echo "make kills      40 runs killed at random moments, and resumed"
+	@echo "make powercuts  50 runs whose disk lost what was not synced, and resumed"
 	@echo "make kill-memory, mutants-memory   the long tests of the memory"
 	@echo "make lint       ruff, and its formatter"
 	@echo "make types      mypy, strict"
@@ -164,6 +165,9 @@ fuzz: setup
 # 40 runs killed at random moments and resumed (make test tries 10 of them)
 kills: setup
 	BTR_KILLS=40 $(PY) -m pytest tests/journal/test_kill.py
+
+powercuts: setup
+	BTR_POWERCUTS=50 $(PY) -m pytest tests/journal/test_power.py
 
 lint: setup
 	$(PY) -m ruff check .

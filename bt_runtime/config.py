@@ -43,6 +43,10 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("models", "any", "A mapping of roles to models: `{planner: big.gguf, executor: small.gguf}`."),
     Setting("memory", "text", "The file of the episodic memory."),
     Setting("runs", "text", "The folder of journals, or `none`; in a project its runs/, elsewhere none."),
+    Setting(
+        "journal", "word", "Without a record, do skills that may not be repeated wait, or go on?", "required",
+        ("required", "best_effort"),
+    ),
     Setting("data", "text", "The folder of outside data sets."),
     Setting("allow", "allow", "What a project takes from elsewhere: `{python: [my_package, ../shared_skills]}`."),
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from py_trees.behaviour import Behaviour
@@ -83,12 +83,12 @@ def load(
     return Tree(checked.sound(), loader, tuple(checked.diagnostics), first, kinds)
 
 
-def _recorder(journal: str | Path | Recorder | None) -> Recorder | None:
+def _recorder(journal: str | Path | Recorder | None, policy: str | None) -> Recorder | None:
     if journal is None:
         return None
     from bt_runtime.journal.record import recorder  # only for runs that have one
 
-    return recorder(journal)
+    return recorder(journal, policy)
 
 
 class Run:
@@ -117,6 +117,7 @@ class Run:
         log: Callable[[Line], None] | None = None,
         journal: str | Path | Recorder | None = None,
         slow: float | None = SLOW,
+        journal_policy: Literal["required", "best_effort"] | None = None,
     ) -> None:
         self.tree = tree if isinstance(tree, Tree) else load(tree)
         self.spec = self.tree.spec
@@ -137,7 +138,7 @@ class Run:
             self.engine.watch(slow, self._held)
         self._start(scope, inputs or {})
         self.runner = Runner(self.engine, hz)
-        self.journal = _recorder(journal)
+        self.journal = _recorder(journal, journal_policy)
         self.name = self.journal.name_of(self.name) if self.journal is not None else self.name
         self.equipment.attach(self.context, self.name)
         if self.journal is not None:

@@ -13,7 +13,7 @@ from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.cli.told import Teller
 from bt_runtime.cli.watch import printed
 from bt_runtime.diagnose import Faults
-from bt_runtime.journal import folder
+from bt_runtime.journal import folder, mark
 from bt_runtime.journal.reading import Recording
 from bt_runtime.playback import again
 from bt_runtime.playback.resume import resume
@@ -37,6 +37,8 @@ def run(args: argparse.Namespace) -> int:
     if recording.result:
         return _said(args, recording.name, recording.result, recording.last_tick, "it had ended")
     print(f"{recording.name}: back to tick {recording.last_tick}", file=sys.stderr)
+    if (broken := mark.read(path)) is not None:
+        print(f"{broken}; on from there", file=sys.stderr)
     if recording.damage:
         print(f"damaged: {recording.damage}; on from the last whole decision", file=sys.stderr)
     asked = trusted(path, recording, args.model)

@@ -24,11 +24,12 @@ from bt_runtime.cli.worlds import Opened, add_task, begin
 from bt_runtime.config import BY_NAME, Settings, complaint
 from bt_runtime.diagnose import BtError
 from bt_runtime.diagnose_format import render
+from bt_runtime.journal.trouble import POLICIES
 from bt_runtime.runtime import Run, Tree, load
 from bt_runtime.tree.node import NodeError
 from bt_runtime.tree.watchdog import SLOW
 
-FLAGS = ("hz", "seconds", "ticks", "strict", "log", "env", "color", "model", "memory", "runs", "slow")
+FLAGS = ("hz", "seconds", "ticks", "strict", "log", "env", "color", "model", "memory", "runs", "slow", "journal")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +37,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="FILE", help="a GGUF file or an address, for agents [BTR_MODEL]")
     parser.add_argument("--memory", metavar="FILE", help="experiences to learn from and add to [BTR_MEMORY]")
     add_folder(parser, writing=True)
+    text = "without a record, skills that may not be repeated wait (and fail at last), or go on [BTR_JOURNAL]"
+    parser.add_argument("--journal", choices=POLICIES, help=text)
     parser.add_argument("--steps", type=int, metavar="N", help="the most actions that all agents may take together")
     parser.add_argument("--decisions", type=int, metavar="N", help="the most that all agents may ask of models")
     parser.add_argument("--no-recall", action="store_true", help="without a working memory")
@@ -76,6 +79,7 @@ def run(args: argparse.Namespace) -> int:
                 budget=budget(args),
                 recall=not args.no_recall,
                 journal=writing(settings),
+                journal_policy=settings["journal"],
                 strict=settings["strict"],
                 hz=settings["hz"],
                 slow=settings["slow"] or SLOW,

@@ -59,6 +59,7 @@ def list_runs(args: argparse.Namespace) -> int:
         print(f"no runs in {reading(args)}/", file=sys.stderr)
     else:
         print(_table(found))
+        print("".join(f"{each.name}: {each.why}\n" for each in found if each.why and each.state != "damaged"), end="")
     return 0 if found else NOTHING
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from bt_runtime.cli import Exit
@@ -17,6 +17,7 @@ from bt_runtime.reach import reach_of
 from bt_runtime.tree.loader import Checked, Loader
 
 STDIN = "-"
+_THEN = {"fail": "fails", "verify": "is verified"}
 FORMS = BY_NAME["output_format"].choices
 
 
@@ -47,6 +48,8 @@ def run(args: argparse.Namespace) -> int:
         from bt_runtime.diagnose_format import render
 
         print(render(faults, sources, form, painted(sys.stdout, settings["color"])))
+    for note in notes(files):
+        print(note, file=sys.stderr)
     print(verdict(len(checked), faults), file=sys.stderr)
     counted = faults if settings["strict"] else [d for d in faults if d.severity == "error"]
     return Exit.FAILURE if counted else Exit.SUCCESS
@@ -69,6 +72,19 @@ def check(file: Selected) -> Checked:
     home = file.path.resolve().parent
     read = manifest.read(file.path, shown, reach_of(find_root(home) or home))
     return Checked(None, read.diagnostics, {shown: read.text})
+
+
+def notes(files: Iterable[Selected]) -> Iterator[str]:
+    """What holds for skills that act and leave open what is to be done after an interruption: a line a manifest."""
+    from bt_runtime.skills import manifest
+
+    for file in (f for f in files if f.content == "skills"):
+        entries = ((kind.name, kind.data["entry"]) for kind in manifest.read(file.path).kinds)
+        left = [(name, entry.on_resume) for name, entry in entries if not entry.said and entry.impl != "memory"]
+        if left:
+            shown = Loader().shown(file.path.resolve())
+            then = ", ".join(f"{name} {_THEN[on_resume]}" for name, on_resume in left)
+            yield f"{shown}: note: without `on_resume`, after an interruption {then}"
 
 
 def gathered(checked: Iterable[Checked]) -> tuple[list[Diagnostic], dict[str, str]]:

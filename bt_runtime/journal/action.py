@@ -32,7 +32,8 @@ class TapedActivity:
         self.sentence, self.target, self.entry, self.params = sentence, target, entry, params
         self.number = tape.next_number()
         self.inner: Any = None
-        self.ticket: Ticket | None = None
+        self.ticket: Ticket | None = None  # for what has to be on the disk before this goes on
+        self.end: Ended | Exception | None = None  # it has ended, and nobody is told yet
         self.before: bool | None = None
         self.dead = tape.broken
         self.wakes = wakes(target)  # the same whenever the run is made again: it decides who asks for the time
@@ -82,15 +83,25 @@ class TapedActivity:
             self.tape.put("done", {"job": self.number, "at_start": True, **failure(error)})
             raise
 
+    @property
+    def durable(self) -> bool:
+        """Is its end to be on the disk before anybody is told?"""
+        told = self.entry is None or self.entry.durable
+        return self.lasting and told and self.tape.writer is not None
+
     # Going on --------------------------------------------------------------------------------
 
     def poll(self) -> Ended | None:
+        if self.end is not None:
+            return self._told()
         if self.inner is None:
             body = self.tape.answer("done", self.number)
             if body is not None:
                 return self._again(body)
             if self.dead or not self.tape.goes_on or (self.ticket is not None and not self.ticket.done):
                 return None
+            if self.ticket is not None and self.ticket.failed:
+                return self._not_begun(self.ticket.failed)
             doubt = self._in_doubt() if self.recorded else None
             if doubt is not None:
                 return doubt
@@ -98,21 +109,60 @@ class TapedActivity:
         try:
             done: Ended | None = self.inner.poll()
         except Exception as error:
-            self.tape.put("done", {"job": self.number, **failure(error)})
+            if self._hold(error, failure(error)):
+                return None
             raise
-        return None if done is None else self._ended(done)
+        if done is None or self._hold(done, _kept(done)):
+            return None
+        return self._ended(done)
+
+    def _hold(self, end: Ended | Exception, kept: dict[str, Any]) -> bool:
+        """Writes down how it ended. Is it to be kept back until that is on the disk?"""
+        if not self.durable:
+            if isinstance(end, Exception):
+                self.tape.put("done", {"job": self.number, **kept})
+            return False
+        assert self.tape.writer is not None
+        self.end = end
+        self.tape.put("done", {"job": self.number, **kept, "held": True})
+        self.ticket = self.tape.writer.durable(self.context.wake)
+        return True
+
+    def _told(self) -> Ended | None:
+        """Now everybody may know; a disk that fails keeps nothing back for ever."""
+        if self.tape.answer("told", self.number) is None:
+            if self.dead or not self.tape.goes_on or self.tape.writer is None:
+                return None
+            if self.ticket is None:
+                self.ticket = self.tape.writer.durable(self.context.wake)
+            if not self.ticket.done:
+                return None
+            self.tape.put("told", {"job": self.number})
+        end, self.end = self.end, None
+        if isinstance(end, Exception):
+            raise end
+        return end
+
+    def _not_begun(self, why: str) -> Ended:
+        value = Observation("This was not begun.", False, why) if self.world is not None else None
+        return self._ended(Ended(Status.FAILURE, value, f"not begun: {why}"), "unwritten")
 
     def _ended(self, done: Ended, doubt: str = "") -> Ended:
-        kept = {"value": [done.status.name, codec.plain(done.value), done.feedback]}
-        self.tape.put("done", {"job": self.number, **kept, **({"doubt": doubt} if doubt else {})})
+        self.tape.put("done", {"job": self.number, **_kept(done), **({"doubt": doubt} if doubt else {})})
         self.tape.boundary()
         return done
 
-    def _again(self, body: dict[str, Any]) -> Ended:
-        status, value, feedback = result_of(body)
+    def _again(self, body: dict[str, Any]) -> Ended | None:
+        if body.get("held"):
+            try:
+                self.end = _ended_as(body)
+            except Exception as error:
+                self.end = error
+            return self._told()
+        done = _ended_as(body)
         if self.world is not None and not self.lasting and self.world.inner is not None and "doubt" not in body:
-            repeat(self.tape, self.world, self.sentence, value)
-        return Ended(Status[status], value, feedback)
+            repeat(self.tape, self.world, self.sentence, done.value)
+        return done
 
     def _in_doubt(self) -> Ended | None:
         """None: it is to be started (now)."""
@@ -132,7 +182,7 @@ class TapedActivity:
         return self._ended(Ended(Status.SUCCESS if ok else Status.FAILURE, value, answer.why), answer.how)
 
     def cancel(self, reason: str) -> None:
-        if self.inner is None:
+        if self.inner is None or self.end is not None:
             return
         self.inner.cancel(reason)
         future = getattr(self.inner, "future", None)
@@ -143,6 +193,15 @@ class TapedActivity:
         if future.cancelled() or future.exception() is not None:
             return
         self.tape.put("late", {"job": self.number, "sentence": self.sentence, "value": codec.plain(future.result())})
+
+
+def _kept(done: Ended) -> dict[str, Any]:
+    return {"value": [done.status.name, codec.plain(done.value), done.feedback]}
+
+
+def _ended_as(body: dict[str, Any]) -> Ended:
+    status, value, feedback = result_of(body)
+    return Ended(Status[status], value, feedback)
 
 
 def wakes(target: Any) -> bool:

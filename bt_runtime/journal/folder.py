@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from bt_runtime.diagnose import BtError, nearest
+from bt_runtime.journal import mark
 from bt_runtime.journal.store import SUFFIX, Limits
 
 RUNS = "runs"
@@ -81,7 +82,7 @@ def files_of(path: Path) -> Iterator[Path]:
 def remove(path: Path) -> None:
     if is_live(path):
         raise BtError(f"{path.stem} is being written", "end that run first")
-    for each in list(files_of(path)):
+    for each in [*files_of(path), mark.place(path)]:
         each.unlink(missing_ok=True)
 
 

@@ -20,6 +20,7 @@ from bt_runtime.journal.surroundings import Around
 from bt_runtime.journal.tape import Tape
 from bt_runtime.journal.taped import TapedClock
 from bt_runtime.journal.texts import Texts
+from bt_runtime.journal.trouble import BEST_EFFORT, POLICIES
 from bt_runtime.journal.writer import Writer
 from bt_runtime.skills.manifest import Entry
 from bt_runtime.tree.context import Halt, Line
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from bt_runtime.tree.blackboard import Written
     from bt_runtime.tree.engine import Tick
 
+FIRST = 10.0  # seconds in which the beginning of a journal has to be on the disk
 LONG = 10_000  # characters of a value that a node writes; what others write is kept whole
 _PLAIN = (str, int, bool, type(None))
 
@@ -37,10 +39,15 @@ class Recorder:
     """Given to a Run. `recording` is what happened before, when the run is one that is made again."""
 
     def __init__(
-        self, place: Path | str | None, recording: Recording | None = None, limits: Limits | None = None
-    ) -> None:
+        self, place: Path | str | None, recording: Recording | None = None, limits: Limits | None = None,
+        policy: str | None = None,
+    ) -> None:  # fmt: skip
         self.place = Path(place) if place is not None else None  # the folder; of a recording's own file, its path
         self.recording, self.limits = recording, limits or Limits()
+        kept = str(recording.head.get("policy") or "") if recording is not None else ""
+        self.policy = policy or kept or POLICIES[0]
+        if self.policy not in POLICIES:
+            raise BtError(f"`{self.policy}` is no policy of a journal", f"there are {' and '.join(POLICIES)}")
         self.tape = Tape(None, recording)
         self.lock: folder.Lock | None = None
         self.around: Around
@@ -95,12 +102,12 @@ class Recorder:
             self.lock.release()
             raise
         seq = len(self.recording.events) if self.recording else 0
-        self.tape.writer = Writer(store, texts, seq, self._broke)
+        self.tape.writer = Writer(store, texts, seq, self._told, self.policy)
         if self.recording is None:
             head = self._head(run, given)
             for name, value in {**head, "sum": head_sum(head)}.items():
                 self.tape.writer.head(name, value)
-            self.tape.writer.durable().wait(10)
+            self._begin(self.tape.writer)
 
     def _go_on(self, store: Store, texts: Texts, recording: Recording) -> None:
         last = recording.events[-1] if recording.events else None
@@ -124,12 +131,22 @@ class Recorder:
             "inputs": codec.plain(dict(given.get("inputs") or {})), "seed": given.get("seed", 0),
             "budget": codec.plain(list(given["budget"])) if given.get("budget") is not None else None,
             "recall": bool(given.get("recall", True)), "strict": bool(given.get("strict")), "hz": given.get("hz"),
+            "policy": self.policy,
             "model": _named(model), "memory": str(memory) if isinstance(memory, str | Path) else None,
             "versions": versions(), "started": time.time(), **self.around.head(),
         }  # fmt: skip
 
-    def _broke(self, why: str) -> None:
-        self.context.lines(Line("", "warning", why))
+    def _begin(self, writer: Writer) -> None:
+        """What the run is made of is on the disk before its first tick."""
+        begun = writer.durable()
+        if begun.wait(FIRST) or self.policy == BEST_EFFORT:
+            return
+        self.close()
+        why = begun.failed or "the disk does not answer"
+        raise BtError(f"{self.path} cannot be written: {why}", "free the disk, or name another folder")
+
+    def _told(self, what: str) -> None:
+        self.context.lines(Line("", "warning", what))
 
     def _chain(self, context: Any) -> None:
         """Whoever listened before goes on listening."""
@@ -285,10 +302,10 @@ def versions() -> dict[str, str]:
     }  # fmt: skip
 
 
-def recorder(journal: Any) -> Recorder | None:
+def recorder(journal: Any, policy: str | None = None) -> Recorder | None:
     """What a run is given as `journal`: a folder, a Recorder, or nothing."""
     if journal is None or isinstance(journal, Recorder):
         return journal
     if not isinstance(journal, str | Path):
         raise BtError(f"a journal is a folder, not {journal!r}", 'for instance `journal="runs/"`')
-    return Recorder(journal)
+    return Recorder(journal, policy=policy)

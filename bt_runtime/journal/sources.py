@@ -71,7 +71,8 @@ def kinds_kept(kinds: Iterable[Kind]) -> list[Json]:
     for kind in kinds:
         entry: Any = kind.data["entry"]
         fields = [[f.name, f.type, f.about, f.required, f.default, list(f.choices), f.writes] for f in kind.fields]
-        shape = {"sentence": entry.sentence, "types": entry.types, "on_resume": entry.on_resume, "takes": entry.takes}
+        shape = {"sentence": entry.sentence, "types": entry.types, "takes": entry.takes}
+        shape |= {"on_resume": entry.on_resume, "durable": entry.durable}
         found.append({"name": kind.name, "about": kind.about, "fields": fields, **shape})
     return found
 
@@ -82,7 +83,8 @@ def kinds_of(found: Iterable[Mapping[str, Any]]) -> tuple[Kind, ...]:
 
 def _kind(kept: Mapping[str, Any]) -> Kind:
     fields = tuple(_field(*f) for f in kept["fields"])
-    entry = Entry(kept["sentence"], "python", "", dict(kept["types"]), takes=kept["takes"], on_resume=kept["on_resume"])
+    about = {name: kept[name] for name in ("takes", "on_resume", "durable") if name in kept}
+    entry = Entry(kept["sentence"], "python", "", dict(kept["types"]), **about)
     return skill_kind(kept["name"], kept["about"], fields, entry)
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import zlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.journal.texts import Piece
+from bt_runtime.journal.trouble import PATIENCE, Unsynced
 from bt_runtime.types import Json
 
 FORMAT = 1
 SUFFIX = ".btr"
+LOCKED = 1.0  # seconds that one attempt waits for another process's lock
 _SCHEMA = """
 CREATE TABLE head (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE events (seq INTEGER PRIMARY KEY, tick INTEGER NOT NULL, at REAL NOT NULL, kind TEXT NOT NULL,
@@ -36,6 +40,7 @@ class Limits(NamedTuple):
 
     bytes: int = 256 * 2**20  # of one journal; beyond it only grafts, halts and results are noted
     ticks: int = 50_000  # the latest ticks whose status changes are kept
+    patience: float = PATIENCE  # seconds that skills wait for a journal that cannot be written
     days: float = 90  # journals in the folder that are older go when a new run begins
 
 
@@ -81,7 +86,7 @@ class Store:
     def __init__(self, path: Path, limits: Limits | None = None) -> None:
         self.path, self.limits = path, limits or Limits()
         fresh = not path.exists()
-        self.connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        self.connection = sqlite3.connect(path, timeout=LOCKED, check_same_thread=False, isolation_level=None)
         try:
             self.connection.execute("PRAGMA journal_mode=WAL")
             if fresh:
@@ -93,6 +98,7 @@ class Store:
             raise BtError(f"{path} cannot be written as a journal: {error}", hint) from error
         self.sum = int(row[0]) if row else 0
         self.written = 0
+        self.synced = False  # an earlier process may have left what no disk has
 
     def commit(self, batch: Batch, durable: bool) -> None:
         """Writes a batch wholly or not at all; `durable`: it is on the disk when this returns."""
@@ -109,6 +115,28 @@ class Store:
                 run("ROLLBACK")
             raise
         self.written += 1
+        self.synced = durable
+
+    def sync(self) -> None:
+        """What was written is on the disk when this returns, though the last batch did not ask for it."""
+        if self.synced:
+            return
+        try:
+            log = os.open(f"{self.path}-wal", os.O_RDONLY)  # never the file itself: closing it would drop SQLite's lock
+        except FileNotFoundError:
+            return  # all of it was copied into the file, which syncs
+        try:
+            os.fsync(log)
+        except OSError as error:
+            raise Unsynced(*error.args) from error
+        finally:
+            os.close(log)
+        self.synced = True
+
+    def make_room(self) -> None:
+        """What stands in the log beside the file goes into it, so that the log begins anew; if there is room."""
+        with suppress(sqlite3.Error):
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _insert(self, batch: Batch) -> None:
         many = self.connection.executemany

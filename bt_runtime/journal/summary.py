@@ -8,13 +8,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.journal import folder
+from bt_runtime.journal import folder, mark
 
 
 class Summary(NamedTuple):
     name: str
     tree: str
-    state: str  # running, interrupted, SUCCESS, FAILURE, damaged
+    state: str  # running, interrupted, SUCCESS, FAILURE, broken, damaged
     ticks: int
     decisions: int
     actions: int
@@ -47,9 +47,12 @@ def _read(connection: sqlite3.Connection, path: Path, size: int) -> Summary:
     ).fetchone()
     ended = json.loads(last[1])["status"] if last is not None and last[0] == "result" else ""
     state = "running" if folder.is_live(path) else ended or "interrupted"
+    broken = mark.read(path)
+    if broken is not None and state != "running":
+        state = "broken"
     ticks = max(one("SELECT max(tick) FROM ticks") or 0, one("SELECT max(tick) FROM events") or 0)
     judged = f"{verdict['met']}/{verdict['total']}" if verdict else ""
     return Summary(
         str(head["name"]), str(head["tree"]), state, ticks, counts.get("answer", 0), counts.get("done", 0), judged,
-        float(head["started"]), size, str(path),
+        float(head["started"]), size, str(path), str(broken or ""),
     )  # fmt: skip

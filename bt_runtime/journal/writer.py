@@ -1,7 +1,11 @@
-"""The thread that writes: the tick only appends to a list. Batches go out now and then, at once when asked."""
+"""The thread that writes: the tick only appends to a list. Batches go out now and then, at once when asked.
+
+What cannot be written is kept and tried again; who waits for it is answered by the journal's policy.
+"""
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from collections import deque
@@ -11,40 +15,54 @@ from typing import Any
 from py_trees.common import Status
 
 from bt_runtime.journal import codec
+from bt_runtime.journal.mark import Break, Mark
 from bt_runtime.journal.store import Batch, Event, NodeRow, Store, safe
 from bt_runtime.journal.texts import Piece, Texts
+from bt_runtime.journal.trouble import BEST_EFFORT, POLICIES, WAITING, Trouble, full
 from bt_runtime.types import Json
 
 EVERY = 0.25  # seconds between two batches, when nobody asks for one
 LARGEST = 5000  # entries of one batch
 LETTERS = {Status.INVALID: "I", Status.RUNNING: "R", Status.SUCCESS: "S", Status.FAILURE: "F"}
 ALWAYS = frozenset({"graft", "halt", "halted", "result", "verdict", "closed", "full"})  # noted even when it is full
+_ROW = 200  # bytes that an entry takes in memory besides its text, roughly
 _CHECKED = 64  # batches between two looks at the file's size
 
 
 class Ticket:
-    """Done once everything that was noted before it is on the disk."""
+    """Done once everything that was noted before it is on the disk, or cannot be: then `failed` says why."""
 
     def __init__(self, wake: Callable[[], None]) -> None:
         self.wake, self._event = wake, threading.Event()
+        self.failed = ""
 
     @property
     def done(self) -> bool:
         return self._event.is_set()
 
-    def settle(self) -> None:
-        self._event.set()
-        self.wake()
+    def settle(self, failed: str = "") -> None:
+        if not self.done:
+            self.failed = failed
+            self._event.set()
+            self.wake()
 
     def wait(self, seconds: float) -> bool:
-        return self._event.wait(seconds)
+        """Is it on the disk by then?"""
+        return self._event.wait(seconds) and not self.failed
 
 
 class Writer:
-    def __init__(self, store: Store, texts: Texts, seq: int = 0, broke: Callable[[str], None] | None = None) -> None:
-        self.store, self.texts, self.seq = store, texts, seq
-        self.told = broke or (lambda why: None)
+    def __init__(
+        self, store: Store, texts: Texts, seq: int = 0, told: Callable[[str], None] | None = None,
+        policy: str = POLICIES[0],
+    ) -> None:  # fmt: skip
+        self.store, self.texts, self.seq, self.policy = store, texts, seq, policy
+        self.told = told or (lambda what: None)
         self.queue: deque[tuple[Any, ...]] = deque()  # appended to by any thread, taken from by the one that writes
+        self.waiting: deque[_Made] = deque()  # what could not be written yet, in order
+        self.trouble: Trouble | None = None
+        self.mark = Mark(store.path)
+        self.tick, self.ended = 0, ""  # the last tick of which something was written; how the run ended
         self.wanted = threading.Event()
         self.broken = ""  # why nothing can be written any more
         self.is_full = False
@@ -70,8 +88,8 @@ class Writer:
         ticket = Ticket(wake)
         self.queue.append(("ticket", ticket))
         self.wanted.set()
-        if self.broken or self.closing:
-            ticket.settle()
+        if self.closing:
+            ticket.settle("the journal is closed")
         return ticket
 
     def soon(self) -> None:
@@ -97,36 +115,124 @@ class Writer:
                 self.wanted.set()
         while self.queue:
             self._flush()
+        while self.waiting and self.trouble is not None and self.trouble.locked and not self.trouble.over:
+            self.wanted.clear()
+            self.wanted.wait(EVERY)  # whoever holds it will let go; a full disk stays full
+            self._write()
+        if self.waiting:
+            self._write(now=True)
+        self._end()
+
+    def _end(self) -> None:
+        if self.waiting and self.trouble is not None:
+            self._give_up(self.trouble)
+            self._answer(self.trouble)
         try:
             self.store.close()
         except Exception as error:
-            self._break(error)
+            self.told(f"the journal {self.store.path} could not be closed: {error}; what was written is in it")
+        if self.broken:
+            self._say()
+        self.mark.close()
 
     def _flush(self) -> None:
         made = _Made()
         for _ in range(min(len(self.queue), LARGEST)):  # whoever notes faster than this writes keeps nobody waiting
             entry = self.queue.popleft()
             getattr(self, f"_{entry[0]}")(made, *entry[1:])
-        try:
-            if not self.broken and made.any:
-                self.store.commit(made.batch(), made.durable)
-                if self.store.written % _CHECKED == 0 and not self.is_full and self.store.full():
-                    self.is_full = True
-                    self.event(made.tick, "full", {"bytes": self.store.limits.bytes})
-        except Exception as error:
-            self._break(error)
+        if made.any or made.tickets:
+            self.waiting.append(made)
+        self._write()
+
+    def _write(self, now: bool = False) -> None:
+        if not self.broken and (now or self.trouble is None or self.trouble.due):
+            try:
+                while self.waiting:
+                    self._put(self.waiting[0])
+                self._well()
+            except Exception as error:
+                self._failed(error)
+        if self.trouble is not None:
+            self._answer(self.trouble)
+
+    def _put(self, made: _Made) -> None:
+        if made.any:
+            self._commit(made.batch(), made.durable)
+        if made.durable:
+            self.store.sync()
+        self.waiting.popleft()
+        self.tick = max(self.tick, made.tick)
         for ticket in made.tickets:
             ticket.settle()
+        if self.store.written % _CHECKED == 0 and not self.is_full and self.store.full():
+            self.is_full = True
+            self.event(made.tick, "full", {"bytes": self.store.limits.bytes})
 
-    def _break(self, error: Exception) -> None:
-        if not self.broken:
-            self.broken = f"{type(error).__name__}: {error}"
-            self.told(f"the journal {self.store.path} cannot be written: {error}; the run goes on without")
+    def _commit(self, batch: Batch, durable: bool) -> None:
+        try:
+            self.store.commit(batch, durable)
+        except sqlite3.Error as error:
+            if not full(error):
+                raise
+            self.store.make_room()
+            self.store.commit(batch, durable)
+
+    # When it cannot --------------------------------------------------------------------------
+
+    def _failed(self, error: Exception) -> None:
+        if self.trouble is None:
+            self.trouble = Trouble(error, self.store.limits.patience)
+            then = "the run goes on without" if self.policy == BEST_EFFORT else "skills that may not be repeated wait"
+            self.told(f"the journal {self.store.path} cannot be written: {error}; {then}")
+        else:
+            self.trouble.met(error)
+        if self.trouble.final or sum(made.size for made in self.waiting) > WAITING:
+            self._give_up(self.trouble)
+        self._say()
+
+    def _well(self) -> None:
+        if self.trouble is not None:
+            self.trouble = None
+            self.told(f"the journal {self.store.path} can be written again: nothing is missing in it")
+        if self.mark.said is not None and self.store.written:
+            self.mark.say(None)
+
+    def _give_up(self, trouble: Trouble) -> None:
+        """What is missing stays missing: nothing may be written after it."""
+        self.broken, trouble.final = trouble.why, True
+        self.told(f"the journal {self.store.path} ends at tick {self.tick}: {trouble.why}")
+        for made in self.waiting:
+            made.forget()
+
+    def _say(self, careful: bool = False) -> bool:
+        """Beside the journal, for those who will read it."""
+        careful = careful or (self.mark.said is not None and self.mark.said.careful)
+        why = self.trouble.why if self.trouble is not None else self.broken
+        return self.mark.say(Break(self.tick, why, careful, self.ended, bool(self.broken)))
+
+    def _answer(self, trouble: Trouble) -> None:
+        """Those who wait for the disk, when they have waited long enough."""
+        tickets = [ticket for made in self.waiting for ticket in made.tickets]
+        best = self.policy == BEST_EFFORT and (trouble.over or not trouble.locked)
+        if tickets and (best or trouble.over):
+            failed = "" if best and self._say(careful=True) else f"the journal cannot be written: {trouble.why}"
+            for ticket in tickets:
+                ticket.settle(failed)
+            for made in self.waiting:
+                made.tickets.clear()
+        if self.mark.said is not None and self.mark.said.ended != self.ended:
+            self._say()
+        if self.broken:
+            self.waiting.clear()
+
+    # What there is to write ------------------------------------------------------------------
 
     def _event(
         self, made: _Made, tick: int, at: float, kind: str, body: dict[str, Json], texts: dict[str, str] | None
     ) -> None:
         made.tick = tick
+        if kind in ("result", "ask", "begin", "halt"):
+            self.ended = str(body["status"]) if kind == "result" else ""
         if self.is_full and kind not in ALWAYS:
             return
         for name, text in (texts or {}).items():
@@ -134,8 +240,10 @@ class Writer:
             body = {**body, name: {codec.TAG: "text", "v": number}}
             if piece is not None:
                 made.texts.append(piece)
+                made.size += len(piece.rest)
         self.seq += 1
-        made.events.append(Event(self.seq, tick, at, kind, codec.text(body)))
+        made.events.append(Event(self.seq, tick, at, kind, written := codec.text(body)))
+        made.size += len(written) + _ROW
 
     def _clock(self, made: _Made, tick: int, now: float) -> None:
         self._event(made, tick, time.time(), "clock", {"value": now}, None)
@@ -143,9 +251,11 @@ class Writer:
     def _changes(self, made: _Made, tick: int, at: float, changes: Any) -> None:
         text = " ".join([f"{node.seen_as}{LETTERS[status]}" for node, status in changes])
         made.ticks.append((tick, at, text))
+        made.tick, made.size = max(made.tick, tick), made.size + len(text) + _ROW
 
     def _nodes(self, made: _Made, rows: list[NodeRow]) -> None:
         made.nodes += rows
+        made.size += len(rows) * _ROW
 
     def _head(self, made: _Made, name: str, value: str) -> None:
         made.head[name] = value
@@ -170,10 +280,15 @@ class _Made:
         self.tickets: list[Ticket] = []
         self.durable = False
         self.tick = 0
+        self.size = 0  # bytes, roughly
 
     @property
     def any(self) -> bool:
         return bool(self.events or self.texts or self.ticks or self.nodes or self.head)
+
+    def forget(self) -> None:
+        """It will not be written; who waits for it is told so."""
+        self.events, self.texts, self.ticks, self.nodes, self.head = [], [], [], [], {}
 
     def batch(self) -> Batch:
         head = {**self.head, **({"ticks": str(self.ticks[-1][0])} if self.ticks else {})}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.journal import sources
+from bt_runtime.journal import mark, sources
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.store import Limits
@@ -73,6 +73,9 @@ def _possible(recording: Recording, around: Around) -> None:
     if recording.full:
         raise CannotResume(f"{name} reached its journal's size limit", "what came after is not known: run it anew")
     world = around.kept["world"]
+    broken = mark.read(recording.path)
+    if broken is not None and broken.careful:
+        raise CannotResume(f"{name} is {broken}", "what was done after that is not known; look, and run it anew")
     if not recording.damage:
         return
     careful = any(e.kind == "begin" and recording.body(e).get("on_resume") != "repeat" for e in recording.events)

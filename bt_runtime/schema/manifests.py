@@ -46,7 +46,12 @@ def _skill() -> Schema:
         "takes": {"type": "number", "exclusiveMinimum": 0, "description": "How many seconds it usually takes."},
         "on_resume": {
             "enum": list(ON_RESUME),
-            "description": "After an interruption: do it again, ask the skill whether it was done, or fail.",
+            "description": "After an interruption: do it again, ask whether it was done, or fail. Without a word: "
+            "`verify` when it says what it brings, else `fail`.",
+        },
+        "durable": {
+            "type": "boolean",
+            "description": "Is its end on the disk before anybody is told? Without a word: yes, unless it may repeat.",
         },
         "impl": _text(_IMPL),
     }

@@ -14,9 +14,10 @@ from bt_runtime.source import Listing, Mapping, Node, Scalar
 from bt_runtime.types import Json, Span
 
 TOP = ("version", "skills", "about", "impl", "kinds")
-ENTRY = ("sentence", "about", "params", "outputs", "needs", "brings", "takes", "on_resume", "impl")
+ENTRY = ("sentence", "about", "params", "outputs", "needs", "brings", "takes", "on_resume", "durable", "impl")
 PARAM = ("type", "about", "default", "choices", "minimum", "maximum")
 ON_RESUME = ("repeat", "verify", "fail")
+REPEAT, VERIFY, FAIL = ON_RESUME
 NODE = "bt_runtime.tree.nodes.skill:SkillNode"
 
 
@@ -37,7 +38,9 @@ class Entry(NamedTuple):
     needs: tuple[str, ...] = ()
     brings: tuple[str, ...] = ()
     takes: float | None = None
-    on_resume: str = "repeat"
+    on_resume: str = "fail"
+    durable: bool = True  # is its end on the disk before anybody is told
+    said: bool = False  # did somebody write `on_resume`, or is it what holds without
 
 
 def read(path: Path, shown: str = "", reach: Reach | None = None) -> Manifest:
@@ -95,11 +98,13 @@ class _Reader:
             [key.text.replace("_", " "), *(f"{{{f.name}}}" for f in inputs)]
         )
         self.slots(sentence, {f.name for f in inputs}, node.get("sentence") or key)
-        takes, on_resume = node.get("takes"), self.text(node, "on_resume") or "repeat"
-        if on_resume not in ON_RESUME:
+        takes, brings = node.get("takes"), self.sentences(node, "brings")
+        said = self.text(node, "on_resume")
+        if said and said not in ON_RESUME:
             self.fault(
-                f"`on_resume` is one of {', '.join(ON_RESUME)}, not `{on_resume}`", (node.get("on_resume") or node).span
+                f"`on_resume` is one of {', '.join(ON_RESUME)}, not `{said}`", (node.get("on_resume") or node).span
             )
+        on_resume = said or careful(bool(brings))
         seconds = takes.value if isinstance(takes, Scalar) else None
         if takes is not None and (not isinstance(seconds, int | float) or isinstance(seconds, bool) or seconds <= 0):
             self.fault("`takes` is a number of seconds", takes.span)
@@ -110,9 +115,11 @@ class _Reader:
             str(self.folder),
             {f.name: f.type for f in fields},
             self.sentences(node, "needs"),
-            self.sentences(node, "brings"),
+            brings,
             seconds,
             on_resume,
+            self.durable(node, on_resume),
+            bool(said),
         )
         return skill_kind(key.text, self.text(node, "about") or sentence, fields, entry)
 
@@ -200,6 +207,13 @@ class _Reader:
                 f"the sentence has a slot {{{name}}} that is no parameter", node.span, nearest(name, params) or ""
             )
 
+    def durable(self, node: Mapping, on_resume: str) -> bool:
+        given = node.get("durable")
+        value = given.value if isinstance(given, Scalar) else None
+        if given is not None and not isinstance(value, bool):
+            self.fault("`durable` is true or false", given.span)
+        return value if isinstance(value, bool) else on_resume != REPEAT
+
     def sentences(self, node: Mapping, key: str) -> tuple[str, ...]:
         listed = node.get(key)
         if listed is None:
@@ -225,6 +239,11 @@ class _Reader:
 
     def fault(self, message: str, span: Span, help: str = "", label: str = "") -> None:
         self.found.append(Diagnostic("BT042", message, self.document.name, span, label, help))
+
+
+def careful(can_be_told: bool) -> str:
+    """What holds for a skill that does not say what is to be done after an interruption: never twice."""
+    return VERIFY if can_be_told else FAIL
 
 
 def skill_kind(name: str, about: str, fields: tuple[Field, ...], entry: Entry) -> Kind:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.schema.kind import COMMON_NAMES, Field, FieldType, Kind
-from bt_runtime.skills.manifest import Entry, skill_kind
+from bt_runtime.skills.manifest import REPEAT, Entry, careful, skill_kind
 
 if TYPE_CHECKING:
     from py_trees.common import Status
@@ -65,18 +65,26 @@ def skill(
     sentence: str = "",
     *,
     name: str = "",
-    on_resume: Literal["repeat", "verify", "fail"] = "repeat",
+    on_resume: Literal["repeat", "verify", "fail"] | None = None,
+    durable: bool | None = None,
     takes: float | None = None,
 ) -> Callable[[T], T]: ...
 @overload
 def skill(sentence: T) -> T: ...
-def skill(sentence: Any = "", *, name: str = "", on_resume: Any = "repeat", takes: float | None = None) -> Any:
-    """Marks a class or function as a skill; usable with and without arguments."""
+def skill(
+    sentence: Any = "", *, name: str = "", on_resume: Any = None, durable: bool | None = None,
+    takes: float | None = None,
+) -> Any:  # fmt: skip
+    """Marks a class or function as a skill; usable with and without arguments.
+
+    Without `on_resume` it is `verify` for a class that has its own, else `fail`.
+    """
     if callable(sentence):
         return skill()(sentence)
 
     def mark(target: T) -> T:
-        setattr(target, _MARK, {"sentence": sentence, "name": name, "on_resume": on_resume, "takes": takes})
+        about = {"sentence": sentence, "name": name, "on_resume": on_resume, "durable": durable, "takes": takes}
+        setattr(target, _MARK, about)
         return target
 
     return mark
@@ -92,13 +100,19 @@ def kind_of(target: Any) -> Kind:
     fields = fields_of(target, name)
     sentence = marked.get("sentence") or " ".join([name.replace("_", " "), *(f"{{{f.name}}}" for f in fields)])
     about = (inspect.getdoc(target) or sentence).partition("\n")[0]
+    said = marked.get("on_resume")
+    own = getattr(target, "verify", None)
+    asked = said or careful(own is not None and own is not getattr(Skill, "verify", None))
+    durable = marked.get("durable")
     entry = Entry(
         sentence,
         "python",
         "",
         {f.name: f.type for f in fields},
         takes=marked.get("takes"),
-        on_resume=marked.get("on_resume", "repeat"),
+        on_resume=asked,
+        durable=asked != REPEAT if durable is None else durable,
+        said=said is not None,
     )
     kind = skill_kind(name, about, fields, entry)
     return kind._replace(data={**kind.data, "python": target})

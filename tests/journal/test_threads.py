@@ -44,7 +44,7 @@ def test_writes_of_other_threads_come_again_at_their_tick(number, runs):
     runs_made: list[Run] = []
     over, turns = threading.Event(), threading.Semaphore(0)
 
-    @skill
+    @skill(on_resume="repeat")
     def hop() -> bool:
         runs_made[0].blackboard["told"] = runs_made[0].blackboard["told"] + 1
         return True

@@ -1,0 +1,104 @@
+"""What is known of a journal that could not be written: it stands beside it, in space that was taken beforehand.
+
+Written over in place, so that a disk that is full does not keep it from being said.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from pathlib import Path
+from typing import NamedTuple
+
+SUFFIX = ".mark"
+SIZE = 4096  # bytes: what a disk writes at once
+_LONGEST = 400  # characters of the reason
+
+
+class Break(NamedTuple):
+    """Where a journal breaks off, and what became of the run after that."""
+
+    tick: int  # the last of which something was written
+    why: str
+    careful: bool = False  # may something that must not be done twice have begun since
+    ended: str = ""  # how the run ended, unrecorded
+    final: bool = False  # more came than could be kept: what is missing will stay missing
+
+    def __str__(self) -> str:
+        after = f"; the run ended {self.ended}, unrecorded" if self.ended else ""
+        began = "; skills that may not be repeated began after that, unrecorded" if self.careful else ""
+        return f"broken at tick {self.tick} ({self.why}){after}{began}"
+
+
+UNREADABLE = Break(0, "what is said of it beside it cannot be read", careful=True, final=True)
+
+
+class Mark:
+    """The writing side."""
+
+    def __init__(self, journal: Path) -> None:
+        self.path = place(journal)
+        self.file: int | None = None
+        self.said = read(journal)  # of an earlier process, until this one has written what was missing
+        self._reserve()
+
+    def _reserve(self) -> None:
+        try:
+            self.file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            if os.fstat(self.file).st_size < SIZE:
+                self._put(b"")
+        except OSError:
+            self.file = None
+
+    def say(self, found: Break | None) -> bool:
+        """Is it on the disk? None takes back what was said."""
+        if found == self.said:
+            return True
+        try:
+            self._put(_line(found) if found is not None else b"")
+        except OSError:
+            return False
+        self.said = found
+        return True
+
+    def _put(self, line: bytes) -> None:
+        if self.file is None:
+            raise OSError("it could not be made")
+        os.pwrite(self.file, line.ljust(SIZE), 0)
+        os.fsync(self.file)
+
+    def close(self) -> None:
+        """A journal that is whole needs none."""
+        if self.file is not None:
+            os.close(self.file)
+            self.file = None
+        if self.said is None:
+            self.path.unlink(missing_ok=True)
+
+
+def place(journal: Path) -> Path:
+    return journal.with_suffix(SUFFIX)
+
+
+def read(journal: Path) -> Break | None:
+    """Where this journal breaks off; None: nowhere, as far as anybody could say."""
+    try:
+        text = place(journal).read_bytes()[:SIZE].strip(b" \0\n")
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return UNREADABLE
+    if not text:
+        return None
+    try:
+        sum, _, said = text.partition(b" ")
+        found = json.loads(said) if int(sum) == zlib.crc32(said) else None
+        return Break(**found) if found is not None else UNREADABLE
+    except (ValueError, TypeError):
+        return UNREADABLE
+
+
+def _line(found: Break) -> bytes:
+    said = json.dumps(found._replace(why=found.why[:_LONGEST])._asdict()).encode()
+    return b"%d %s" % (zlib.crc32(said), said)

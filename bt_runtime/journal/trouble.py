@@ -1,0 +1,53 @@
+"""A journal that cannot be written for now: since when, why, and what becomes of those who wait for it."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+
+BEST_EFFORT = "best_effort"
+POLICIES = ("required", BEST_EFFORT)
+PATIENCE = 30.0  # seconds that a skill which may not be repeated waits for its record, before it fails
+WAITING = 32 * 2**20  # bytes that are kept for a journal that cannot be written; beyond it the record has a hole
+AGAIN = (0.1, 2.0)  # seconds until it is tried again: at first, and at most
+_LOCKED = ("SQLITE_BUSY", "SQLITE_LOCKED")
+# After a sync that failed nobody knows what is on the disk; and what is not a database any more, no trying mends.
+_FINAL = ("SQLITE_IOERR_FSYNC", "SQLITE_IOERR_DIR_FSYNC", "SQLITE_CORRUPT", "SQLITE_NOTADB")
+
+
+class Unsynced(OSError):
+    """The disk did not take what it was told to."""
+
+
+class Trouble:
+    def __init__(self, error: Exception, patience: float) -> None:
+        self.why = str(error)
+        name = getattr(error, "sqlite_errorname", "")
+        self.locked = name.startswith(_LOCKED)
+        self.final = name.startswith(_FINAL) or isinstance(error, Unsynced)
+        self.until = time.monotonic() + patience
+        self._delay = AGAIN[0]
+        self._next = time.monotonic() + self._delay
+
+    def met(self, error: Exception) -> None:
+        """Once more."""
+        later = Trouble(error, 0)
+        self.why, self.locked, self.final = later.why, later.locked, self.final or later.final
+        self._delay = min(self._delay * 2, AGAIN[1])
+        self._next = time.monotonic() + self._delay
+
+    @property
+    def due(self) -> bool:
+        """Is it time to try again?"""
+        return time.monotonic() >= self._next
+
+    @property
+    def over(self) -> bool:
+        """Have those who wait waited long enough?"""
+        return self.final or time.monotonic() >= self.until
+
+
+def full(error: Exception) -> bool:
+    """Might room in the journal's own files help?"""
+    name = getattr(error, "sqlite_errorname", "")
+    return isinstance(error, sqlite3.Error) and name in ("SQLITE_FULL", "SQLITE_IOERR_WRITE")
