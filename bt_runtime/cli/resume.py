@@ -9,14 +9,18 @@ import sys
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.journal import folder
 from bt_runtime.journal.reading import Recording
-from bt_runtime.playback.resume import resume
+from bt_runtime.playback.resume import finished, resume
 
 SUCCESS, FAILURE, BUDGET, INTERRUPTED = 0, 1, 4, 130
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("journal", metavar="RUN", help="its name, the beginning of it, `last`, or a file")
-    parser.add_argument("--model", help="a model file instead of the one that the run had")
+    parser.add_argument("--model", metavar="FILE", help="the model, where it is now")
+    parser.add_argument("--memory", metavar="FILE", help="the memory, where it is now")
+    parser.add_argument(
+        "--changed", action="store_true", help="go on although model, memory or files are not those that it ran with"
+    )
     parser.add_argument("--hz", type=float, help="tick at this rate instead of the run's")
     parser.add_argument("--seconds", type=float, help="stop after so long")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -26,12 +30,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     path = folder.find(args.journal, reading(args))
     recording = Recording(path)
-    if recording.result:
+    if finished(recording):
         return _said(args, recording.name, recording.result, recording.last_tick, "it had ended")
     print(f"{recording.name}: back to tick {recording.last_tick}", file=sys.stderr)
     if recording.damage:
         print(f"damaged: {recording.damage}; on from the last whole decision", file=sys.stderr)
-    with resume(path, model=args.model) as going:
+    with resume(path, model=args.model, memory=args.memory, changed=args.changed) as going:
         ended = going.status.name in ("SUCCESS", "FAILURE")
         status = going.status if ended else going.spin(args.hz, args.seconds)
         stopped, timed_out = going.runner.stopped, going.runner.timed_out

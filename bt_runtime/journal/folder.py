@@ -2,49 +2,21 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 from bt_runtime.diagnose import BtError, nearest
+from bt_runtime.journal import lock
 from bt_runtime.journal.store import SUFFIX, Limits
 
 RUNS = "runs"
 
 
-class Lock:
-    """Held by the process that writes a journal; the system lets go of it when that dies."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path.with_suffix(".lock")
-        self.file: IO[str] | None = self.path.open("a")
-        try:
-            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self.file.close()
-            raise BtError(f"{path.name} is being written by another process", "end that run first") from None
-
-    def release(self) -> None:
-        if self.file is not None:
-            self.path.unlink(missing_ok=True)
-            self.file.close()
-            self.file = None
-
-
 def is_live(path: Path) -> bool:
     """Is some process writing this journal?"""
-    lock = path.with_suffix(".lock")
-    try:
-        with lock.open() as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True
-    return False
+    return lock.is_held(path)
 
 
 def journals(folder: Path) -> list[Path]:
@@ -73,16 +45,19 @@ def find(name: str, folder: Path) -> Path:
 
 def files_of(path: Path) -> Iterator[Path]:
     """A journal and what SQLite keeps beside it."""
-    for each in (path, Path(f"{path}-wal"), Path(f"{path}-shm"), path.with_suffix(".lock")):
+    for each in (path, Path(f"{path}-wal"), Path(f"{path}-shm"), lock.beside(path)):
         if each.exists():
             yield each
 
 
 def remove(path: Path) -> None:
-    if is_live(path):
-        raise BtError(f"{path.stem} is being written", "end that run first")
-    for each in list(files_of(path)):
-        each.unlink(missing_ok=True)
+    held = lock.Lock(path)
+    try:
+        for each in list(files_of(path)):
+            if each != held.path:
+                each.unlink(missing_ok=True)
+    finally:
+        held.release()
 
 
 def usage(path: Path) -> int:

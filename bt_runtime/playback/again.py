@@ -42,6 +42,17 @@ def given(recording: Recording) -> dict[str, Any]:
     }  # fmt: skip
 
 
+class Everything:
+    """Stands for any skill: its answers are on the tape."""
+
+    def get(self, name: str) -> Any:
+        return _never
+
+
+def _never(**params: Any) -> None:
+    raise BtError("a skill of a replayed run is never called")
+
+
 def outside(run: Run) -> None:
     """What others did before the next tick."""
     assert run.journal is not None

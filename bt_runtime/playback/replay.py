@@ -41,24 +41,13 @@ def replay(
         except Faults as faults:
             raise BtError(f"{recording.name}: its tree cannot be loaded by this version", str(faults)) from faults
         recorder = Recorder(None, recording)
-        services = {"scripted_skills": _Everything()}
+        services = {"scripted_skills": again.Everything()}
         run = Run(loaded, services=services, journal=recorder, **{**again.given(recording), "strict": False})
         try:
             return _replayed(run, recording, until, see)
         finally:
             recorder.tape.broken = True  # what the end halts has no counterpart in the recording
             run.close()
-
-
-class _Everything:
-    """Stands for any skill: its answers are on the tape."""
-
-    def get(self, name: str) -> Any:
-        return _never
-
-
-def _never(**params: Any) -> None:
-    raise BtError("a skill of a replayed run is never called")
 
 
 def _replayed(run: Any, recording: Recording, until: int | None, see: Callable[[Any, Any], None]) -> Replayed:
