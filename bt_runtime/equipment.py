@@ -60,6 +60,16 @@ class Equipment:
         self.opened.append(Episodes.open(memory, count=count))
         return self.opened[-1]
 
+    def ready(self) -> None:
+        """Waits for what was opened; raises what cannot be used, before anything is ticked."""
+        try:
+            for thing in self.opened:
+                if hasattr(thing, "ready"):
+                    thing.ready()
+        except BaseException:
+            self.close()
+            raise
+
     def attach(self, context: Context, run: str, again: bool = False) -> None:
         """Puts everything where the nodes look for it. `again`: what this run has told its memory is told anew."""
         services = context.services

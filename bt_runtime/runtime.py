@@ -136,6 +136,8 @@ class Run:
         self.journal = _recorder(journal)
         self.name = self.journal.name_of(self.name) if self.journal is not None else self.name
         again = self.journal is not None and self.journal.recording is not None
+        if again:
+            self.equipment.ready()
         self.equipment.attach(self.context, self.name, again)
         if self.journal is not None:
             self.journal.attach(self, {

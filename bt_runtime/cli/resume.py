@@ -29,6 +29,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     path = folder.find(args.journal, reading(args))
+    for late in folder.after(path) if args.journal == "last" else ():
+        print(f"{late.stem}: cut off before it began, nothing was ticked; stepping over it", file=sys.stderr)
     recording = Recording(path)
     if finished(recording):
         return _said(args, recording.name, recording.result, recording.last_tick, "it had ended")
@@ -39,7 +41,8 @@ def run(args: argparse.Namespace) -> int:
         ended = going.status.name in ("SUCCESS", "FAILURE")
         status = going.status if ended else going.spin(args.hz, args.seconds)
         stopped, timed_out = going.runner.stopped, going.runner.timed_out
-        code = _said(args, going.name, status.name, going.engine.count, stopped or ("time is up" if timed_out else ""))
+        why = "it had ended" if recording.result else stopped or ("time is up" if timed_out else "")
+        code = _said(args, going.name, status.name, going.engine.count, why)
     return INTERRUPTED if stopped else BUDGET if timed_out else code
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 from bt_runtime.diagnose import BtError, nearest
@@ -24,6 +26,23 @@ def journals(folder: Path) -> list[Path]:
     return sorted(folder.glob(f"*{SUFFIX}"), key=lambda p: (p.stat().st_mtime, p.name)) if folder.is_dir() else []
 
 
+def begun(path: Path) -> bool:
+    """Does it say what its run is made of? A process that was killed in its first moments leaves a journal without."""
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)) as connection:
+            return connection.execute("SELECT 1 FROM head LIMIT 1").fetchone() is not None
+    except sqlite3.OperationalError as error:
+        return "no such table" not in str(error)
+    except sqlite3.Error:
+        return True  # damaged: that is for its reader to say
+
+
+def after(path: Path) -> list[Path]:
+    """The journals of its folder that are younger."""
+    there = journals(path.parent)
+    return there[there.index(path) + 1 :] if path in there else []
+
+
 def find(name: str, folder: Path) -> Path:
     """A journal by its path, its run's name, the beginning of that, or `last`."""
     direct = Path(name)
@@ -31,7 +50,7 @@ def find(name: str, folder: Path) -> Path:
         return direct
     there = journals(folder)
     if name == "last" and there:
-        return there[-1]
+        return next((p for p in reversed(there) if begun(p)), there[-1])
     exact = [p for p in there if p.stem == name]
     found = exact or [p for p in there if p.stem.startswith(name) or p.stem.endswith(name)]
     if len(found) == 1:

@@ -65,7 +65,12 @@ def memory(given: Any, opened: Any) -> dict[str, Json] | None:
 
 def kind(thing: Any) -> str:
     """What an object is called where a person is asked for it."""
-    return thing.__qualname__ if isinstance(thing, type) else type(thing).__qualname__
+    return short((thing if isinstance(thing, type) else type(thing)).__qualname__)
+
+
+def short(qualified: str) -> str:
+    """The name of a class that was made in a function, without that function's."""
+    return qualified.rpartition("<locals>.")[2]
 
 
 def _is_starter(path: Path) -> bool:

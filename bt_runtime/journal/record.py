@@ -15,11 +15,12 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.journal import codec, folder, outfit, sources
 from bt_runtime.journal.action import TapedActivity
 from bt_runtime.journal.doubt import entry_of
+from bt_runtime.journal.early import Early
 from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.store import FORMAT, Batch, Event, Limits, NodeRow, Store, head_sum
 from bt_runtime.journal.surroundings import Around
-from bt_runtime.journal.tape import Tape
+from bt_runtime.journal.tape import Difference, Tape
 from bt_runtime.journal.taped import TapedClock
 from bt_runtime.journal.texts import Texts
 from bt_runtime.journal.writer import Writer
@@ -94,26 +95,37 @@ class Recorder:
             self.path = self.recording.path
         if self.lock is None:
             self.lock = Lock(self.path)
+        if self.recording is not None:
+            self.since = self.recording.events[-1].tick if self.recording.events else 0
+            self.tape.writer, self.tape.on_live = Early(), self._goes_on
+            if self.tape.live:
+                self._goes_on()
+            return
         try:
-            if self.recording is not None and self.recording.damage:
-                rebuild(self.recording, self.path, self.limits)
-            store = Store(self.path, self.limits)
-            texts, seq = Texts(), 0
-            if self.recording is not None:
-                seq = self._go_on(store, texts, self.recording)
+            self.tape.writer = Writer(Store(self.path, self.limits), Texts(), 0, self._broke)
         except BaseException:
             self.lock.release()
             raise
-        self.tape.writer = Writer(store, texts, seq, self._broke)
-        if self.recording is None:
-            head = self._head(run, given)
-            for name, value in {**head, "sum": head_sum(head)}.items():
-                self.tape.writer.head(name, value)
-            self.settled()
+        head = self._head(run, given)
+        for name, value in {**head, "sum": head_sum(head)}.items():
+            self.tape.writer.head(name, value)
+        self.settled()
 
-    def _go_on(self, store: Store, texts: Texts, recording: Recording) -> int:
+    def _goes_on(self) -> None:
+        """The run stands where it stood: only now is its journal touched, and what it will say anew cut off."""
+        assert self.recording is not None and self.path is not None and isinstance(self.tape.writer, Early)
+        try:
+            if self.recording.damage:
+                rebuild(self.recording, self.path, self.limits)
+            store, texts = Store(self.path, self.limits), Texts()
+            seq = self._cut(store, texts, self.recording)
+        except Exception as error:
+            self.tape.broken = True
+            raise Difference(self.tape.tick(), f"its journal cannot be written: {error}") from error
+        self.tape.writer = self.tape.writer.hand_over(Writer(store, texts, seq, self._broke))
+
+    def _cut(self, store: Store, texts: Texts, recording: Recording) -> int:
         last = recording.events[-1] if recording.events else None
-        self.since = last.tick if last else 0
         seq = store.cut(last.seq if last else 0, self.since, recording.sum, self.standing)
         for number in sorted(recording.texts)[-64:]:
             texts.remember(number, recording.texts[number])

@@ -145,6 +145,6 @@ def _around(head: Mapping[str, Any], had: Mapping[str, Any], offer: Offer) -> It
             yield Lack(f"`{name}` was another one ({kind})")
     world = head.get("world")
     if world is not None and offer.world is not None:
-        was = str(world["class"]).rpartition(":")[2]
+        was = outfit.short(str(world["class"]).rpartition(":")[2])
         if outfit.kind(offer.world) != was:
             yield Lack(f"its world was {was}, not {outfit.kind(offer.world)}")

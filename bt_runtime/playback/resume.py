@@ -90,9 +90,6 @@ def _led_back(run: Run, recording: Recording) -> Run:
     """Its models are there, and it stands where it stood; else nothing was ticked and nothing is noted."""
     assert run.journal is not None
     try:
-        for thing in run.equipment.opened:
-            if hasattr(thing, "ready"):
-                thing.ready()
         run.equipment.judged = Verdict(*recording.verdict) if recording.result and recording.verdict else None
         _catch_up(run, recording)
     except BaseException:

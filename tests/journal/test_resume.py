@@ -187,14 +187,16 @@ def test_a_world_of_ours_is_opened_again_by_its_name_and_led_to_where_it_was(run
     assert Recording(path).verdict == (1, 1)
 
 
-def test_a_tree_whose_file_was_changed_goes_on_as_the_one_it_was(runs, tmp_path):
+def test_a_tree_whose_file_was_changed_goes_on_as_the_one_it_was_when_told_so(runs, tmp_path):
     file = tmp_path / "t.yaml"
     file.write_text("version: 1\ntree: t\nroot:\n  sequence:\n    - set: {x: 1}\n    - wait: 5\n    - set: {y: 2}\n")
     run = Run(load(file), clock=Manual(), journal=runs)
     run.tick()
     path = abandoned(run)
     file.write_text("version: 1\ntree: t\nroot:\n  fail: {}\n")
-    with resume(path, clock=Manual()) as again:
+    with pytest.raises(CannotResume, match=r"t\.yaml has changed"):
+        resume(path, clock=Manual())
+    with resume(path, clock=Manual(), changed=True) as again:
         assert again.spin() is SUCCESS and again.blackboard["y"] == 2
 
 
