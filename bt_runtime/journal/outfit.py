@@ -27,6 +27,7 @@ def kept(run: Run, given: Mapping[str, Any]) -> dict[str, Json]:
     return {
         "models": {role: model(found) for role, found in models(given.get("model")).items()},
         "memory": memory(given.get("memory"), run.equipment.memory),
+        "task": run.equipment.task is not None,  # else the world brought its own
         "services": {name: kind(thing) for name, thing in sorted((given.get("services") or {}).items())},
         "code": [{"file": str(path), "digest": digest(path)} for path in code(run.tree)],
     }

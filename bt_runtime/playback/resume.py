@@ -55,7 +55,9 @@ def resume(
             kit = refit(recording, offer, changed)
             recorder = Recorder(path, recording, limits, lock=lock, standing=_to_last_answer(recording))
             kit.update(tree=_tree(recorder, recording, skills), services=services, world=_world(around, world))
-        run = Run(clock=clock, log=log, journal=recorder, **again.given(recording), **kit)
+        run = Run(
+            task=around.task(), clock=clock, log=log, journal=recorder, **again.given(recording), **kit
+        )  # fmt: skip
     except BaseException:
         if recorder is not None:
             recorder.close()
