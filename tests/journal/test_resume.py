@@ -241,7 +241,7 @@ def test_no_resume_however_late_swallows_a_note(runs, times):
     recording = Recording(path)
     assert [b["text"] for _, b in recording.of("log")] == ["begun", "drilled", "the work is done"]
     doubts = [b["sentence"] for _, b in recording.of("in doubt")]
-    assert sorted(doubts) == sorted(f"drill {n}" for n in (1, 2, 3)) * times
+    assert sorted(doubts) == sorted(f"drill {n}" for n in (1, 2, 3) for _ in range(times))
     assert sum(1 for _ in recording.of("resumed")) == times
     assert [b["status"] for _, b in recording.of("result")] == ["SUCCESS"] == [recording.result]
     assert replay(path).same
@@ -255,9 +255,7 @@ def ticked(run: Run) -> Run:
 
 def test_a_write_between_two_ticks_at_the_end_of_the_journal_leaves_its_tick_whole(runs):
     """The journal goes on behind it, and the tick before it keeps what it changed."""
-    tree = load(
-        "version: 1\ntree: t\nroot:\n  sequence:\n    - set: {x: 1}\n    - wait: 5\n    - set: {y: '{x + 1}'}\n"
-    )
+    tree = load("version: 1\ntree: t\nroot:\n  sequence: [set: {x: 1}, wait: 5, set: {y: '{x + 1}'}]\n")
     run = Run(tree, clock=Manual(), journal=runs)
     run.tick()
     run.blackboard["x"] = 5
