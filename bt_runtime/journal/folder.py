@@ -6,7 +6,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from bt_runtime.diagnose import BtError, nearest
@@ -95,6 +95,16 @@ def let_old_go(folder: Path, limits: Limits) -> list[Path]:
         except (OSError, BtError):
             continue
     return gone
+
+
+def sweep(folder: Path) -> None:
+    """Removes the locks of processes that died before their journal was there."""
+    for left in folder.glob("*.lock"):
+        path = left.with_suffix(SUFFIX)
+        if path.exists() or is_live(path):
+            continue
+        with suppress(OSError, BtError):
+            lock.Lock(path).release()
 
 
 def new_path(folder: Path, name: str) -> Path:

@@ -90,6 +90,7 @@ class Recorder:
         assert self.place is not None
         if self.recording is None:
             folder.let_old_go(self.place, self.limits)
+            folder.sweep(self.place)
             self.path = folder.new_path(self.place, run.name)
         else:
             self.path = self.recording.path

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.journal import lock
+from bt_runtime.journal import folder, lock
 from bt_runtime.journal.lock import Lock, is_held
 from bt_runtime.playback.resume import resume
 from bt_runtime.runtime import Run, load
@@ -78,6 +78,14 @@ def test_many_who_take_it_and_let_go_at_random_are_never_two(path):
     for thread in threads:
         thread.join(60)
     assert taken[0] > 0 and most[0] == 1
+
+
+def test_a_lock_that_a_process_left_before_its_journal_was_there_goes_and_one_that_is_held_stays(path):
+    lock.beside(path).touch()
+    held = Lock(path.with_name("b.btr"))
+    folder.sweep(path.parent)
+    assert [p.name for p in path.parent.iterdir()] == ["b.lock"] and is_held(path.with_name("b.btr"))
+    held.release()
 
 
 def test_a_forked_child_neither_holds_it_nor_lets_go_of_it(path):
