@@ -13,8 +13,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-import bt_runtime.bench.shelf  # noqa: F401  what the processes need is there before they part
-
+import bt_runtime.memory.episodes  # noqa: F401  what the processes need is there before they part
 from bt_runtime.journal import folder as journals
 from bt_runtime.memory.store import Store as Memory
 from bt_runtime.playback.replay import replay
