@@ -37,7 +37,7 @@ help:
 	@echo "make starter    make the starter model anew: lessons, training, file (MINUTES=240)"
 	@echo "make ray        evaluations on a Ray cluster of two nodes, one of which is killed"
 	@echo "make soak       10,000 mixed jobs for the model's worker, with kills and cancels"
-	@echo "make kills      40 runs killed at random moments, and resumed"
+	@echo "make kills      200 runs killed at random moments and resumed (ROUNDS=200), and 40 of an agent (AGENTS=40)"
 	@echo "make powercuts  50 runs whose disk lost what was not synced, and resumed"
 	@echo "make kill-memory, mutants-memory   the long tests of the memory"
 	@echo "make lint       ruff, and its formatter"
@@ -162,9 +162,9 @@ mutants-memory: setup
 fuzz: setup
 	$(PY) tests/fuzz/guided.py --seconds $(or $(SECONDS),60)
 
-# 40 runs killed at random moments and resumed (make test tries 10 of them)
+# runs killed at random moments and resumed (make test tries 10 of them, and no agent)
 kills: setup
-	BTR_KILLS=40 $(PY) -m pytest tests/journal/test_kill.py
+	BTR_KILLS=$(or $(ROUNDS),200) BTR_KILLED_AGENTS=$(or $(AGENTS),40) $(PY) -m pytest tests/journal/test_kill.py
 
 powercuts: setup
 	BTR_POWERCUTS=50 $(PY) -m pytest tests/journal/test_power.py

@@ -26,23 +26,28 @@ class Equipment:
         self.world, self.task, self.seed, self.budget = world, task, seed, budget
         self.recall, self.namespace = recall, namespace
         self.opened: list[Any] = []
-        self.models = self._models(model)
-        self.memory = self._memory(memory)
+        self.judged: Verdict | None = None  # what the world said when the root ended, of a run that is made again
         self.notebook: Any = None
+        try:
+            self.models = self._models(model)
+            self.memory = self._memory(memory)
+        except BaseException:
+            self.close()
+            raise
 
     def _models(self, model: Models | None) -> dict[str, Any]:
+        """By role; a file or a server that has several roles is opened once."""
         if model is None:
             return {}
-        if isinstance(model, Mapping):
-            return {str(name): self._model(m) for name, m in model.items()}
-        return {"default": self._model(model)}
+        roles = model if isinstance(model, Mapping) else {"default": model}
+        named = dict.fromkeys(str(m) for m in roles.values() if isinstance(m, str | Path))
+        opened = {name: self._model(name) for name in named}
+        return {str(role): opened[str(m)] if isinstance(m, str | Path) else m for role, m in roles.items()}
 
-    def _model(self, model: Any) -> Any:
-        if not isinstance(model, str | Path):
-            return model
+    def _model(self, name: str) -> Any:
         from bt_runtime.llm import open_model
 
-        self.opened.append(open_model(str(model)))
+        self.opened.append(open_model(name))
         return self.opened[-1]
 
     def _memory(self, memory: Any) -> Any:
@@ -55,8 +60,18 @@ class Equipment:
         self.opened.append(Episodes.open(memory, count=count))
         return self.opened[-1]
 
-    def attach(self, context: Context, run: str) -> None:
-        """Puts everything where the nodes look for it."""
+    def ready(self) -> None:
+        """Waits for what was opened; raises what cannot be used, before anything is ticked."""
+        try:
+            for thing in self.opened:
+                if hasattr(thing, "ready"):
+                    thing.ready()
+        except BaseException:
+            self.close()
+            raise
+
+    def attach(self, context: Context, run: str, again: bool = False) -> None:
+        """Puts everything where the nodes look for it. `again`: what this run has told its memory is told anew."""
         services = context.services
         found = {
             "world": self.world, "models": self.models or None, "model": self.models.get("default"),
@@ -76,7 +91,7 @@ class Equipment:
             from bt_runtime.memory.notebook import Notebook
 
             task, kind = (self.task.id, self.task.kind) if self.task is not None else ("", "")
-            self.notebook = Notebook(self.memory, run=run, task=task, kind=kind, namespace=self.namespace)
+            self.notebook = Notebook(self.memory, run=run, task=task, kind=kind, namespace=self.namespace, again=again)
             services["notebook"] = self.notebook
 
     def _working_memory(self, context: Context) -> None:
@@ -88,15 +103,19 @@ class Equipment:
 
     def verdict(self) -> Verdict | None:
         """How the world says the task stands; None without a world or a task."""
+        if self.judged is not None:
+            return self.judged
         judge = getattr(self.world, "verdict", None)
         found = judge() if judge is not None else None
         return found if found is not None and found.total else None
 
-    def finish(self) -> None:
-        """The root has ended: what its agents lived through is written, with the world's verdict."""
-        notebook, self.notebook = self.notebook, None
-        if notebook is not None:
-            notebook.close(self.verdict())
+    def finish(self) -> int:
+        """The root has ended: what its agents lived through is written, with the world's verdict. Gives how many."""
+        if self.notebook is None:
+            return 0
+        added = self.notebook.close(self.verdict())
+        self.notebook = None  # only now: what could not be written is tried once more when the run is closed
+        return int(added.new + added.known)
 
     def close(self) -> None:
         for thing in reversed(self.opened):

@@ -24,7 +24,7 @@ from bt_runtime.tree.engine import Engine, Observer, Tick
 from bt_runtime.tree.findings import did_you_mean
 from bt_runtime.tree.graft import How, Refused, Request
 from bt_runtime.tree.loader import DEFAULT_CAPS, Caps, Loader
-from bt_runtime.tree.node import INVALID, Node
+from bt_runtime.tree.node import FAILURE, INVALID, SUCCESS, Node
 from bt_runtime.tree.runner import Runner, interruptible
 from bt_runtime.tree.shape import through
 from bt_runtime.tree.spec import TreeSpec
@@ -140,11 +140,14 @@ class Run:
         self.runner = Runner(self.engine, hz)
         self.journal = _recorder(journal, journal_policy)
         self.name = self.journal.name_of(self.name) if self.journal is not None else self.name
-        self.equipment.attach(self.context, self.name)
+        again = self.journal is not None and self.journal.recording is not None
+        if again:
+            self.equipment.ready()
+        self.equipment.attach(self.context, self.name, again)
         if self.journal is not None:
             self.journal.attach(self, {
                 "inputs": inputs, "seed": seed, "budget": budget, "recall": recall, "strict": strict, "hz": hz,
-                "model": model, "memory": memory,
+                "model": model, "memory": memory, "services": services,
             })  # fmt: skip
         self.status: Status = INVALID
 
@@ -183,9 +186,14 @@ class Run:
         self.context.aside(Line(slow.path, "warning", text))
 
     def _finish(self) -> None:
+        """In this order: how it ended is on the disk, then in the memory, and then it is over."""
         if self.journal is not None:
             self.journal.verdict(self.equipment.verdict())
-        self.equipment.finish()
+            if self.equipment.notebook is not None:
+                self.journal.settled()
+        experiences = self.equipment.finish()
+        if self.journal is not None and self.status in (SUCCESS, FAILURE):
+            self.journal.finished(experiences)
 
     def halt(self, reason: str, by: str = "operator") -> int:
         """Returns when every running skill was told to cancel; how many nodes were running."""
@@ -205,12 +213,16 @@ class Run:
         self.close("the run was closed" if error is None else f"{type(error).__name__}: {error}")
 
     def close(self, reason: str = "the run was closed") -> None:
-        self.engine.halt(reason, "run")
-        self.engine.shutdown()
-        self._finish()
-        self.equipment.close()
-        if self.journal is not None:
-            self.journal.close()
+        try:
+            self.engine.halt(reason, "run")
+            self.engine.shutdown()
+            self._finish()
+        finally:
+            try:
+                self.equipment.close()
+            finally:
+                if self.journal is not None:
+                    self.journal.close()
 
     # Shape -----------------------------------------------------------------------------------
 

@@ -16,14 +16,18 @@ from bt_runtime.diagnose import Faults
 from bt_runtime.journal import folder, mark
 from bt_runtime.journal.reading import Recording
 from bt_runtime.playback import again
-from bt_runtime.playback.resume import resume
+from bt_runtime.playback.resume import finished, resume
 
 SUCCESS, FAILURE, BUDGET, INTERRUPTED = 0, 1, 4, 130
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("journal", metavar="RUN", help="its name, the beginning of it, `last`, or a file")
-    parser.add_argument("--model", help="a model file instead of the one that the run had")
+    parser.add_argument("--model", metavar="FILE", help="the model, where it is now")
+    parser.add_argument("--memory", metavar="FILE", help="the memory, where it is now")
+    parser.add_argument(
+        "--changed", action="store_true", help="go on although model, memory or files are not those that it ran with"
+    )
     parser.add_argument("--hz", type=float, help="tick at this rate instead of the run's")
     parser.add_argument("--seconds", type=float, help="stop after so long")
     parser.add_argument("--slow", type=float, metavar="S", help="name a node that holds a tick so long [default: 0.5]")
@@ -33,8 +37,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     path = folder.find(args.journal, reading(args))
+    for late in folder.after(path) if args.journal == "last" else ():
+        print(f"{late.stem}: cut off before it began, nothing was ticked; stepping over it", file=sys.stderr)
     recording = Recording(path)
-    if recording.result:
+    if finished(recording):
         return _said(args, recording.name, recording.result, recording.last_tick, "it had ended")
     print(f"{recording.name}: back to tick {recording.last_tick}", file=sys.stderr)
     if (broken := mark.read(path)) is not None:
@@ -42,14 +48,15 @@ def run(args: argparse.Namespace) -> int:
     if recording.damage:
         print(f"damaged: {recording.damage}; on from the last whole decision", file=sys.stderr)
     asked = trusted(path, recording, args.model)
-    with resume(path, model=args.model) as going:
+    with resume(path, model=args.model, memory=args.memory, changed=args.changed) as going:
         going.context.aside = Teller(printed, "warning").log
         if args.slow is not None and going.engine.watchdog is not None:
             going.engine.watchdog.seconds = args.slow
         ended = going.status.name in ("SUCCESS", "FAILURE")
         status = going.status if ended else going.spin(args.hz, args.seconds)
         stopped, timed_out = going.runner.stopped, going.runner.timed_out
-        code = _said(args, going.name, status.name, going.engine.count, stopped or ("time is up" if timed_out else ""))
+        why = "it had ended" if recording.result else stopped or ("time is up" if timed_out else "")
+        code = _said(args, going.name, status.name, going.engine.count, why)
     if asked:
         trust.remember(path)  # as it is now
     return INTERRUPTED if stopped else BUDGET if timed_out else code

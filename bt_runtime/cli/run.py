@@ -14,7 +14,7 @@ from bt_runtime.cli import Exit, trusting
 from bt_runtime.cli.color import add_color, painted
 from bt_runtime.cli.failure import say
 from bt_runtime.cli.journals import add_folder, writing
-from bt_runtime.cli.models import decides, open_models
+from bt_runtime.cli.models import decides, places
 from bt_runtime.cli.named import STDIN, found
 from bt_runtime.cli.result import CutShort, result, show
 from bt_runtime.cli.serving import add_serving
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
                 inputs=inputs,
                 world=task and task.world,
                 task=task and task.task,
-                model=open_models(settings, stack) if decides(tree.spec) else None,
+                model=places(settings) if decides(tree.spec) else None,
                 memory=settings["memory"],
                 seed=args.seed,
                 budget=budget(args),

@@ -38,8 +38,9 @@ def journal(path: Path, head: Mapping[str, Any], tree: Tree | None) -> bool:
     """Asks about a journal that is to be gone on with. Was it trusted by what is in it?"""
     reasons = [f"questions go to {a}" for a in addresses(head.get("model"))]
     reasons += python_of(tree) if tree is not None else ["Python that its tree names"]
-    if isinstance(head.get("memory"), str) and not _at_hand(Path(head["memory"])):
-        reasons.append(f"experiences are read from and written to {head['memory']}")
+    memory = ((head.get("given") or {}).get("memory") or {}).get("name")
+    if isinstance(memory, str) and not _at_hand(Path(memory)):
+        reasons.append(f"experiences are read from and written to {memory}")
     if not reasons or trust.knows(path.parent):
         return False
     if not trust.knows(path):

@@ -2,55 +2,45 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
+import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import IO
 
 from bt_runtime.diagnose import BtError, nearest
-from bt_runtime.journal import mark
+from bt_runtime.journal import lock, mark
 from bt_runtime.journal.store import SUFFIX, Limits
 
 RUNS = "runs"
 
 
-class Lock:
-    """Held by the process that writes a journal; the system lets go of it when that dies."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path.with_suffix(".lock")
-        self.file: IO[str] | None = self.path.open("a")
-        try:
-            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self.file.close()
-            raise BtError(f"{path.name} is being written by another process", "end that run first") from None
-
-    def release(self) -> None:
-        if self.file is not None:
-            self.path.unlink(missing_ok=True)
-            self.file.close()
-            self.file = None
-
-
 def is_live(path: Path) -> bool:
     """Is some process writing this journal?"""
-    lock = path.with_suffix(".lock")
-    try:
-        with lock.open() as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True
-    return False
+    return lock.is_held(path)
 
 
 def journals(folder: Path) -> list[Path]:
     """All journals of a folder, the oldest first."""
     return sorted(folder.glob(f"*{SUFFIX}"), key=lambda p: (p.stat().st_mtime, p.name)) if folder.is_dir() else []
+
+
+def begun(path: Path) -> bool:
+    """Does it say what its run is made of? A process that was killed in its first moments leaves a journal without."""
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)) as connection:
+            return connection.execute("SELECT 1 FROM head LIMIT 1").fetchone() is not None
+    except sqlite3.OperationalError as error:
+        return "no such table" not in str(error)
+    except sqlite3.Error:
+        return True  # damaged: that is for its reader to say
+
+
+def after(path: Path) -> list[Path]:
+    """The journals of its folder that are younger."""
+    there = journals(path.parent)
+    return there[there.index(path) + 1 :] if path in there else []
 
 
 def find(name: str, folder: Path) -> Path:
@@ -60,7 +50,7 @@ def find(name: str, folder: Path) -> Path:
         return direct
     there = journals(folder)
     if name == "last" and there:
-        return there[-1]
+        return next((p for p in reversed(there) if begun(p)), there[-1])
     exact = [p for p in there if p.stem == name]
     found = exact or [p for p in there if p.stem.startswith(name) or p.stem.endswith(name)]
     if len(found) == 1:
@@ -74,16 +64,19 @@ def find(name: str, folder: Path) -> Path:
 
 def files_of(path: Path) -> Iterator[Path]:
     """A journal and what SQLite keeps beside it."""
-    for each in (path, Path(f"{path}-wal"), Path(f"{path}-shm"), path.with_suffix(".lock")):
+    for each in (path, Path(f"{path}-wal"), Path(f"{path}-shm"), lock.beside(path)):
         if each.exists():
             yield each
 
 
 def remove(path: Path) -> None:
-    if is_live(path):
-        raise BtError(f"{path.stem} is being written", "end that run first")
-    for each in [*files_of(path), mark.place(path)]:
-        each.unlink(missing_ok=True)
+    held = lock.Lock(path)
+    try:
+        for each in [*files_of(path), mark.place(path)]:
+            if each != held.path:
+                each.unlink(missing_ok=True)
+    finally:
+        held.release()
 
 
 def usage(path: Path) -> int:
@@ -102,6 +95,16 @@ def let_old_go(folder: Path, limits: Limits) -> list[Path]:
         except (OSError, BtError):
             continue
     return gone
+
+
+def sweep(folder: Path) -> None:
+    """Removes the locks of processes that died before their journal was there."""
+    for left in folder.glob("*.lock"):
+        path = left.with_suffix(SUFFIX)
+        if path.exists() or is_live(path):
+            continue
+        with suppress(OSError, BtError):
+            lock.Lock(path).release()
 
 
 def new_path(folder: Path, name: str) -> Path:

@@ -112,9 +112,14 @@ class Recording:
             with closing(self._open()) as connection:
                 found = {n: json.loads(v) for n, v in connection.execute("SELECT name, value FROM head")}
         except (sqlite3.Error, ValueError) as error:
+            if "no such table" not in str(error):
+                hint = "its beginning is damaged: nothing can be restored"
+                raise BtError(f"{self.path} cannot be read as a journal: {error}", hint) from error
+            found = {}
+        if not found:
             raise BtError(
-                f"{self.path} cannot be read as a journal: {error}", "its beginning is damaged: nothing can be restored"
-            ) from error
+                f"{self.path}: the run was cut off before it began; nothing was ticked", f"btr runs rm {self.path}"
+            )
         if found.get("format") != FORMAT or "tree" not in found:
             raise BtError(f"{self.path} is no journal of this version", "export it with the version that wrote it")
         if found.get("sum") != head_sum(found):

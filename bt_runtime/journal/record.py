@@ -5,19 +5,22 @@ from __future__ import annotations
 import platform
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.journal import codec, folder, sources
+from bt_runtime.journal import codec, folder, outfit, sources
 from bt_runtime.journal.action import TapedActivity
 from bt_runtime.journal.doubt import entry_of
+from bt_runtime.journal.early import Early
+from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.store import FORMAT, Batch, Limits, NodeRow, Store, head_sum
+from bt_runtime.journal.store import FORMAT, Batch, Event, Limits, NodeRow, Store, head_sum
 from bt_runtime.journal.surroundings import Around
-from bt_runtime.journal.tape import Tape
+from bt_runtime.journal.tape import Difference, Tape
 from bt_runtime.journal.taped import TapedClock
 from bt_runtime.journal.texts import Texts
 from bt_runtime.journal.trouble import BEST_EFFORT, POLICIES
@@ -31,16 +34,21 @@ if TYPE_CHECKING:
     from bt_runtime.tree.engine import Tick
 
 FIRST = 10.0  # seconds in which the beginning of a journal has to be on the disk
+SETTLED = 10.0  # seconds that the end of a run waits for the disk
 LONG = 10_000  # characters of a value that a node writes; what others write is kept whole
 _PLAIN = (str, int, bool, type(None))
 
 
 class Recorder:
-    """Given to a Run. `recording` is what happened before, when the run is one that is made again."""
+    """Given to a Run. `recording` is what happened before, when the run is one that is made again.
+
+    Who goes on with a journal has its `lock` since before it was read; notes that were `standing` behind the last
+    answer are kept.
+    """
 
     def __init__(
-        self, place: Path | str | None, recording: Recording | None = None, limits: Limits | None = None,
-        policy: str | None = None,
+        self, place: Path | str | None, recording: Recording | None = None, limits: Limits | None = None, *,
+        policy: str | None = None, lock: Lock | None = None, standing: Sequence[Event] = (),
     ) -> None:  # fmt: skip
         self.place = Path(place) if place is not None else None  # the folder; of a recording's own file, its path
         self.recording, self.limits = recording, limits or Limits()
@@ -49,13 +57,14 @@ class Recorder:
         if self.policy not in POLICIES:
             raise BtError(f"`{self.policy}` is no policy of a journal", f"there are {' and '.join(POLICIES)}")
         self.tape = Tape(None, recording)
-        self.lock: folder.Lock | None = None
+        self.lock, self.standing = lock, standing
+        self.since = 0  # the tick from which on changes of status are written
         self.around: Around
         self.path: Path | None = None
         self.entries: list[Entry] | None = None
         self.nodes = 0  # numbered so far
         self.ticks = 0  # the latest that was told
-        self.closed = self.judged = False
+        self.closed = self.judged = self.over = False
         self.stack = ExitStack()  # what has to be there for as long as the run
 
     def name_of(self, name: str) -> str:
@@ -87,42 +96,56 @@ class Recorder:
         assert self.place is not None
         if self.recording is None:
             folder.let_old_go(self.place, self.limits)
+            folder.sweep(self.place)
             self.path = folder.new_path(self.place, run.name)
         else:
             self.path = self.recording.path
-        self.lock = folder.Lock(self.path)
+        if self.lock is None:
+            self.lock = Lock(self.path)
+        if self.recording is not None:
+            self.since = self.recording.events[-1].tick if self.recording.events else 0
+            self.tape.writer, self.tape.on_live = Early(), self._goes_on
+            if self.tape.live:
+                self._goes_on()
+            return
         try:
-            if self.recording is not None and self.recording.damage:
-                rebuild(self.recording, self.path, self.limits)
-            store = Store(self.path, self.limits)
-            texts = Texts()
-            if self.recording is not None:
-                self._go_on(store, texts, self.recording)
+            self.tape.writer = Writer(Store(self.path, self.limits), Texts(), 0, self._told, self.policy)
         except BaseException:
             self.lock.release()
             raise
-        seq = len(self.recording.events) if self.recording else 0
-        self.tape.writer = Writer(store, texts, seq, self._told, self.policy)
-        if self.recording is None:
-            head = self._head(run, given)
-            for name, value in {**head, "sum": head_sum(head)}.items():
-                self.tape.writer.head(name, value)
-            self._begin(self.tape.writer)
+        head = self._head(run, given)
+        for name, value in {**head, "sum": head_sum(head)}.items():
+            self.tape.writer.head(name, value)
+        self._begin(self.tape.writer)
 
-    def _go_on(self, store: Store, texts: Texts, recording: Recording) -> None:
+    def _goes_on(self) -> None:
+        """The run stands where it stood: only now is its journal touched, and what it will say anew cut off."""
+        assert self.recording is not None and self.path is not None and isinstance(self.tape.writer, Early)
+        try:
+            if self.recording.damage:
+                rebuild(self.recording, self.path, self.limits)
+            store, texts = Store(self.path, self.limits), Texts()
+            seq = self._cut(store, texts, self.recording)
+        except Exception as error:
+            self.tape.broken = True
+            raise Difference(self.tape.tick(), f"its journal cannot be written: {error}") from error
+        self.tape.writer = self.tape.writer.hand_over(Writer(store, texts, seq, self._told, self.policy))
+
+    def _cut(self, store: Store, texts: Texts, recording: Recording) -> int:
         last = recording.events[-1] if recording.events else None
-        store.cut(last.seq if last else 0, last.tick if last else 0, recording.sum)
+        seq = store.cut(last.seq if last else 0, self.since, recording.sum, self.standing)
         for number in sorted(recording.texts)[-64:]:
             texts.remember(number, recording.texts[number])
         texts.last = max(recording.pieces, default=0)
+        return seq
 
     def _head(self, run: Any, given: dict[str, Any]) -> dict[str, Any]:
         tree, spec = run.tree, run.spec
         loader = tree.first
         files = sources.kept(loader.files, loader.project, loader.home)
         text = spec.text
+        kept = outfit.kept(run, given)
         root = next((p for p, read in loader.files.items() if read == text), None)
-        model, memory = given.get("model"), given.get("memory")
         return {
             "format": FORMAT, "name": run.name, "tree": spec.name, "file": spec.file, "text": text,
             "root": str(root or ""), "folder": str(spec.folder), "files": files,
@@ -131,8 +154,7 @@ class Recorder:
             "inputs": codec.plain(dict(given.get("inputs") or {})), "seed": given.get("seed", 0),
             "budget": codec.plain(list(given["budget"])) if given.get("budget") is not None else None,
             "recall": bool(given.get("recall", True)), "strict": bool(given.get("strict")), "hz": given.get("hz"),
-            "policy": self.policy,
-            "model": _named(model), "memory": str(memory) if isinstance(memory, str | Path) else None,
+            "policy": self.policy, "given": kept, "model": outfit.names(kept["models"]),
             "versions": versions(), "started": time.time(), **self.around.head(),
         }  # fmt: skip
 
@@ -211,7 +233,7 @@ class Recorder:
         if tick.halts or tick.crashes or tick.grafts or tick.status is not RUNNING:
             self._noted(tick)
         tape = self.tape
-        if tick.changes and tape.writer is not None and tape.live:
+        if tick.changes and tape.writer is not None and tick.number >= self.since and not tape.broken:
             tape.writer.changes(tick.number, tick.changes)
         self.ticks = tick.number
 
@@ -256,6 +278,17 @@ class Recorder:
             self.judged = True
             self.tape.note("verdict", {"met": verdict.met, "total": verdict.total})
 
+    def settled(self, seconds: float = SETTLED) -> None:
+        """What was noted so far is on the disk, or cannot be brought there."""
+        if self.tape.writer is not None:
+            self.tape.writer.durable().wait(seconds)
+
+    def finished(self, experiences: int) -> None:
+        """The root has ended, and nothing is left to do: its experiences are in the memory."""
+        if not self.over:
+            self.over = True
+            self.tape.note("closed", {"experiences": experiences})
+
     def close(self) -> None:
         if self.closed:
             return
@@ -279,13 +312,6 @@ def rebuild(recording: Recording, path: Path, limits: Limits) -> None:
     head = {name: codec.text(value) for name, value in recording.head.items()}
     store.commit(Batch(recording.events, pieces, ticks, recording.nodes, head), durable=True)
     store.close()
-
-
-def _named(model: Any) -> Any:
-    """How a person named the models; what was given as an object has no name that could be given again."""
-    if isinstance(model, dict):
-        return {str(k): _named(v) for k, v in model.items()}
-    return str(model) if isinstance(model, str | Path) else None
 
 
 def versions() -> dict[str, str]:

@@ -171,14 +171,18 @@ class Store:
         pages = int(one("PRAGMA page_count").fetchone()[0]) - int(one("PRAGMA freelist_count").fetchone()[0])
         return pages * int(one("PRAGMA page_size").fetchone()[0])
 
-    def cut(self, seq: int, tick: int, sum: int) -> None:
-        """Forgets what came after; the run goes on from there, and says once more what changed in that tick."""
+    def cut(self, seq: int, tick: int, sum: int, standing: Sequence[Event] = ()) -> int:
+        """Forgets what came after, but for what stands; the run goes on from there, and says once more what changed
+        in that tick. Gives the number of the last event."""
         run = self.connection.execute
         run("BEGIN IMMEDIATE")
         run("DELETE FROM events WHERE seq > ?", (seq,))
         run("DELETE FROM ticks WHERE tick >= ?", (tick,))
-        run("COMMIT")
+        run("DELETE FROM nodes WHERE tick >= ?", (tick,))
         self.sum = sum
+        self._insert(Batch([e._replace(seq=seq + i) for i, e in enumerate(standing, 1)]))
+        run("COMMIT")
+        return seq + len(standing)
 
     def close(self) -> None:
         self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

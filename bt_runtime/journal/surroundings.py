@@ -40,7 +40,14 @@ class Around:
 
     @classmethod
     def recorded(cls, head: Mapping[str, Any]) -> Around:
-        return cls({k: head.get(k) for k in ("world", "task", "models", "working", "episodes", "person")})
+        return cls({k: head.get(k) for k in ("world", "task", "models", "working", "episodes", "person", "given")})
+
+    def task(self) -> Task | None:
+        """The one that the run was given, rather than found in its world."""
+        kept = self.kept["task"]
+        if kept is None or not (self.kept.get("given") or {}).get("task"):
+            return None
+        return Task(kept["id"], kept["kind"], kept["goal"], codec.full(kept["data"]))
 
     def head(self) -> dict[str, Json]:
         return self.kept

@@ -6,7 +6,7 @@ A tree is deterministic but for what it is told: the time, a model's answers, a 
 from __future__ import annotations
 
 import json
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -22,6 +22,7 @@ ASKED = frozenset(
 )
 OUTSIDE = frozenset({"write", "change", "halt", "late"})  # what others did, between two ticks
 TAPED = ASKED | OUTSIDE
+STANDING = frozenset({"resumed", "in doubt"})  # notes of what befell a process: no run that is made again makes them
 
 
 class Difference(BaseException):
@@ -48,7 +49,7 @@ class Tape:
         self.recording = recording
         events: Iterable[Event] = recording.until_full() if recording else ()
         self.events = deque(in_order(e for e in events if e.kind in TAPED))
-        self.told = sum(1 for e in events if e.kind not in TAPED)  # notes that were written already
+        self.told = Counter((e.tick, e.kind) for e in events if e.kind not in TAPED | STANDING)  # written already
         self.tick: Callable[[], int] = lambda: 0
         self.on_live: Callable[[], None] = lambda: None
         self.broken = False  # a difference was found: what the halted nodes still ask has no meaning
@@ -119,10 +120,11 @@ class Tape:
     # Writing ---------------------------------------------------------------------------------
 
     def note(self, kind: str, body: dict[str, Json], texts: dict[str, str] | None = None) -> None:
-        """For people and for the record; a run that is made again does not need it."""
-        if self.told > 0:
-            self.told -= 1
-        elif self.writer is not None and self.goes_on:
+        """For people and for the record. A run that is made again makes its notes again: those that are there stay."""
+        key = (self.tick(), kind)
+        if self.told[key] > 0:
+            self.told[key] -= 1
+        elif self.writer is not None and not self.broken:
             self.writer.event(self.tick(), kind, body, texts)
 
     def put(

@@ -83,6 +83,13 @@ class Episodes:
 
     def add(self, experiences: Iterable[Experience]) -> Added:
         """All in one transaction, on disk when this returns. What the store knows already is not written twice."""
+        return self._add(experiences)
+
+    def retell(self, experiences: Iterable[Experience]) -> Added:
+        """All experiences of one run, in place of what that run told before: each of its agents' is there once."""
+        return self._add(experiences, instead=True)
+
+    def _add(self, experiences: Iterable[Experience], instead: bool = False) -> Added:
         found = [self._complete(e) for e in experiences]
         if not found:
             return Added(0, 0)
@@ -90,9 +97,13 @@ class Episodes:
             lacking = self.store.missing((e.key for e in found), self.embedder.fingerprint)
             vectors = dict(zip(lacking, embedders.embed_packed(self.embedder, lacking), strict=True))
             try:
-                return self.store.add(found, vectors, self.embedder.fingerprint, self.embedder.dim)
+                return self.store.add(found, vectors, self.embedder.fingerprint, self.embedder.dim, instead)
             except Vanished:
                 continue
+
+    def identity(self) -> str:
+        """Which memory this is, whatever is in it."""
+        return self.store.identity()
 
     def _complete(self, experience: Experience) -> Experience:
         checked = from_json(experience.to_json())

@@ -16,6 +16,7 @@ from bt_runtime.types import End, Verdict
 
 class Shelf(Protocol):
     def add(self, experiences: Iterable[Experience]) -> Added: ...
+    def retell(self, experiences: Iterable[Experience]) -> Added: ...
 
 
 class Notebook:
@@ -29,9 +30,10 @@ class Notebook:
         task: str = "",
         kind: str = "",
         namespace: str = "default",
+        again: bool = False,
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._shelf, self._now = shelf, now
+        self._shelf, self._now, self._again = shelf, now, again
         self._blank = Experience("", "", "success", namespace, task, kind, run)
         self._pages: dict[str, tuple[str, str, End, float]] = {}
         self._lock = threading.Lock()
@@ -48,13 +50,16 @@ class Notebook:
             self._pages[page] = (goal, text, end, round(self._now(), 3))
 
     def close(self, verdict: Verdict | bool | None) -> Added:
-        """All or nothing, durable when it returns. After a failed write it may be called again."""
+        """All or nothing, durable when it returns. After a failed write it may be called again.
+
+        A run that goes on (`again`) may have told some or all of this before it was cut off: what it tells now counts.
+        """
         met = verdict.met == verdict.total if isinstance(verdict, Verdict) else verdict
         with self._lock:
             pages = [
                 replace(self._blank, goal=goal, text=text, end=end, place=place, verdict=met, when=when)
                 for place, (goal, text, end, when) in self._pages.items()
             ]
-            added = self._shelf.add(pages)
+            added = self._shelf.retell(pages) if self._again else self._shelf.add(pages)
             self._closed = True
             return added

@@ -16,6 +16,7 @@ from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.rows import COLUMNS, Filter, told
 from bt_runtime.memory.vector import seal
 
+_IDENTITY = "SELECT value FROM meta WHERE key = 'identity'"
 CHECKED_WHOLE = 32 << 20  # bytes, about a tenth of a second; for larger ones there is `btr memory stats --check`
 
 
@@ -88,8 +89,14 @@ class Store:
         with self.reading() as db:
             return [key for key in dict.fromkeys(keys) if not db.execute(known, (key, fingerprint)).fetchone()]
 
-    def add(self, found: Sequence[Experience], vectors: Mapping[str, bytes], fingerprint: str, dim: int) -> Added:
-        """One transaction. `vectors` covers what `missing` named; the goals of others are in the store."""
+    def add(
+        self, found: Sequence[Experience], vectors: Mapping[str, bytes], fingerprint: str, dim: int,
+        instead: bool = False,
+    ) -> Added:  # fmt: skip
+        """One transaction. `vectors` covers what `missing` named; the goals of others are in the store.
+
+        `instead`: what the same runs have told before, and is not among this, goes.
+        """
         with self.writing() as db:
             kept = settle(db, self.path, fingerprint, dim)
             new = 0
@@ -99,6 +106,8 @@ class Store:
                 goal = _goal(db, experience.key, vectors, kept)
                 db.execute(f"INSERT INTO experiences VALUES (NULL{', ?' * 13})", _values(experience, goal))
                 new += 1
+            if instead:
+                _only(db, found)
             return Added(new, len(found) - new)
 
     def remove(self, uids: Iterable[str]) -> int:
@@ -107,11 +116,18 @@ class Store:
         with self.writing() as db:
             db.execute("PRAGMA secure_delete = ON")  # forgotten means overwritten
             for uid in uids:
-                for (goal,) in db.execute("DELETE FROM experiences WHERE uid = ? RETURNING goal", (uid,)).fetchall():
-                    gone += 1
-                    used = "SELECT 1 FROM experiences WHERE goal = ?"
-                    db.execute(f"DELETE FROM goals WHERE id = ? AND NOT EXISTS ({used})", (goal, goal))
+                gone += _forget(db, uid)
         return gone
+
+    def identity(self) -> str:
+        """A number drawn once, which stays when the memory grows or is copied; "" of an older one that is only read."""
+        with self.reading() as db:
+            found = db.execute(_IDENTITY).fetchone()
+        if found is None and not self.readonly:
+            with self.writing() as db:
+                db.execute("INSERT OR IGNORE INTO meta VALUES ('identity', lower(hex(randomblob(16))))")
+                found = db.execute(_IDENTITY).fetchone()
+        return str(found[0]) if found is not None else ""
 
     # Reading -------------------------------------------------------------------------------------
 
@@ -156,6 +172,25 @@ class Store:
     def kept(self) -> Kept | None:
         with self.pool.borrow() as db:
             return kept(db)
+
+
+def _forget(db: sqlite3.Connection, uid: str) -> int:
+    """An experience, and its goal when no other has it."""
+    gone = db.execute("DELETE FROM experiences WHERE uid = ? RETURNING goal", (uid,)).fetchall()
+    for (goal,) in gone:
+        used = "SELECT 1 FROM experiences WHERE goal = ?"
+        db.execute(f"DELETE FROM goals WHERE id = ? AND NOT EXISTS ({used})", (goal, goal))
+    return len(gone)
+
+
+def _only(db: sqlite3.Connection, found: Sequence[Experience]) -> None:
+    """Of the runs that tell this, nothing else."""
+    kept = {e.uid for e in found}
+    for run in dict.fromkeys((e.namespace, e.task, e.run) for e in found):
+        told = db.execute("SELECT uid FROM experiences WHERE namespace = ? AND task = ? AND run = ?", run).fetchall()
+        for (uid,) in told:
+            if uid not in kept:
+                _forget(db, uid)
 
 
 def _begin(db: sqlite3.Connection) -> None:

@@ -71,6 +71,11 @@ class Imports:
         )
 
 
+def services(laid_out: Path) -> dict[str, Any]:
+    """For a run that only tells again what its journal holds: no skill is called, and no Python of the journal's run."""
+    return {"scripted_skills": Everything(), "imports": Imports(laid_out, project.find_root())}
+
+
 def given(recording: Recording) -> dict[str, Any]:
     """What the run was made with, but for what stands around it."""
     head = recording.head
@@ -79,6 +84,17 @@ def given(recording: Recording) -> dict[str, Any]:
         "inputs": codec.full(head["inputs"]), "seed": head["seed"], "recall": head["recall"], "strict": head["strict"],
         "budget": Budget(*budget) if budget is not None else None, "hz": head["hz"],
     }  # fmt: skip
+
+
+class Everything:
+    """Stands for any skill: its answers are on the tape."""
+
+    def get(self, name: str) -> Any:
+        return _never
+
+
+def _never(**params: Any) -> None:
+    raise BtError("a skill of a replayed run is never called")
 
 
 def outside(run: Run) -> None:

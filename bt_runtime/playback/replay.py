@@ -11,7 +11,6 @@ from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.tape import Difference, Over
 from bt_runtime.playback import again
-from bt_runtime.project import find_root
 from bt_runtime.runtime import Run
 
 if TYPE_CHECKING:
@@ -41,24 +40,14 @@ def replay(
         except Faults as faults:
             raise BtError(f"{recording.name}: its tree cannot be loaded by this version", str(faults)) from faults
         recorder = Recorder(None, recording)
-        services = {"scripted_skills": _Everything(), "imports": again.Imports(folder, find_root())}
-        run = Run(loaded, services=services, journal=recorder, **{**again.given(recording), "strict": False})
+        run = Run(
+            loaded, services=again.services(folder), journal=recorder, **{**again.given(recording), "strict": False}
+        )
         try:
             return _replayed(run, recording, until, see)
         finally:
             recorder.tape.broken = True  # what the end halts has no counterpart in the recording
             run.close()
-
-
-class _Everything:
-    """Stands for any skill: its answers are on the tape."""
-
-    def get(self, name: str) -> Any:
-        return _never
-
-
-def _never(**params: Any) -> None:
-    raise BtError("a skill of a replayed run is never called")
 
 
 def _replayed(run: Any, recording: Recording, until: int | None, see: Callable[[Any, Any], None]) -> Replayed:

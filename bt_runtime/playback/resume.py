@@ -8,17 +8,16 @@ from typing import Any
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.journal import mark, sources
+from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
-from bt_runtime.journal.store import Limits
+from bt_runtime.journal.store import Event, Limits
 from bt_runtime.journal.surroundings import Around
-from bt_runtime.journal.tape import TAPED, Difference
+from bt_runtime.journal.tape import STANDING, TAPED, Difference
 from bt_runtime.playback import again
+from bt_runtime.playback.refit import CannotResume, Offer, refit, refit_memory
 from bt_runtime.runtime import Run, Tree, load
-
-
-class CannotResume(BtError):
-    """Why a run cannot go on from its journal."""
+from bt_runtime.types import Verdict
 
 
 def resume(
@@ -32,40 +31,89 @@ def resume(
     clock: Any = None,
     log: Any = None,
     limits: Limits | None = None,
+    changed: bool = False,
 ) -> Run:
     """The run, as it stood: tick it, or let it spin. What is not given is opened as it was named when the run began.
 
-    A `world` that is given must be fresh: it is put where the run began and led through the recorded actions, unless
-    it is `lasting` (it went on without us), which is left as it is.
+    What is missing, or is not what the run had, is refused before anything is opened for writing or ticked;
+    `changed` goes on with what is there. A `world` that is given must be fresh: it is put where the run began and led
+    through the recorded actions, unless it is `lasting` (it went on without us), which is left as it is.
     """
-    recording = Recording(Path(journal))
-    around = Around.recorded(recording.head)
-    _possible(recording, around)
-    _to_last_answer(recording)
-    world = _world(around, world)
-    head = recording.head
-    recorder = Recorder(recording.path, recording, limits)
-    tree = _tree(recorder, recording, skills)
-    run = Run(
-        tree, world=world, model=model if model is not None else head["model"], services=services, clock=clock,
-        memory=memory if memory is not None else head["memory"], log=log, journal=recorder, **again.given(recording),
-    )  # fmt: skip
+    path = Path(journal)
+    if not path.is_file():
+        raise BtError(f"there is no journal {path}", "`btr runs list` shows those that are there")
+    lock = Lock(path)  # before anything is read: what another process writes meanwhile would be cut off
+    recorder = None
     try:
+        recording = Recording(path)
+        around = Around.recorded(recording.head)
+        offer = Offer(model, memory, world, services or {})
+        _possible(recording, around)
+        if recording.result:
+            recorder, kit = _ended(recording, around, offer, changed, (lock, limits))
+        else:
+            kit = refit(recording, offer, changed)
+            recorder = Recorder(path, recording, limits, lock=lock, standing=_to_last_answer(recording))
+            kit.update(tree=_tree(recorder, recording, skills), services=services, world=_world(around, world))
+        run = Run(
+            task=around.task(), clock=clock, log=log, journal=recorder, **again.given(recording), **kit
+        )  # fmt: skip
+    except BaseException:
+        if recorder is not None:
+            recorder.close()
+        lock.release()
+        raise
+    return _led_back(run, recording)
+
+
+def finished(recording: Recording) -> bool:
+    """Has the run ended, with nothing left to do? Killed at its very end it may still owe its verdict and memory."""
+    if not recording.result:
+        return False
+    return recording.full or any(e.kind == "closed" for e in recording.events)
+
+
+def _ended(
+    recording: Recording, around: Around, offer: Offer, changed: bool, kept: tuple[Lock, Limits | None]
+) -> tuple[Recorder, dict[str, Any]]:
+    """A run whose root has ended asks and does nothing more: it is made again only to tell its memory and verdict."""
+    memory = refit_memory(recording, offer.memory, changed)
+    needed = recording.verdict is None or offer.world is not None or around.suite
+    world = _world(around, offer.world) if needed else None
+    recorder = Recorder(recording.path, recording, kept[1], lock=kept[0], standing=_to_last_answer(recording))
+    folder, tree = recorder.stack.enter_context(again.laid_out(recording))
+    return recorder, {
+        "tree": again.tree_of(recording, tree, folder), "memory": memory, "world": world,
+        "services": again.services(folder),
+    }  # fmt: skip
+
+
+def _led_back(run: Run, recording: Recording) -> Run:
+    """Its models are there, and it stands where it stood; else nothing was ticked and nothing is noted."""
+    assert run.journal is not None
+    try:
+        run.equipment.judged = Verdict(*recording.verdict) if recording.result and recording.verdict else None
         _catch_up(run, recording)
     except BaseException:
-        recorder.tape.broken = True
+        run.journal.tape.broken = True
+        run.equipment.notebook = None
         run.close()
         raise
     return run
 
 
-def _to_last_answer(recording: Recording) -> None:
-    """What was only noted after the last answer will be noted again; a halt at the very end is taken back."""
+def _to_last_answer(recording: Recording) -> list[Event]:
+    """What was only noted after the last answer will be noted again; a halt at the very end is taken back.
+
+    Gives what stands of that all the same: what befell processes.
+    """
     count = len(recording.events)
     while count and (recording.events[count - 1].kind not in TAPED or recording.events[count - 1].kind == "halt"):
         count -= 1
+    standing = [e for e in recording.events[count:] if e.kind in STANDING]
     if count < len(recording.events):
         recording.keep(count)
+    return standing
 
 
 def _possible(recording: Recording, around: Around) -> None:
@@ -124,4 +172,5 @@ def _catch_up(run: Run, recording: Recording) -> None:
             f"{recording.name} cannot be led back to where it was: {difference}",
             "`btr replay` shows more; a version, a prompt or a skill may have changed since",
         ) from None
-    run.journal.tape.note("resumed", {"tick": run.engine.count, "damage": recording.damage})
+    if not recording.result:
+        run.journal.tape.note("resumed", {"tick": run.engine.count, "damage": recording.damage})

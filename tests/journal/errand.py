@@ -1,58 +1,22 @@
-"""A run that can be killed: a world, and a scripted model that looks only at what it is asked and at the world.
-
-`python errand.py start FOLDER SUITE SEED lasting|simulated MOMENT` runs it in a process of its own, which SIGKILL ends
-at that moment (0: never); with `resume` it goes on. The last line printed is the result, with the moments there were.
-"""
+"""A run that can be killed: a world, and a scripted model that looks only at what it is asked and at the world."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import signal
-import sys
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
-from bt_runtime.journal.store import Store
-from bt_runtime.journal.writer import Writer
 from bt_runtime.playback.resume import resume
 from bt_runtime.runtime import Run
 from bt_runtime.types import Observation, Task
 
 PARTS = 3
 SIZE = 4  # actions of one part; the last one goes on to the end
-
-
-class Doom:
-    """Counts moments at which a process may die, and dies at one of them: before and after deeds, notes and commits."""
-
-    def __init__(self, moment: int) -> None:
-        self.moment, self.passed = moment, 0
-        self.lock = threading.Lock()
-        for owner, name in ((Writer, "event"), (Writer, "soon"), (Store, "commit"), (Site, "act"), (Site, "save")):
-            self.watch(owner, name)
-
-    def watch(self, owner: Any, name: str) -> None:
-        method = getattr(owner, name)
-
-        def watched(*args: Any, **named: Any) -> Any:
-            self.passes()
-            found = method(*args, **named)
-            self.passes()
-            return found
-
-        setattr(owner, name, watched)
-
-    def passes(self) -> None:
-        with self.lock:
-            self.passed += 1
-            if self.passed == self.moment:
-                os.kill(os.getpid(), signal.SIGKILL)
 
 
 class Site:
@@ -155,6 +119,7 @@ def reached(site: Site, plan: list[str]) -> int:
 
 
 def run_errand(mode: str, folder: Path, name: str, seed: int, lasting: bool) -> dict[str, Any]:
+    """`mode`: start it, or resume it. What it came to."""
     task = task_of(name, seed)
     site = Site(name, folder, lasting)
     model = ScriptedModel(script(site, oracle(name, task)), polls=2)
@@ -164,7 +129,7 @@ def run_errand(mode: str, folder: Path, name: str, seed: int, lasting: bool) -> 
             site.save()
         run = Run(
             "reactree", inputs={"goal": task.goal}, world=site, task=task, model=model, journal=folder / "runs",
-            seed=seed,
+            seed=seed, memory=folder / "memory.sqlite",
         )  # fmt: skip
     else:
         site.load()
@@ -173,10 +138,3 @@ def run_errand(mode: str, folder: Path, name: str, seed: int, lasting: bool) -> 
         status = run.status if run.status.name in ("SUCCESS", "FAILURE") else run.spin(hz=500, ticks=20_000)
         verdict = site.verdict()
     return {"status": status.name, "met": verdict.met, "total": verdict.total, "ticks": run.engine.count}
-
-
-if __name__ == "__main__":
-    how, where, suite, number, kind, moment = sys.argv[1:7]
-    doom = Doom(int(moment))
-    found = run_errand(how, Path(where), suite, int(number), kind == "lasting")
-    print(json.dumps({**found, "moments": doom.passed}), flush=True)

@@ -1,6 +1,7 @@
-"""A run that is killed at any moment goes on to the same verdict, and does nothing twice that may not be done twice.
+"""A run that is killed at any moment goes on to the same verdict, does nothing twice that may not be done twice, loses
+nothing without saying so, and tells its memory everything once.
 
-`BTR_KILLS=40 pytest tests/journal/test_kill.py` tries more moments (`make kills`).
+`make kills` tries more moments: `BTR_KILLS=200 BTR_KILLED_AGENTS=40 pytest tests/journal/test_kill.py`.
 """
 
 from __future__ import annotations
@@ -8,82 +9,83 @@ from __future__ import annotations
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.journal import errand
+from bt_runtime.journal import folder as journals
+from bt_runtime.memory.store import Store
 
-KILLS = int(os.environ.get("BTR_KILLS", "10"))
-CASES = [
-    ("house", 3, "simulated"),
-    ("house", 3, "lasting"),
-    ("textcraft", 16, "simulated"),
-    ("textcraft", 16, "lasting"),
-]
-REPEATABLE = ("inventory",)  # the only sentence of these manifests that says `on_resume: repeat`
-
-
-def process(how: str, folder: Path, case: tuple[str, int, str], moment: int = 0) -> subprocess.CompletedProcess[str]:
-    name, seed, kind = case
-    words = [sys.executable, errand.__file__, how, str(folder), name, str(seed), kind, str(moment)]
-    return subprocess.run(words, capture_output=True, text=True, timeout=120)
+ROUNDS = int(os.environ.get("BTR_KILLS", "10"))
+AGENTS = int(os.environ.get("BTR_KILLED_AGENTS", "0"))
+ROOT = Path(__file__).parents[2]
+RUN = ("run", "reactree", "--env", "house", "--model", "starter", "--seed", "3")
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory):
-    """How each errand ends when nobody kills it."""
-    found = {}
-    for case in CASES:
-        done = process("start", tmp_path_factory.mktemp("whole"), case)
-        assert done.returncode == 0, done.stderr
-        found[case] = json.loads(done.stdout.splitlines()[-1])
-        assert found[case]["met"] == found[case]["total"] > 0
-    return found
+def rounds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Iterator[str]]:
+    """A process without threads, which parts into those that are killed: nothing has to be imported again."""
+    words = [sys.executable, "-m", "tests.journal.kills", str(tmp_path_factory.mktemp("kills")), "0", str(ROUNDS)]
+    with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield iter(process.stdout)
+        process.kill()
 
 
-def deeds(folder: Path) -> list[tuple[str, str]]:
-    """(process, sentence) of everything that was ever done."""
-    path = folder / "deeds"
-    lines = path.read_text().splitlines() if path.exists() else []
-    return [tuple(line.split("\t")) for line in lines]  # type: ignore[misc]
+@pytest.mark.parametrize("number", range(ROUNDS))
+def test_a_run_that_was_killed_ends_as_if_it_had_not_been(number: int, rounds: Iterator[str]) -> None:
+    found = json.loads(next(rounds))
+    assert found["round"] == number
+    assert found["wrong"] == [], found
 
 
-@pytest.mark.parametrize("number", range(KILLS))
-def test_a_run_that_was_killed_goes_on_to_the_same_verdict_and_does_nothing_twice(number, whole, tmp_path):
-    draw = random.Random(number)
-    case = CASES[number % len(CASES)]
-    expected = whole[case]
-    moment = draw.randint(expected["moments"] // 50 + 1, expected["moments"] - 1)
-    killed = process("start", tmp_path, case, moment)
-    again = 0
-    while killed.returncode == -signal.SIGKILL and again < 2 and draw.random() < 0.3:
-        again += 1  # and once more, while it goes on
-        if list((tmp_path / "runs").glob("*.btr")):
-            killed = process("resume", tmp_path, case, draw.randint(1, expected["moments"]))
-    if killed.returncode == -signal.SIGKILL:
-        killed = process("resume", tmp_path, case)
-    assert killed.returncode == 0, f"moment {moment}: {killed.stderr[-2000:]}"
-    found = json.loads(killed.stdout.splitlines()[-1])
-    assert {k: found[k] for k in ("status", "met", "total")} == {k: expected[k] for k in ("status", "met", "total")}
-    plan = errand.oracle(case[0], errand.task_of(case[0], case[1]))
-    if case[2] == "simulated":  # each process builds its world anew
-        done = deeds(tmp_path)
-        last = [sentence for process, sentence in done if process == done[-1][0]]
-        assert last == plan
-    else:
-        site = json.loads((tmp_path / "site").read_text())  # saved together with what was done
-        assert without_repeats(site["sentences"], plan) == plan
+def btr(words: tuple[str, ...], folder: Path, seconds: float | None = None) -> str | None:
+    """What it said last; None when it was killed after so many seconds."""
+    command = [sys.executable, "-m", "bt_runtime.cli", *words, "--runs", str(folder / "runs")]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=seconds or 300)
+    except subprocess.TimeoutExpired:  # `run` has killed it
+        return None
+    return (done.stdout.strip().splitlines() or [done.stderr[-500:]])[-1]
 
 
-def without_repeats(done: list[str], plan: list[str]) -> list[str]:
-    """Repeats are left out where the manifest allows them; any other stays, and is seen."""
-    kept: list[str] = []
-    for sentence in done:
-        repeated = kept and kept[-1] == sentence and sentence.startswith(REPEATABLE)
-        if not (repeated and len(kept) < len(plan) and plan[len(kept)] != sentence):
-            kept.append(sentence)
-    return kept
+def verdict(folder: Path) -> tuple[str, str, int, set[str | None]]:
+    """State and verdict as the list of runs has it, and what is remembered of it."""
+    (found,) = json.loads(subprocess.run(
+        [sys.executable, "-m", "bt_runtime.cli", "runs", "list", "--json", "--runs", str(folder / "runs")],
+        cwd=ROOT, capture_output=True, text=True, timeout=300, check=True,
+    ).stdout)  # fmt: skip
+    with closing(Store(folder / "memory.sqlite", readonly=True)) as memory:
+        told = list(memory.each())
+    assert len({(e.task, e.place) for e in told}) == len(told)
+    return found["state"], found["verdict"], len(told), {str(e.verdict) for e in told}
+
+
+@pytest.mark.skipif(not AGENTS, reason="BTR_KILLED_AGENTS=40: `make kills`")
+def test_an_agent_s_run_that_was_killed_is_resumed_by_its_name_alone(tmp_path: Path) -> None:
+    """As a person does it: `btr resume last`, and nothing else; with the verdict and the memory of the uncut run."""
+    whole = tmp_path / "whole"
+    btr((*RUN, "--memory", str(whole / "memory.sqlite")), whole)
+    expected, draw, others, kills = verdict(whole), random.Random(7), [], 0
+    for number in range(AGENTS):
+        folder = tmp_path / str(number)
+        words: tuple[str, ...] = (*RUN, "--memory", str(folder / "memory.sqlite"))
+        said = None
+        for turn in range(5):
+            said = btr(words, folder, draw.uniform(1.0, 12.0) if turn < 1 + draw.randrange(3) else None)
+            there = list((folder / "runs").glob("*.btr"))
+            if said is not None:
+                break
+            kills += 1
+            if there and journals.begun(there[0]):
+                words = ("resume", "last")
+            for path in there if words[0] == "run" else ():
+                journals.remove(path)
+        if verdict(folder) != expected:
+            others.append((number, said, verdict(folder)))
+        print(f"{number + 1} of {AGENTS}: {kills} kills, {len(others)} not as the uncut run", flush=True)
+    assert not others, others

@@ -187,14 +187,16 @@ def test_a_world_of_ours_is_opened_again_by_its_name_and_led_to_where_it_was(run
     assert Recording(path).verdict == (1, 1)
 
 
-def test_a_tree_whose_file_was_changed_goes_on_as_the_one_it_was(runs, tmp_path):
+def test_a_tree_whose_file_was_changed_goes_on_as_the_one_it_was_when_told_so(runs, tmp_path):
     file = tmp_path / "t.yaml"
     file.write_text("version: 1\ntree: t\nroot:\n  sequence:\n    - set: {x: 1}\n    - wait: 5\n    - set: {y: 2}\n")
     run = Run(load(file), clock=Manual(), journal=runs)
     run.tick()
     path = abandoned(run)
     file.write_text("version: 1\ntree: t\nroot:\n  fail: {}\n")
-    with resume(path, clock=Manual()) as again:
+    with pytest.raises(CannotResume, match=r"t\.yaml has changed"):
+        resume(path, clock=Manual())
+    with resume(path, clock=Manual(), changed=True) as again:
         assert again.spin() is SUCCESS and again.blackboard["y"] == 2
 
 
@@ -210,3 +212,71 @@ def test_python_skills_have_to_be_given_again(runs):
     path = in_doubt(runs, drilling("repeat", []))
     with pytest.raises(CannotResume, match="Python skills: drill"):
         resume(path)
+
+
+LOGS = """
+version: 1
+tree: t
+root:
+  sequence:
+    - log: begun
+    - parallel: {children: [drill: {hole: 1}, drill: {hole: 2}, drill: {hole: 3}]}
+    - log: drilled
+    - drill: {hole: 4}
+    - log: the work is done
+"""
+
+
+@pytest.mark.parametrize("times", [1, 2, 3, 10])
+def test_no_resume_however_late_swallows_a_note(runs, times):
+    """What was in doubt stays told, and what comes after is told: each resume begins where the last was cut off."""
+    done: list[str] = []
+    drill = drilling("repeat", done)
+    path = abandoned(ticked(Run(load(LOGS, skills=[drill]), clock=Manual(), journal=runs)))
+    for _ in range(times - 1):
+        path = abandoned(ticked(resume(path, skills=[drill], clock=Manual())))
+    drill.ended = True
+    with resume(path, skills=[drill], clock=Manual()) as run:
+        assert run.spin() is SUCCESS
+    recording = Recording(path)
+    assert [b["text"] for _, b in recording.of("log")] == ["begun", "drilled", "the work is done"]
+    doubts = [b["sentence"] for _, b in recording.of("in doubt")]
+    assert sorted(doubts) == sorted(f"drill {n}" for n in (1, 2, 3) for _ in range(times))
+    assert sum(1 for _ in recording.of("resumed")) == times
+    assert [b["status"] for _, b in recording.of("result")] == ["SUCCESS"] == [recording.result]
+    assert replay(path).same
+
+
+def ticked(run: Run) -> Run:
+    for _ in range(4):
+        run.tick()
+    return run
+
+
+def test_a_write_between_two_ticks_at_the_end_of_the_journal_leaves_its_tick_whole(runs):
+    """The journal goes on behind it, and the tick before it keeps what it changed."""
+    tree = load("version: 1\ntree: t\nroot:\n  sequence: [set: {x: 1}, wait: 5, set: {y: '{x + 1}'}]\n")
+    run = Run(tree, clock=Manual(), journal=runs)
+    run.tick()
+    run.blackboard["x"] = 5
+    path = abandoned(run)
+    with resume(path, clock=Manual()) as again:
+        assert again.spin() is SUCCESS and again.blackboard["y"] == 6
+    found = replay(path)
+    assert found.same, found.difference
+
+
+def test_a_resume_that_cannot_lead_the_run_back_leaves_the_journal_as_it_was(runs, monkeypatch):
+    from bt_runtime.journal.tape import Difference, Tape
+
+    drill = drilling("repeat", [])
+    path = in_doubt(runs, drill)
+    before = [tuple(e) for e in Recording(path).events]
+
+    def differ(self: Tape, kind: str, number: int) -> None:
+        raise Difference(2, "another world")
+
+    monkeypatch.setattr(Tape, "answer", differ)
+    with pytest.raises(CannotResume, match="cannot be led back"):
+        resume(path, skills=[drill], clock=Manual())
+    assert [tuple(e) for e in Recording(path).events] == before
