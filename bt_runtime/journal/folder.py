@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import fcntl
 import os
-import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 from bt_runtime.diagnose import BtError, nearest
-from bt_runtime.journal.store import SUFFIX, Limits
+from bt_runtime.journal.layout import SUFFIX
 
 RUNS = "runs"
+EVENTS = ".jsonl"  # a file of a page's events
+MOST_NAME = 200  # bytes of a file's name, without its suffix
 
 
 class Lock:
@@ -47,19 +49,44 @@ def is_live(path: Path) -> bool:
     return False
 
 
+def touched(path: Path) -> float:
+    """When a journal was last written to: while a run goes on, that is the log beside the file."""
+    times = [0.0]
+    for each in (path, Path(f"{path}-wal")):
+        with suppress(OSError):
+            times.append(each.stat().st_mtime)
+    return max(times)
+
+
 def journals(folder: Path) -> list[Path]:
     """All journals of a folder, the oldest first."""
-    return sorted(folder.glob(f"*{SUFFIX}"), key=lambda p: (p.stat().st_mtime, p.name)) if folder.is_dir() else []
+    found = [p for p in folder.glob(f"*{SUFFIX}") if p.is_file()] if folder.is_dir() else []
+    return sorted(found, key=lambda p: (touched(p), p.name))
+
+
+def begun(path: Path) -> bool:
+    """Is there anything of the run? A process that is killed while it makes its journal leaves an empty one."""
+    try:
+        half = Path(f"{path}-journal")
+        return path.stat().st_size > 0 and not (half.exists() and half.stat().st_size > 0)
+    except OSError:
+        return False
+
+
+def is_path(name: str) -> bool:
+    """Does a word name a file, and not a run? A name alone never means what lies about in the working directory."""
+    return os.sep in name or name.endswith((SUFFIX, EVENTS))
 
 
 def find(name: str, folder: Path) -> Path:
     """A journal by its path, its run's name, the beginning of that, or `last`."""
     direct = Path(name)
-    if direct.is_file():
+    if is_path(name) and direct.is_file():
         return direct
     there = journals(folder)
-    if name == "last" and there:
-        return there[-1]
+    begun_ones = [path for path in there if begun(path)]
+    if name == "last" and begun_ones:
+        return begun_ones[-1]
     exact = [p for p in there if p.stem == name]
     found = exact or [p for p in there if p.stem.startswith(name) or p.stem.endswith(name)]
     if len(found) == 1:
@@ -68,12 +95,15 @@ def find(name: str, folder: Path) -> Path:
         raise BtError(f"`{name}` may be any of {len(found)} runs", ", ".join(p.stem for p in found[:8]))
     close = nearest(name, [p.stem for p in there])
     hint = f"did you mean `{close}`?" if close else f"`btr runs list` shows those in {folder}/"
+    if direct.is_file():
+        hint = f"the file of that name is `.{os.sep}{name}`"
     raise BtError(f"there is no run `{name}` in {folder}/", hint)
 
 
 def files_of(path: Path) -> Iterator[Path]:
     """A journal and what SQLite keeps beside it."""
-    for each in (path, Path(f"{path}-wal"), Path(f"{path}-shm"), path.with_suffix(".lock")):
+    beside = (Path(f"{path}-{what}") for what in ("wal", "shm", "journal"))
+    for each in (path, *beside, path.with_suffix(".lock")):
         if each.exists():
             yield each
 
@@ -90,19 +120,6 @@ def usage(path: Path) -> int:
     return sum(each.stat().st_size for each in files_of(path))
 
 
-def let_old_go(folder: Path, limits: Limits) -> list[Path]:
-    """Removes journals beyond the age limit that nobody writes; what cannot be removed stays."""
-    oldest, gone = time.time() - limits.days * 86400, []
-    for path in journals(folder):
-        try:
-            if path.stat().st_mtime < oldest and not is_live(path):
-                remove(path)
-                gone.append(path)
-        except (OSError, BtError):
-            continue
-    return gone
-
-
 def new_path(folder: Path, name: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -110,5 +127,10 @@ def new_path(folder: Path, name: str) -> Path:
         raise BtError(f"journals cannot be kept in {folder}: {error.strerror}", "name another folder") from error
     if not os.access(folder, os.W_OK):
         raise BtError(f"journals cannot be kept in {folder}: it cannot be written", "name another folder")
-    safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
-    return folder / f"{safe}{SUFFIX}"
+    return folder / f"{file_name(name)}{SUFFIX}"
+
+
+def file_name(name: str) -> str:
+    """A name out of a file or a tree as the name of a file: never hidden, never of another folder, never too long."""
+    safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in name).lstrip(".")
+    return safe.encode("utf-8", "ignore")[:MOST_NAME].decode("utf-8", "ignore") or "run"

@@ -11,11 +11,12 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.journal import codec, folder, sources
+from bt_runtime.journal import ageing, codec, folder, sources
 from bt_runtime.journal.action import TapedActivity
 from bt_runtime.journal.doubt import entry_of
+from bt_runtime.journal.layout import FORMAT, NodeRow, head_sum
 from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.store import FORMAT, Batch, Limits, NodeRow, Store, head_sum
+from bt_runtime.journal.store import Batch, Limits, Store
 from bt_runtime.journal.surroundings import Around
 from bt_runtime.journal.tape import Tape
 from bt_runtime.journal.taped import TapedClock
@@ -79,7 +80,7 @@ class Recorder:
     def _open(self, run: Any, given: dict[str, Any]) -> None:
         assert self.place is not None
         if self.recording is None:
-            folder.let_old_go(self.place, self.limits)
+            self._let_old_go(self.place)
             self.path = folder.new_path(self.place, run.name)
         else:
             self.path = self.recording.path
@@ -87,7 +88,7 @@ class Recorder:
         try:
             if self.recording is not None and self.recording.damage:
                 rebuild(self.recording, self.path, self.limits)
-            store = Store(self.path, self.limits)
+            store = Store(self.path, self.limits, self._summed(run, given))
             texts = Texts()
             if self.recording is not None:
                 self._go_on(store, texts, self.recording)
@@ -96,18 +97,27 @@ class Recorder:
             raise
         seq = len(self.recording.events) if self.recording else 0
         self.tape.writer = Writer(store, texts, seq, self._broke)
-        if self.recording is None:
-            head = self._head(run, given)
-            for name, value in {**head, "sum": head_sum(head)}.items():
-                self.tape.writer.head(name, value)
-            self.tape.writer.durable().wait(10)
+
+    def _let_old_go(self, place: Path) -> None:
+        gone = ageing.let_old_go(place, self.limits)
+        if gone:
+            names = ", ".join(path.stem for path in gone)
+            text = f"journals of runs that ended more than {self.limits.days:g} days ago were removed: {names}"
+            self.context.lines(Line("", "info", text))
+
+    def _summed(self, run: Any, given: dict[str, Any]) -> dict[str, str]:
+        """What a new journal begins with."""
+        if self.recording is not None:
+            return {}
+        head = self._head(run, given)
+        return {name: codec.text(value) for name, value in {**head, "sum": head_sum(head)}.items()}
 
     def _go_on(self, store: Store, texts: Texts, recording: Recording) -> None:
         last = recording.events[-1] if recording.events else None
         store.cut(last.seq if last else 0, last.tick if last else 0, recording.sum)
         for number in sorted(recording.texts)[-64:]:
-            texts.remember(number, recording.texts[number])
-        texts.last = max(recording.pieces, default=0)
+            texts.remember(number, recording.texts[number], recording.texts.depths[number])
+        texts.last = max(recording.texts, default=0)
 
     def _head(self, run: Any, given: dict[str, Any]) -> dict[str, Any]:
         tree, spec = run.tree, run.spec
@@ -256,11 +266,11 @@ def rebuild(recording: Recording, path: Path, limits: Limits) -> None:
     for each in folder.files_of(path):
         if each.suffix != ".lock":
             each.replace(f"{damaged}{each.name.removeprefix(path.name)}")
-    store = Store(path, limits)
-    pieces = [p for n, p in recording.pieces.items() if n in recording.texts]
-    ticks = [(t, recording.times[t], changes) for t, changes in sorted(recording.ticks.items())]
     head = {name: codec.text(value) for name, value in recording.head.items()}
-    store.commit(Batch(recording.events, pieces, ticks, recording.nodes, head), durable=True)
+    store = Store(path, limits, head)
+    ticks = [(t, recording.times[t], changes) for t, changes in sorted(recording.ticks.items())]
+    pieces = list(recording.texts.pieces.values())
+    store.commit(Batch(recording.events, pieces, ticks, recording.nodes), durable=True)
     store.close()
 
 

@@ -11,7 +11,8 @@ from typing import Any
 from py_trees.common import Status
 
 from bt_runtime.journal import codec
-from bt_runtime.journal.store import Batch, Event, NodeRow, Store, safe
+from bt_runtime.journal.layout import LONGEST, Event, NodeRow
+from bt_runtime.journal.store import Batch, Store, safe
 from bt_runtime.journal.texts import Piece, Texts
 from bt_runtime.types import Json
 
@@ -93,6 +94,7 @@ class Writer:
             self.wanted.wait(EVERY)
             self.wanted.clear()
             self._flush()
+            self._settle()
             if self.queue:
                 self.wanted.set()
         while self.queue:
@@ -118,6 +120,13 @@ class Writer:
         for ticket in made.tickets:
             ticket.settle()
 
+    def _settle(self) -> None:
+        try:
+            if not self.broken:
+                self.store.settle()
+        except Exception as error:
+            self._break(error)
+
     def _break(self, error: Exception) -> None:
         if not self.broken:
             self.broken = f"{type(error).__name__}: {error}"
@@ -130,12 +139,12 @@ class Writer:
         if self.is_full and kind not in ALWAYS:
             return
         for name, text in (texts or {}).items():
-            number, piece = self.texts.add(safe(text))
+            number, piece = self.texts.add(safe(text) if len(text) < LONGEST else f"({len(text):,} characters)")
             body = {**body, name: {codec.TAG: "text", "v": number}}
             if piece is not None:
                 made.texts.append(piece)
         self.seq += 1
-        made.events.append(Event(self.seq, tick, at, kind, codec.text(body)))
+        made.events.append(Event(self.seq, tick, at, kind, _bounded(body)))
 
     def _clock(self, made: _Made, tick: int, now: float) -> None:
         self._event(made, tick, time.time(), "clock", {"value": now}, None)
@@ -176,5 +185,15 @@ class _Made:
         return bool(self.events or self.texts or self.ticks or self.nodes or self.head)
 
     def batch(self) -> Batch:
-        head = {**self.head, **({"ticks": str(self.ticks[-1][0])} if self.ticks else {})}
-        return Batch(self.events, self.texts, self.ticks, self.nodes, head)
+        return Batch(self.events, self.texts, self.ticks, self.nodes, self.head)
+
+
+def _bounded(body: dict[str, Json]) -> str:
+    """As text; what is too long to be kept is described."""
+    text = codec.text(body)
+    if len(text) <= LONGEST:
+        return text
+    sizes = {name: len(codec.text(value)) for name, value in body.items()}
+    return codec.text(
+        {n: v if sizes[n] < 1000 else {codec.TAG: "opaque", "v": f"{sizes[n]:,} characters"} for n, v in body.items()}
+    )

@@ -18,7 +18,7 @@ from bt_runtime.journal.lines import lines
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.store import Limits
-from bt_runtime.journal.texts import Texts, assemble
+from bt_runtime.journal.texts import Texts, Whole
 from bt_runtime.playback.replay import replay
 from bt_runtime.playback.resume import CannotResume, resume
 from bt_runtime.runtime import Run, load
@@ -57,14 +57,14 @@ def test_texts_are_put_together_again_from_what_they_share(found):
         numbers.append(number)
         if piece is not None:
             pieces[number] = piece
-    whole = assemble(pieces)
+    whole = Whole(pieces.values())
     assert [whole[n] for n in numbers] == found
 
 
 def test_a_prompt_is_kept_by_what_it_adds_to_earlier_ones(errand_of):
     recording = Recording(errand_of("house", 3))
     asked = [body["prompt"] + body.get("offered", "") for _, body in recording.of("ask")]
-    kept = sum(len(p.rest) for p in recording.pieces.values())
+    kept = sum(len(p.rest) for p in recording.texts.pieces.values())
     assert kept < sum(len(text) for text in asked) / 4
 
 
