@@ -68,6 +68,22 @@ def _header(path: Path) -> None:
         raise BtError(f"{path} cannot be read as a journal: it is some other database", _NOTHING)
 
 
+def is_journal(path: Path) -> bool:
+    """By its content, whatever its name; one of an earlier format too."""
+    try:
+        with path.open("rb") as file:
+            begin = file.read(100)
+        if begin[:16] != _MAGIC or len(begin) < 100:
+            return False
+        if int.from_bytes(begin[68:72], "big") == MARK:
+            return True
+        with closing(_connected(path)) as connection:
+            found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' LIMIT 20").fetchall()
+        return {name for (name,) in found} == set(TABLES)
+    except (OSError, sqlite3.Error):
+        return False
+
+
 def _connected(path: Path) -> sqlite3.Connection:
     """Without a log beside it the file is all there is, and nothing is made beside it."""
     alone = "" if Path(f"{path}-wal").exists() or folder.is_live(path) else "&immutable=1"

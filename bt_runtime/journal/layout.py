@@ -75,7 +75,7 @@ class End(NamedTuple):
         *kept, sum = found
         if _crc(str(tuple(kept))) != sum:
             raise ValueError("what it says of its end is damaged")
-        return cls(*kept)  # type: ignore[arg-type]
+        return cls(*kept)
 
 
 def head_sum(head: Mapping[str, Json]) -> int:

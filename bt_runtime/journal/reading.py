@@ -9,7 +9,18 @@ from typing import Any, NamedTuple
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.journal import door, folder, sound
-from bt_runtime.journal.layout import End, Event, NodeRow, TickRow, checksum, head_sum, node_sum, piece_sum, tick_sum
+from bt_runtime.journal.layout import (
+    LONGEST,
+    End,
+    Event,
+    NodeRow,
+    TickRow,
+    checksum,
+    head_sum,
+    node_sum,
+    piece_sum,
+    tick_sum,
+)
 from bt_runtime.journal.texts import DEPTH, Piece, Whole
 from bt_runtime.types import Json
 
@@ -28,6 +39,15 @@ class Added(NamedTuple):
 
 class Recording:
     """What one run left. `damage` says what is wrong with it, "" when nothing is."""
+
+    head: dict[str, Any]  # what the run was made of
+    end: End
+    events: list[Event]
+    ticks: dict[int, str]
+    times: dict[int, float]
+    nodes: list[NodeRow]
+    texts: Whole
+    sum: int  # the chained checksum of the last event
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -114,11 +134,8 @@ class Recording:
 
     def _read(self) -> None:
         self.damage = ""
-        self.sum = 0  # the chained checksum of the last event
-        self.events: list[Event] = []
-        self.ticks: dict[int, str] = {}
-        self.times: dict[int, float] = {}
-        self.nodes: list[NodeRow] = []
+        self.events, self.nodes, self.sum = [], [], 0
+        self.ticks, self.times = {}, {}
         self.texts = Whole()
         self.latest = TickRow(-1, 0.0, "")
         with door.opened(self.path) as connection:
@@ -172,7 +189,7 @@ class Recording:
         for *row, sum in connection.execute(sql, (max(self.texts, default=0),)):
             piece = Piece(*row)
             if tuple(map(type, piece)) == (int, int, int, str) and piece_sum(piece) == sum:
-                self.texts.add(piece, door.LONGEST, DEPTH + 1)
+                self.texts.add(piece, LONGEST, DEPTH + 1)
 
     def _read_events(self, connection: sqlite3.Connection, added: Added) -> None:
         sql = "SELECT seq, tick, at, kind, body, sum FROM events WHERE seq > ? ORDER BY seq"

@@ -79,7 +79,7 @@ def body(event: Event) -> dict[str, Any]:
     _, tick, at, kind, text = event
     _row(event, (int, int, float, str, str))
     need(0 <= tick <= LAST_TICK and 0 <= at <= LAST_TIME and len(kind) <= NAME and len(text) <= LONGEST)
-    found = decoded(text)
+    found: dict[str, Any] = decoded(text)
     need(isinstance(found, dict) and (text.count("[") + text.count("{") <= DEEP or _shallow(found)))
     values = found if '"$":' not in text else {k: _value(v) for k, v in found.items()}
     _shaped(values, ENTRIES.get(kind, {}))
