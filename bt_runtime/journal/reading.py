@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -104,13 +105,11 @@ class Recording:
 
     def of(self, *kinds: str) -> Iterator[tuple[Event, dict[str, Any]]]:
         """Raises BtError when their texts come to more than anybody reads."""
-        told = 0
+        if sum(count for kind, count in self.lengths.items() if not kinds or kind in kinds) > MOST_TOLD:
+            why = f"the texts of {self.name} come to more than {MOST_TOLD // 2**20} million characters"
+            raise BtError(why, "`btr runs show` tells its story without them")
         for event in self.events:
             if not kinds or event.kind in kinds:
-                told += self.length(event)
-                if told > MOST_TOLD:
-                    why = f"the texts of {self.name} come to more than {MOST_TOLD // 2**20} million characters"
-                    raise BtError(why, "`btr runs show` tells its story without them")
                 yield event, self.body(event)
 
     def length(self, event: Event) -> int:
@@ -136,6 +135,7 @@ class Recording:
         self.damage = ""
         self.events, self.nodes, self.sum = [], [], 0
         self.ticks, self.times = {}, {}
+        self.lengths: Counter[str] = Counter()  # by kind, what an event's texts come to
         self.texts = Whole()
         self.latest = TickRow(-1, 0.0, "")
         with door.opened(self.path) as connection:
@@ -152,7 +152,8 @@ class Recording:
     def more(self) -> Added:
         """What was written since, by a run that goes on."""
         with door.opened(self.path) as connection:
-            self._say_end(connection)
+            row = connection.execute("SELECT value FROM head WHERE name = 'end'").fetchone()
+            self._say_end(sound.decoded(row[0]) if row is not None else None)
             return self._add(connection)
 
     def _head(self, connection: sqlite3.Connection) -> dict[str, Json]:
@@ -161,15 +162,17 @@ class Recording:
             if found.get("sum") != head_sum(found):
                 raise BtError(f"{self.path}: what this journal's run was made of is damaged", "nothing can be restored")
             sound.head(found)
-            self.end = End.of(found.pop("end", None))
+            self._say_end(found.pop("end", None))
         except (sqlite3.Error, ValueError, TypeError) as error:
             hint = "its beginning is damaged: nothing can be restored"
             raise BtError(f"{self.path} cannot be read as a journal: {error}", hint) from error
         return found
 
-    def _say_end(self, connection: sqlite3.Connection) -> None:
-        row = connection.execute("SELECT value FROM head WHERE name = 'end'").fetchone()
-        self.end = End.of(sound.decoded(row[0]) if row is not None else None)
+    def _say_end(self, found: Json) -> None:
+        try:
+            self.end = End.of(found)
+        except ValueError as error:
+            self.end, self.damage = End(), str(error)
 
     def _add(self, connection: sqlite3.Connection) -> Added:
         """All tables as they are at one moment; each as far as it is whole."""
@@ -206,6 +209,8 @@ class Recording:
             self.events.append(event)
             added.events.append(event)
             self.sum = sum
+            if _REFERENCE in event.body:
+                self.lengths[event.kind] += self.length(event)
         if len(self.events) != self.end.events or self.sum != self.end.sum:
             raise sound.Unsound(f"its end is missing: {len(self.events):,} of {self.end.events:,} events are there")
 

@@ -1,7 +1,7 @@
 """Journals that no recorder wrote: bits flipped by accident, and files made by somebody who knows the format.
 
-Everything takes a seed, so that a longer sweep tries other ones: `flipped`, `mutated`, `hostile`, and `tried`, which runs
-every command that reads a journal and says what it should not have done.
+Everything takes a seed, so that a longer sweep tries other ones: `flipped`, `mutated`, `hostile`, and `tried`, which
+runs every command that reads a journal and says what it should not have done.
 """
 
 from __future__ import annotations
@@ -22,7 +22,16 @@ from typing import Any
 
 from bt_runtime.cli import main
 from bt_runtime.journal.layout import (
-    NO_TICK, End, Event, NodeRow, TickRow, checksum, head_sum, node_sum, piece_sum, tick_sum,
+    NO_TICK,
+    End,
+    Event,
+    NodeRow,
+    TickRow,
+    checksum,
+    head_sum,
+    node_sum,
+    piece_sum,
+    tick_sum,
 )  # fmt: skip
 from bt_runtime.journal.texts import Piece
 
@@ -156,6 +165,17 @@ def summed(c: sqlite3.Connection) -> None:
 # By name ------------------------------------------------------------------------------------------
 
 
+def _chain(count: int) -> Iterator[tuple[Any, ...]]:
+    """Each as long as all before it, and a million characters more."""
+    for i in range(count):
+        yield 1000 + i, 999 + i if i else 0, i * 10**6, _MB, 0
+
+
+def _told_often(c: sqlite3.Connection) -> None:
+    c.execute("INSERT INTO texts VALUES (100000, 0, 0, ?, 0)", (_MB * 8,))
+    c.execute("UPDATE events SET kind = 'note', body = ? WHERE seq > 3", ('{"a":{"$":"text","v":100000}}',))
+
+
 def _sql(*statements: str) -> Change:
     return lambda c: [c.execute(s) for s in statements] and None
 
@@ -194,7 +214,7 @@ _MB = "a" * 1_000_000
 HOSTILE: dict[str, Change] = {
     "tick 10^15 with changes": _rows("ticks", lambda: iter([(10**15, 1e9, "1R", 0, 0)])),
     "tick 10^8 with changes": _rows("ticks", lambda: iter([(10**8, 1e9, "1R", 0, 0)])),
-    "tick 10^15 of an event": _sql("UPDATE events SET tick = 1000000000000000 WHERE seq = (SELECT max(seq) FROM events)"),
+    "tick 10^15 of an event": _sql("UPDATE events SET tick = 99999999999 WHERE seq IN (SELECT max(seq) FROM events)"),
     "a negative node": _sql("UPDATE ticks SET changes = '-5R 99999999R' WHERE tick = (SELECT min(tick) FROM ticks)"),
     "an unknown node": _sql("UPDATE ticks SET changes = '70000R' WHERE tick = (SELECT min(tick) FROM ticks)"),
     "a status that is none": _sql("UPDATE ticks SET changes = '1Z' WHERE tick = (SELECT min(tick) FROM ticks)"),
@@ -214,22 +234,19 @@ HOSTILE: dict[str, Change] = {
     "a text by a list": _body('{"a":{"$":"text","v":[1]}}'),
     "texts in a circle": _rows("texts", lambda: iter([(1, 2, 5, "a", 0), (2, 1, 5, "b", 0)])),
     "a text of itself": _rows("texts", lambda: iter([(1, 1, 5, "a", 0)])),
-    "400 texts in a row": _rows("texts", lambda: ((1000 + i, 999 + i if i else 0, i * 10**6, _MB, 0) for i in range(60))),
-    "a text told often": lambda c: (
-        c.execute("INSERT INTO texts VALUES (100000, 0, 0, ?, 0)", (_MB * 8,)),
-        c.execute("UPDATE events SET kind = 'note', body = '{\"a\":{\"$\":\"text\",\"v\":100000}}' WHERE seq > 3"),
-    ) and None,
+    "400 texts in a row": _rows("texts", lambda: _chain(60)),
+    "a text told often": lambda c: _told_often(c),
     "an unknown kind": _sql("UPDATE events SET kind = '<script>' WHERE seq = 2"),
     "a kind of bytes": _sql("UPDATE events SET kind = x'ff00' WHERE seq = 2"),
     "70,000 nodes": _rows("nodes", lambda: ((i, f"/x/{i}", "log", "n", 0, i, 0) for i in range(100, 70_000))),
-    "nodes as a view": _view("nodes", "n AS number, '/x' AS path, 'k' AS kind, 'n' AS name, 0 AS tick, 0 AS place, 0 AS sum"),
+    "nodes as a view": _view("nodes", "n AS number, '/x' AS path, '' AS kind, '' AS name, 0 AS tick, 0 AS place, 0 AS sum"),
     "events as a view": _view("events", "n AS seq, 0 AS tick, 0.0 AS at, 'k' AS kind, '{}' AS body, 0 AS sum"),
     "the head as a view": _view("head", "'x' || n AS name, '1' AS value"),
     "a trigger": _sql("CREATE TRIGGER t AFTER INSERT ON head BEGIN DELETE FROM events; END"),
     "a name that leads out": _head(name="../../../ESCAPED"),
     "a name that a terminal obeys": _head(name="\x1b]0;pwn\x07\x1b[2J", tree="\x1b[31mred", file="\x1b[2J"),
     "half a character": _head(name="\ud800", tree="\udfff"),
-    "a head of other types": _head(name=[1], tree={"a": 1}, files=5, inputs=[1], budget="x", seed=[], kinds=5, world=[1]),
+    "a head of other types": _head(name=[1], tree={}, files=5, inputs=[1], budget="x", seed=[], kinds=5, world=[1]),
     "a world of other types": _head(world={"class": 1, "has": "x", "suite": ["house"]}, models={"default": []}),
     "skills of other types": _head(kinds=[{"name": 1, "fields": [[1]]}]),
     "files that lead out": _files("../../../ESCAPED", "/tmp/ESCAPED"),
@@ -250,8 +267,9 @@ def hostile(journal: Path, folder: Path) -> Iterator[tuple[str, Path]]:
         yield name, made(journal, folder / f"h{number}.btr", change)
     data = journal.read_bytes()
     parts = {
-        "nothing": b"", "100 bytes": data[:100], "half": data[: len(data) // 2], "cut": data[:-777], "zeros": bytes(100_000),
-        "a header and noise": data[:16] + b"\xff" * 84 + data[100:], "another size of pages": data[:16] + b"\0\1" + data[18:],
+        "nothing": b"", "100 bytes": data[:100], "half": data[: len(data) // 2], "cut": data[:-777],
+        "zeros": bytes(100_000), "a header and noise": data[:16] + b"\xff" * 84 + data[100:],
+        "another size of pages": data[:16] + b"\0\1" + data[18:],
         "a page that is its own child": data[:4096] + b"\x05" + data[4097:],
     }  # fmt: skip
     for number, (name, part) in enumerate(parts.items()):
@@ -316,18 +334,18 @@ def _run(words: list[str], seconds: float) -> tuple[int | None, str]:
     def late(*about: Any) -> None:
         raise Late
 
-    said = Bounded()
+    said, errors = Bounded(), Bounded()
     before = signal.signal(signal.SIGALRM, late)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            return int(main(words)), said.getvalue()
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(errors):
+            return int(main(words)), said.getvalue() + errors.getvalue()
     except SystemExit as left:
-        return int(left.code or 0), said.getvalue()
+        return int(left.code or 0), said.getvalue() + errors.getvalue()
     except Late:
-        return None, said.getvalue()
+        return None, said.getvalue() + errors.getvalue()
     except BaseException as error:
-        return -1, f"{said.getvalue()}\n{type(error).__name__}: {error}"
+        return -1, f"{errors.getvalue()}\n{type(error).__name__}: {error}"
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
