@@ -100,7 +100,7 @@ def _connected(path: Path) -> sqlite3.Connection:
 def _tables_are_ours(path: Path, connection: sqlite3.Connection) -> None:
     """Plain tables with our columns, and nothing else: no view, no trigger, nothing that computes."""
     rows = connection.execute("SELECT type, name, sql FROM sqlite_master LIMIT 20").fetchall()
-    if sorted(rows) != sorted(("table", name, sql) for name, sql in TABLES.items()):
+    if len(rows) != len(TABLES) or set(rows) != {("table", name, sql) for name, sql in TABLES.items()}:
         raise BtError(f"{path} cannot be read as a journal: its tables are not those of one", _NOTHING)
 
 

@@ -202,7 +202,7 @@ class Recording:
                 whole = event.seq == len(self.events) + 1 and checksum(event, self.sum) == sum
                 body = sound.body(event) if whole else {}
                 whole = whole and all(number in self.texts for _, number in _references(event, body))
-            except (sound.Unsound, TypeError, AttributeError):
+            except (ValueError, TypeError, AttributeError):
                 whole = False
             if not whole:
                 raise sound.Unsound(f"event {len(self.events) + 1} is damaged")

@@ -134,8 +134,10 @@ def made(journal: Path, to: Path, change: Change) -> Path:
     connection = sqlite3.connect(to, isolation_level=None)
     connection.execute("BEGIN")
     change(connection)
+    views = connection.execute("SELECT count(*) FROM sqlite_master WHERE type = 'view'").fetchone()[0]
     with contextlib.suppress(sqlite3.Error, ValueError, TypeError, AttributeError):
-        summed(connection)
+        if not views:  # one of these never ends
+            summed(connection)
     connection.execute("COMMIT")
     connection.close()
     return to
@@ -238,8 +240,8 @@ HOSTILE: dict[str, Change] = {
     "a text told often": lambda c: _told_often(c),
     "an unknown kind": _sql("UPDATE events SET kind = '<script>' WHERE seq = 2"),
     "a kind of bytes": _sql("UPDATE events SET kind = x'ff00' WHERE seq = 2"),
-    "70,000 nodes": _rows("nodes", lambda: ((i, f"/x/{i}", "log", "n", 0, i, 0) for i in range(100, 70_000))),
-    "nodes as a view": _view("nodes", "n AS number, '/x' AS path, '' AS kind, '' AS name, 0 AS tick, 0 AS place, 0 AS sum"),
+    "70,000 nodes": _rows("nodes", lambda: ((i, f"/x/{i}", "log", "n", 0, i, 0) for i in range(1, 70_000))),
+    "nodes as a view": _view("nodes", "n AS number, '/x' AS path, '' AS kind, '' AS name, 0 AS tick, 0 AS place"),
     "events as a view": _view("events", "n AS seq, 0 AS tick, 0.0 AS at, 'k' AS kind, '{}' AS body, 0 AS sum"),
     "the head as a view": _view("head", "'x' || n AS name, '1' AS value"),
     "a trigger": _sql("CREATE TRIGGER t AFTER INSERT ON head BEGIN DELETE FROM events; END"),
