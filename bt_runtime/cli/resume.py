@@ -7,6 +7,7 @@ import json
 import sys
 
 from bt_runtime.cli.journals import add_folder, reading
+from bt_runtime.diagnose_format import visible
 from bt_runtime.journal import folder
 from bt_runtime.journal.reading import Recording
 from bt_runtime.playback.resume import resume
@@ -28,9 +29,9 @@ def run(args: argparse.Namespace) -> int:
     recording = Recording(path)
     if recording.result:
         return _said(args, recording.name, recording.result, recording.last_tick, "it had ended")
-    print(f"{recording.name}: back to tick {recording.last_tick}", file=sys.stderr)
+    print(visible(f"{recording.name}: back to tick {recording.last_tick}"), file=sys.stderr)
     if recording.damage:
-        print(f"damaged: {recording.damage}; on from the last whole decision", file=sys.stderr)
+        print(visible(f"damaged: {recording.damage}; on from the last whole decision"), file=sys.stderr)
     with resume(path, model=args.model) as going:
         ended = going.status.name in ("SUCCESS", "FAILURE")
         status = going.status if ended else going.spin(args.hz, args.seconds)
@@ -43,5 +44,5 @@ def _said(args: argparse.Namespace, name: str, status: str, ticks: int, why: str
     if args.json:
         print(json.dumps({"run": name, "status": status, "ticks": ticks, "why": why}))
     else:
-        print(f"{name}: {status} after {ticks} ticks{f' ({why})' if why else ''}")
+        print(visible(f"{name}: {status} after {ticks} ticks{f' ({why})' if why else ''}"))
     return SUCCESS if status == "SUCCESS" else FAILURE

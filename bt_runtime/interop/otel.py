@@ -160,4 +160,4 @@ def _attribute(key: str, value: Any) -> dict[str, Any]:
 
 
 def _id(text: str, size: int) -> str:
-    return blake2b(text.encode(), digest_size=size).hexdigest()
+    return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=size).hexdigest()

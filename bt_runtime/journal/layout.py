@@ -90,7 +90,8 @@ def checksum(event: Event, before: int) -> int:
 
 
 def node_sum(row: NodeRow) -> int:
-    return _crc("|".join(map(str, row)))
+    number, path, kind, name, tick, place = row
+    return _crc(f"{number}|{path}|{kind}|{name}|{tick}|{place}")
 
 
 def tick_sum(row: TickRow) -> int:

@@ -147,8 +147,9 @@ def status(body: str) -> str:
 
 def node(row: NodeRow) -> None:
     _row(row, (int, str, str, str, int, int))
-    need(all(len(text) <= NAME for text in row[1:4]) and row.path.startswith("/"))
-    need(0 <= row.tick <= LAST_TICK and 0 <= row.place <= LAST_NODE and row.number <= LAST_NODE)
+    number, path, kind, name, tick, place = row
+    need(len(path) <= NAME and len(kind) <= NAME and len(name) <= NAME and path.startswith("/"))
+    need(0 <= tick <= LAST_TICK and 0 <= place <= LAST_NODE and number <= LAST_NODE)
 
 
 def tick(row: TickRow) -> None:

@@ -57,6 +57,7 @@ class Store:
                 self._create(head or {})
             self.connection.execute("PRAGMA journal_mode=WAL")
             self._look()
+            self._open()
         except sqlite3.Error as error:
             self.connection.close()
             hint = "is the disk full, or the file damaged?"
@@ -75,6 +76,13 @@ class Store:
         rows = [*head.items(), ("end", End().text())]
         self.connection.executemany("INSERT INTO head VALUES (?, ?)", rows)
         run("COMMIT")
+
+    def _open(self) -> None:
+        """From now on the file itself says that there is more than it: a copy of it alone is not taken for whole."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        self._say(self.end)
+        self.connection.execute("COMMIT")
+        self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def _look(self) -> None:
         """How far the file goes."""
