@@ -28,11 +28,10 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({**found._asdict(), "same": found.same}, indent=2))
     elif found.same:
-        print(
-            f"{found.name}: {found.ticks} ticks, the same; {found.status}{f' ({found.ended})' if found.ended else ''}"
-        )
+        ended = f" ({found.ended})" if found.ended else ""
+        print(visible(f"{found.name}: {found.ticks} ticks, the same; {found.status}{ended}"))
     else:
-        print(f"{visible(found.name)}: {visible(found.difference)}")
+        print(visible(f"{found.name}: {found.difference}"))
     if found.same and args.as_test:
         print(write_test(path, args.output))
     return 0 if found.same else 1

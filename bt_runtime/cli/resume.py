@@ -13,6 +13,7 @@ from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.cli.told import Teller
 from bt_runtime.cli.watch import printed
 from bt_runtime.diagnose import Faults
+from bt_runtime.diagnose_format import visible
 from bt_runtime.journal import folder, mark
 from bt_runtime.journal.reading import Recording
 from bt_runtime.playback import again
@@ -42,11 +43,11 @@ def run(args: argparse.Namespace) -> int:
     recording = Recording(path)
     if finished(recording):
         return _said(args, recording.name, recording.result, recording.last_tick, "it had ended")
-    print(f"{recording.name}: back to tick {recording.last_tick}", file=sys.stderr)
+    print(visible(f"{recording.name}: back to tick {recording.last_tick}"), file=sys.stderr)
     if (broken := mark.read(path)) is not None:
-        print(f"{broken}; on from there", file=sys.stderr)
+        print(visible(f"{broken}; on from there"), file=sys.stderr)
     if recording.damage:
-        print(f"damaged: {recording.damage}; on from the last whole decision", file=sys.stderr)
+        print(visible(f"damaged: {recording.damage}; on from the last whole decision"), file=sys.stderr)
     asked = trusted(path, recording, args.model)
     with resume(path, model=args.model, memory=args.memory, changed=args.changed) as going:
         going.context.aside = Teller(printed, "warning").log
@@ -77,5 +78,5 @@ def _said(args: argparse.Namespace, name: str, status: str, ticks: int, why: str
     if args.json:
         print(json.dumps({"run": name, "status": status, "ticks": ticks, "why": why}))
     else:
-        print(f"{name}: {status} after {ticks} ticks{f' ({why})' if why else ''}")
+        print(visible(f"{name}: {status} after {ticks} ticks{f' ({why})' if why else ''}"))
     return SUCCESS if status == "SUCCESS" else FAILURE

@@ -1,4 +1,4 @@
-"""`btr runs`: the journals of earlier runs: list, show, diff, export, rm."""
+"""`btr runs`: the journals of earlier runs: list, show, diff, export, copy, rm."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from pathlib import Path
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.diagnose import BtError
 from bt_runtime.diagnose_format import visible
-from bt_runtime.journal import folder
+from bt_runtime.journal import door, folder
 from bt_runtime.journal.compare import compare
+from bt_runtime.journal.layout import SUFFIX
 from bt_runtime.journal.lines import lines
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.summary import Summary, summary
@@ -37,6 +38,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     one.add_argument("journal", metavar="RUN")
     one.add_argument("--format", choices=FORMATS, default="jsonl")
     one.add_argument("-o", "--output", type=Path, help="the file; - is standard output (jsonl only)")
+    one = what.add_parser("copy", help="a journal as one whole file, though its run may go on")
+    one.add_argument("journal", metavar="RUN")
+    one.add_argument("to", type=Path, metavar="DEST", help="a new file, or a folder")
     one = what.add_parser("rm", help="remove journals")
     one.add_argument("journal", nargs="*", metavar="RUN")
     one.add_argument("--older-than", type=float, metavar="DAYS", help="all that nobody has written to for so long")
@@ -46,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     commands: dict[str, Callable[[argparse.Namespace], int]] = {
-        "list": list_runs, "show": show, "diff": diff, "export": export, "rm": remove
+        "list": list_runs, "show": show, "diff": diff, "export": export, "copy": copy, "rm": remove
     }  # fmt: skip
     return commands[args.what](args)
 
@@ -68,7 +72,7 @@ def _table(found: list[Summary]) -> str:
     for s in found:
         started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(s.started)) if s.started else "?"
         counts = (str(s.ticks), str(s.decisions), str(s.actions))
-        rows.append((s.name, s.state, s.verdict or "-", *counts, started, _size(s.bytes)))
+        rows.append((visible(s.name), s.state, s.verdict or "-", *counts, started, _size(s.bytes)))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows)
 
@@ -88,33 +92,30 @@ def show(args: argparse.Namespace) -> int:
             print(json.dumps(line))
         return 0
     head = recording.head
-    print(f"{visible(recording.name)}  {recording.result or 'not ended'}, {recording.last_tick} ticks")
-    tree = visible(f"{head['tree']} ({head['file']})")
-    print(f"tree {tree}, inputs {json.dumps(head['inputs'])}, seed {head['seed']}")
+    print(visible(f"{recording.name}  {recording.result or 'not ended'}, {recording.last_tick} ticks"))
+    print(visible(f"tree {head['tree']} ({head['file']}), inputs {json.dumps(head['inputs'])}, seed {head['seed']}"))
     if recording.damage:
-        print(f"damaged: {recording.damage}; what follows is whole")
-    for event, body in recording.of():
-        told = _told(event.kind, body)
-        if told:
-            print(f"{event.tick:>6}  {told}")
+        print(visible(f"damaged: {recording.damage}; what follows is whole"))
+    for event, body in recording.of(*_SHOWN):
+        print(f"{event.tick:>6}  {_told(event.kind, body)}")
     return 0
 
 
 def _told(kind: str, body: dict[str, object]) -> str:
-    """One event in one line; those that only a machine needs give none."""
+    """One event in one line."""
     place = f"{body.get('path', '')}: " if body.get("path") else ""
-    shown = {
-        "step": ("move", "text", "observation"), "end": ("why", "detail"), "expand": ("plan",), "refused": ("codes",),
-        "begin": ("sentence",), "in doubt": ("sentence", "then", "why"), "write": ("name", "value"),
-        "change": ("how", "text"), "halt": ("by", "reason"), "crash": ("message",), "log": ("level", "text"),
-        "result": ("status",), "verdict": ("met", "total"), "resumed": ("tick",), "retrieval": ("why",),
-    }.get(kind)  # fmt: skip
-    if shown is None:
-        return ""
-    said = " · ".join(str(body.get(key)) for key in shown if body.get(key) not in (None, ""))
+    said = " · ".join(str(body.get(key)) for key in _SHOWN[kind] if body.get(key) not in (None, ""))
     line = " ".join(f"{kind} {place}{said}".split())
     clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)  # models write escape codes
     return clean if len(clean) <= 200 else f"{clean[:199]}…"
+
+
+_SHOWN = {
+    "step": ("move", "text", "observation"), "end": ("why", "detail"), "expand": ("plan",), "refused": ("codes",),
+    "begin": ("sentence",), "in doubt": ("sentence", "then", "why"), "write": ("name", "value"),
+    "change": ("how", "text"), "halt": ("by", "reason"), "crash": ("message",), "log": ("level", "text"),
+    "result": ("status",), "verdict": ("met", "total"), "resumed": ("tick",), "retrieval": ("why",),
+}  # fmt: skip
 
 
 def diff(args: argparse.Namespace) -> int:
@@ -123,13 +124,13 @@ def diff(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({"runs": [a.name, b.name], "differences": found}, indent=2))
     else:
-        print("\n".join(found) if found else "no difference")
+        print("\n".join(map(visible, found)) if found else "no difference")
     return 1 if found else 0
 
 
 def export(args: argparse.Namespace) -> int:
     recording = Recording(folder.find(args.journal, reading(args)))
-    path: Path = args.output or Path(f"{recording.name}.{args.format}")
+    path: Path = args.output or Path(f"{folder.file_name(recording.name)}.{args.format}")
     if recording.damage:
         print(f"damaged: {recording.damage}; what is whole is exported", file=sys.stderr)
     if args.format == "jsonl":
@@ -165,11 +166,16 @@ def _json_lines(recording: Recording, path: Path) -> int:
     return 0
 
 
+def copy(args: argparse.Namespace) -> int:
+    print(door.copy(folder.find(args.journal, reading(args)), args.to))
+    return 0
+
+
 def remove(args: argparse.Namespace) -> int:
-    chosen = [folder.find(name, reading(args)) for name in args.journal]
+    chosen = [_journal(folder.find(name, reading(args)), reading(args)) for name in args.journal]
     if args.older_than is not None:
         before = time.time() - args.older_than * 86400
-        old = [p for p in folder.journals(reading(args)) if p.stat().st_mtime < before and not folder.is_live(p)]
+        old = [p for p in folder.journals(reading(args)) if folder.touched(p) < before and not folder.is_live(p)]
         chosen += [p for p in old if p not in chosen]
     elif not chosen:
         raise BtError("which runs?", "name them, or give --older-than DAYS")
@@ -177,3 +183,11 @@ def remove(args: argparse.Namespace) -> int:
         folder.remove(path)
         print(path.stem)
     return 0 if chosen else NOTHING
+
+
+def _journal(path: Path, runs: Path) -> Path:
+    """Only journals are removed: what lies in the folder of runs, and elsewhere what is one by its content."""
+    ours = path.suffix == SUFFIX and path.resolve().parent == runs.resolve()
+    if not ours and not door.is_journal(path):
+        raise BtError(f"{path} is no journal, and is not removed", "`btr runs list` shows the journals that are there")
+    return path

@@ -13,7 +13,7 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.distill import documents, experiences, journals
 from bt_runtime.distill.documents import Document, digest
 from bt_runtime.journal.folder import journals as journals_in
-from bt_runtime.journal.store import SUFFIX as JOURNAL
+from bt_runtime.journal.layout import SUFFIX as JOURNAL
 
 
 class Source(NamedTuple):

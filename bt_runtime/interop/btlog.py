@@ -36,6 +36,10 @@ def write(tree: str, nodes: Sequence[Place], changes: Iterable[Change], started:
     with path.open("wb") as out:
         out.write(MAGIC + struct.pack("<i", len(xml)) + xml + struct.pack("<q", start))
         for at, number, status in changes:
+            if number > MOST:
+                raise BtError(
+                    f"a .btlog has room for {MOST:,} nodes, and this run had node {number:,}", "export it as mcap"
+                )
             since = max(0, int(at * 1e6) - start)
             out.write(struct.pack("<Q", since)[:6] + struct.pack("<HB", number, STATUS[status]))
             count += 1
@@ -44,6 +48,7 @@ def write(tree: str, nodes: Sequence[Place], changes: Iterable[Change], started:
 
 def document(tree: str, nodes: Sequence[Place]) -> Element:
     """The tree with every node that it ever had, each with its number."""
+    tree, nodes = _told(tree), [(number, _told(path), _told(kind), _told(name)) for number, path, kind, name in nodes]
     root = Element("root", BTCPP_format="4", main_tree_to_execute=tree)
     body = SubElement(root, "BehaviorTree", ID=tree, _fullpath="")
     parents = {parent_of(path) for _, path, _, _ in nodes}
@@ -59,6 +64,11 @@ def document(tree: str, nodes: Sequence[Place]) -> Element:
     for tag, kind in sorted({(e.tag, e.get("ID") or "") for e in body.iter() if e.tag in ("Control", "Action")}):
         SubElement(model, tag, ID=kind)
     return root
+
+
+def _told(text: str) -> str:
+    """XML has no room for control characters and halves of characters."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def parent_of(path: str) -> str:

@@ -35,7 +35,7 @@ def write(lines: Iterable[Mapping[str, Any]], path: Path) -> int:
     scope = {"scope": {"name": "bt_runtime"}, "spans": [_plain(span, trace) for span in spans]}
     service = [_attribute("service.name", "bt_runtime")]
     whole = {"resourceSpans": [{"resource": {"attributes": service}, "scopeSpans": [scope]}]}
-    path.write_text(json.dumps(whole, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(whole, ensure_ascii=True) + "\n", encoding="utf-8")
     return len(spans)
 
 
@@ -141,7 +141,7 @@ class _Story:
 def _tokens(value: Any) -> int | None:
     """Of a text that was written; a choice writes none."""
     if isinstance(value, dict) and value.get("$") == "writing" and isinstance(value.get("v"), list):
-        return int(value["v"][-1])
+        return int(value["v"][-1]) if value["v"] and isinstance(value["v"][-1], int | float) else None
     return None
 
 
@@ -160,4 +160,4 @@ def _attribute(key: str, value: Any) -> dict[str, Any]:
 
 
 def _id(text: str, size: int) -> str:
-    return blake2b(text.encode(), digest_size=size).hexdigest()
+    return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=size).hexdigest()

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import sqlite3
-import time
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from bt_runtime.diagnose import BtError, nearest
 from bt_runtime.journal import lock, mark
-from bt_runtime.journal.store import SUFFIX, Limits
+from bt_runtime.journal.layout import SUFFIX
 
 RUNS = "runs"
+EVENTS = ".jsonl"  # a file of a page's events
+MOST_NAME = 200  # bytes of a file's name, without its suffix
 
 
 def is_live(path: Path) -> bool:
@@ -21,20 +21,33 @@ def is_live(path: Path) -> bool:
     return lock.is_held(path)
 
 
+def touched(path: Path) -> float:
+    """When a journal was last written to: while a run goes on, that is the log beside the file."""
+    times = [0.0]
+    for each in (path, Path(f"{path}-wal")):
+        with suppress(OSError):
+            times.append(each.stat().st_mtime)
+    return max(times)
+
+
 def journals(folder: Path) -> list[Path]:
     """All journals of a folder, the oldest first."""
-    return sorted(folder.glob(f"*{SUFFIX}"), key=lambda p: (p.stat().st_mtime, p.name)) if folder.is_dir() else []
+    found = [p for p in folder.glob(f"*{SUFFIX}") if p.is_file()] if folder.is_dir() else []
+    return sorted(found, key=lambda p: (touched(p), p.name))
 
 
 def begun(path: Path) -> bool:
-    """Does it say what its run is made of? A process that was killed in its first moments leaves a journal without."""
+    """Is there anything of the run? A process that is killed while it makes its journal leaves an empty one."""
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)) as connection:
-            return connection.execute("SELECT 1 FROM head LIMIT 1").fetchone() is not None
-    except sqlite3.OperationalError as error:
-        return "no such table" not in str(error)
-    except sqlite3.Error:
-        return True  # damaged: that is for its reader to say
+        half = Path(f"{path}-journal")
+        return path.stat().st_size > 0 and not (half.exists() and half.stat().st_size > 0)
+    except OSError:
+        return False
+
+
+def is_path(name: str) -> bool:
+    """Does a word name a file, and not a run? A name alone never means what lies about in the working directory."""
+    return os.sep in name or name.endswith((SUFFIX, EVENTS))
 
 
 def after(path: Path) -> list[Path]:
@@ -46,11 +59,12 @@ def after(path: Path) -> list[Path]:
 def find(name: str, folder: Path) -> Path:
     """A journal by its path, its run's name, the beginning of that, or `last`."""
     direct = Path(name)
-    if direct.is_file():
+    if is_path(name) and direct.is_file():
         return direct
     there = journals(folder)
-    if name == "last" and there:
-        return next((p for p in reversed(there) if begun(p)), there[-1])
+    begun_ones = [path for path in there if begun(path)]
+    if name == "last" and begun_ones:
+        return begun_ones[-1]
     exact = [p for p in there if p.stem == name]
     found = exact or [p for p in there if p.stem.startswith(name) or p.stem.endswith(name)]
     if len(found) == 1:
@@ -59,12 +73,15 @@ def find(name: str, folder: Path) -> Path:
         raise BtError(f"`{name}` may be any of {len(found)} runs", ", ".join(p.stem for p in found[:8]))
     close = nearest(name, [p.stem for p in there])
     hint = f"did you mean `{close}`?" if close else f"`btr runs list` shows those in {folder}/"
+    if direct.is_file():
+        hint = f"the file of that name is `.{os.sep}{name}`"
     raise BtError(f"there is no run `{name}` in {folder}/", hint)
 
 
 def files_of(path: Path) -> Iterator[Path]:
     """A journal and what SQLite keeps beside it."""
-    for each in (path, Path(f"{path}-wal"), Path(f"{path}-shm"), lock.beside(path)):
+    beside = (Path(f"{path}-{what}") for what in ("wal", "shm", "journal"))
+    for each in (path, *beside, lock.beside(path)):
         if each.exists():
             yield each
 
@@ -84,19 +101,6 @@ def usage(path: Path) -> int:
     return sum(each.stat().st_size for each in files_of(path))
 
 
-def let_old_go(folder: Path, limits: Limits) -> list[Path]:
-    """Removes journals beyond the age limit that nobody writes; what cannot be removed stays."""
-    oldest, gone = time.time() - limits.days * 86400, []
-    for path in journals(folder):
-        try:
-            if path.stat().st_mtime < oldest and not is_live(path):
-                remove(path)
-                gone.append(path)
-        except (OSError, BtError):
-            continue
-    return gone
-
-
 def sweep(folder: Path) -> None:
     """Removes the locks of processes that died before their journal was there."""
     for left in folder.glob("*.lock"):
@@ -114,5 +118,10 @@ def new_path(folder: Path, name: str) -> Path:
         raise BtError(f"journals cannot be kept in {folder}: {error.strerror}", "name another folder") from error
     if not os.access(folder, os.W_OK):
         raise BtError(f"journals cannot be kept in {folder}: it cannot be written", "name another folder")
-    safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
-    return folder / f"{safe}{SUFFIX}"
+    return folder / f"{file_name(name)}{SUFFIX}"
+
+
+def file_name(name: str) -> str:
+    """A name out of a file or a tree as the name of a file: never hidden, never of another folder, never too long."""
+    safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in name).lstrip(".")
+    return safe.encode("utf-8", "ignore")[:MOST_NAME].decode("utf-8", "ignore") or "run"

@@ -2,41 +2,59 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-import zlib
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.journal import codec
-from bt_runtime.journal.store import FORMAT, Event, NodeRow, checksum, head_sum
-from bt_runtime.journal.texts import Piece, assemble
+from bt_runtime.journal import door, folder, mark, sound
+from bt_runtime.journal.layout import (
+    LONGEST,
+    End,
+    Event,
+    NodeRow,
+    TickRow,
+    checksum,
+    head_sum,
+    node_sum,
+    piece_sum,
+    tick_sum,
+)
+from bt_runtime.journal.texts import DEPTH, Piece, Whole
 from bt_runtime.types import Json
 
 STATUS = {"I": "INVALID", "R": "RUNNING", "S": "SUCCESS", "F": "FAILURE"}
 DECIDED = ("answer", "done", "result")  # a decision or an action is whole once this is there
+MOST_TOLD = 2**28  # characters that the texts of one journal may come to when all of them are told
+
+
+class Added(NamedTuple):
+    """What was read at once."""
+
+    nodes: list[NodeRow]
+    events: list[Event]
+    ticks: list[TickRow]
 
 
 class Recording:
     """What one run left. `damage` says what is wrong with it, "" when nothing is."""
 
+    head: dict[str, Any]  # what the run was made of
+    end: End
+    events: list[Event]
+    ticks: dict[int, str]
+    times: dict[int, float]
+    nodes: list[NodeRow]
+    texts: Whole
+    sum: int  # the chained checksum of the last event
+
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.damage = ""
-        self.sum = 0  # the chained checksum of the last event
-        self.events: list[Event] = []
-        self.ticks: dict[int, str] = {}
-        self.times: dict[int, float] = {}
-        self.nodes: list[NodeRow] = []
-        self.pieces: dict[int, Piece] = {}
-        if not path.is_file():
-            raise BtError(f"there is no journal {path}", "`btr runs list` shows those that are there")
-        self.head = self._head()
         self._read()
-        self.texts = assemble(self.pieces)
+        if self.damage and folder.is_live(path):
+            self._read()  # its run went on just as we began to read
         if self.damage:
             self._to_last_whole_decision()
 
@@ -80,16 +98,25 @@ class Recording:
 
     def body(self, event: Event) -> dict[str, Any]:
         """An event's content, texts filled in."""
-        found: dict[str, Any] = json.loads(event.body)
-        for name, value in found.items():
-            if isinstance(value, dict) and value.get(codec.TAG) == "text":
-                found[name] = self.texts[value["v"]]
+        found: dict[str, Any] = sound.decoded(event.body)
+        for name, number in _references(event, found):
+            found[name] = self.texts[number]
         return found
 
     def of(self, *kinds: str) -> Iterator[tuple[Event, dict[str, Any]]]:
+        """Raises BtError when their texts come to more than anybody reads."""
+        if sum(count for kind, count in self.lengths.items() if not kinds or kind in kinds) > MOST_TOLD:
+            why = f"the texts of {self.name} come to more than {MOST_TOLD // 2**20} million characters"
+            raise BtError(why, "`btr runs show` tells its story without them")
         for event in self.events:
             if not kinds or event.kind in kinds:
                 yield event, self.body(event)
+
+    def length(self, event: Event) -> int:
+        """Characters of an event's texts, put together."""
+        if _REFERENCE not in event.body:
+            return 0
+        return sum(self.texts.lengths[number] for _, number in _references(event, sound.decoded(event.body)))
 
     def changes(self, tick: int) -> list[tuple[int, str]]:
         """(node, status) in the order in which they came; the ring may have forgotten old ones."""
@@ -104,76 +131,139 @@ class Recording:
 
     # Reading ---------------------------------------------------------------------------------
 
-    def _open(self) -> sqlite3.Connection:
-        return sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=rw", uri=True)
+    def _read(self) -> None:
+        self.damage = ""
+        self.events, self.nodes, self.sum = [], [], 0
+        self.ticks, self.times = {}, {}
+        self.lengths: Counter[str] = Counter()  # by kind, what an event's texts come to
+        self.texts = Whole()
+        self.latest = TickRow(-1, 0.0, "")
+        with door.opened(self.path) as connection:
+            self.head = self._head(connection)
+            self._add(connection)
+        if (
+            not self.damage
+            and self.end.open
+            and not Path(f"{self.path}-wal").exists()
+            and not folder.is_live(self.path)
+            and not self._broke_off()
+        ):
+            self.damage = f"it was not closed, and {self.path.name}-wal is not beside it: what came last is missing"
 
-    def _head(self) -> dict[str, Json]:
+    def _broke_off(self) -> bool:
+        """Could it not be written to its end, and does it go as far as was said then?"""
+        broken = mark.read(self.path)
+        return broken is not None and broken != mark.UNREADABLE and self.last_tick >= broken.tick
+
+    def more(self) -> Added:
+        """What was written since, by a run that goes on."""
+        with door.opened(self.path) as connection:
+            row = connection.execute("SELECT value FROM head WHERE name = 'end'").fetchone()
+            self._say_end(sound.decoded(row[0]) if row is not None else None)
+            return self._add(connection)
+
+    def _head(self, connection: sqlite3.Connection) -> dict[str, Json]:
         try:
-            with closing(self._open()) as connection:
-                found = {n: json.loads(v) for n, v in connection.execute("SELECT name, value FROM head")}
-        except (sqlite3.Error, ValueError) as error:
-            if "no such table" not in str(error):
-                hint = "its beginning is damaged: nothing can be restored"
-                raise BtError(f"{self.path} cannot be read as a journal: {error}", hint) from error
-            found = {}
-        if not found:
-            raise BtError(
-                f"{self.path}: the run was cut off before it began; nothing was ticked", f"btr runs rm {self.path}"
-            )
-        if found.get("format") != FORMAT or "tree" not in found:
-            raise BtError(f"{self.path} is no journal of this version", "export it with the version that wrote it")
-        if found.get("sum") != head_sum(found):
-            raise BtError(f"{self.path}: what this journal's run was made of is damaged", "nothing can be restored")
+            found = door.head_of(connection)
+            if found.get("sum") != head_sum(found):
+                raise BtError(f"{self.path}: what this journal's run was made of is damaged", "nothing can be restored")
+            sound.head(found)
+            self._say_end(found.pop("end", None))
+        except (sqlite3.Error, ValueError, TypeError) as error:
+            hint = "its beginning is damaged: nothing can be restored"
+            raise BtError(f"{self.path} cannot be read as a journal: {error}", hint) from error
         return found
 
-    def _read(self) -> None:
+    def _say_end(self, found: Json) -> None:
+        try:
+            self.end = End.of(found)
+        except ValueError as error:
+            self.end, self.damage = End(), str(error)
+
+    def _add(self, connection: sqlite3.Connection) -> Added:
+        """All tables as they are at one moment; each as far as it is whole."""
+        added = Added([], [], [])
         for part in (self._read_texts, self._read_events, self._read_nodes, self._read_ticks):
             try:
-                with closing(self._open()) as connection:
-                    part(connection)
-            except (sqlite3.Error, ValueError, TypeError) as error:
+                part(connection, added)
+            except sound.Unsound as error:
+                self.damage = self.damage or str(error)
+            except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
                 self.damage = self.damage or f"it cannot be read on: {error}"
+        return added
 
-    def _read_events(self, connection: sqlite3.Connection) -> None:
-        for *row, sum in connection.execute("SELECT seq, tick, at, kind, body, sum FROM events ORDER BY seq"):
-            event = Event(*row)
-            expected = event.seq == len(self.events) + 1 and checksum(event, self.sum) == sum
-            if not expected or not self._texts_there(event):
-                self.damage = f"event {len(self.events) + 1} is damaged"
-                return
-            self.events.append(event)
-            self.sum = sum
-
-    def _texts_there(self, event: Event) -> bool:
-        if '{"$":"text"' not in event.body:
-            return True
-        wanted = [v["v"] for v in json.loads(event.body).values() if isinstance(v, dict) and v.get(codec.TAG) == "text"]
-        return all(self._whole(n) for n in wanted)
-
-    def _whole(self, number: int) -> bool:
-        """Is a text there, with all that it builds on?"""
-        while number:
-            piece = self.pieces.get(number)
-            if piece is None:
-                return False
-            number = piece.parent
-        return True
-
-    def _read_texts(self, connection: sqlite3.Connection) -> None:
-        for *row, sum in connection.execute("SELECT id, parent, keep, rest, sum FROM texts ORDER BY id"):
+    def _read_texts(self, connection: sqlite3.Connection, added: Added) -> None:
+        """One that is not whole is left out: it is missed where it is told of."""
+        sql = "SELECT id, parent, keep, rest, sum FROM texts WHERE id > ? ORDER BY id"
+        for *row, sum in connection.execute(sql, (max(self.texts, default=0),)):
             piece = Piece(*row)
-            if zlib.crc32(piece.rest.encode()) == sum:
-                self.pieces[piece.id] = piece
+            if tuple(map(type, piece)) == (int, int, int, str) and piece_sum(piece) == sum:
+                self.texts.add(piece, LONGEST, DEPTH + 1)
 
-    def _read_nodes(self, connection: sqlite3.Connection) -> None:
-        self.nodes = [NodeRow(*row) for row in connection.execute("SELECT * FROM nodes ORDER BY number")]
+    def _read_events(self, connection: sqlite3.Connection, added: Added) -> None:
+        sql = "SELECT seq, tick, at, kind, body, sum FROM events WHERE seq > ? ORDER BY seq"
+        for *row, sum in connection.execute(sql, (len(self.events),)):
+            event = Event(*row)
+            try:
+                whole = event.seq == len(self.events) + 1 and checksum(event, self.sum) == sum
+                body = sound.body(event) if whole else {}
+                whole = whole and all(number in self.texts for _, number in _references(event, body))
+            except (ValueError, TypeError, AttributeError):
+                whole = False
+            if not whole:
+                raise sound.Unsound(f"event {len(self.events) + 1} is damaged")
+            self.events.append(event)
+            added.events.append(event)
+            self.sum = sum
+            if _REFERENCE in event.body:
+                self.lengths[event.kind] += self.length(event)
+        if len(self.events) != self.end.events or self.sum != self.end.sum:
+            raise sound.Unsound(f"its end is missing: {len(self.events):,} of {self.end.events:,} events are there")
 
-    def _read_ticks(self, connection: sqlite3.Connection) -> None:
-        for tick, at, changes in connection.execute("SELECT tick, at, changes FROM ticks ORDER BY tick"):
-            self.ticks[tick], self.times[tick] = changes, at
+    def _read_nodes(self, connection: sqlite3.Connection, added: Added) -> None:
+        sql = "SELECT number, path, kind, name, tick, place, sum FROM nodes WHERE number > ? ORDER BY number"
+        for *row, sum in connection.execute(sql, (len(self.nodes),)):
+            node = NodeRow(*row)
+            if node.number != len(self.nodes) + 1 or node_sum(node) != sum or not _is(sound.node, node):
+                raise sound.Unsound(f"node {len(self.nodes) + 1} is damaged")
+            self.nodes.append(node)
+            added.nodes.append(node)
+        if len(self.nodes) != self.end.nodes:
+            raise sound.Unsound(f"{len(self.nodes):,} of {self.end.nodes:,} nodes are there")
+
+    def _read_ticks(self, connection: sqlite3.Connection, added: Added) -> None:
+        sql = "SELECT tick, at, changes, before, sum FROM ticks WHERE tick > ? ORDER BY tick"
+        for *found, sum in connection.execute(sql, (self.latest.tick,)):
+            row = TickRow(*found)
+            linked = row.before == self.latest.tick or not self.ticks  # the ring has forgotten what was before
+            if not linked or tick_sum(row) != sum or not _is(sound.tick, row):
+                raise sound.Unsound(f"what changed after tick {self.latest.tick} is damaged")
+            self.ticks[row.tick], self.times[row.tick], self.latest = row.changes, row.at, row
+            added.ticks.append(row)
+        if self.latest.tick != self.end.tick or len(self.ticks) < self.end.ticks:
+            raise sound.Unsound(f"what changed after tick {self.latest.tick} is missing")
 
     def _to_last_whole_decision(self) -> None:
         whole = next((i for i in range(len(self.events), 0, -1) if self.events[i - 1].kind in DECIDED), 0)
         self.keep(whole)
         last = self.events[-1].tick if self.events else 0
         self.ticks = {t: c for t, c in self.ticks.items() if t < last}  # that of `last` may say what came after
+
+
+_REFERENCE = '{"$":"text"'
+
+
+def _references(event: Event, body: dict[str, Any]) -> list[tuple[str, int]]:
+    """(field, number) of the texts that an event tells."""
+    if _REFERENCE not in event.body:
+        return []
+    found = ((name, sound.reference(value)) for name, value in body.items())
+    return [(name, number) for name, number in found if number is not None]
+
+
+def _is(check: Any, row: Any) -> bool:
+    try:
+        check(row)
+    except sound.Unsound:
+        return False
+    return True

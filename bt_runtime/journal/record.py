@@ -12,13 +12,14 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.journal import codec, folder, outfit, sources
+from bt_runtime.journal import ageing, codec, folder, outfit, sources
 from bt_runtime.journal.action import TapedActivity
 from bt_runtime.journal.doubt import entry_of
 from bt_runtime.journal.early import Early
+from bt_runtime.journal.layout import FORMAT, Event, NodeRow, head_sum
 from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.store import FORMAT, Batch, Event, Limits, NodeRow, Store, head_sum
+from bt_runtime.journal.store import Batch, Limits, Store
 from bt_runtime.journal.surroundings import Around
 from bt_runtime.journal.tape import Difference, Tape
 from bt_runtime.journal.taped import TapedClock
@@ -33,8 +34,7 @@ if TYPE_CHECKING:
     from bt_runtime.tree.blackboard import Written
     from bt_runtime.tree.engine import Tick
 
-FIRST = 10.0  # seconds in which the beginning of a journal has to be on the disk
-SETTLED = 10.0  # seconds that the end of a run waits for the disk
+SETTLED = 10.0  # seconds that the beginning and the end of a run wait for the disk
 LONG = 10_000  # characters of a value that a node writes; what others write is kept whole
 _PLAIN = (str, int, bool, type(None))
 
@@ -47,8 +47,8 @@ class Recorder:
     """
 
     def __init__(
-        self, place: Path | str | None, recording: Recording | None = None, limits: Limits | None = None, *,
-        policy: str | None = None, lock: Lock | None = None, standing: Sequence[Event] = (),
+        self, place: Path | str | None, recording: Recording | None = None, limits: Limits | None = None,
+        policy: str | None = None, *, lock: Lock | None = None, standing: Sequence[Event] = (),
     ) -> None:  # fmt: skip
         self.place = Path(place) if place is not None else None  # the folder; of a recording's own file, its path
         self.recording, self.limits = recording, limits or Limits()
@@ -95,7 +95,7 @@ class Recorder:
     def _open(self, run: Any, given: dict[str, Any]) -> None:
         assert self.place is not None
         if self.recording is None:
-            folder.let_old_go(self.place, self.limits)
+            self._let_old_go(self.place)
             folder.sweep(self.place)
             self.path = folder.new_path(self.place, run.name)
         else:
@@ -109,14 +109,26 @@ class Recorder:
                 self._goes_on()
             return
         try:
-            self.tape.writer = Writer(Store(self.path, self.limits), Texts(), 0, self._told, self.policy)
+            store = Store(self.path, self.limits, self._summed(run, given))
         except BaseException:
             self.lock.release()
             raise
-        head = self._head(run, given)
-        for name, value in {**head, "sum": head_sum(head)}.items():
-            self.tape.writer.head(name, value)
+        self.tape.writer = Writer(store, Texts(), 0, self._told, self.policy)
         self._begin(self.tape.writer)
+
+    def _let_old_go(self, place: Path) -> None:
+        gone = ageing.let_old_go(place, self.limits)
+        if gone:
+            names = ", ".join(path.stem for path in gone)
+            text = f"journals of runs that ended more than {self.limits.days:g} days ago were removed: {names}"
+            self.context.lines(Line("", "info", text))
+
+    def _summed(self, run: Any, given: dict[str, Any]) -> dict[str, str]:
+        """What a new journal begins with."""
+        if self.recording is not None:
+            return {}
+        head = self._head(run, given)
+        return {name: codec.text(value) for name, value in {**head, "sum": head_sum(head)}.items()}
 
     def _goes_on(self) -> None:
         """The run stands where it stood: only now is its journal touched, and what it will say anew cut off."""
@@ -135,8 +147,8 @@ class Recorder:
         last = recording.events[-1] if recording.events else None
         seq = store.cut(last.seq if last else 0, self.since, recording.sum, self.standing)
         for number in sorted(recording.texts)[-64:]:
-            texts.remember(number, recording.texts[number])
-        texts.last = max(recording.pieces, default=0)
+            texts.remember(number, recording.texts[number], recording.texts.depths[number])
+        texts.last = max(recording.texts, default=0)
         return seq
 
     def _head(self, run: Any, given: dict[str, Any]) -> dict[str, Any]:
@@ -154,14 +166,15 @@ class Recorder:
             "inputs": codec.plain(dict(given.get("inputs") or {})), "seed": given.get("seed", 0),
             "budget": codec.plain(list(given["budget"])) if given.get("budget") is not None else None,
             "recall": bool(given.get("recall", True)), "strict": bool(given.get("strict")), "hz": given.get("hz"),
-            "policy": self.policy, "given": kept, "model": outfit.names(kept["models"]),
+            "policy": self.policy,
+            "given": kept, "model": outfit.names(kept["models"]),
             "versions": versions(), "started": time.time(), **self.around.head(),
         }  # fmt: skip
 
     def _begin(self, writer: Writer) -> None:
         """What the run is made of is on the disk before its first tick."""
         begun = writer.durable()
-        if begun.wait(FIRST) or self.policy == BEST_EFFORT:
+        if begun.wait(SETTLED) or self.policy == BEST_EFFORT:
             return
         self.close()
         why = begun.failed or "the disk does not answer"
@@ -306,11 +319,11 @@ def rebuild(recording: Recording, path: Path, limits: Limits) -> None:
     for each in folder.files_of(path):
         if each.suffix != ".lock":
             each.replace(f"{damaged}{each.name.removeprefix(path.name)}")
-    store = Store(path, limits)
-    pieces = [p for n, p in recording.pieces.items() if n in recording.texts]
-    ticks = [(t, recording.times[t], changes) for t, changes in sorted(recording.ticks.items())]
     head = {name: codec.text(value) for name, value in recording.head.items()}
-    store.commit(Batch(recording.events, pieces, ticks, recording.nodes, head), durable=True)
+    store = Store(path, limits, head)
+    ticks = [(t, recording.times[t], changes) for t, changes in sorted(recording.ticks.items())]
+    pieces = list(recording.texts.pieces.values())
+    store.commit(Batch(recording.events, pieces, ticks, recording.nodes), durable=True)
     store.close()
 
 

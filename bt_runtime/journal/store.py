@@ -1,38 +1,35 @@
-"""One run, one SQLite file: how it is laid out, written in batches, and kept from growing without bound."""
+"""One run, one SQLite file: written in batches, and kept from growing without bound."""
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
-import zlib
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bt_runtime.diagnose import BtError
+from bt_runtime.journal.layout import (
+    FORMAT,
+    MARK,
+    NO_TICK,
+    TABLES,
+    End,
+    Event,
+    NodeRow,
+    TickRow,
+    checksum,
+    node_sum,
+    piece_sum,
+    tick_sum,
+)
 from bt_runtime.journal.texts import Piece
 from bt_runtime.journal.trouble import PATIENCE, Unsynced
-from bt_runtime.types import Json
 
-FORMAT = 1
-SUFFIX = ".btr"
 LOCKED = 1.0  # seconds that one attempt waits for another process's lock
-_SCHEMA = """
-CREATE TABLE head (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE events (seq INTEGER PRIMARY KEY, tick INTEGER NOT NULL, at REAL NOT NULL, kind TEXT NOT NULL,
-                     body TEXT NOT NULL, sum INTEGER NOT NULL);
-CREATE TABLE ticks (tick INTEGER PRIMARY KEY, at REAL NOT NULL, changes TEXT NOT NULL);
-CREATE TABLE nodes (number INTEGER PRIMARY KEY, path TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
-                    tick INTEGER NOT NULL, place INTEGER NOT NULL);
-CREATE TABLE texts (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, keep INTEGER NOT NULL, rest TEXT NOT NULL,
-                    sum INTEGER NOT NULL);
-"""
-
-# A halt between two ticks belongs to the earlier one.
-_TICK = """INSERT INTO ticks VALUES (?, ?, ?) ON CONFLICT (tick) DO UPDATE
-           SET changes = trim(changes || ' ' || excluded.changes)"""
+SETTLE = 2.0  # seconds after which what was committed is also in the file itself, not only in the log beside it
 
 
 class Limits(NamedTuple):
@@ -44,23 +41,6 @@ class Limits(NamedTuple):
     days: float = 90  # journals in the folder that are older go when a new run begins
 
 
-class Event(NamedTuple):
-    seq: int
-    tick: int
-    at: float
-    kind: str
-    body: str
-
-
-class NodeRow(NamedTuple):
-    number: int
-    path: str
-    kind: str
-    name: str
-    tick: int  # at which it came into the tree
-    place: int  # among its siblings, then
-
-
 class Batch(NamedTuple):
     events: Sequence[Event] = ()
     texts: Sequence[Piece] = ()
@@ -69,48 +49,69 @@ class Batch(NamedTuple):
     head: Mapping[str, str] = {}
 
 
-def head_sum(head: Mapping[str, Json]) -> int:
-    """Of what a run was made of, which never changes."""
-    kept = {k: v for k, v in head.items() if k not in ("sum", "ticks")}
-    return zlib.crc32(json.dumps(kept, sort_keys=True).encode())
-
-
-def checksum(event: Event, before: int) -> int:
-    """Chained, so that a row that is missing or was changed shows in all that follow."""
-    return zlib.crc32(f"{event.seq}|{event.tick}|{event.kind}|{event.body}".encode("utf-8", "surrogatepass"), before)
-
-
 class Store:
-    """The writing side. One thread uses it."""
+    """The writing side. One thread uses it. `head` of a new file is there as soon as the file is."""
 
-    def __init__(self, path: Path, limits: Limits | None = None) -> None:
+    def __init__(self, path: Path, limits: Limits | None = None, head: Mapping[str, str] | None = None) -> None:
         self.path, self.limits = path, limits or Limits()
         fresh = not path.exists()
         self.connection = sqlite3.connect(path, timeout=LOCKED, check_same_thread=False, isolation_level=None)
         try:
-            self.connection.execute("PRAGMA journal_mode=WAL")
             if fresh:
-                self.connection.executescript(f"BEGIN;{_SCHEMA};COMMIT")
-            row = self.connection.execute("SELECT sum FROM events ORDER BY seq DESC LIMIT 1").fetchone()
+                self._create(head or {})
+            self.connection.execute("PRAGMA journal_mode=WAL")
+            self._look()
+            self._open()
         except sqlite3.Error as error:
             self.connection.close()
             hint = "is the disk full, or the file damaged?"
             raise BtError(f"{path} cannot be written as a journal: {error}", hint) from error
-        self.sum = int(row[0]) if row else 0
-        self.written = 0
+        self.written = self.settled = 0
         self.synced = False  # an earlier process may have left what no disk has
+        self.next = time.monotonic() + SETTLE
+
+    def _create(self, head: Mapping[str, str]) -> None:
+        """Tables and head come into being at once, and before there is a log: no file is ever without its head."""
+        run = self.connection.execute
+        run("BEGIN")
+        run(f"PRAGMA application_id={MARK}")
+        run(f"PRAGMA user_version={FORMAT}")
+        for statement in TABLES.values():
+            run(statement)
+        rows = [*head.items(), ("end", End().text())]
+        self.connection.executemany("INSERT INTO head VALUES (?, ?)", rows)
+        run("COMMIT")
+
+    def _open(self) -> None:
+        """From now on the file itself says that there is more than it: a copy of it alone is not taken for whole."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        self._say(self.end)
+        self.connection.execute("COMMIT")
+        self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def _look(self) -> None:
+        """How far the file goes."""
+        one = self._one
+        last = one("SELECT seq, sum FROM events ORDER BY seq DESC LIMIT 1") or (0, 0)
+        row = one("SELECT tick, at, changes, before FROM ticks ORDER BY tick DESC LIMIT 1")
+        self.latest = TickRow(*row) if row is not None else TickRow(NO_TICK, 0.0, "")
+        nodes, ticks = one("SELECT max(number) FROM nodes")[0] or 0, one("SELECT count(*) FROM ticks")[0]
+        self.end = End(1, int(last[0]), int(last[1]), nodes, ticks, self.latest.tick)
+
+    def _one(self, sql: str) -> Any:
+        return self.connection.execute(sql).fetchone()
 
     def commit(self, batch: Batch, durable: bool) -> None:
         """Writes a batch wholly or not at all; `durable`: it is on the disk when this returns."""
         run = self.connection.execute
         run(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
         run("BEGIN IMMEDIATE")
-        before = self.sum
+        before = self.end, self.latest
         try:
             self._insert(batch)
             run("COMMIT")
         except BaseException:
-            self.sum = before
+            self.end, self.latest = before
             if self.connection.in_transaction:
                 run("ROLLBACK")
             raise
@@ -139,37 +140,61 @@ class Store:
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _insert(self, batch: Batch) -> None:
-        many = self.connection.executemany
+        many, end = self.connection.executemany, self.end
         if batch.head:
             many("INSERT OR REPLACE INTO head VALUES (?, ?)", list(batch.head.items()))
-        many(
-            "INSERT OR REPLACE INTO texts VALUES (?, ?, ?, ?, ?)",
-            [(*p, zlib.crc32(p.rest.encode())) for p in batch.texts],
-        )
-        many("INSERT OR IGNORE INTO nodes VALUES (?, ?, ?, ?, ?, ?)", batch.nodes)
-        rows = []
+        many("INSERT OR REPLACE INTO texts VALUES (?, ?, ?, ?, ?)", [(*p, piece_sum(p)) for p in batch.texts])
+        nodes = [row for row in batch.nodes if row.number > end.nodes]  # a run that is made again numbers them again
+        many("INSERT INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?)", [(*row, node_sum(row)) for row in nodes])
+        rows, sum = [], end.sum
         for event in batch.events:
-            self.sum = checksum(event, self.sum)
-            rows.append((*event, self.sum))
+            sum = checksum(event, sum)
+            rows.append((*event, sum))
         many("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
-        if batch.ticks:
-            many(_TICK, batch.ticks)
-            self.connection.execute("DELETE FROM ticks WHERE tick <= ?", (batch.ticks[-1][0] - self.limits.ticks,))
+        ticks = self._ticks(batch.ticks) if batch.ticks else end.ticks
+        last = batch.events[-1].seq if batch.events else end.events
+        number = nodes[-1].number if nodes else end.nodes
+        self._say(End(1, last, sum, number, ticks, self.latest.tick))
+
+    def _ticks(self, found: Sequence[tuple[int, float, str]]) -> int:
+        """How many there are now. A halt between two ticks belongs to the earlier one."""
+        rows: dict[int, TickRow] = {}
+        latest, count = self.latest, self.end.ticks
+        for tick, at, changes in found:
+            if tick == latest.tick:
+                latest = latest._replace(changes=f"{latest.changes} {changes}".strip())
+            else:
+                latest = TickRow(tick, at, changes, latest.tick)
+                count += 1
+            rows[tick] = latest
+        self.latest = latest
+        many = self.connection.executemany
+        many("INSERT OR REPLACE INTO ticks VALUES (?, ?, ?, ?, ?)", [(*r, tick_sum(r)) for r in rows.values()])
+        return count - self._forget(latest.tick - self.limits.ticks)
+
+    def _forget(self, tick: int) -> int:
+        """The status changes up to this tick go; how many ticks that were."""
+        return self.connection.execute("DELETE FROM ticks WHERE tick <= ?", (tick,)).rowcount
+
+    def _say(self, end: End) -> None:
+        self.connection.execute("INSERT OR REPLACE INTO head VALUES ('end', ?)", (end.text(),))
+        self.end = end
 
     def full(self) -> bool:
         """Has the file reached its size limit? Old status changes go first."""
         if self.bytes() <= self.limits.bytes:
             return False
-        self.connection.execute(
-            "DELETE FROM ticks WHERE tick <= (SELECT max(tick) FROM ticks) - ?", (self.limits.ticks // 10,)
-        )
+        run = self.connection.execute
+        run("BEGIN IMMEDIATE")
+        gone = self._forget(self.latest.tick - self.limits.ticks // 10)
+        self._say(self.end._replace(ticks=self.end.ticks - gone))
+        run("COMMIT")
         return self.bytes() > self.limits.bytes
 
     def bytes(self) -> int:
         """What is in use of the file."""
-        one = self.connection.execute
-        pages = int(one("PRAGMA page_count").fetchone()[0]) - int(one("PRAGMA freelist_count").fetchone()[0])
-        return pages * int(one("PRAGMA page_size").fetchone()[0])
+        pages = int(self._one("PRAGMA page_count")[0]) - int(self._one("PRAGMA freelist_count")[0])
+        return pages * int(self._one("PRAGMA page_size")[0])
 
     def cut(self, seq: int, tick: int, sum: int, standing: Sequence[Event] = ()) -> int:
         """Forgets what came after, but for what stands; the run goes on from there, and says once more what changed
@@ -179,14 +204,27 @@ class Store:
         run("DELETE FROM events WHERE seq > ?", (seq,))
         run("DELETE FROM ticks WHERE tick >= ?", (tick,))
         run("DELETE FROM nodes WHERE tick >= ?", (tick,))
-        self.sum = sum
+        self._look()
+        self._say(self.end._replace(sum=sum))
         self._insert(Batch([e._replace(seq=seq + i) for i, e in enumerate(standing, 1)]))
         run("COMMIT")
         return seq + len(standing)
 
+    def settle(self) -> None:
+        """Now and then what was committed goes into the file itself, so that a copy of it alone is worth something."""
+        if self.written > self.settled and time.monotonic() >= self.next:
+            self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()  # waits for no reader
+            self.settled, self.next = self.written, time.monotonic() + SETTLE
+
     def close(self) -> None:
-        self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        self.connection.close()
+        """One file, without a log beside it: SQLite takes the log away when nobody reads it any more."""
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+            self._say(self.end._replace(open=0))
+            self.connection.execute("COMMIT")
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        finally:
+            self.connection.close()
 
 
 def safe(text: str) -> str:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.journal import folder, mark
+from bt_runtime.diagnose import BtError
+from bt_runtime.journal import door, folder, mark, sound
+from bt_runtime.journal.layout import End, head_sum
 
 
 class Summary(NamedTuple):
     name: str
     tree: str
-    state: str  # running, interrupted, SUCCESS, FAILURE, broken, damaged
+    state: str  # running, interrupted, SUCCESS, FAILURE, broken, not begun, damaged
     ticks: int
     decisions: int
     actions: int
@@ -27,11 +27,16 @@ class Summary(NamedTuple):
 
 def summary(path: Path) -> Summary:
     size = folder.usage(path)
+    empty = Summary(path.stem, "", "not begun", 0, 0, 0, "", 0.0, size, str(path), "it ended while it began")
+    if not folder.begun(path):
+        return empty
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)) as connection:
+        with door.opened(path) as connection:
             return _read(connection, path, size)
-    except (sqlite3.Error, ValueError, KeyError, TypeError) as error:
-        return Summary(path.stem, "", "damaged", 0, 0, 0, "", 0.0, size, str(path), str(error))
+    except (sqlite3.Error, ValueError, KeyError, TypeError, OverflowError) as error:
+        return empty._replace(state="damaged", why=str(error))
+    except BtError as error:
+        return empty._replace(state="damaged", why=error.message)
 
 
 def _read(connection: sqlite3.Connection, path: Path, size: int) -> Summary:
@@ -39,19 +44,23 @@ def _read(connection: sqlite3.Connection, path: Path, size: int) -> Summary:
         row = connection.execute(sql).fetchone()
         return row[0] if row is not None else None
 
-    head = {n: json.loads(v) for n, v in connection.execute("SELECT name, value FROM head")}
+    head = door.head_of(connection)
+    if head.get("sum") != head_sum(head):
+        raise ValueError("what this journal's run was made of is damaged")
+    end = End.of(head.pop("end", None))
+    sound.head(head)
     counts = dict(connection.execute("SELECT kind, count(*) FROM events GROUP BY kind"))
-    verdict = json.loads(one("SELECT body FROM events WHERE kind = 'verdict' ORDER BY seq DESC LIMIT 1") or "null")
+    verdict = sound.decoded(one("SELECT body FROM events WHERE kind = 'verdict' ORDER BY seq DESC LIMIT 1") or "null")
     last = connection.execute(
         "SELECT kind, body FROM events WHERE kind IN ('result', 'ask', 'begin', 'halt') ORDER BY seq DESC LIMIT 1"
     ).fetchone()
-    ended = json.loads(last[1])["status"] if last is not None and last[0] == "result" else ""
+    ended = sound.status(last[1]) if last is not None and last[0] == "result" else ""
     state = "running" if folder.is_live(path) else ended or "interrupted"
     broken = mark.read(path)
     if broken is not None and state != "running":
         state = "broken"
-    ticks = max(one("SELECT max(tick) FROM ticks") or 0, one("SELECT max(tick) FROM events") or 0)
-    judged = f"{verdict['met']}/{verdict['total']}" if verdict else ""
+    ticks = max(end.tick, one("SELECT max(tick) FROM events") or 0)
+    judged = f"{int(verdict['met'])}/{int(verdict['total'])}" if verdict else ""
     return Summary(
         str(head["name"]), str(head["tree"]), state, ticks, counts.get("answer", 0), counts.get("done", 0), judged,
         float(head["started"]), size, str(path), str(broken or ""),

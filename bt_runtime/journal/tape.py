@@ -12,8 +12,9 @@ from typing import Any
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.journal import codec
+from bt_runtime.journal.layout import Event
 from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.store import Event, safe
+from bt_runtime.journal.store import safe
 from bt_runtime.journal.writer import Writer
 from bt_runtime.types import Json
 

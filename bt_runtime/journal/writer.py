@@ -10,13 +10,15 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from py_trees.common import Status
 
 from bt_runtime.journal import codec
+from bt_runtime.journal.layout import LONGEST, Event, NodeRow
 from bt_runtime.journal.mark import Break, Mark
-from bt_runtime.journal.store import Batch, Event, NodeRow, Store, safe
+from bt_runtime.journal.store import Batch, Store, safe
 from bt_runtime.journal.texts import Piece, Texts
 from bt_runtime.journal.trouble import BEST_EFFORT, POLICIES, WAITING, Trouble, full
 from bt_runtime.types import Json
@@ -111,6 +113,9 @@ class Writer:
             self.wanted.wait(EVERY)
             self.wanted.clear()
             self._flush()
+            if not self.broken and self.trouble is None:
+                with suppress(sqlite3.Error):  # what was committed stays in the log
+                    self.store.settle()
             if self.queue:
                 self.wanted.set()
         while self.queue:
@@ -236,13 +241,13 @@ class Writer:
         if self.is_full and kind not in ALWAYS:
             return
         for name, text in (texts or {}).items():
-            number, piece = self.texts.add(safe(text))
+            number, piece = self.texts.add(safe(text) if len(text) < LONGEST else f"({len(text):,} characters)")
             body = {**body, name: {codec.TAG: "text", "v": number}}
             if piece is not None:
                 made.texts.append(piece)
                 made.size += len(piece.rest)
         self.seq += 1
-        made.events.append(Event(self.seq, tick, at, kind, written := codec.text(body)))
+        made.events.append(Event(self.seq, tick, at, kind, written := _bounded(body)))
         made.size += len(written) + _ROW
 
     def _clock(self, made: _Made, tick: int, now: float) -> None:
@@ -291,5 +296,15 @@ class _Made:
         self.events, self.texts, self.ticks, self.nodes, self.head = [], [], [], [], {}
 
     def batch(self) -> Batch:
-        head = {**self.head, **({"ticks": str(self.ticks[-1][0])} if self.ticks else {})}
-        return Batch(self.events, self.texts, self.ticks, self.nodes, head)
+        return Batch(self.events, self.texts, self.ticks, self.nodes, self.head)
+
+
+def _bounded(body: dict[str, Json]) -> str:
+    """As text; what is too long to be kept is described."""
+    text = codec.text(body)
+    if len(text) <= LONGEST:
+        return text
+    sizes = {name: len(codec.text(value)) for name, value in body.items()}
+    return codec.text(
+        {n: v if sizes[n] < 1000 else {codec.TAG: "opaque", "v": f"{sizes[n]:,} characters"} for n, v in body.items()}
+    )

@@ -72,7 +72,7 @@ class Imports:
 
 
 def services(laid_out: Path) -> dict[str, Any]:
-    """For a run that only tells again what its journal holds: no skill is called, and no Python of the journal's run."""
+    """For a run that only tells again what its journal holds: it calls no skill, and runs no Python of the journal."""
     return {"scripted_skills": Everything(), "imports": Imports(laid_out, project.find_root())}
 
 

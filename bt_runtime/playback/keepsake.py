@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 from bt_runtime.diagnose import BtError
+from bt_runtime.journal import door
 from bt_runtime.journal.reading import Recording
 
 _TEST = '''"""{tree}: this run was recorded, and comes out the same."""
@@ -31,14 +30,12 @@ def write_test(journal: Path, folder: Path) -> Path:
     recording = Recording(journal)
     if recording.damage:
         raise BtError(f"{recording.name} is damaged: {recording.damage}", "record it once more")
-    name = re.sub(r"\W+", "_", recording.name).strip("_").lower()
+    name = re.sub(r"\W+", "_", recording.name).strip("_").lower()[:100] or "run"
     test, data = folder / f"test_{name}.py", folder / f"{name}.btr"
     if test.exists() or data.exists():
         raise BtError(f"there is {test} already", "remove it, or name another folder: -o FOLDER")
     folder.mkdir(parents=True, exist_ok=True)
-    with closing(sqlite3.connect(journal)) as found, closing(sqlite3.connect(data)) as copy:
-        found.backup(copy)
-        copy.execute("PRAGMA journal_mode=DELETE")  # one file, without a log beside it
+    door.copy(journal, data)
     seen = replay(data)
     text = _TEST.format(
         tree=str(recording.head["tree"]).replace('"', "'"), name=name, data=data.name, ticks=seen.ticks,

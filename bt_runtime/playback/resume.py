@@ -8,10 +8,11 @@ from typing import Any
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.journal import mark, sources
+from bt_runtime.journal.layout import Event
 from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
-from bt_runtime.journal.store import Event, Limits
+from bt_runtime.journal.store import Limits
 from bt_runtime.journal.surroundings import Around
 from bt_runtime.journal.tape import STANDING, TAPED, Difference
 from bt_runtime.playback import again

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.journal.store import NodeRow
+from bt_runtime.journal.layout import NodeRow
 from bt_runtime.tree.node import path_of
 from bt_runtime.types import Json
 from bt_runtime.view.event import Event

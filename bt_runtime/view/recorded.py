@@ -6,16 +6,15 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from bt_runtime.diagnose import BtError
+from bt_runtime.diagnose_format import visible
 from bt_runtime.journal.folder import is_live
-from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.store import Event as Entry
-from bt_runtime.journal.store import NodeRow
-from bt_runtime.journal.texts import Piece
+from bt_runtime.journal.layout import Event as Entry
+from bt_runtime.journal.layout import NodeRow, TickRow
+from bt_runtime.journal.reading import MOST_TOLD, Recording
 from bt_runtime.view.event import Event
 from bt_runtime.view.feed import Feed, read_lines
 from bt_runtime.view.grown import Grown
@@ -51,21 +50,22 @@ class Reader:
         self.began = float(head.get("started") or 0.0)
         self.grown = Grown(head)
         self.retold = Retold(self.grown, Shadow.of(head))
-        self.first = True
+        self.first, self.said = True, ""
+        self.told = 0  # characters of texts
 
     def more(self) -> Iterator[Event]:
         if self.first:
             self.first = False
             recording = self.recording
             yield self._start()
-            self.at = (len(recording.events), max(recording.ticks, default=0), len(recording.nodes))
-            ticks = [(tick, recording.times[tick], told) for tick, told in recording.ticks.items()]
+            ticks = [TickRow(tick, recording.times[tick], told) for tick, told in recording.ticks.items()]
             yield from self._merged(recording.nodes, recording.events, ticks)
-            if recording.damage:
-                text = f"The journal is damaged, and shown as far as it is whole: {recording.damage}"
-                yield {"k": "line", "t": self.retold.time, "path": "", "level": "warning", "text": text}
         else:
-            yield from self._merged(*self._added())
+            self.live = is_live(self.recording.path)  # asked before reading: what is written until then is read
+            yield from self._merged(*self.recording.more())
+        if self.recording.damage != self.said:
+            self.said, self.live = self.recording.damage, False
+            yield self._warning(f"The journal is damaged, and shown as far as it is whole: {self.said}")
         if not self.live:
             yield from self.retold.over(self.recording)
 
@@ -74,11 +74,14 @@ class Reader:
         told = {"run": head["name"], "tree": head["tree"], "file": head.get("file"), "text": head.get("text", "")}
         return {"k": "start", "t": 0.0, **told, "wall": self.began, **({} if self.live else {"recorded": True})}
 
+    def _warning(self, text: str) -> Event:
+        return {"k": "line", "t": self.retold.time, "path": "", "level": "warning", "text": text}
+
     def _merged(self, nodes: Any, entries: Any, ticks: Any) -> Iterator[Event]:
         """Tick by tick: how the tree is, what happened, what changed by it."""
         items: list[tuple[int, int, int, Any]] = [(n.tick, 0, i, n) for i, n in enumerate(nodes)]
         items += [(e.tick, 1, i, e) for i, e in enumerate(entries)]
-        items += [(t[0], 2, i, t) for i, t in enumerate(ticks)]
+        items += [(t.tick, 2, i, t) for i, t in enumerate(ticks)]
         fresh: list[NodeRow] = []
         told = 0  # the tick that events told of, and that has not been shown yet
         for tick, phase, _, item in sorted(items, key=lambda item: item[:3]):
@@ -94,12 +97,10 @@ class Reader:
                 fresh = []
             if phase == 1:
                 told = tick
-                body = self._body(item)
-                if body is not None:
-                    yield from self.retold.take(item.kind, body, max(0.0, item.at - self.began))
+                yield from self._entry(item)
             else:
-                self.retold.time = max(0.0, item[1] - self.began)
-                yield self._tick(tick, item[2])
+                self.retold.time = max(0.0, item.at - self.began)
+                yield self._tick(tick, item.changes)
         if told:
             yield self._tick(told, "")
         if fresh:
@@ -108,34 +109,17 @@ class Reader:
     def _tick(self, tick: int, changes: str) -> Event:
         return {"k": "tick", "t": self.retold.time, "n": tick, "s": self.grown.changes(changes)}
 
-    def _body(self, entry: Entry) -> dict[str, Any] | None:
+    def _entry(self, entry: Entry) -> list[Event]:
+        """What one entry tells. The journal's door has seen to what others rely on; agents may say what they like."""
+        self.told += self.recording.length(entry)
+        if self.told > MOST_TOLD:
+            return []
         try:
-            return self.recording.body(entry)
-        except (KeyError, ValueError):
-            return None  # a text it needs is missing
-
-    def _added(self) -> tuple[list[NodeRow], list[Entry], list[tuple[int, float, str]]]:
-        """Read in one transaction, so that nothing is seen half."""
-        recording, (seq, tick, node) = self.recording, self.at
-        self.live = is_live(recording.path)  # asked before reading: what is written until then is read
-        with closing(sqlite3.connect(f"{recording.path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
-            run = connection.execute
-            run("BEGIN")
-            last = max(recording.pieces, default=0)
-            for *row, _ in run("SELECT id, parent, keep, rest, sum FROM texts WHERE id > ? ORDER BY id", (last,)):
-                piece = Piece(*row)
-                recording.pieces[piece.id] = piece
-                before = recording.texts.get(piece.parent, "") if piece.parent else ""
-                recording.texts[piece.id] = before[: piece.keep] + piece.rest
-            entries = [Entry(*row[:5]) for row in run("SELECT * FROM events WHERE seq > ? ORDER BY seq", (seq,))]
-            ticks = [
-                tuple(row) for row in run("SELECT tick, at, changes FROM ticks WHERE tick > ? ORDER BY tick", (tick,))
+            return list(self.retold.take(entry.kind, self.recording.body(entry), max(0.0, entry.at - self.began)))
+        except (KeyError, ValueError, TypeError, AttributeError, IndexError, RecursionError) as error:
+            return [
+                self._warning(f"Entry {entry.seq}, `{visible(entry.kind)}`, cannot be shown: {type(error).__name__}")
             ]
-            nodes = [NodeRow(*row) for row in run("SELECT * FROM nodes WHERE number > ? ORDER BY number", (node,))]
-        recording.events += entries
-        latest = ticks[-1][0] if ticks else tick
-        self.at = (entries[-1].seq if entries else seq, latest, nodes[-1].number if nodes else node)
-        return nodes, entries, ticks
 
 
 class Following:
@@ -156,7 +140,7 @@ class Following:
         while self.reader.live and not self.over.wait(EVERY):
             try:
                 events = list(self.reader.more())
-            except (sqlite3.Error, ValueError, OSError) as error:
+            except (BtError, sqlite3.Error, ValueError, OSError) as error:
                 text = f"The journal cannot be read on: {error}"
                 self.feed.put({"k": "line", "t": self.reader.retold.time, "path": "", "level": "error", "text": text})
                 break

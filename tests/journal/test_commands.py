@@ -13,6 +13,7 @@ from bt_runtime.journal import folder
 from bt_runtime.journal.reading import Recording
 from bt_runtime.runtime import Run, load
 from bt_runtime.tree.clock import Manual
+from tests.journal.mutations import HOSTILE, made
 from tests.journal.test_replay import rewrite
 from tests.journal.test_resume import abandoned
 
@@ -135,3 +136,36 @@ def test_resume_goes_on_with_a_tree_of_its_own_and_one_that_had_ended_is_left_al
         assert main(["resume", "last", "--runs", str(runs), "--json"]) == 0
         found = json.loads(capsys.readouterr().out)
         assert (found["status"], found["why"]) == ("SUCCESS", why)
+
+
+def test_rm_removes_only_journals_and_a_file_never_stands_in_for_a_run(journal, tmp_path, capsys):
+    """A file of the working directory is not what a name means, and what is no journal is not removed."""
+    for name in ("notes.txt", journal.stem, "last", "other.btr"):
+        (tmp_path / name).write_text("mine")
+    for name in ("notes.txt", "./notes.txt", "other.btr"):
+        assert main(["runs", "rm", name]) == 2
+        assert "help:" in capsys.readouterr().err
+    assert main(["runs", "show", "last"]) == 0
+    assert main(["runs", "rm", journal.stem]) == 0
+    assert not journal.exists()
+    assert all((tmp_path / name).read_text() == "mine" for name in ("notes.txt", journal.stem, "last", "other.btr"))
+
+
+def test_an_export_stays_in_the_working_directory_whatever_the_journal_calls_itself(journal, tmp_path, capsys):
+    path = made(journal, journal.parent / "evil.btr", HOSTILE["a name that leads out"])
+    before = set(tmp_path.rglob("*"))
+    assert main(["runs", "export", str(path)]) == 0
+    (new,) = set(tmp_path.rglob("*")) - before
+    assert new.parent == tmp_path and not new.name.startswith(".")
+
+
+def test_a_run_that_ended_while_it_began_is_listed_as_such_and_last_passes_over_it(journal, capsys):
+    (journal.parent / "t-0.btr").write_bytes(b"")
+    assert main(["runs", "list", "--json"]) == 0
+    states = {s["name"]: s["state"] for s in json.loads(capsys.readouterr().out)}
+    assert states == {journal.stem: "SUCCESS", "t-0": "not begun"}
+    assert main(["runs", "show", "last"]) == 0
+    assert journal.stem in capsys.readouterr().out
+    assert main(["runs", "show", "t-0"]) == 2
+    assert "never began" in capsys.readouterr().err
+    assert main(["runs", "rm", "t-0"]) == 0

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.diagnose import BtError
+from bt_runtime.journal.layout import Event, checksum, head_sum
 from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.store import Event, checksum, head_sum
 from bt_runtime.playback.keepsake import write_test
 from bt_runtime.playback.replay import replay
 from bt_runtime.skills.skill import Skill, skill

@@ -7,18 +7,19 @@ import os
 import sqlite3
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.journal import codec, folder
+from bt_runtime.journal import ageing, codec, folder
 from bt_runtime.journal.lines import lines
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.store import Limits
-from bt_runtime.journal.texts import Texts, assemble
+from bt_runtime.journal.texts import Texts, Whole
 from bt_runtime.playback.replay import replay
 from bt_runtime.playback.resume import CannotResume, resume
 from bt_runtime.runtime import Run, load
@@ -57,14 +58,14 @@ def test_texts_are_put_together_again_from_what_they_share(found):
         numbers.append(number)
         if piece is not None:
             pieces[number] = piece
-    whole = assemble(pieces)
+    whole = Whole(pieces.values())
     assert [whole[n] for n in numbers] == found
 
 
 def test_a_prompt_is_kept_by_what_it_adds_to_earlier_ones(errand_of):
     recording = Recording(errand_of("house", 3))
     asked = [body["prompt"] + body.get("offered", "") for _, body in recording.of("ask")]
-    kept = sum(len(p.rest) for p in recording.pieces.values())
+    kept = sum(len(p.rest) for p in recording.texts.pieces.values())
     assert kept < sum(len(text) for text in asked) / 4
 
 
@@ -98,12 +99,36 @@ def test_a_journal_at_its_size_limit_notes_only_how_it_ends_and_says_so(runs):
         resume(recorder.path, clock=Manual())
 
 
-def test_old_journals_go_when_a_new_run_begins_and_young_ones_stay(runs, record):
-    paths = [read(record("version: 1\ntree: t\nroot: {succeed: {}}\n")).path for _ in range(2)]
-    long_ago = time.time() - 100 * 86400
-    os.utime(paths[0], (long_ago, long_ago))
-    record("version: 1\ntree: t\nroot: {succeed: {}}\n")
-    assert not paths[0].exists() and paths[1].exists()
+ENDS = "version: 1\ntree: t\nroot: {succeed: {}}\n"
+
+
+def aged(record, count: int, days: float, tree: str = ENDS) -> list[Path]:
+    """Journals of runs, so many days old."""
+    paths = []
+    for _ in range(count):
+        run = record(tree)
+        run.tick()
+        paths.append(read(run).path)
+        os.utime(paths[-1], (time.time() - days * 86400,) * 2)
+    return paths
+
+
+def test_old_journals_go_when_a_new_run_begins_and_the_log_names_them(runs, record):
+    """Of runs that ended; the latest stay, and so does what can be resumed."""
+    old, waiting = aged(record, 2, 100), aged(record, 1, 101, "version: 1\ntree: t\nroot: {wait: 5}\n")
+    young = aged(record, ageing.LATEST, 1)
+    said: list[Any] = []
+    record(ENDS, log=said.append)
+    assert not any(p.exists() for p in old) and all(p.exists() for p in [*waiting, *young])
+    assert [line.level for line in said] == ["info"] and any(p.stem in said[0].text for p in old)
+
+
+@pytest.mark.parametrize("days", [100, -2])
+def test_a_clock_that_jumped_removes_nothing(runs, record, days):
+    """Ahead: all that is there seems old. Back: what is there is of tomorrow."""
+    paths = [*aged(record, 2, 400), *aged(record, ageing.LATEST, days)]
+    record(ENDS)
+    assert all(p.exists() for p in paths)
 
 
 def test_a_journal_that_cannot_be_written_any_more_does_not_stop_the_run(record):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime.journal.layout import Event
 from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.store import Event
 from bt_runtime.journal.tape import in_order
 from bt_runtime.playback.replay import replay
 from bt_runtime.playback.resume import resume

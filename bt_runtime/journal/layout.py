@@ -1,0 +1,106 @@
+"""A journal's tables, what a row of each is, and the sum that covers it."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from bt_runtime.journal.texts import Piece
+from bt_runtime.types import Json
+
+FORMAT = 2
+MARK = 0x62747231  # "btr1": the file's application id
+SUFFIX = ".btr"
+LONGEST = 2**23  # characters of one text or of one entry's body; what is longer is described, not kept
+NO_TICK = -1
+
+# Word for word what the file says of itself: a journal whose tables are others is not read.
+TABLES = {
+    "head": "CREATE TABLE head (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "events": "CREATE TABLE events (seq INTEGER PRIMARY KEY, tick INTEGER NOT NULL, at REAL NOT NULL,"
+    " kind TEXT NOT NULL, body TEXT NOT NULL, sum INTEGER NOT NULL)",
+    "ticks": "CREATE TABLE ticks (tick INTEGER PRIMARY KEY, at REAL NOT NULL, changes TEXT NOT NULL,"
+    " before INTEGER NOT NULL, sum INTEGER NOT NULL)",
+    "nodes": "CREATE TABLE nodes (number INTEGER PRIMARY KEY, path TEXT NOT NULL, kind TEXT NOT NULL,"
+    " name TEXT NOT NULL, tick INTEGER NOT NULL, place INTEGER NOT NULL, sum INTEGER NOT NULL)",
+    "texts": "CREATE TABLE texts (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, keep INTEGER NOT NULL,"
+    " rest TEXT NOT NULL, sum INTEGER NOT NULL)",
+}
+
+
+class Event(NamedTuple):
+    seq: int
+    tick: int
+    at: float
+    kind: str
+    body: str
+
+
+class NodeRow(NamedTuple):
+    number: int
+    path: str
+    kind: str
+    name: str
+    tick: int  # at which it came into the tree
+    place: int  # among its siblings, then
+
+
+class TickRow(NamedTuple):
+    tick: int
+    at: float
+    changes: str  # `4R 3S`: node and status
+    before: int = NO_TICK  # the tick of the row before, so that one that is missing shows
+
+
+class End(NamedTuple):
+    """What there must be of each table: written anew with every batch, so that a missing end shows."""
+
+    open: int = 0  # is more to come; the program that wrote it has not closed it
+    events: int = 0
+    sum: int = 0  # of the last event
+    nodes: int = 0
+    ticks: int = 0
+    tick: int = NO_TICK  # the latest of them
+
+    def text(self) -> str:
+        return json.dumps([*self, _crc(str(tuple(self)))])
+
+    @classmethod
+    def of(cls, found: Json) -> End:
+        """Raises ValueError when it is not what was written."""
+        if not isinstance(found, list) or len(found) != 7 or not all(type(v) is int for v in found):
+            raise ValueError("what it says of its end is damaged")
+        *kept, sum = found
+        if _crc(str(tuple(kept))) != sum:
+            raise ValueError("what it says of its end is damaged")
+        return cls(*kept)
+
+
+def head_sum(head: Mapping[str, Json]) -> int:
+    """Of what a run was made of, which never changes."""
+    kept = {k: v for k, v in head.items() if k not in ("sum", "end")}
+    return zlib.crc32(json.dumps(kept, sort_keys=True).encode())
+
+
+def checksum(event: Event, before: int) -> int:
+    """Chained, so that a row that is missing or was changed shows in all that follow."""
+    return _crc(f"{event.seq}|{event.tick}|{event.at!r}|{event.kind}|{event.body}", before)
+
+
+def node_sum(row: NodeRow) -> int:
+    number, path, kind, name, tick, place = row
+    return _crc(f"{number}|{path}|{kind}|{name}|{tick}|{place}")
+
+
+def tick_sum(row: TickRow) -> int:
+    return _crc(f"{row.tick}|{row.at!r}|{row.changes}|{row.before}")
+
+
+def piece_sum(piece: Piece) -> int:
+    return _crc(f"{piece.id}|{piece.parent}|{piece.keep}|{piece.rest}")
+
+
+def _crc(text: str, before: int = 0) -> int:
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"), before)
