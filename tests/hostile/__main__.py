@@ -53,7 +53,7 @@ def main() -> int:
             return again(asked.files, address)
         chosen = [t for t in TARGETS if not asked.only or t.name in asked.only]
         if asked.what == "short":
-            return int(any([sweep(t, asked.seed or 0, asked.count or t.short, address) for t in chosen]))
+            return int(sum(sweep(t, asked.seed or 0, asked.count or t.short, address) for t in chosen) > 0)
         return whole(chosen, asked, address)
 
 
@@ -93,10 +93,8 @@ def sweep(target: Target, seed: int, count: int, address: str) -> int:
 
 def told(broken: Broken) -> None:
     path = saved(broken.case, broken.why, broken.ended.output, SAVED)
-    print(
-        f"  {broken.case.name}: {'; '.join(broken.why)[:300]!a}\n    again: {Path(sys.executable).name} -m tests.hostile again {path}",
-        flush=True,
-    )
+    print(f"  {broken.case.name}: {'; '.join(broken.why)[:300]!a}", flush=True)
+    print(f"    again: {sys.executable} -m tests.hostile again {path}", flush=True)
 
 
 def again(files: list[Path], address: str) -> int:
@@ -111,9 +109,8 @@ def again(files: list[Path], address: str) -> int:
             failed += 1
             ended = broken.ended
             print(f"{broken.case.name}: {' '.join(broken.case.words)!a}\n  broken: {'; '.join(broken.why)!a}")
-            print(
-                f"  exit {ended.code}, {ended.seconds:.1f} s, {ended.memory / 2**20:.0f} MB; it printed:\n{ended.output[-4000:]!a}"
-            )
+            print(f"  exit {ended.code}, {ended.seconds:.1f} s, {ended.memory / 2**20:.0f} MB; it printed:")
+            print(ascii(ended.output[-4000:]))
     print(f"{len(files) - failed} of {len(files)} hold")
     return int(failed > 0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from bt_runtime.cli import main
 from bt_runtime.diagnose import BtError
@@ -46,9 +47,8 @@ def expression(words: Sequence[str]) -> int:
     from bt_runtime.diagnose_format import visible
     from bt_runtime.expression import ExpressionError, Template, compile
 
-    scope = {
-        "battery": 0.5, "room": "kitchen", "cups": 3, "rooms": ["a", "b"] * 50, "text": "one two\n" * 500, "error": {"path": "/"}, "none": None,
-    }  # fmt: skip
+    scope: dict[str, Any] = {"battery": 0.5, "room": "kitchen", "cups": 3, "rooms": ["a", "b"] * 50}
+    scope |= {"text": "one two\n" * 500, "error": {"path": "/"}, "none": None}
     tries: tuple[Callable[[], object], ...] = (
         lambda: compile(words[0]).evaluate(scope),
         lambda: Template("{" + words[0] + "}").evaluate(scope),

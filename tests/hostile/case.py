@@ -16,7 +16,7 @@ WORDS = frozenset({0, 1, USAGE, 4, 5})  # every exit code of docs/cli.md but "a 
 
 
 class File(NamedTuple):
-    """What stands at a path of the case's folder: bytes, a link to somewhere, a folder, or a pipe that nobody writes."""
+    """What stands at a path of the case's folder: bytes, a link to somewhere, a folder, a pipe without a writer."""
 
     path: str
     data: bytes = b""
@@ -24,7 +24,7 @@ class File(NamedTuple):
 
 
 class Case(NamedTuple):
-    """One command, or one call of `module:function` with texts; `{server}` in a word is the hostile server's address."""
+    """A command, or a call of `module:function` with texts; `{server}` in a word is the hostile server's address."""
 
     name: str  # target/seed/number, and what is done: enough to make it again
     words: tuple[str, ...]
@@ -36,7 +36,7 @@ class Case(NamedTuple):
 
 
 class Target(NamedTuple):
-    """One sweep: `cases(seed, count)` gives cases for so many mutations; a short run makes `short`, a whole one `whole`."""
+    """One sweep: `cases(seed, count)` gives cases of so many mutations, of which a run makes `short` or `whole`."""
 
     name: str
     cases: Callable[[int, int], Iterator[Case]]

@@ -70,8 +70,10 @@ seconds: 30
 ticks: 100
 """
 JUNK = (
-    "null", "[]", "{}", "-1", "1e308", ".nan", ".inf", "99999999999999999999", "true", '"\\0"', '"\\e[2J"', "&a [*a]", "!!python/name:os.system x",
-    "{a: {b: {c: 1}}}", '""', '"{x}"', f'"{OUTSIDE}"', "[[[[]]]]", "~", "x" * 500, "/dev/zero", "[" * 3000, "http://[::1", "http://x:99999999", "'a b'",
+    "null", "[]", "{}", "-1", "1e308", ".nan", ".inf", "99999999999999999999", "true", '"\\0"', '"\\e[2J"',
+    "&a [*a]", "!!python/name:os.system x",
+    "{a: {b: {c: 1}}}", '""', '"{x}"', f'"{OUTSIDE}"', "[[[[]]]]", "~", "x" * 500, "/dev/zero", "[" * 3000,
+    "http://[::1", "http://x:99999999", "'a b'",
     "../..", "'\\ud800'", "1_0", "2024-01-01", "0x10",
 )  # fmt: skip
 
@@ -169,7 +171,6 @@ def memories(seed: int, count: int) -> Iterator[Case]:
         for path in sorted((ROOT / "memory").glob("*.jsonl"))
         for line in path.read_text(encoding="utf-8").splitlines()
     ][:60]
-    read = ["memory", "list", "--store", "m.db", ";", "memory", "search", "apple", "--store", "m.db", ";", "memory", "stats", "--store", "m.db", ";", "memory", "why", "apple", "--store", "m.db"]
     for number in range(count):
         dice = random.Random(f"memories/{seed}/{number}")
         if number % 3:
@@ -177,10 +178,17 @@ def memories(seed: int, count: int) -> Iterator[Case]:
             for at in range(dice.randint(1, 3)):
                 chosen[at] = written(chosen[at], dice)
             file = File("e.jsonl", "\n".join(chosen).encode("utf-8", "surrogatepass"))
-            words = ["memory", "import", "e.jsonl", "--store", "m.db", "--embedder", "hashing", ";"] + read
+            words = in_a_row("import e.jsonl --embedder hashing", *READ)
         else:
-            file, words = File("m.db", store(dice)), [*read, ";", *["memory", "export", "--store", "m.db"]]
-        yield Case(f"memories/{seed}/{number}/read", tuple(words), (file,), call="tests.hostile.calls:in_a_row")
+            file, words = File("m.db", store(dice)), in_a_row(*READ, "export")
+        yield Case(f"memories/{seed}/{number}/read", words, (file,), call="tests.hostile.calls:in_a_row")
+
+
+READ = ("list", "search apple", "stats", "why apple")
+
+
+def in_a_row(*actions: str) -> tuple[str, ...]:
+    return tuple(" ; ".join(f"memory {action} --store m.db" for action in actions).split())
 
 
 def written(line: str, dice: random.Random) -> str:

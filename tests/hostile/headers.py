@@ -11,7 +11,7 @@ from tests.hostile.case import Case, File
 from tests.hostile.values import TERMINAL
 
 NAME = "model.gguf"
-INT, TEXT, LIST, LONG, SHORT, BOOL = 4, 8, 9, 10, 6, 7
+INT, SHORT, BOOL, TEXT, LIST = 4, 6, 7, 8, 9  # kinds of a value, as the format numbers them
 HUGE = (0, 1, 5, 2**31 - 1, 2**32 - 1)
 FLOATS = (0.0, -1.0, float("nan"), float("inf"), -float("inf"), 1e38)
 
@@ -35,39 +35,47 @@ def file(pairs: list[bytes], tensors: bytes = b"", *, count: int | None = None, 
     )
 
 
+NAMES = {
+    "context_length": 512, "embedding_length": 64, "block_count": 2, "attention.head_count": 4,
+    "attention.head_count_kv": 4,
+    "vocab_size": 100, "attention.key_length": 16,
+}  # fmt: skip
+TEXTS = ("abc", TERMINAL, "a\0b", b"\xff\xfe", "", "x" * 1_000_000)
+
+
 def pairs(dice: random.Random) -> list[bytes]:
-    """What every model has, with one of them otherwise."""
-    names = (
-        "context_length",
-        "embedding_length",
-        "block_count",
-        "attention.head_count",
-        "attention.head_count_kv",
-        "vocab_size",
-        "attention.key_length",
-    )
+    """What every model has, with one to three of them otherwise."""
     kept = {"general.architecture": pair("general.architecture", TEXT, string("llama"))}
-    kept |= {
-        name: number(f"llama.{name}", value) for name, value in zip(names, (512, 64, 2, 4, 4, 100, 16), strict=True)
-    }
+    kept |= {f"llama.{name}": number(f"llama.{name}", value) for name, value in NAMES.items()}
     for _ in range(dice.randint(1, 3)):
-        name = dice.choice(list(kept))
-        key = name if name.startswith("general") else f"llama.{name}"
-        kept[name] = dice.choice((
-            lambda: number(key, dice.choice(HUGE)),
-            lambda: pair(key, SHORT, struct.pack("<f", dice.choice(FLOATS))),
-            lambda: pair(key, 12, struct.pack("<d", dice.choice(FLOATS))),
-            lambda: pair(key, 5, struct.pack("<i", -5)),
-            lambda: pair(key, LONG, struct.pack("<Q", dice.choice((2**63, 2**64 - 1)))),
-            lambda: pair(key, TEXT, string(dice.choice(("abc", TERMINAL, "a\0b", b"\xff\xfe", "", "x" * 1_000_000)))),
-            lambda: pair(key, BOOL, b"\x05"),
-            lambda: pair(key, LIST, struct.pack("<IQ", dice.choice((INT, SHORT, TEXT, LIST, 99)), dice.choice((0, 1, 10**7, 2**63)))),
-            lambda: pair(key, LIST, struct.pack("<IQ2f", SHORT, 2, *dice.choices(FLOATS, k=2))),
-            lambda: pair(key, dice.choice((13, 99, 2**32 - 1)), b""),
-            lambda: kept[name] * dice.choice((2, 20_000)),
-            lambda: b"",
-        ))()  # fmt: skip
+        key = dice.choice(list(kept))
+        kept[key] = otherwise(key, kept[key], dice)
     return list(kept.values())
+
+
+def otherwise(key: str, was: bytes, dice: random.Random) -> bytes:
+    match dice.randrange(11):
+        case 0 | 1:
+            return number(key, dice.choice(HUGE))
+        case 2:
+            return pair(key, SHORT, struct.pack("<f", dice.choice(FLOATS)))
+        case 3:
+            return pair(key, 12, struct.pack("<d", dice.choice(FLOATS)))
+        case 4:
+            return pair(key, 10, struct.pack("<Q", dice.choice((2**63, 2**64 - 1))))
+        case 5:
+            return pair(key, TEXT, string(dice.choice(TEXTS)))
+        case 6:
+            kind, count = dice.choice((INT, SHORT, TEXT, LIST, 99)), dice.choice((0, 1, 10**7, 2**63))
+            return pair(key, LIST, struct.pack("<IQ", kind, count))
+        case 7:
+            return pair(key, LIST, struct.pack("<IQ2f", SHORT, 2, *dice.choices(FLOATS, k=2)))
+        case 8:
+            return pair(key, dice.choice((13, 99, 2**32 - 1)), b"")
+        case 9:
+            return was * dice.choice((0, 2, 20_000))
+        case _:
+            return pair(key, dice.choice((5, BOOL)), struct.pack("<i", -5))
 
 
 def tensors(dice: random.Random) -> tuple[bytes, int]:
@@ -81,8 +89,10 @@ def tensors(dice: random.Random) -> tuple[bytes, int]:
 
     return dice.choice(
         (
-            (b"", 0), (b"", 10**7), (b"", 2**63), (one("a", [2**63] * 4, 0, 0), 1), (one("a", [1], 0, 2**64 - 1), 1), (one("a", [0], 0, 0), 1),
-            (one("a", [1], 9999, 0), 1), (string("a") + struct.pack("<I", 2**32 - 1) + b"\1" * 2000, 1), (one(TERMINAL, [1] * 4, 0, 0), 1),
+            (b"", 0), (b"", 10**7), (b"", 2**63), (one("a", [2**63] * 4, 0, 0), 1), (one("a", [1], 0, 2**64 - 1),
+            1), (one("a", [0], 0, 0), 1),
+            (one("a", [1], 9999, 0), 1), (string("a") + struct.pack("<I", 2**32 - 1) + b"\1" * 2000, 1),
+            (one(TERMINAL, [1] * 4, 0, 0), 1),
         )
     )  # fmt: skip
 

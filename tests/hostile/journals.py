@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import random
 import sqlite3
+import subprocess
+import sys
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -14,6 +18,7 @@ from pathlib import Path
 from tests.hostile.case import Case, File
 from tests.hostile.values import NASTY, OUTSIDE, TERMINAL, deep, spoiled
 
+ROOT = Path(__file__).parents[2]
 NAME = "run.btr"
 TREE = """\
 version: 1
@@ -69,9 +74,8 @@ def of_an_agent(folder: Path) -> Path:
     site = errand.Site("textcraft", folder, lasting=False)
     site.reset(task)
     model = ScriptedModel(errand.script(site, errand.oracle("textcraft", task)), 1)
-    with Run(
-        "reactree", inputs={"goal": task.goal}, world=site, task=task, model=model, clock=Manual(), journal=folder / "runs", seed=20
-    ) as run:  # fmt: skip
+    given = {"inputs": {"goal": task.goal}, "world": site, "task": task, "model": model, "seed": 20}
+    with Run("reactree", clock=Manual(), journal=folder / "runs", **given) as run:
         for _ in range(30):  # cut off: there is something to resume
             run.tick()
     return run.journal.path
@@ -108,8 +112,6 @@ def signed(connection: sqlite3.Connection) -> None:
         head = {name: json.loads(value) for name, value in run("SELECT name, value FROM head")}
         run("INSERT OR REPLACE INTO head VALUES ('sum', ?)", (json.dumps(store.head_sum(head)),))
     with contextlib.suppress(Exception):
-        import zlib
-
         for number, rest in run("SELECT id, rest FROM texts").fetchall():
             run("UPDATE texts SET sum = ? WHERE id = ?", (zlib.crc32(rest.encode()), number))
 
@@ -149,31 +151,33 @@ def rows(connection: sqlite3.Connection, dice: random.Random) -> None:
 
 def body(connection: sqlite3.Connection, dice: random.Random) -> None:
     """What an event tells has another shape."""
-    for seq, text in dice.sample(connection.execute("SELECT seq, body FROM events").fetchall(), dice.randint(1, 3)):
-        bent = dice.choice(
-            (lambda: json.dumps(spoiled(json.loads(text), dice)), lambda: deep(100_000), lambda: text[: len(text) // 2])
-        )
-        connection.execute("UPDATE events SET body = ? WHERE seq = ?", (bent(), seq))
+    found = connection.execute("SELECT seq, body FROM events").fetchall()
+    for seq, text in dice.sample(found, dice.randint(1, 3)):
+        match dice.randrange(4):
+            case 0:
+                bent = text[: len(text) // 2]
+            case 1:
+                bent = deep(100_000)
+            case _:
+                bent = json.dumps(spoiled(json.loads(text), dice))
+        connection.execute("UPDATE events SET body = ? WHERE seq = ?", (bent, seq))
 
 
 def head(connection: sqlite3.Connection, dice: random.Random) -> None:
     """What the run was made of has another shape."""
     found = dict(connection.execute("SELECT name, value FROM head"))
     for name in dice.sample(sorted(found), dice.randint(1, 2)):
-        value = dice.choice((lambda: spoiled(json.loads(found[name]), dice), lambda: dice.choice(NASTY)))()
+        value = spoiled(json.loads(found[name]), dice) if dice.random() < 0.5 else dice.choice(NASTY)
         connection.execute("UPDATE head SET value = ? WHERE name = ?", (json.dumps(value), name))
 
 
 def elsewhere(connection: sqlite3.Connection, dice: random.Random) -> None:
     """The head names files outside, and Python that is not asked for."""
     files = json.loads(connection.execute("SELECT value FROM head WHERE name = 'files'").fetchone()[0])
-    evil = {
-        "origin": "/nonexistent",
-        "place": dice.choice((OUTSIDE, "/tmp/outside.py", "skills/x.py", "contextlib.py")),
-        "text": "raise SystemExit(42)",
-    }
-    new = {"files": json.dumps([*files, evil] if isinstance(files, list) else [evil]), "name": json.dumps(dice.choice((OUTSIDE, TERMINAL, "/x", ".."))),
-           "tree": json.dumps(TERMINAL)}  # fmt: skip
+    place = dice.choice((OUTSIDE, "/tmp/outside.py", "skills/x.py", "contextlib.py"))
+    evil = {"origin": "/nonexistent", "place": place, "text": "raise SystemExit(42)"}
+    name = dice.choice((OUTSIDE, TERMINAL, "/x", ".."))
+    new = {"files": json.dumps([*files, evil]), "name": json.dumps(name), "tree": json.dumps(TERMINAL)}
     for name, value in new.items():
         connection.execute("INSERT OR REPLACE INTO head VALUES (?, ?)", (name, value))
 
@@ -297,9 +301,14 @@ def broken(data: bytes, dice: random.Random) -> bytes:
 
 
 THINGS = (
-    File(NAME), File(NAME, b"/dev/zero", "link"), File(NAME, NAME.encode(), "link"), File(NAME, kind="pipe"), File(NAME, kind="folder"),
-    File(NAME, b"x" * 5000), File(NAME, b"SQLite format 3\0" + b"\0" * 5000),
-)  # fmt: skip
+    File(NAME),
+    File(NAME, b"/dev/zero", "link"),
+    File(NAME, NAME.encode(), "link"),
+    File(NAME, kind="pipe"),
+    File(NAME, kind="folder"),
+    File(NAME, b"x" * 5000),
+    File(NAME, b"SQLite format 3\0" + b"\0" * 5000),
+)
 
 
 def cases(seed: int, count: int) -> Iterator[Case]:
@@ -332,17 +341,10 @@ def flips(seed: int, count: int) -> Iterator[Case]:
 
 
 def shown(data: bytes) -> str:
-    """By the same way that the cases go, in a process of its own."""
-    import subprocess
-    import sys
-
+    """What the command tells of the sound one, in a process of its own."""
     with tempfile.TemporaryDirectory() as name:
         (Path(name) / NAME).write_bytes(data)
         command = [sys.executable, "-m", "bt_runtime.cli", *COMMANDS["show json"]]
-        root = str(Path(__file__).parents[2])
-        import os
-
-        done = subprocess.run(
-            command, cwd=name, env={**os.environ, "PYTHONPATH": root}, capture_output=True, text=True, check=True
-        )
+        around = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, cwd=name, env=around, capture_output=True, text=True, check=True)
     return done.stdout

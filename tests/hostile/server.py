@@ -181,7 +181,8 @@ def redirect(handler: Handler) -> None:
 
 
 STREAMS: tuple[Callable[[Handler], None], ...] = (
-    drip, slow_header, many_headers, long_header, go_on, chunks, slow_chunks, big_body, negative_length, half, dropped, silent, no_http, redirect,
+    drip, slow_header, many_headers, long_header, go_on, chunks, slow_chunks, big_body, negative_length, half,
+    dropped, silent, no_http, redirect,
 )  # fmt: skip
 BY_NAME = {each.__name__: each for each in STREAMS}
 MODES = (*ANSWERS, *BY_NAME)

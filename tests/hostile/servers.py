@@ -17,7 +17,7 @@ PROJECT = File("btr.yaml", b"version: 1\n")
 
 
 def cases(seed: int, count: int) -> Iterator[Case]:
-    """Every mode once with one strategy; then strategies and modes at random. A run that is told to stop after 4 s stops."""
+    """Every mode in turn, each time with another strategy; a run that is told to stop after 4 s stops."""
     for number in range(count):
         dice = random.Random(f"servers/{seed}/{number}")
         mode, tree = MODES[number % len(MODES)], dice.choice(TREES)

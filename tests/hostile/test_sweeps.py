@@ -1,4 +1,4 @@
-"""Whatever a file, a server or a text does: words with a way out, in bounded time and memory, and nothing else happens."""
+"""Whatever a file, a server or a text does: words with a way out, in bounded time and memory, and nothing else."""
 
 from __future__ import annotations
 

@@ -9,10 +9,13 @@ from typing import Any
 TERMINAL = "\x1b]0;taken\x07\x1b[2J\x9b31m\u202egnp.exe\u2028"
 OUTSIDE = "../../../../outside"
 NASTY: tuple[Any, ...] = (
-    None, True, False, 0, 1, -1, -5, 2**31, 2**63 - 1, -(2**63), 10**15, 10**30, 0.5, -0.0, 1e308, float("inf"), float("nan"),
-    "", " ", "\n", "x", "nan", "1e400", "9" * 400, "a" * 100_000, "\x00", "\ud800", "😀\n" * 2000, TERMINAL, "<script>alert(1)</script>",
+    None, True, False, 0, 1, -1, -5, 2**31, 2**63 - 1, -(2**63), 10**15, 10**30, 0.5, -0.0, 1e308, float("inf"),
+    float("nan"),
+    "", " ", "\n", "x", "nan", "1e400", "9" * 400, "a" * 100_000, "\x00", "\ud800", "😀\n" * 2000, TERMINAL,
+    "<script>alert(1)</script>",
     OUTSIDE, "/etc/passwd", "/dev/zero", "con:", "{x}", "{" * 50, "%s%n", "os:system", "evil.py:f", "__class__",
-    [], {}, [1], [[]], [None] * 1000, {"a": 1}, {"$": "text", "v": 1}, {"$": "text", "v": [1]}, {"$": "bytes", "v": "x"}, {"$": "?"},
+    [], {}, [1], [[]], [None] * 1000, {"a": 1}, {"$": "text", "v": 1}, {"$": "text", "v": [1]}, {"$": "bytes",
+    "v": "x"}, {"$": "?"},
 )  # fmt: skip
 
 

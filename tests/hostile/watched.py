@@ -48,13 +48,16 @@ class Watch:
                 self.touched(event, args[number])
         elif event == "exec" and not self.executes:
             name = getattr(args[0], "co_filename", "")
-            if isinstance(name, str) and name[:1] != "<" and os.path.abspath(name).startswith(self.folder + "/"):
+            if isinstance(name, str) and name[:1] != "<" and self.within(name):
                 self.told(f"executes {name}")
         elif event in _STARTS and not self.executes:
             if sys.executable != str(args[0]) and Path(str(args[0])).name not in OURS:
                 self.told(f"{event} {args[0]!r}")
         elif event == "socket.connect" and isinstance(args[1], tuple) and args[1][0] not in LOOPBACK:
             self.told(f"connects to {args[1]!r}")
+
+    def within(self, name: str) -> bool:
+        return os.path.realpath(name).startswith(self.folder + "/")
 
     def touched(self, what: str, path: Any) -> None:
         if not isinstance(path, str | bytes | os.PathLike):
