@@ -1,7 +1,7 @@
 """`make fuzz`: look for texts that reach new code, for a minute, and stop at the first that gives anything but a fault.
 
-Guided by atheris, where it has a wheel; `make fuzz` installs it. What it learns is kept in .cache/fuzz. Elsewhere the same
-mutations are tried without a guide, with a seed that is printed.
+Guided by atheris, where it has a wheel; `make fuzz` installs it. What it learns is kept in .cache/fuzz. Elsewhere the
+same mutations are tried without a guide, with a seed that is printed.
 """
 
 from __future__ import annotations
