@@ -23,10 +23,10 @@ from tests.hostile.case import Case, Target, loaded, saved
 from tests.hostile.frame import Broken, Frame, warmed
 
 TARGETS = (
-    Target("journals", journals.cases, 16, 2000),
+    Target("journals", journals.cases, 24, 2000),
     Target("flips", journals.flips, 100, 2000),
     Target("servers", servers.cases, len(servers.MODES), 4 * len(servers.MODES)),
-    Target("headers", headers.cases, 90, 500),
+    Target("headers", headers.cases, 90, 800),
     Target("worlds", documents.worlds, 40, 2000),
     Target("memories", documents.memories, 40, 2000),
     Target("documents", documents.cases, 60, 2000),

@@ -64,7 +64,13 @@ def saved(case: Case, why: list[str], output: str, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / (case.name.replace("/", "-").replace(" ", "_") + ".json")
     files = [(f.path, base64.b64encode(zlib.compress(f.data)).decode(), f.kind) for f in case.files]
-    rows = {**case._asdict(), "files": files, "codes": sorted(case.codes), "why": why, "output": output[-4000:]}
+    rows = {
+        **case._asdict(),
+        "files": files,
+        "codes": sorted(case.codes),
+        "why": why,
+        "output": output if len(output) < 8000 else f"{output[:4000]}\n…\n{output[-4000:]}",
+    }
     path.write_text(json.dumps(rows, indent=1), encoding="utf-8")
     return path
 

@@ -244,7 +244,7 @@ def stored() -> bytes:
 
 def store(dice: random.Random) -> bytes:
     """Values of its tables that are others, or bytes."""
-    from tests.hostile.journals import broken, cell
+    from tests.hostile.journals import broken
 
     if dice.random() < 0.3:
         return broken(stored(), dice)
@@ -259,3 +259,15 @@ def store(dice: random.Random) -> bytes:
         connection.commit()
         connection.close()
         return Path(file.name).read_bytes()
+
+
+def cell(connection: sqlite3.Connection, dice: random.Random) -> None:
+    """One value of one row is another."""
+    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    table = dice.choice(tables)
+    columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+    column, value = dice.choice(columns), dice.choice(NASTY)
+    keys = [key for (key,) in connection.execute(f"SELECT {columns[0]} FROM {table}")]
+    if keys:
+        other = json.dumps(value) if isinstance(value, list | dict) else value
+        connection.execute(f"UPDATE {table} SET {column} = ? WHERE {columns[0]} = ?", (other, dice.choice(keys)))

@@ -25,6 +25,7 @@ from tests.hostile.watched import MB, MEMORY, SECONDS, UNCAUGHT, live
 
 HANG = 20.0  # seconds by the clock: four times what the rule allows, for a machine that is busy
 OUTPUT = 20 * MB
+SILENT = re.compile(r'^(?!.*"damage": ("[^"]|true|\{|\[))')  # the first line of a journal as JSON says of no damage
 WAY_OUT = re.compile(r"help:|\[BT\d{3}\]|usage:|try:|instead")  # how words that refuse name what to do
 
 
@@ -204,7 +205,7 @@ def judged(case: Case, ended: Ended) -> list[str]:
     why += ended.touched[:3]
     if ended.left:
         why.append("leaves a process behind")
-    if case.sound and ended.code == 0 and ended.output != case.sound and "damaged" not in ended.output:
+    if case.sound and ended.code == 0 and ended.output != case.sound and SILENT.search(ended.output):
         why.append("tells another story without a word")
     return why
 

@@ -85,6 +85,8 @@ def live(case: Case, folder: Path, out: int, told: int, address: str) -> None:
         for number, file in enumerate((nothing, out, out)):
             os.dup2(file, number)
         surround(folder)
+        if case.executes:
+            os.environ["BTR_TRUST"] = str(folder)
         limit()
         sys.addaudithook(Watch(folder, case.executes, told))
         code = call(case, [word.replace("{server}", address) for word in case.words])
