@@ -129,6 +129,6 @@ def join(address: str) -> Any:
 def quiet(ray: Any) -> None:
     """What nodes tell of themselves stays in Ray's own logs. `log_to_driver` does not cover it: it comes to standard
     output, and when a node is lost it is pages long."""
-    printing = getattr(getattr(ray, "_private", None), "worker", None)
+    printing: Any = getattr(getattr(ray, "_private", None), "worker", None)
     if hasattr(printing, "_worker_logs_enabled"):
         printing._worker_logs_enabled = False
