@@ -23,14 +23,14 @@ from tests.hostile.case import Case, Target, loaded, saved
 from tests.hostile.frame import Broken, Frame, warmed
 
 TARGETS = (
-    Target("journals", journals.cases, 24, 2000),
-    Target("flips", journals.flips, 100, 2000),
+    Target("journals", journals.cases, 16, 2000),
+    Target("flips", journals.flips, 60, 2000),
     Target("servers", servers.cases, len(servers.MODES), 4 * len(servers.MODES)),
-    Target("headers", headers.cases, 90, 800),
-    Target("worlds", documents.worlds, 40, 2000),
-    Target("memories", documents.memories, 40, 2000),
-    Target("documents", documents.cases, 60, 2000),
-    Target("expressions", expressions.cases, 120, 2000),
+    Target("headers", headers.cases, 60, 800),
+    Target("worlds", documents.worlds, 30, 2000),
+    Target("memories", documents.memories, 30, 2000),
+    Target("documents", documents.cases, 40, 2000),
+    Target("expressions", expressions.cases, 80, 2000),
 )
 SAVED = Path("build/hostile")
 WAITING = 16  # cases at a time that mostly wait for a server
