@@ -8,6 +8,12 @@ PY := $(VENV)/bin/python
 DEMO_EXTRAS ?= llm
 TEST_EXTRAS ?= dev,llm,memory,thor,eval,robot
 
+# What is installed is what these files name, each with its hashes (CONTRIBUTING.md tells how they are renewed); other
+# extras, and LOCKED=, take what pip finds in the ranges of pyproject.toml.
+LOCKED ?= yes
+lock_of = $(if $(LOCKED),$(if $(filter $(TEST_LOCKED),$(1)),.ci/lock/test.txt,$(if $(filter llm,$(1)),.ci/lock/demo.txt)))
+TEST_LOCKED := dev,llm,memory,thor,eval,robot
+
 # A checkout that was moved is set up anew: its venv points to where it was.
 HERE := $(shell pwd | cksum | cut -d' ' -f1)
 comma := ,
@@ -17,12 +23,11 @@ TEST_STAMP := $(call stamp,$(TEST_EXTRAS))
 
 # llama.cpp is compiled once, without the parts that are not used; the wheel is kept, and WHEELS may be shared by checkouts.
 WHEELS ?= .cache/wheels
-LLAMA := llama-cpp-python==0.3.36
 LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: help setup demo test train-test starter ray bench fuzz lint types generated editor wheel check clean llama results autoplan soak kills powercuts kill-memory mutants-memory docs
+.PHONY: help setup demo test train-test starter ray bench fuzz lint types generated editor wheel check clean llama results autoplan soak kills powercuts kill-memory mutants-memory docs hostile long audit locks
 .DEFAULT_GOAL := help
 
 help:
@@ -40,6 +45,9 @@ help:
 	@echo "make kills      200 runs killed at random moments and resumed (ROUNDS=200), and 40 of an agent (AGENTS=40)"
 	@echo "make powercuts  50 runs whose disk lost what was not synced, and resumed"
 	@echo "make kill-memory, mutants-memory   the long tests of the memory"
+	@echo "make hostile    inputs that are meant to do harm (MINUTES=30; AGAIN=build/hostile/X.json: a case that was kept)"
+	@echo "make long       all of the long tests, one after the other, a line for each (LONG='kills soak': only these)"
+	@echo "make audit      ask whether what the lock files name has known holes;  make locks: write them anew"
 	@echo "make lint       ruff, and its formatter"
 	@echo "make types      mypy, strict"
 	@echo "make generated  write schemas/, docs/nodes/ and docs/faults.md again"
@@ -55,20 +63,22 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info[:2] <= (3, 13) else "bt_runtime needs CPython 3.11 to 3.13, $(PYTHON) is " + sys.version.split()[0])'
 	$(PYTHON) -m venv --clear $(VENV)
 
-# The builder first, so that nothing is fetched when all is there already.
+# The builder first, so that nothing is fetched when all is there already. With a lock, all that comes from elsewhere has
+# the hash that stands there; llama.cpp, compiled here, and the checkout itself are put beside it.
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 define install
 	@echo "installing bt_runtime$(if $(1),[$(1)]) into $(VENV)" >&2
 	@$(PY) -m pip --version >/dev/null 2>&1 || { rm -rf $(VENV); $(MAKE) --no-print-directory $(VENV)/bin/python; }
-	@$(PY) -m pip install --quiet --disable-pip-version-check 'hatchling>=1.26,<2' editables
-	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation $(if $(wildcard $(WHEELS)),--find-links $(WHEELS)) -e '.$(if $(1),[$(1)])'
+	@$(PIP) $(if $(call lock_of,$(1)),--require-hashes --no-deps -r $(call lock_of,$(1)),-r .ci/lock/build.in)
+	@$(PIP) --no-build-isolation $(if $(wildcard $(WHEELS)),--find-links $(WHEELS)) -e '.$(if $(1),[$(1)])'
 	@touch $@
 endef
 
-$(DEMO_STAMP): pyproject.toml $(call llama_of,$(DEMO_EXTRAS)) | $(VENV)/bin/python
+$(DEMO_STAMP): pyproject.toml $(call lock_of,$(DEMO_EXTRAS)) $(call llama_of,$(DEMO_EXTRAS)) | $(VENV)/bin/python
 	$(call install,$(DEMO_EXTRAS))
 
 ifneq ($(TEST_STAMP),$(DEMO_STAMP))
-$(TEST_STAMP): pyproject.toml $(call llama_of,$(TEST_EXTRAS)) | $(VENV)/bin/python
+$(TEST_STAMP): pyproject.toml $(call lock_of,$(TEST_EXTRAS)) $(call llama_of,$(TEST_EXTRAS)) | $(VENV)/bin/python
 	$(call install,$(TEST_EXTRAS))
 endif
 
@@ -81,7 +91,8 @@ $(LLAMA_BUILT): | $(VENV)/bin/python
 	@test -n "$(LLAMA_CMAKE)" || ! ls $(WHEELS)/llama_cpp_python-0.3.36-*.whl >/dev/null 2>&1 || touch $@
 	@test -f $@ || echo "compiling llama.cpp: 2 to 5 minutes, this once" >&2
 	@test -f $@ || CMAKE_ARGS="-DLLAVA_BUILD=OFF -DCMAKE_PROJECT_llama_cpp_INCLUDE=$(CURDIR)/.ci/llama.cmake $(LLAMA_CMAKE)" \
-		$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-cache-dir $(LLAMA) -w $(WHEELS)
+		$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-cache-dir --require-hashes \
+		-r .ci/lock/llama.txt -w $(WHEELS)
 	@touch $@
 
 demo: $(DEMO_STAMP)
@@ -158,9 +169,35 @@ kill-memory: setup
 mutants-memory: setup
 	$(PY) tests/memory/mutants.py
 
-# optional, not part of make test: pip install atheris first
-fuzz: setup
+# guided by coverage where atheris has a wheel (Linux, x86_64); elsewhere mutations alone, and that is said
+FUZZ_THERE := $(VENV)/.fuzz-$(HERE)
+$(FUZZ_THERE): $(TEST_STAMP) .ci/lock/fuzz.txt
+	@$(PIP) --require-hashes --only-binary :all: -r .ci/lock/fuzz.txt || echo "no atheris for this Python: mutations without a guide" >&2
+	@touch $@
+
+fuzz: $(FUZZ_THERE)
 	$(PY) tests/fuzz/guided.py --seconds $(or $(SECONDS),60)
+
+# inputs that are meant to do harm, more than make test tries: each sweep in full, then other seeds until the time is over
+SWEEP := $(if $(filter command environment,$(firstword $(origin MINUTES))),$(MINUTES),30)
+hostile: setup
+	$(PY) -m tests.hostile $(if $(AGAIN),again $(AGAIN),whole --minutes $(SWEEP) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY)))
+
+# each with a log of its own in build/long; goes on after one that failed
+LONG ?= kills powercuts soak kill-memory mutants-memory ray train-test fuzz hostile
+long: setup
+	@$(PY) tests/long.py $(LONG)
+
+# known holes in what the locks name; asks a service, so it is no part of make test
+audit:
+	@test -x build/audit/bin/pip-audit || { $(PYTHON) -m venv build/audit && build/audit/bin/python -m pip install --quiet \
+		--disable-pip-version-check --require-hashes -r .ci/lock/audit.txt; }
+	@for lock in test demo docs llama fuzz audit; do echo "$$lock:"; \
+		build/audit/bin/pip-audit --strict --disable-pip --require-hashes -r .ci/lock/$$lock.txt || exit 1; done
+
+# the newest versions within the ranges of pyproject.toml, with their hashes
+locks:
+	@sh .ci/locks
 
 # runs killed at random moments and resumed (make test tries 10 of them, and no agent)
 kills: setup
@@ -184,16 +221,20 @@ generated: setup
 wheel: setup
 	tests/packaging/try_wheel.sh $(PY)
 
-# what the tests of the editor schema talk to; fetched once, needs Node.js
+# what the tests of the editor schema talk to; fetched once, needs Node.js. Nothing that comes with it is executed.
 EDITOR_SERVER := .cache/npm/node_modules/yaml-language-server/bin/yaml-language-server
 editor: $(EDITOR_SERVER)
 
-$(EDITOR_SERVER):
-	npm install --prefix .cache/npm --no-audit --no-fund --silent yaml-language-server@1.25.0
+$(EDITOR_SERVER): .ci/editor/package-lock.json
+	@mkdir -p .cache/npm
+	cp .ci/editor/package.json .ci/editor/package-lock.json .ci/editor/.npmrc .cache/npm/
+	npm ci --prefix .cache/npm --ignore-scripts --no-audit --no-fund --silent
+	@touch $@
 
 # the pages as a site that can be searched, strict about links; look at it: make docs && .venv/bin/mkdocs serve
 DOCS_THERE := $(VENV)/.docs-$(HERE)
-$(DOCS_THERE): pyproject.toml $(TEST_STAMP)
+$(DOCS_THERE): pyproject.toml .ci/lock/docs.txt $(TEST_STAMP)
+	@$(if $(LOCKED),$(PIP) --require-hashes --no-deps -r .ci/lock/docs.txt)
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation -e '.[$(TEST_EXTRAS),docs]'
 	@touch $@
 

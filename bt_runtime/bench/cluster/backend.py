@@ -124,4 +124,13 @@ def join(address: str) -> Any:
             f"there is no Ray cluster at `{address}`: {said}",
             "on the first machine `ray start --head`, on the others `ray start --address HOST:PORT`; or: --ray local",
         ) from fault
+    quiet(ray)
     return ray
+
+
+def quiet(ray: Any) -> None:
+    """What nodes tell of themselves stays in Ray's own logs. `log_to_driver` does not cover it: it comes to standard
+    output, and when a node is lost it is pages long."""
+    printing: Any = getattr(getattr(ray, "_private", None), "worker", None)
+    if hasattr(printing, "_worker_logs_enabled"):
+        printing._worker_logs_enabled = False
