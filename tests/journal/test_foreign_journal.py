@@ -12,7 +12,7 @@ import pytest
 from bt_runtime import trust
 from bt_runtime.cli import main
 from bt_runtime.journal import sources
-from bt_runtime.journal.store import head_sum
+from bt_runtime.journal.layout import head_sum
 from bt_runtime.playback.replay import replay
 from bt_runtime.runtime import Run, load
 
