@@ -118,11 +118,11 @@ def play(args: argparse.Namespace, model: Any, stage: Stage) -> int:
 
 def ready(named: str, stack: ExitStack) -> Any:
     """The model, loaded. Whatever is missing for it, the engine's part of the demo works without."""
-    from bt_runtime.llm import open_model
-    from bt_runtime.llm.key import own_key
+    from bt_runtime.llm import key, open_model
 
     try:
-        model = open_model(named, key=own_key())
+        key.named(named)
+        model = open_model(named)
         stack.callback(model.close)
         return model.ready()
     except BtError as fault:

@@ -37,9 +37,12 @@ def nodes(tree: TreeSpec) -> Iterator[NodeSpec]:
 
 def places(settings: Settings) -> dict[str, str]:
     """A path or an address for every role that the project names, and one for all others."""
+    from bt_runtime.llm import key
     from bt_runtime.llm.settings import find_model
 
     named = settings.value("model")
+    if named.source == "--model":
+        key.named(str(named.value))
     chosen = str(named.value) if isinstance(named.value, str) and not named.source.startswith("btr.yaml") else None
     roles = settings["models"] if isinstance(settings["models"], dict) and chosen is None else {}
     found = {str(role): find_model(None, str(role)) for role in roles}
@@ -49,13 +52,11 @@ def places(settings: Settings) -> dict[str, str]:
 def open_models(settings: Settings, stack: ExitStack, **how: Any) -> dict[str, Any]:
     """Each file is opened once, whatever the number of its roles (`how`: settings of local models)."""
     from bt_runtime.llm import open_model
-    from bt_runtime.llm.key import own_key
 
     opened: dict[str, Any] = {}
     found = places(settings)
     for where in dict.fromkeys(found.values()):
-        key = own_key() if settings.value("model").source == "--model" else None
-        opened[where] = open_model(where, key=key, **how)
+        opened[where] = open_model(where, **how)
         stack.callback(opened[where].close)
     return {role: opened[where] for role, where in found.items()}
 

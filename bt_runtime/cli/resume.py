@@ -16,6 +16,7 @@ from bt_runtime.diagnose import Faults
 from bt_runtime.diagnose_format import visible
 from bt_runtime.journal import folder, mark
 from bt_runtime.journal.reading import Recording
+from bt_runtime.llm import key
 from bt_runtime.playback import again
 from bt_runtime.playback.resume import finished, resume
 
@@ -49,6 +50,7 @@ def run(args: argparse.Namespace) -> int:
     if recording.damage:
         print(visible(f"damaged: {recording.damage}; on from the last whole decision"), file=sys.stderr)
     asked = trusted(path, recording, args.model)
+    key.named(args.model)
     with resume(path, model=args.model, memory=args.memory, changed=args.changed) as going:
         going.context.aside = Teller(printed, "warning").log
         if args.slow is not None and going.engine.watchdog is not None:

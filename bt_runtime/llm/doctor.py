@@ -18,7 +18,7 @@ from bt_runtime.llm.address import parse
 from bt_runtime.llm.chat import Chat
 from bt_runtime.llm.fit import fit, free_memory, size
 from bt_runtime.llm.header import Header, read_header
-from bt_runtime.llm.key import MODEL_VARIABLE, own_key
+from bt_runtime.llm.key import MODEL_VARIABLE, named
 from bt_runtime.llm.offload import Need, layers_that_fit
 from bt_runtime.llm.settings import Settings, default_threads, find_model, is_address, usable_cores
 from bt_runtime.project import PROJECT_FILE
@@ -60,7 +60,8 @@ def model_report(where: str | None = None, context: int = 0, test: bool = True) 
     machine = _machine() if all(f.state != "problem" for f in found) else None
     found += _hardware(machine)
     try:
-        found += _model(find_model(where), context, machine, test, key=own_key() if where else None, asked=bool(where))
+        named(where)
+        found += _model(find_model(where), context, machine, test, asked=bool(where))
     except BtError as fault:
         found.append(Finding("problem", fault.message, fault.hint))
     return found
@@ -113,12 +114,10 @@ def _hardware(machine: Machine | None) -> Iterator[Finding]:
         yield Finding("note", "no GPU: models run on the processor", "small models (up to 3B) are quick enough there")
 
 
-def _model(
-    where: str, context: int, machine: Machine | None, test: bool, *, key: str | None = None, asked: bool = True
-) -> Iterator[Finding]:
+def _model(where: str, context: int, machine: Machine | None, test: bool, *, asked: bool = True) -> Iterator[Finding]:
     """`asked`: the user has named it here and now, and did not only come into a folder that does."""
     if is_address(where):
-        yield from _server(where, key, asked)
+        yield from _server(where, asked)
         return
     header = read_header(where)
     yield Finding(
@@ -185,14 +184,14 @@ def _trial(settings: Settings) -> Iterator[Finding]:
             yield Finding("note", str(note))
 
 
-def _server(where: str, key: str | None, asked: bool) -> Iterator[Finding]:
+def _server(where: str, asked: bool) -> Iterator[Finding]:
     from bt_runtime.llm.endpoint import Endpoint
 
     at = parse(where)
     if not asked and not at.loopback and os.environ.get(MODEL_VARIABLE) != where:
         yield Finding("note", f"{at.text} stands in {PROJECT_FILE} and was not asked", f"btr doctor {at.text} asks it")
         return
-    with Endpoint(where, timeout=10.0, key=key) as endpoint:
+    with Endpoint(where, timeout=10.0) as endpoint:
         facts = endpoint.stats()
         yield Finding(
             "ok", f"{where} answers: {facts['flavour']}, choices {', '.join(facts['capabilities']['choose'])}"

@@ -16,6 +16,7 @@ FOR_VARIABLE = "BTR_MODEL_KEY_FOR"  # the address that it is for, whoever names 
 MODEL_VARIABLE = "BTR_MODEL"
 SECRET = 8  # characters: a shorter key (`none`, `ollama`) is a word that answers may well say
 BLOT = "(the key)"
+_named: set[tuple[bool, str, int]] = set()  # origins, of this process
 
 
 class Key:
@@ -60,9 +61,10 @@ def key_for(address: Address, given: str | None = None) -> Key:
     return Key(text)
 
 
-def own_key() -> str | None:
-    """The key for an address that the user has just named, by a flag: unless it is said to be for another."""
-    return None if os.environ.get(FOR_VARIABLE) else os.environ.get(KEY_VARIABLE, "").strip()
+def named(where: str | None) -> None:
+    """The user has just named this address, by a flag: the key is for it too, unless it is said to be for another."""
+    if where and where.startswith(("http://", "https://")):
+        _named.add(parse(where).origin)
 
 
 def withheld(key: Key) -> bool:
@@ -76,8 +78,10 @@ def _meant(address: Address) -> bool:
             return parse(bound).origin == address.origin
         except BtError as fault:
             raise BtError(f"{FOR_VARIABLE}: {fault.message}", fault.hint) from None
-    named = os.environ.get(MODEL_VARIABLE, "")
-    return named.startswith(("http://", "https://")) and parse(named).origin == address.origin
+    if address.origin in _named:
+        return True
+    own = os.environ.get(MODEL_VARIABLE, "")
+    return own.startswith(("http://", "https://")) and parse(own).origin == address.origin
 
 
 def _guises(key: str) -> list[str]:

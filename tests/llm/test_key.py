@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from bt_runtime.cli import main
 from bt_runtime.config import Settings
 from bt_runtime.diagnose import BtError
-from bt_runtime.llm import doctor, open_model
+from bt_runtime.llm import doctor, key, open_model
 from bt_runtime.llm.address import parse
 from bt_runtime.llm.endpoint import Endpoint
 from bt_runtime.llm.key import Key, key_for
@@ -26,6 +27,7 @@ def environment(monkeypatch):
     monkeypatch.setenv("BTR_MODEL_KEY", KEY)
     monkeypatch.delenv("BTR_MODEL", raising=False)
     monkeypatch.delenv("BTR_MODEL_KEY_FOR", raising=False)
+    monkeypatch.setattr(key, "_named", set())
 
 
 @pytest.fixture
@@ -95,6 +97,18 @@ def test_a_folders_address_gets_no_key_from_a_command_and_a_flags_does(listening
         came.clear()
         with ExitStack() as stack, pytest.raises(BtError):
             open_models(Settings(flags, root=tmp_path), stack)["default"].ready()
+        assert set(came) == {sent}
+
+
+def test_a_run_sends_the_key_where_a_flag_says_and_not_where_the_folder_does(listening, tmp_path, monkeypatch):
+    """The run opens its models by their names, as a resumed one does."""
+    address, came = listening
+    (tmp_path / "btr.yaml").write_text(f"model: {address}\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BTR_PROJECT", str(tmp_path))
+    for flags, sent in (([], None), (["--model", address], f"Bearer {KEY}")):
+        came.clear()
+        assert main(["run", "react", "--env", "house", "--seconds", "20", *flags]) != 0
         assert set(came) == {sent}
 
 
