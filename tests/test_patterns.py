@@ -17,11 +17,10 @@ PACKAGE = Path(__file__).parents[1] / "bt_runtime"
 METHODS = {"compile", "match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"}
 # Patterns that are made of what only a call knows, by module: why they cannot take long, or where they are tried.
 MADE = {
-    "bt_runtime.distill.errand": "one of so many words between two borders: names of the shipped catalogue",
-    "bt_runtime.distill.follower": "one of so many words between two borders; kept in a mapping, and tried from there",
-    "bt_runtime.distill.known": "kept in a tuple, and tried from there",
     "bt_runtime.envs.house.speech": "kept in a mapping, and tried from there; its slots are found in our own text",
     "bt_runtime.envs.textcraft.invent": "four words of a list each, one after another",
+    "bt_runtime.llm.chat": "one of so many letters: the first ones of the vocabulary's markers",
+    "bt_runtime.llm.key": "one of so many texts as they stand: the guises of the key",
     "bt_runtime.testing": "what a test's author writes about the paths of his own tree",
 }
 

@@ -214,7 +214,7 @@ def test_a_drawing_build_without_a_display_says_so(
 def test_a_missing_library_names_its_extra(egg_task: Task, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The adapter finds no ai2thor: a module of that name that cannot be imported stands in the way."""
     (tmp_path / "ai2thor.py").write_text("raise ImportError('not here')\n")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(BtError, match=r"needs the `thor` extra"):
         Thor().reset(egg_task)
 
