@@ -149,7 +149,8 @@ def test_a_signal_halts_the_tree_and_leaves_a_clean_screen(tmp_path: Path, sign:
     """What runs is cancelled, the cursor comes back, the result is on standard output, the exit is 130."""
     (tmp_path / "skills").mkdir()
     (tmp_path / "btr.yaml").touch()
-    (tmp_path / "skills" / "arm.yaml").write_text("version: 1\nskills: arm\nkinds:\n  lift: {impl: arm.py:Lift, on_resume: repeat}\n")
+    kinds = "kinds:\n  lift: {impl: arm.py:Lift, on_resume: repeat}\n"  # begins at once, without its record on the disk
+    (tmp_path / "skills" / "arm.yaml").write_text(f"version: 1\nskills: arm\n{kinds}")
     (tmp_path / "skills" / "arm.py").write_text(
         "from pathlib import Path\nimport bt_runtime as bt\nclass Lift(bt.Skill):\n    feedback = 'lifting now'\n"
         "    def start(self): pass\n    def poll(self): return bt.Status.RUNNING\n"
