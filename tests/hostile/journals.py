@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from tests.hostile.case import Case, File
-from tests.journal.mutations import HOSTILE, flipped, made, mutated
+from tests.journal.mutations import HOSTILE, flipped, made, mutated, parts
 
 ROOT = Path(__file__).parents[2]
 NAME = "run.btr"
@@ -166,6 +166,35 @@ THINGS = (
     File(NAME, b"x" * 5000),
     File(NAME, b"SQLite format 3\0" + b"\0" * 5000),
 )
+
+
+FIRST = (  # of those with a name; the others follow
+    "tick 10^15 with changes", "a negative node", "a status that is none", "times that are no numbers",
+    "control characters", "bodies without fields", "a deep body", "texts in a circle", "a text told often",
+    "nodes as a view", "the head as a view", "a name that leads out", "a name that a terminal obeys",
+    "half a character", "a head of other types", "files that lead out",
+)  # fmt: skip
+
+
+def named(seed: int, count: int) -> Iterator[Case]:
+    """Every command on each of the journals that have a name, and on parts of one; a seed begins elsewhere."""
+    names = [*FIRST, *(name for name in HOSTILE if name not in FIRST), *parts(b"")]
+    whole = sound()[1]
+    for number in range(count):
+        name = names[(number + seed * count) % len(names)]
+        file = File(NAME, hostile(whole, name))
+        for command, words in COMMANDS.items():
+            executes = command in ("resume", "replay")
+            yield Case(f"named/{seed}/{number}/{name} {command}", words, (file,), executes=executes)
+
+
+def hostile(whole: bytes, name: str) -> bytes:
+    if name not in HOSTILE:
+        return parts(whole)[name]
+    with tempfile.TemporaryDirectory() as folder:
+        source, to = Path(folder) / "whole.btr", Path(folder) / NAME
+        source.write_bytes(whole)
+        return made(source, to, HOSTILE[name]).read_bytes()
 
 
 def cases(seed: int, count: int) -> Iterator[Case]:
