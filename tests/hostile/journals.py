@@ -62,7 +62,8 @@ def of_a_tree(folder: Path) -> Path:
     return run.journal.path
 
 
-def of_an_agent(folder: Path) -> Path:
+def of_an_agent(folder: Path, whole: bool = False) -> Path:
+    """Cut off, so that there is something to resume, or to its end."""
     from bt_runtime.agents.scripted import ScriptedModel
     from bt_runtime.envs.registry import open_suite
     from bt_runtime.runtime import Run
@@ -75,17 +76,19 @@ def of_an_agent(folder: Path) -> Path:
     model = ScriptedModel(errand.script(site, errand.oracle("textcraft", task)), 1)
     given = {"inputs": {"goal": task.goal}, "world": site, "task": task, "model": model, "seed": 20}
     with Run("reactree", clock=Manual(), journal=folder / "runs", **given) as run:
-        for _ in range(30):  # cut off: there is something to resume
+        for _ in range(0 if whole else 14):
             run.tick()
+        if whole:
+            run.spin(ticks=5000)
     return run.journal.path
 
 
 @cache
 def sound() -> tuple[bytes, ...]:
-    """Two journals, each as one file that is whole without its neighbours."""
+    """Three journals, each as one file that is whole without its neighbours."""
     with tempfile.TemporaryDirectory() as name:
         found = []
-        for make in (of_a_tree, of_an_agent):
+        for make in (of_a_tree, of_an_agent, lambda folder: of_an_agent(folder, whole=True)):
             path = make(Path(name))
             with contextlib.closing(sqlite3.connect(path)) as connection:
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

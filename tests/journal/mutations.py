@@ -125,7 +125,7 @@ def made(journal: Path, to: Path, change: Change) -> Path:
     connection.execute("BEGIN")
     change(connection)
     views = connection.execute("SELECT count(*) FROM sqlite_master WHERE type = 'view'").fetchone()[0]
-    with contextlib.suppress(sqlite3.Error, ValueError, TypeError, AttributeError):
+    with contextlib.suppress(sqlite3.Error, ValueError, TypeError, AttributeError, RecursionError):
         if not views:  # one of these never ends
             summed(connection)
     connection.execute("COMMIT")

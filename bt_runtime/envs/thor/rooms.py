@@ -111,11 +111,11 @@ def _room(document: source.Document) -> Room:
         reader.fault(nodes.get("start", top), "`start` has `at` and `turn`", "start: {at: [2.0, 1.0], turn: 0}")
         start = {}
     at = reader.pair(nodes.get("start", top), start.get("at", [0, 0]), "at")
-    furniture = data.get("furniture")
-    if not isinstance(furniture, list) or not furniture:
+    furniture, pieces = data.get("furniture"), nodes.get("furniture")
+    if not isinstance(furniture, list) or not furniture or not isinstance(pieces, source.Listing):
         reader.fault(nodes.get("furniture", top), "`furniture` lists at least one piece")
     else:
-        for node, entry in zip(nodes["furniture"], furniture, strict=True):
+        for node, entry in zip(pieces, furniture, strict=True):
             reader.piece(node, entry)
     stands = stands_of(size, reader.things) if size else ()
     if size and not stands:
