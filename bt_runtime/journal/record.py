@@ -16,7 +16,7 @@ from bt_runtime.journal import ageing, codec, folder, outfit, sources
 from bt_runtime.journal.action import TapedActivity
 from bt_runtime.journal.doubt import entry_of
 from bt_runtime.journal.early import Early
-from bt_runtime.journal.layout import FORMAT, Event, NodeRow, head_sum
+from bt_runtime.journal.layout import FORMAT, HEAD, Event, NodeRow, head_sum
 from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.rebuilt import rebuild
@@ -129,7 +129,11 @@ class Recorder:
         if self.recording is not None:
             return {}
         head = self._head(run, given)
-        return {name: codec.text(value) for name, value in {**head, "sum": head_sum(head)}.items()}
+        kept = {name: codec.text(value) for name, value in {**head, "sum": head_sum(head)}.items()}
+        if sum(len(value.encode()) for value in kept.values()) > HEAD:
+            why = f"what this run is made of is too long for a journal: more than {HEAD // 2**20} MB"
+            raise BtError(why, "name large inputs by their files, or run it without a journal")
+        return kept
 
     def _goes_on(self) -> None:
         """The run stands where it stood: only now is its journal touched, and what it will say anew cut off."""

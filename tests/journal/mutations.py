@@ -249,6 +249,8 @@ HOSTILE: dict[str, Change] = {
     "begun at no time": _sql("UPDATE head SET value = 'NaN' WHERE name = 'started'"),
     "begun at a word": _head(started="x"),
     "a head of 50 MB": _head(inputs={"a": "x" * 50_000_000}),
+    "a head of 30 MB in two": _head(inputs={"a": "x" * 15_000_000}, seed="y" * 15_000_000),
+    "a head of 48 MB of signs": _head(inputs={"a": "\U0001f600" * 2_000_000}, seed="\U0001f600" * 2_000_000),
     "an hour that leads back": _head(started=9e15),
 }  # fmt: skip
 
