@@ -24,6 +24,7 @@ from tests.hostile.case import KEY, USAGE, Case, lay
 from tests.hostile.watched import FILE, MB, MEMORY, SECONDS, UNCAUGHT, live
 
 HANG = 20.0  # seconds by the clock: four times what the rule allows, for a machine that is busy
+TELLING = 2000  # cases between two lines that tell how far it is
 OUTPUT = 20 * MB  # of what is printed is looked at
 SILENT = re.compile(r'^(?!.*"damage": ("[^"]|true|\{|\[))')  # the first line of a journal as JSON says of no damage
 WAY_OUT = re.compile(r"help:|\[BT\d{3}\]|usage:|try:|instead")  # how words that refuse name what to do
@@ -104,6 +105,8 @@ class Frame:
             for case, ended in self.ended():
                 self.done += 1
                 why = judged(case, ended)
+                if self.done % TELLING == 0:
+                    print(f"  {self.done} cases so far", flush=True)
                 if why:
                     yield Broken(case, why, ended)
 
