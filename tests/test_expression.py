@@ -749,6 +749,11 @@ def test_the_page_names_every_function_and_bound() -> None:
     assert told == [*bounds, values.MOST_LEVELS, hole.MOST_HOLES]
 
 
+@pytest.mark.parametrize("text", ["'' * 9 ** 30", "'a' * -(9 ** 30)", "[] * 9 ** 30", "[1] * -(9 ** 30)"])
+def test_nothing_may_be_repeated_more_often_than_python_counts(text: str) -> None:
+    assert compile(text).evaluate({}) in ("", [])
+
+
 LARGE = {
     'str(["😀\\n" * 50000] * 2000)': "BT033",
     '[["a" * 100000] * 100] * 100': "BT033",

@@ -48,7 +48,8 @@ def run(args: argparse.Namespace) -> int:
     if (broken := mark.read(path)) is not None:
         print(visible(f"{broken}; on from there"), file=sys.stderr)
     if recording.damage:
-        print(visible(f"damaged: {recording.damage}; on from the last whole decision"), file=sys.stderr)
+        where = "the last whole decision" if recording.torn else "its end: all that was done is known"
+        print(visible(f"damaged: {recording.damage}; on from {where}"), file=sys.stderr)
     asked = trusted(path, recording, args.model)
     key.named(args.model)
     with resume(path, model=args.model, memory=args.memory, changed=args.changed) as going:

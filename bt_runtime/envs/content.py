@@ -20,12 +20,44 @@ def read_yaml(path: Path) -> Mapping[str, Any]:
     return found
 
 
-def part(found: Mapping[str, Any], key: str, kind: type, path: Path, default: Any = None) -> Any:
+def part(found: Mapping[str, Any], key: str, kind: type, where: Path | str, default: Any = None) -> Any:
     """One field of it, of the type asked for."""
     value = found.get(key, default)
-    if not isinstance(value, kind):
-        raise BtError(f"{path}: `{key}` must be a {_NAMES.get(kind, kind.__name__)}", f"give `{key}:`")
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise BtError(f"{where}: `{key}` must be a {_NAMES.get(kind, kind.__name__)}", f"give `{key}:`")
     return value
 
 
-_NAMES = {dict: "mapping", list: "list", str: "string", int: "whole number"}
+def entries(found: Mapping[str, Any], key: str, where: Path | str, default: Any = None) -> Mapping[str, dict[str, Any]]:
+    """A mapping of mappings by name; one that is left empty has no fields."""
+    whole = part(found, key, dict, where, default)
+    given = {name: value for name, value in whole.items() if value is not None}
+    return {str(name): part(given, name, dict, f"{where}: `{key}`", {}) for name in whole}
+
+
+def words(found: Mapping[str, Any], key: str, where: Path | str, default: Any = None) -> Mapping[str, str]:
+    """A mapping of texts by name."""
+    whole = part(found, key, dict, where, default)
+    return {str(name): _word(value, f"{where}: `{key}`: `{name}`") for name, value in whole.items()}
+
+
+def texts(found: Mapping[str, Any], key: str, where: Path | str, default: Any = ()) -> tuple[str, ...]:
+    """A list of texts."""
+    listed = part(found, key, list, where, list(default) if default is not None else None)
+    return tuple(_word(value, f"{where}: `{key}`") for value in listed)
+
+
+def many(found: Mapping[str, Any], key: str, where: Path | str, default: Any = None) -> Mapping[str, tuple[str, ...]]:
+    """A mapping of lists of texts by name."""
+    whole = part(found, key, dict, where, default)
+    return {str(name): texts(whole, name, f"{where}: `{key}`", None) for name in whole}
+
+
+def _word(value: Any, where: str) -> str:
+    """A number may stand where a text does; nothing at all is an empty one."""
+    if isinstance(value, list | dict):
+        raise BtError(f"{where} has a {_NAMES[type(value)]} where a text is expected", "write one text, on one line")
+    return "" if value is None else str(value)
+
+
+_NAMES = {dict: "mapping", list: "list", str: "string", int: "whole number", bool: "yes or no (true or false)"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 
 _CHOICE = re.compile(r"\[([^\[\]]*)\]")
@@ -18,6 +18,13 @@ def spin(text: str, rng: Random) -> str:
         if spun == text:
             return text
         text = spun
+
+
+def filled(text: str, slots: Mapping[str, str]) -> str:
+    """`Put {things} down` with its words; other brackets stay as they are."""
+    for name, value in slots.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
 
 
 def plural(name: str) -> str:

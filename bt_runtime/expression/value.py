@@ -139,11 +139,11 @@ def multiply(a: Value, b: Value) -> Value:
     if isinstance(a, str) and isinstance(b, int):
         if len(a) * max(b, 0) > MOST_TEXT:
             raise too_large("this text", MOST_TEXT, "characters")
-        return a * b
+        return a * min(max(b, 0), MOST_TEXT)  # Python counts no further, not even for nothing
     if isinstance(a, list) and isinstance(b, int):
         if len(a) * max(b, 0) > MOST_ITEMS:
             raise too_large("this list", MOST_ITEMS, "items")
-        return bounded(a * b)
+        return bounded(a * min(max(b, 0), MOST_ITEMS))
     raise Misfit(f"{kind(a)} and {kind(b)} cannot be multiplied")
 
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.journal import folder, mark, sound
-from bt_runtime.journal.layout import FORMAT, LONGEST, MARK, TABLES, End
+from bt_runtime.journal.layout import FORMAT, HEAD, LONGEST, MARK, TABLES, End
 from bt_runtime.types import Json
 
 LARGEST = 2**30  # bytes of a file that is read
 CELL = 4 * LONGEST + 4096  # bytes of one row: a character takes at most four
 SECONDS = 60.0  # after which reading ends: our own largest journals take a tenth of it
-_HEAD_ROWS, _HEAD_LONGEST = 200, 2**26  # rows and characters
+_HEAD_ROWS = 200
 _STEPS = 100_000  # of SQLite's machine between two looks at the clock
 _MAGIC = b"SQLite format 3\0"
 _NOTHING = "its beginning is damaged: nothing can be restored"
@@ -107,11 +107,10 @@ def _tables_are_ours(path: Path, connection: sqlite3.Connection) -> None:
 def head_of(connection: sqlite3.Connection) -> dict[str, Json]:
     """What a run was made of, as it stands there."""
     found: dict[str, Json] = {}
-    length = 0
+    sizes = connection.execute(f"SELECT length(CAST(value AS BLOB)) FROM head LIMIT {_HEAD_ROWS}")
+    if sum(size or 0 for (size,) in sizes) > HEAD:  # before any of it is taken into memory
+        raise ValueError(f"its head is too long: more than {HEAD // 2**20} MB")
     for name, value in connection.execute(f"SELECT name, value FROM head LIMIT {_HEAD_ROWS}"):
-        length += len(value)
-        if length > _HEAD_LONGEST:
-            raise ValueError("its head is too long")
         found[name] = sound.decoded(value)
     return found
 

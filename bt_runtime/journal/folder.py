@@ -13,6 +13,7 @@ from bt_runtime.journal.layout import SUFFIX
 
 RUNS = "runs"
 EVENTS = ".jsonl"  # a file of a page's events
+UNFINISHED = (".rebuilding", ".rebuilt")  # what a process that was killed while it rebuilt a journal leaves beside it
 MOST_NAME = 200  # bytes of a file's name, without its suffix
 
 
@@ -78,10 +79,10 @@ def find(name: str, folder: Path) -> Path:
     raise BtError(f"there is no run `{name}` in {folder}/", hint)
 
 
-def files_of(path: Path) -> Iterator[Path]:
+def files_of(path: Path, locks: bool = True) -> Iterator[Path]:
     """A journal and what SQLite keeps beside it."""
     beside = (Path(f"{path}-{what}") for what in ("wal", "shm", "journal"))
-    for each in (path, *beside, lock.beside(path)):
+    for each in (path, *beside, *([lock.beside(path)] if locks else ())):
         if each.exists():
             yield each
 
@@ -89,7 +90,8 @@ def files_of(path: Path) -> Iterator[Path]:
 def remove(path: Path) -> None:
     held = lock.Lock(path)
     try:
-        for each in [*files_of(path), mark.place(path)]:
+        drafts = (path.with_suffix(suffix) for suffix in UNFINISHED)
+        for each in [*files_of(path), mark.place(path), *drafts]:
             if each != held.path:
                 each.unlink(missing_ok=True)
     finally:

@@ -14,6 +14,7 @@ FORMAT = 2
 MARK = 0x62747231  # "btr1": the file's application id
 SUFFIX = ".btr"
 LONGEST = 2**23  # characters of one text or of one entry's body; what is longer is described, not kept
+HEAD = 2**25  # bytes of what a run was made of; a run of more cannot be kept
 NO_TICK = -1
 
 # Word for word what the file says of itself: a journal whose tables are others is not read.
@@ -81,7 +82,10 @@ class End(NamedTuple):
 def head_sum(head: Mapping[str, Json]) -> int:
     """Of what a run was made of, which never changes."""
     kept = {k: v for k, v in head.items() if k not in ("sum", "end")}
-    return zlib.crc32(json.dumps(kept, sort_keys=True).encode())
+    sum = 0
+    for part in json.JSONEncoder(sort_keys=True).iterencode(kept):  # never the whole of it a second time
+        sum = zlib.crc32(part.encode(), sum)
+    return sum
 
 
 def checksum(event: Event, before: int) -> int:

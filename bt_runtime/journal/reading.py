@@ -39,7 +39,7 @@ class Added(NamedTuple):
 
 
 class Recording:
-    """What one run left. `damage` says what is wrong with it, "" when nothing is."""
+    """What one run left. `damage` says what is wrong with it, "" when nothing is; `torn`: events are missing too."""
 
     head: dict[str, Any]  # what the run was made of
     end: End
@@ -55,7 +55,7 @@ class Recording:
         self._read()
         if self.damage and folder.is_live(path):
             self._read()  # its run went on just as we began to read
-        if self.damage:
+        if self.torn:
             self._to_last_whole_decision()
 
     # What it says ----------------------------------------------------------------------------
@@ -132,7 +132,7 @@ class Recording:
     # Reading ---------------------------------------------------------------------------------
 
     def _read(self) -> None:
-        self.damage = ""
+        self.damage, self.torn = "", False
         self.events, self.nodes, self.sum = [], [], 0
         self.ticks, self.times = {}, {}
         self.lengths: Counter[str] = Counter()  # by kind, what an event's texts come to
@@ -148,6 +148,7 @@ class Recording:
             and not folder.is_live(self.path)
             and not self._broke_off()
         ):
+            self.torn = True
             self.damage = f"it was not closed, and {self.path.name}-wal is not beside it: what came last is missing"
 
     def _broke_off(self) -> bool:
@@ -178,7 +179,7 @@ class Recording:
         try:
             self.end = End.of(found)
         except ValueError as error:
-            self.end, self.damage = End(), str(error)
+            self.end, self.damage, self.torn = End(), str(error), True
 
     def _add(self, connection: sqlite3.Connection) -> Added:
         """All tables as they are at one moment; each as far as it is whole."""
@@ -186,10 +187,12 @@ class Recording:
         for part in (self._read_texts, self._read_events, self._read_nodes, self._read_ticks):
             try:
                 part(connection, added)
+                continue
             except sound.Unsound as error:
                 self.damage = self.damage or str(error)
             except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
                 self.damage = self.damage or f"it cannot be read on: {error}"
+            self.torn = self.torn or part == self._read_events
         return added
 
     def _read_texts(self, connection: sqlite3.Connection, added: Added) -> None:

@@ -16,10 +16,11 @@ from bt_runtime.journal import ageing, codec, folder, outfit, sources
 from bt_runtime.journal.action import TapedActivity
 from bt_runtime.journal.doubt import entry_of
 from bt_runtime.journal.early import Early
-from bt_runtime.journal.layout import FORMAT, Event, NodeRow, head_sum
+from bt_runtime.journal.layout import FORMAT, HEAD, Event, NodeRow, head_sum
 from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.store import Batch, Limits, Store
+from bt_runtime.journal.rebuilt import rebuild
+from bt_runtime.journal.store import Limits, Store
 from bt_runtime.journal.surroundings import Around
 from bt_runtime.journal.tape import Difference, Tape
 from bt_runtime.journal.taped import TapedClock
@@ -128,7 +129,11 @@ class Recorder:
         if self.recording is not None:
             return {}
         head = self._head(run, given)
-        return {name: codec.text(value) for name, value in {**head, "sum": head_sum(head)}.items()}
+        kept = {name: codec.text(value) for name, value in {**head, "sum": head_sum(head)}.items()}
+        if sum(len(value.encode()) for value in kept.values()) > HEAD:
+            why = f"what this run is made of is too long for a journal: more than {HEAD // 2**20} MB"
+            raise BtError(why, "name large inputs by their files, or run it without a journal")
+        return kept
 
     def _goes_on(self) -> None:
         """The run stands where it stood: only now is its journal touched, and what it will say anew cut off."""
@@ -311,20 +316,6 @@ class Recorder:
         if self.lock is not None:
             self.lock.release()
         self.stack.close()
-
-
-def rebuild(recording: Recording, path: Path, limits: Limits) -> None:
-    """A whole journal of what can be read of a damaged one, which is kept beside it."""
-    damaged = path.with_suffix(".damaged")
-    for each in folder.files_of(path):
-        if each.suffix != ".lock":
-            each.replace(f"{damaged}{each.name.removeprefix(path.name)}")
-    head = {name: codec.text(value) for name, value in recording.head.items()}
-    store = Store(path, limits, head)
-    ticks = [(t, recording.times[t], changes) for t, changes in sorted(recording.ticks.items())]
-    pieces = list(recording.texts.pieces.values())
-    store.commit(Batch(recording.events, pieces, ticks, recording.nodes), durable=True)
-    store.close()
 
 
 def versions() -> dict[str, str]:

@@ -8,7 +8,6 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.memory.gate import Gate
 from bt_runtime.memory.index import Hit, Index, Plain
 from bt_runtime.memory.store import Kept, Store, kept, mixed
@@ -69,9 +68,10 @@ class Cache:
         if owner.fingerprint != self._fingerprint:
             raise mixed(self._store.path, owner.fingerprint, self._fingerprint)
         if owner.dim != self._dim:
-            raise BtError(
-                f"{self._store.path} holds vectors of {owner.dim} numbers, {owner.fingerprint} gives {self._dim}"
+            how = (
+                f"it says that its vectors have {owner.dim} numbers, and those of {owner.fingerprint} have {self._dim}"
             )
+            raise damaged(self._store.path, how)
         if owner.id != self._embedder:
             self._index, self._embedder = None, owner.id
         if self._index is not None and self._grow(db, owner):

@@ -35,6 +35,25 @@ CREATE INDEX by_task ON experiences (namespace, task, run, place);
 """
 
 
+# SQLite puts a value of any type into any column: what of these tables is of another type than was ever written.
+# Vectors are held against their seals when they are read.
+_OTHERWISE = {
+    "goals": "typeof(goal) <> 'text'",
+    "experiences": "typeof(goal) || typeof(tokens) || typeof(at) <> 'integerintegerreal'"
+    " OR typeof(verdict) NOT IN ('integer', 'null') OR abs(at) > 1e300"
+    " OR typeof(uid) || typeof(namespace) || typeof(task) || typeof(kind) || typeof(run) || typeof(place)"
+    " || typeof(end) || typeof(said) || typeof(text) <> 'texttexttexttexttexttexttexttexttext'",
+}
+
+
+def misplaced(db: sqlite3.Connection) -> str:
+    """Which table has a value of a type that nobody wrote there; "" when none has."""
+    for table, otherwise in _OTHERWISE.items():
+        if db.execute(f"SELECT 1 FROM {table} WHERE {otherwise} LIMIT 1").fetchone():
+            return f"`{table}` has a value of another type"
+    return ""
+
+
 @contextmanager
 def in_words(path: Path) -> Iterator[None]:
     """SQLite's errors, said so that a person knows what happened and what to do."""
@@ -66,7 +85,8 @@ def _told(path: Path, failure: sqlite3.Error) -> BtError:
     }
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return broken(path, failure)
-    return BtError(*known.get(code, (f"{path}: {failure}", "")))
+    otherwise = f"is it a memory? `btr memory export --salvage --store {path}` writes out what can be read"
+    return BtError(*known.get(code, (f"{path}: {failure}", otherwise)))
 
 
 def create(path: Path) -> None:
@@ -74,7 +94,7 @@ def create(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as failure:
-        raise BtError(f"cannot make the folder {path.parent}: {failure.strerror}") from failure
+        raise BtError(f"cannot make the folder {path.parent}: {failure.strerror}", "name another --store") from failure
     draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     try:
         with in_words(draft), closing(sqlite3.connect(draft, isolation_level=None)) as made:
@@ -85,7 +105,7 @@ def create(path: Path) -> None:
         with suppress(FileExistsError):
             os.link(draft, path)
     except OSError as failure:
-        raise BtError(f"cannot make {path}: {failure.strerror}") from failure
+        raise BtError(f"cannot make {path}: {failure.strerror}", "name another --store") from failure
     finally:
         for rest in ("", "-wal", "-shm", "-journal"):
             Path(f"{draft}{rest}").unlink(missing_ok=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from bt_runtime.diagnose import BtError, nearest
-from bt_runtime.memory.vector import pack
+from bt_runtime.memory.vector import OTHER, pack
 from bt_runtime.types import Embedder
 
 NAMES = ("hashing", "minilm", "sentence-transformers:MODEL")
@@ -56,10 +56,12 @@ def embed_packed(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
         part = list(texts[at : at + BATCH])
         vectors = embedder.embed(part)
         if len(vectors) != len(part):
-            raise BtError(f"{embedder.fingerprint} gave {len(vectors)} vectors for {len(part)} texts")
+            raise BtError(f"{embedder.fingerprint} gave {len(vectors)} vectors for {len(part)} texts", OTHER)
         for vector in vectors:
             if len(vector) != embedder.dim:
-                raise BtError(f"{embedder.fingerprint} gave {len(vector)} numbers where it promised {embedder.dim}")
+                raise BtError(
+                    f"{embedder.fingerprint} gave {len(vector)} numbers where it promised {embedder.dim}", OTHER
+                )
             packed.append(pack(vector))
     return packed
 

@@ -211,7 +211,7 @@ class Episodes:
         """A goal that the store knows has its vector there: the same one in every process, and no model is asked."""
         sql = (
             "SELECT v.vector FROM goals g JOIN vectors v ON v.goal = g.id JOIN embedders m ON m.id = v.embedder"
-            " WHERE g.goal = ? AND m.fingerprint = ?"
+            " WHERE g.goal = ? AND m.fingerprint = ? AND typeof(v.vector) = 'blob'"
         )
         row = db.execute(sql, (key, self.embedder.fingerprint)).fetchone()
         if row:
@@ -232,8 +232,8 @@ class Episodes:
 
 def _check(goal: str, level: str, fit: str, tie: str) -> None:
     if not goal.strip():
-        raise BtError("nothing can be retrieved for an empty goal")
+        raise BtError("nothing can be retrieved for an empty goal", "say what is to be done")
     choices = (("level", level, ("agent", "task")), ("fit", fit, ("prefix", "skip")))
     for name, value, known in (*choices, ("tie", tie, ("uniform", "round_robin"))):
         if value not in known:
-            raise BtError(f"`{name}` must be {' or '.join(known)}, not `{value}`")
+            raise BtError(f"`{name}` must be {' or '.join(known)}, not `{value}`", f"such as {name}={known[0]!r}")

@@ -134,7 +134,7 @@ def _text_of(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as failure:
-        raise BtError(f"cannot read {path}: {failure.strerror}") from failure
+        raise BtError(f"cannot read {path}: {failure.strerror}", "check the path and its permissions") from failure
     except UnicodeDecodeError as failure:
         raise BtError(f"{path} is not UTF-8 text", "convert it, for instance with iconv") from failure
 

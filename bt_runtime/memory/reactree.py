@@ -128,7 +128,9 @@ def _members(archive: Path) -> Iterator[tuple[str, bytes]]:
             if not member.isfile() or not member.name.endswith(".txt"):
                 continue
             if member.size > _TOO_LARGE:
-                raise BtError(f"{archive}: {member.name} has {member.size} bytes; a trajectory has some thousands")
+                raise BtError(
+                    f"{archive}: {member.name} has {member.size} bytes; a trajectory has some thousands", "leave it out"
+                )
             content = opened.extractfile(member)
             found[member.name] = content.read() if content else b""
     yield from sorted(found.items())

@@ -45,7 +45,10 @@ def _register(store: Store, embedder: Embedder) -> Kept:
     with store.writing() as db:
         told = (embedder.fingerprint, embedder.dim)
         db.execute("INSERT OR IGNORE INTO embedders (fingerprint, dim) VALUES (?, ?)", told)
-        (number,) = db.execute("SELECT id FROM embedders WHERE fingerprint = ?", told[:1]).fetchone()
+        number, dim = db.execute("SELECT id, dim FROM embedders WHERE fingerprint = ?", told[:1]).fetchone()
+        if dim != embedder.dim:  # damaged: nothing that was made by it can be trusted
+            db.execute("UPDATE embedders SET dim = ? WHERE id = ?", (embedder.dim, number))
+            db.execute("DELETE FROM vectors WHERE embedder = ?", (number,))
     return Kept(number, *told)
 
 

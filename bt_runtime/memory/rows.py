@@ -14,6 +14,7 @@ from bt_runtime.memory.experience import Experience
 from bt_runtime.types import End
 
 _NUMBER = re.compile(r"([0-9]+)")
+_TYPES = (*(9 * (str,)), int, float)  # SQLite keeps whatever is put into a cell
 COLUMNS = "e.said, e.text, e.end, e.namespace, e.task, e.kind, e.run, e.place, e.verdict, e.tokens, e.at, e.uid"
 
 
@@ -53,6 +54,8 @@ def told(row: Sequence[Any] | None, path: Path) -> Experience:
     if row is None:
         raise broken(path, "an experience that is listed is not there")
     *values, uid = row
+    if tuple(map(type, (uid, *values[:8], values[9], values[10]))) != _TYPES:
+        raise broken(path, "an experience has a value of another type")
     said, text, end, namespace, task, kind, run, place, verdict, tokens, at = values
     judged = None if verdict is None else bool(verdict)
     found = Experience(said, text, end, namespace, task, kind, run, place, judged, tokens, at)

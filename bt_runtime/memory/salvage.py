@@ -44,7 +44,8 @@ def _copied(path: Path, folder: Path) -> Path:
             if copy.stat().st_size < promised < LARGEST:
                 file.truncate(promised)
     except OSError as failure:
-        raise BtError(f"cannot copy {path} to save what is in it: {failure.strerror}") from failure
+        hint = "make room in the folder for temporary files, or name another by TMPDIR"
+        raise BtError(f"cannot copy {path} to save what is in it: {failure.strerror}", hint) from failure
     return copy
 
 

@@ -18,6 +18,7 @@ from typing import IO
 from bt_runtime import child
 from bt_runtime.diagnose import BtError, MissingExtra
 from bt_runtime.memory.embedder import WIDEST
+from bt_runtime.memory.vector import OTHER
 from bt_runtime.types import Json
 
 _LONGEST = 128 << 20  # bytes of one answer: a batch of the widest vectors fits
@@ -54,9 +55,11 @@ class Sentences:
             numbers.frombytes(base64.b64decode(answer["vectors"], validate=True))
             dim = int(answer["dim"])
         except (ValueError, KeyError, TypeError, OverflowError) as fault:
-            raise BtError(f"the embedder {self._model} answers with what is no vector") from fault
+            raise BtError(f"the embedder {self._model} answers with what is no vector", OTHER) from fault
         if not 1 <= dim <= WIDEST or len(numbers) != dim * len(texts):
-            raise BtError(f"the embedder {self._model} answers {len(numbers)} numbers for {len(texts)} texts of {dim}")
+            raise BtError(
+                f"the embedder {self._model} answers {len(numbers)} numbers for {len(texts)} texts of {dim}", OTHER
+            )
         if sys.byteorder == "big":
             numbers.byteswap()
         return [numbers[at : at + dim] for at in range(0, len(numbers), dim)]
@@ -114,15 +117,15 @@ class Sentences:
         if line is None:
             process.kill()  # it may never look at its input again
             self.close()
-            raise BtError(f"the embedder {self._model} did not answer within {self._patience:g} s")
+            raise BtError(f"the embedder {self._model} did not answer within {self._patience:g} s", OTHER)
         if not line.endswith(b"\n"):
             raise self._died()
         try:
             answer: dict[str, Json] = json.loads(line)
         except ValueError as fault:
-            raise BtError(f"the embedder {self._model} answers with what cannot be read") from fault
+            raise BtError(f"the embedder {self._model} answers with what cannot be read", OTHER) from fault
         if not isinstance(answer, dict):
-            raise BtError(f"the embedder {self._model} answers with what is no mapping")
+            raise BtError(f"the embedder {self._model} answers with what is no mapping", OTHER)
         if "error" in answer:
             raise BtError(f"the embedder {self._model}: {answer['error']}", str(answer.get("hint", "")))
         return answer

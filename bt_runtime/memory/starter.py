@@ -42,4 +42,4 @@ def write(path: Path, experiences: Sequence[Experience]) -> None:
     except OSError as failure:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
-        raise BtError(f"cannot write {path}: {failure.strerror}") from failure
+        raise BtError(f"cannot write {path}: {failure.strerror}", "name another file") from failure

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.memory.database import PATIENCE_S, Pool, broken, create
+from bt_runtime.memory.database import PATIENCE_S, Pool, broken, create, misplaced
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.rows import COLUMNS, Filter, told
 from bt_runtime.memory.vector import seal
@@ -48,7 +48,9 @@ class Store:
         """Reads every page: damage is told at once, not at some question, or by an answer that lacks something."""
         with self.pool.borrow() as db:
             found = db.execute("PRAGMA integrity_check(1)").fetchone()[0]
-        if found != "ok":
+            if found == "ok":
+                found = misplaced(db)
+        if found:
             raise broken(self.path, found)
 
     def close(self) -> None:
@@ -213,7 +215,7 @@ def kept(db: sqlite3.Connection) -> Kept | None:
     row = db.execute(
         "SELECT m.id, m.fingerprint, m.dim FROM meta JOIN embedders m ON m.id = meta.value WHERE meta.key = 'embedder'"
     ).fetchone()
-    return Kept(*row) if row else None
+    return Kept(*row) if row and tuple(map(type, row)) == (int, str, int) else None
 
 
 def settle(db: sqlite3.Connection, path: Path, fingerprint: str, dim: int) -> Kept:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.journal import mark, sources
+from bt_runtime.journal import mark, rebuilt, sources
 from bt_runtime.journal.layout import Event
 from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.reading import Recording
@@ -46,6 +46,7 @@ def resume(
     lock = Lock(path)  # before anything is read: what another process writes meanwhile would be cut off
     recorder = None
     try:
+        rebuilt.ended(path)
         recording = Recording(path)
         around = Around.recorded(recording.head)
         offer = Offer(model, memory, world, services or {})
@@ -125,7 +126,7 @@ def _possible(recording: Recording, around: Around) -> None:
     broken = mark.read(recording.path)
     if broken is not None and broken.careful:
         raise CannotResume(f"{name} is {broken}", "what was done after that is not known; look, and run it anew")
-    if not recording.damage:
+    if not recording.torn:  # what was done is known to the end; other tables only tell how it looked
         return
     careful = any(e.kind == "begin" and recording.body(e).get("on_resume") != "repeat" for e in recording.events)
     if (world is not None and world["lasting"]) or (world is None and careful):

@@ -21,9 +21,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from tests.hostile import documents, expressions, headers, journals, servers
 from tests.hostile.case import Case, Target, loaded, saved
 from tests.hostile.frame import Broken, Frame, warmed
+from tests.journal.mutations import HOSTILE, parts
 
 TARGETS = (
     Target("journals", journals.cases, 16, 2000),
+    Target("named", journals.named, 6, len(HOSTILE) + len(parts(b""))),
     Target("flips", journals.flips, 60, 2000),
     Target("servers", servers.cases, len(servers.MODES), 4 * len(servers.MODES)),
     Target("headers", headers.cases, 60, 800),

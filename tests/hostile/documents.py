@@ -136,7 +136,7 @@ def cases(seed: int, count: int) -> Iterator[Case]:
 
 @cache
 def content() -> dict[str, str]:
-    folders = ("envs/house", "envs/textcraft", "envs/rooms")
+    folders = ("envs/house", "envs/textcraft", "envs/rooms", "skills")
     return {
         str(p.relative_to(ROOT)): p.read_text(encoding="utf-8")
         for f in folders
@@ -145,12 +145,13 @@ def content() -> dict[str, str]:
 
 
 def worlds(seed: int, count: int) -> Iterator[Case]:
-    """A world's files, read for its tasks."""
+    """A world's files, read for its tasks, and the manifests of its skills."""
     every = tuple(File(path, text.encode()) for path, text in content().items())
     commands = {
-        "house": ("tasks", "house", "--count", "2"),
-        "textcraft": ("tasks", "textcraft", "--count", "2"),
-        "rooms": ("tasks", "thor", "--count", "1"),
+        "house": (("tasks", "house", "--count", "2"), ("tasks", "house", "--count", "2", "--rules", "3")),
+        "textcraft": (("tasks", "textcraft", "--count", "2"),),
+        "rooms": (("tasks", "thor", "--count", "1"),),
+        "skills": (("validate",), ("schema",)),
     }
     for number in range(count):
         dice = random.Random(f"worlds/{seed}/{number}")
@@ -159,7 +160,7 @@ def worlds(seed: int, count: int) -> Iterator[Case]:
         files = tuple(f for f in every if f.path != path and Path(f.path).parent.name == folder)
         yield Case(
             f"worlds/{seed}/{number}/tasks",
-            commands[folder],
+            dice.choice(commands[folder]),
             (PROJECT, *files, File(path, bent(content()[path], dice))),
         )
 
@@ -266,7 +267,7 @@ def cell(connection: sqlite3.Connection, dice: random.Random) -> None:
     tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     table = dice.choice(tables)
     columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-    column, value = dice.choice(columns), dice.choice(NASTY)
+    column, value = dice.choice(columns), dice.choice((*NASTY, b"\xff\0", b""))
     keys = [key for (key,) in connection.execute(f"SELECT {columns[0]} FROM {table}")]
     if keys:
         other = json.dumps(value) if isinstance(value, list | dict) else value

@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.hostile.case import KEY, USAGE, Case, lay
-from tests.hostile.watched import MB, MEMORY, SECONDS, UNCAUGHT, live
+from tests.hostile.watched import FILE, MB, MEMORY, SECONDS, UNCAUGHT, live
 
 HANG = 20.0  # seconds by the clock: four times what the rule allows, for a machine that is busy
-OUTPUT = 20 * MB
+TELLING = 2000  # cases between two lines that tell how far it is
+OUTPUT = 20 * MB  # of what is printed is looked at
 SILENT = re.compile(r'^(?!.*"damage": ("[^"]|true|\{|\[))')  # the first line of a journal as JSON says of no damage
 WAY_OUT = re.compile(r"help:|\[BT\d{3}\]|usage:|try:|instead")  # how words that refuse name what to do
 
@@ -34,6 +35,7 @@ class Ended(NamedTuple):
     seconds: float  # of processor time
     memory: int  # bytes beyond those of the frame
     output: str
+    size: int  # of all that was printed
     touched: tuple[str, ...]
     left: bool  # a process of its session lives on
     hung: bool
@@ -103,6 +105,8 @@ class Frame:
             for case, ended in self.ended():
                 self.done += 1
                 why = judged(case, ended)
+                if self.done % TELLING == 0:
+                    print(f"  {self.done} cases so far", flush=True)
                 if why:
                     yield Broken(case, why, ended)
 
@@ -142,7 +146,7 @@ class Frame:
     def told(self, pid: int, running: Running, status: int, used: resource.struct_rusage, hung: bool) -> Ended:
         left = killed(pid)
         with running.out.open("rb") as file:
-            output = file.read(OUTPUT).decode("utf-8", "replace")
+            output, size = file.read(OUTPUT).decode("utf-8", "replace"), running.out.stat().st_size
         touched = tuple(dict.fromkeys(running.told.read_text(encoding="utf-8", errors="replace").splitlines()))
         ours = (running.folder, running.folder.parent, running.out, running.told)
         around = [*running.folder.parent.iterdir(), *running.folder.parent.parent.iterdir()]
@@ -150,7 +154,7 @@ class Frame:
         touched += tuple(f"keeps the key in {path.name}" for path in keeping(running.folder))
         shutil.rmtree(running.folder.parent.parent, ignore_errors=True)
         code = os.waitstatus_to_exitcode(status)
-        return Ended(code, used.ru_utime + used.ru_stime, grown(used), output, touched, left, hung)
+        return Ended(code, used.ru_utime + used.ru_stime, grown(used), output, size, touched, left, hung)
 
 
 def keeping(folder: Path) -> Iterator[Path]:
@@ -200,7 +204,7 @@ def judged(case: Case, ended: Ended) -> list[str]:
     raw = next((c for c in ended.output if moves(c)), "")
     if raw:
         why.append(f"prints {raw!a} raw")
-    if len(ended.output) >= OUTPUT:
+    if ended.size >= FILE:
         why.append("prints without end")
     why += ended.touched[:3]
     if ended.left:

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from tests.hostile.case import Case, File
-from tests.journal.mutations import HOSTILE, flipped, made, mutated
+from tests.journal.mutations import HOSTILE, flipped, made, mutated, parts
 
 ROOT = Path(__file__).parents[2]
 NAME = "run.btr"
@@ -62,7 +62,8 @@ def of_a_tree(folder: Path) -> Path:
     return run.journal.path
 
 
-def of_an_agent(folder: Path) -> Path:
+def of_an_agent(folder: Path, whole: bool = False) -> Path:
+    """Cut off, so that there is something to resume, or to its end."""
     from bt_runtime.agents.scripted import ScriptedModel
     from bt_runtime.envs.registry import open_suite
     from bt_runtime.runtime import Run
@@ -75,17 +76,19 @@ def of_an_agent(folder: Path) -> Path:
     model = ScriptedModel(errand.script(site, errand.oracle("textcraft", task)), 1)
     given = {"inputs": {"goal": task.goal}, "world": site, "task": task, "model": model, "seed": 20}
     with Run("reactree", clock=Manual(), journal=folder / "runs", **given) as run:
-        for _ in range(30):  # cut off: there is something to resume
+        for _ in range(0 if whole else 14):
             run.tick()
+        if whole:
+            run.spin(ticks=5000)
     return run.journal.path
 
 
 @cache
 def sound() -> tuple[bytes, ...]:
-    """Two journals, each as one file that is whole without its neighbours."""
+    """Three journals, each as one file that is whole without its neighbours."""
     with tempfile.TemporaryDirectory() as name:
         found = []
-        for make in (of_a_tree, of_an_agent):
+        for make in (of_a_tree, of_an_agent, lambda folder: of_an_agent(folder, whole=True)):
             path = make(Path(name))
             with contextlib.closing(sqlite3.connect(path)) as connection:
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -166,6 +169,35 @@ THINGS = (
     File(NAME, b"x" * 5000),
     File(NAME, b"SQLite format 3\0" + b"\0" * 5000),
 )
+
+
+FIRST = (  # of those with a name; the others follow
+    "tick 10^15 with changes", "a negative node", "a status that is none", "times that are no numbers",
+    "control characters", "bodies without fields", "a deep body", "texts in a circle", "a text told often",
+    "nodes as a view", "the head as a view", "a name that leads out", "a name that a terminal obeys",
+    "half a character", "a head of other types", "files that lead out",
+)  # fmt: skip
+
+
+def named(seed: int, count: int) -> Iterator[Case]:
+    """Every command on each of the journals that have a name, and on parts of one; a seed begins elsewhere."""
+    names = [*FIRST, *(name for name in HOSTILE if name not in FIRST), *parts(b"")]
+    whole = sound()[1]
+    for number in range(count):
+        name = names[(number + seed * count) % len(names)]
+        file = File(NAME, hostile(whole, name))
+        for command, words in COMMANDS.items():
+            executes = command in ("resume", "replay")
+            yield Case(f"named/{seed}/{number}/{name} {command}", words, (file,), executes=executes)
+
+
+def hostile(whole: bytes, name: str) -> bytes:
+    if name not in HOSTILE:
+        return parts(whole)[name]
+    with tempfile.TemporaryDirectory() as folder:
+        source, to = Path(folder) / "whole.btr", Path(folder) / NAME
+        source.write_bytes(whole)
+        return made(source, to, HOSTILE[name]).read_bytes()
 
 
 def cases(seed: int, count: int) -> Iterator[Case]:

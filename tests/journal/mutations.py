@@ -1,26 +1,20 @@
 """Journals that no recorder wrote: bits flipped by accident, and files made by somebody who knows the format.
 
-Everything takes a seed, so that a longer sweep tries other ones: `flipped`, `mutated`, `hostile`, and `tried`, which
-runs every command that reads a journal and says what it should not have done.
+What is drawn takes a seed, so that a longer sweep tries other ones: `flipped` and `mutated`; `HOSTILE` and `parts` go
+by name. tests/hostile runs every command that reads a journal on them, and says what none should have done.
 """
 
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import random
-import resource
 import shutil
-import signal
 import sqlite3
-import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.cli import main
 from bt_runtime.journal.layout import (
     NO_TICK,
     End,
@@ -35,9 +29,6 @@ from bt_runtime.journal.layout import (
 )  # fmt: skip
 from bt_runtime.journal.texts import Piece
 
-SECONDS = 5.0  # of one command
-MEGABYTES = 256.0  # of one process above what it takes to begin
-CODES = (0, 1, 2, 4, 5)  # no internal error
 Change = Callable[[sqlite3.Connection], None]
 NOTHING = (
     None,
@@ -76,15 +67,14 @@ def mutated(journal: Path, to: Path, seed: int) -> Path:
         for _ in range(draw.choice((1, 1, 2, 5))):
             table = draw.choice(("events", "events", "ticks", "nodes", "texts", "head"))
             columns = [row[1] for row in c.execute(f"PRAGMA table_info({table})") if row[1] != "sum"]
-            column = draw.choice(columns)
-            key = columns[0]
-            found = c.execute(f"SELECT {key}, {column} FROM {table} ORDER BY random() LIMIT 1").fetchone()
+            column, key = draw.choice(columns), columns[0]
             keys = [k for (k,) in c.execute(f"SELECT {key} FROM {table} ORDER BY {key}")]
+            if not keys:
+                continue
             at = draw.choice(keys)
             found = c.execute(f"SELECT {column} FROM {table} WHERE {key} = ?", (at,)).fetchone()[0]
-            value = _other(found, draw)
-            with contextlib.suppress(sqlite3.Error):
-                c.execute(f"UPDATE OR IGNORE {table} SET {column} = ? WHERE {key} = ?", (value, at))
+            with contextlib.suppress(sqlite3.Error, OverflowError, UnicodeEncodeError):
+                c.execute(f"UPDATE OR IGNORE {table} SET {column} = ? WHERE {key} = ?", (_other(found, draw), at))
 
     return made(journal, to, change)
 
@@ -135,7 +125,7 @@ def made(journal: Path, to: Path, change: Change) -> Path:
     connection.execute("BEGIN")
     change(connection)
     views = connection.execute("SELECT count(*) FROM sqlite_master WHERE type = 'view'").fetchone()[0]
-    with contextlib.suppress(sqlite3.Error, ValueError, TypeError, AttributeError):
+    with contextlib.suppress(sqlite3.Error, ValueError, TypeError, AttributeError, RecursionError):
         if not views:  # one of these never ends
             summed(connection)
     connection.execute("COMMIT")
@@ -259,112 +249,17 @@ HOSTILE: dict[str, Change] = {
     "begun at no time": _sql("UPDATE head SET value = 'NaN' WHERE name = 'started'"),
     "begun at a word": _head(started="x"),
     "a head of 50 MB": _head(inputs={"a": "x" * 50_000_000}),
+    "a head of 30 MB in two": _head(inputs={"a": "x" * 15_000_000}, seed="y" * 15_000_000),
+    "a head of 48 MB of signs": _head(inputs={"a": "\U0001f600" * 2_000_000}, seed="\U0001f600" * 2_000_000),
     "an hour that leads back": _head(started=9e15),
 }  # fmt: skip
 
 
-def hostile(journal: Path, folder: Path) -> Iterator[tuple[str, Path]]:
-    """Each by its name; and files that are no files, or only parts of one."""
-    for number, (name, change) in enumerate(HOSTILE.items()):
-        yield name, made(journal, folder / f"h{number}.btr", change)
-    data = journal.read_bytes()
-    parts = {
+def parts(data: bytes) -> dict[str, bytes]:
+    """Files that are no files, or only parts of one."""
+    return {
         "nothing": b"", "100 bytes": data[:100], "half": data[: len(data) // 2], "cut": data[:-777],
         "zeros": bytes(100_000), "a header and noise": data[:16] + b"\xff" * 84 + data[100:],
         "another size of pages": data[:16] + b"\0\1" + data[18:],
         "a page that is its own child": data[:4096] + b"\x05" + data[4097:],
     }  # fmt: skip
-    for number, (name, part) in enumerate(parts.items()):
-        path = folder / f"p{number}.btr"
-        path.write_bytes(part)
-        yield name, path
-
-
-# Trying -------------------------------------------------------------------------------------------
-
-
-class Late(BaseException):
-    """A command takes too long."""
-
-
-def commands(path: Path, out: Path) -> list[list[str]]:
-    """Everything that reads a journal; what writes it comes last."""
-    name, runs = str(path), ["--runs", str(path.parent)]
-    exports = [
-        ["runs", "export", name, "--format", f, "-o", str(out / f"x.{f}")] for f in ("jsonl", "btlog", "mcap", "otlp")
-    ]
-    return [
-        ["runs", "show", name], ["runs", "show", name, "--json"], ["runs", "diff", name, name], *exports,
-        ["runs", "list", *runs], ["runs", "copy", name, str(out / "copy.btr")], ["replay", name],
-        ["view", name, "--html", str(out / "x.html")], ["top", name, "--once"], ["resume", name, "--seconds", "0.2"],
-    ]  # fmt: skip
-
-
-def tried(path: Path, out: Path, seconds: float = SECONDS) -> list[str]:
-    """What the commands did that none may do, one line each. To be called in the main thread."""
-    found = []
-    out.mkdir(parents=True, exist_ok=True)
-    for words in commands(path, out):
-        (out / "copy.btr").unlink(missing_ok=True)
-        told = " ".join(words[:2] + words[3:5])
-        began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        code, said = _run(words, seconds)
-        took, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        if code is None:
-            found.append(f"{told}: takes longer than {seconds:g} s")
-        elif code not in CODES:
-            found.append(f"{told}: exit {code}: {said.strip()[-300:]}")
-        elif code == 2 and "help:" not in said:
-            found.append(f"{told}: no way out: {said.strip()[-300:]}")
-        elif took > seconds:
-            found.append(f"{told}: took {took:.1f} s")
-        if "\x1b" in said or "\x07" in said:
-            found.append(f"{told}: something that a terminal obeys")
-        if (after - before) / 1024 > MEGABYTES:
-            found.append(f"{told}: took {(after - before) / 1024:.0f} MB")
-    return found
-
-
-class Bounded(io.StringIO):
-    """What was printed, to its bound: a journal may be told at length."""
-
-    def write(self, text: str) -> int:
-        return super().write(text) if self.tell() < 10**6 else len(text)
-
-
-def _run(words: list[str], seconds: float) -> tuple[int | None, str]:
-    def late(*about: Any) -> None:
-        raise Late
-
-    said, errors = Bounded(), Bounded()
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(errors):
-            return int(main(words)), said.getvalue() + errors.getvalue()
-    except SystemExit as left:
-        return int(left.code or 0), said.getvalue() + errors.getvalue()
-    except Late:
-        return None, said.getvalue() + errors.getvalue()
-    except BaseException as error:
-        return -1, f"{errors.getvalue()}\n{type(error).__name__}: {error}"
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-if __name__ == "__main__":  # JOURNAL FOLDER FIRST COUNT: so many mutated journals; COUNT 0: those with names
-    source, place = Path(sys.argv[1]), Path(sys.argv[2])
-    first, count = int(sys.argv[3]), int(sys.argv[4])
-    place.mkdir(parents=True, exist_ok=True)
-    seeds = range(first, first + count)
-    files = ((f"seed {s}", mutated(source, place / "m.btr", s)) for s in seeds) if count else hostile(source, place)
-    bad = 0
-    for name, path in files:
-        for complaint in tried(path, place / "out"):
-            bad += 1
-            print(f"{name}: {complaint}", flush=True)
-        for each in [*place.glob("*.btr*"), *place.glob("*.damaged*")]:
-            each.unlink()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(f"{bad} complaints, at most {peak} MB")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import random
 import shutil
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,10 @@ import pytest
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import open_suite
+from bt_runtime.journal import rebuilt
 from bt_runtime.journal.reading import DECIDED, Recording
+from bt_runtime.journal.rebuilt import rebuild
+from bt_runtime.journal.store import Limits
 from bt_runtime.playback.replay import replay
 from bt_runtime.playback.resume import CannotResume, resume
 from bt_runtime.runtime import Run
@@ -101,6 +107,79 @@ def test_when_deeds_outlive_the_run_a_damaged_journal_is_not_gone_on_from(tmp_pa
     damaged(run.journal.path, "UPDATE events SET body = '{}' WHERE seq = 40")
     with pytest.raises(CannotResume, match="outlive"):
         resume(run.journal.path, world=site, model=model)
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["UPDATE ticks SET changes = '1F' WHERE tick = 4", "UPDATE nodes SET name = 'x' WHERE number = 2"],
+)
+def test_a_status_or_a_name_that_was_changed_keeps_no_lasting_world_from_going_on(tmp_path, change):
+    """What was done is told by the events: while they are whole, a resume knows it to the end, and repeats nothing."""
+    task = open_suite("textcraft").tasks(20, 1)[0]
+    site = errand.Site("textcraft", tmp_path, lasting=True)
+    site.reset(task)
+    model = ScriptedModel(errand.script(site, errand.oracle("textcraft", task)), 1)
+    given = {"inputs": {"goal": task.goal}, "world": site, "task": task, "model": model}
+    with Run("reactree", clock=Manual(), journal=tmp_path / "runs", **given) as run:
+        for _ in range(14):
+            run.tick()
+    before = len(Recording(run.journal.path).events)
+    found = damaged(run.journal.path, change)
+    assert found.damage and not found.torn and len(found.events) == before
+    with resume(run.journal.path, world=site, model=model, clock=Manual()) as going:
+        assert going.spin(ticks=5000) is SUCCESS
+    assert not Recording(run.journal.path).damage
+
+
+def test_a_journal_is_whole_or_damaged_whenever_its_rebuilding_is_killed(whole):
+    """At every call that changes the folder: what a resume finds then is all that was whole before."""
+    with contextlib.closing(sqlite3.connect(whole)) as writing:
+        writing.execute("PRAGMA journal_mode = WAL")
+        writing.execute("UPDATE events SET body = '{}' WHERE seq = 40")
+        writing.commit()
+        source = {beside: Path(f"{whole}{beside}").read_bytes() for beside in ("", "-wal")}
+    kept, steps = Recording(whole).events, 0
+    assert len(source["-wal"]) and kept[-1].seq < 40
+    for step in range(1, 100):
+        case = whole.parent / f"case{step}"
+        case.mkdir()
+        path = case / whole.name
+        for beside, data in source.items():
+            Path(f"{path}{beside}").write_bytes(data)
+        ended = killed_at(step, path)
+        found = rebuilt_or_not(path)
+        assert found.events == kept, step
+        assert path.with_suffix(".damaged").exists() or found.damage, step
+        if ended:
+            left = {p.suffix for p in case.iterdir()}
+            assert not found.damage and left - {".damaged-shm"} == {".btr", ".damaged", ".damaged-wal"}
+            break
+        steps += 1
+    assert steps >= 6
+
+
+def killed_at(step: int, path: Path) -> bool:
+    """Rebuilds it in a process that dies before its so manieth change of the folder; has it come to its end?"""
+    child = os.fork()
+    if child == 0:
+        left = [step]
+
+        def before(event: str, args: object) -> None:
+            if event in ("os.remove", "os.rename", "os.link"):
+                left[0] -= 1
+                if not left[0]:
+                    os._exit(9)
+
+        sys.addaudithook(before)
+        rebuild(Recording(path), path, Limits())
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def rebuilt_or_not(path: Path) -> Recording:
+    """As a resume begins."""
+    rebuilt.ended(path)
+    return Recording(path)
 
 
 def test_a_world_that_does_not_repeat_itself_is_said_to_differ(errand_of, tmp_path):

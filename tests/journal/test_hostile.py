@@ -1,4 +1,4 @@
-"""A journal from anywhere: every command answers in words and within bounds, and no other story is told."""
+"""A journal from anywhere tells no other story; what every command says to it, tests/hostile tries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from bt_runtime.journal.reading import Recording
 from tests.journal import mutations
 
 FLIPS = int(os.environ.get("BTR_FLIPS", "120"))
-MUTATED = int(os.environ.get("BTR_MUTATED", "12"))
 
 
 @pytest.fixture
@@ -73,39 +72,6 @@ def test_every_value_of_every_table_is_covered(whole, statement):
     connection.commit()
     connection.close()
     assert Recording(whole).damage
-
-
-SAMPLE = [
-    "tick 10^15 with changes", "tick 10^8 with changes", "a negative node", "an unknown node", "a status that is none",
-    "times that are no numbers", "control characters", "bodies without fields", "a deep body", "texts in a circle",
-    "400 texts in a row", "a text told often", "nodes as a view", "events as a view", "the head as a view", "a trigger",
-    "a name that leads out", "a name that a terminal obeys", "half a character", "a head of other types",
-    "files that lead out",
-]  # fmt: skip
-
-
-def test_hostile_journals_are_answered_in_words_within_bounds(whole, tmp_path):
-    """Every command, on journals whose sums are right and whose content no recorder writes."""
-    complaints = []
-    for name in SAMPLE:
-        path = mutations.made(whole, tmp_path / "hostile" / "h.btr", mutations.HOSTILE[name])
-        complaints += [f"{name}: {c}" for c in mutations.tried(path, tmp_path / "out", seconds=30)]
-    assert not complaints, "\n".join(complaints)
-    assert not list(tmp_path.rglob("*ESCAPED*")) and not Path("/tmp/ESCAPED").exists()
-
-
-def test_mutated_journals_are_answered_in_words_within_bounds(whole, tmp_path):
-    complaints = []
-    for seed in range(MUTATED):
-        path = mutations.mutated(whole, tmp_path / "hostile" / "m.btr", seed)
-        complaints += [f"seed {seed}: {c}" for c in mutations.tried(path, tmp_path / "out", seconds=30)]
-    assert not complaints, "\n".join(complaints)
-
-
-@pytest.fixture(autouse=True)
-def folder_of_hostile_ones(tmp_path, monkeypatch):
-    (tmp_path / "hostile").mkdir()
-    monkeypatch.chdir(tmp_path)
 
 
 WRITER = """

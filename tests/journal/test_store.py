@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.journal import ageing, codec, folder
+from bt_runtime.journal.layout import HEAD
 from bt_runtime.journal.lines import lines
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
@@ -190,3 +191,13 @@ def test_the_files_of_a_tree_are_kept_whole(tmp_path, runs):
         Path(tmp_path / file).unlink()
     assert replay(path).same
     assert {f["place"] for f in Recording(path).head["files"]} == {"trees/t.yaml", "trees/inner.yaml"}
+
+
+def test_a_run_that_is_made_of_more_than_a_journal_takes_is_refused_before_it_begins(record, runs):
+    """A head is read whole, so it has a bound; whoever records holds to it."""
+    with pytest.raises(BtError, match="too long for a journal"):
+        record(INPUT, inputs={"a": "x" * HEAD})
+    assert not list(runs.glob("*.btr"))
+
+
+INPUT = "version: 1\ntree: t\ninputs: {a: {type: string}}\nroot: {succeed: {}}\n"

@@ -19,6 +19,7 @@ import pytest
 from bt_runtime.diagnose import BtError
 from bt_runtime.memory.episodes import Episodes
 from bt_runtime.memory.experience import Experience
+from bt_runtime.memory.reembed import reembed
 from bt_runtime.memory.rows import Filter
 from bt_runtime.memory.salvage import salvage
 from bt_runtime.memory.store import Store
@@ -286,3 +287,46 @@ def test_a_store_whose_vectors_are_no_numbers_is_damaged_whatever_its_seals_say(
     with pytest.raises(BtError, match="no numbers") as fault:
         remember(path=path).retrieve("find the cup", k=2)
     assert "reembed" in fault.value.hint
+
+
+CELLS = [
+    ("experiences", "text", b"\xff\0", "salvage"),
+    ("experiences", "uid", b"", "salvage"),
+    ("experiences", "tokens", "x", "salvage"),
+    ("experiences", "at", float("inf"), "salvage"),
+    ("experiences", "verdict", 0.5, "salvage"),
+    ("goals", "goal", b"\xff", "salvage"),
+    ("vectors", "vector", "x", "reembed"),
+    ("vectors", "vector", 2**62, "reembed"),
+    ("vectors", "goal", 0.5, "reembed"),
+    ("vectors", "seal", "x", "reembed"),
+    ("embedders", "dim", 1, "reembed"),
+    ("embedders", "dim", "[]", "reembed"),
+]
+
+
+@pytest.mark.parametrize(("table", "column", "value", "mend"), CELLS)
+def test_a_value_of_another_type_is_damage_with_a_way_out_that_helps(
+    table: str, column: str, value: Any, mend: str, remember: Make, lived: Make, axes: Any, tmp_path: Path
+) -> None:
+    """Whoever writes a cell may put anything into it; what is named then brings back what is whole."""
+    path = tmp_path / "typed.sqlite"
+    settled(remember, path, *many(lived, 3))
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA foreign_keys = OFF")
+    connection.execute(
+        f"UPDATE {table} SET {column} = ? WHERE rowid = 2 OR (SELECT count(*) FROM {table}) = 1", (value,)
+    )
+    connection.commit()
+    connection.close()
+    with pytest.raises(BtError) as refused:
+        remember(path=path).retrieve("find apple 1", failed=True)
+    assert "damaged" in refused.value.message and mend in refused.value.hint
+    if mend == "salvage":
+        assert len(list(salvage(path))) >= (0 if column == "goal" else 2)
+        return
+    store = Store(path)
+    reembed(store, axes)
+    store.close()
+    found = remember(path=path).retrieve("find apple 1", failed=True)
+    assert len(found.taken) == 3

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.diagnose import BtError, nearest
-from bt_runtime.envs.content import part, read_yaml
+from bt_runtime.envs.content import entries, part, read_yaml, texts, words
 
+MOST = 100  # things of one kind in a home
 _WORDS = ("seen", "opens", "into", "onto", "switch", "guarded", "wide")
 
 
@@ -72,39 +73,40 @@ class Catalogue:
 
 def read_catalogue(path: Path) -> Catalogue:
     found = read_yaml(path)
-    fixtures, items = part(found, "fixtures", dict, path), part(found, "items", dict, path)
-    furniture = {name: described(name, str(words or ""), str(path)) for name, words in fixtures.items()}
-    things = {name: _thing(name, fields or {}, furniture, path) for name, fields in items.items()}
+    furniture = {name: described(name, text, str(path)) for name, text in words(found, "fixtures", path).items()}
+    things = {name: _thing(name, fields, furniture, path) for name, fields in entries(found, "items", path).items()}
     changes = {
         name: Change(str(c.get("when")), str(c.get("makes", "")), str(c.get("ends", "")))
-        for name, c in part(found, "changes", dict, path, {}).items()
+        for name, c in entries(found, "changes", path, {}).items()
     }
-    rooms = tuple(str(r) for r in part(found, "rooms", list, path, []))
-    return Catalogue(furniture, things, changes, rooms, part(found, "aliases", dict, path, {}))
+    return Catalogue(furniture, things, changes, texts(found, "rooms", path), words(found, "aliases", path, {}))
 
 
 def described(name: str, text: str, source: str) -> Furniture:
     """`seen opens into` → furniture of that name."""
-    words = text.split()
-    for word in words:
+    said = text.split()
+    for word in said:
         if word not in _WORDS:
             raise BtError(f"{source}: fixture `{name}`: `{word}` is not known", f"words: {', '.join(_WORDS)}")
     return Furniture(
         name,
-        seen="seen" in words,
-        opens="opens" in words,
-        holds_in="into" in words,
-        holds_on="onto" in words,
-        switch="switch" in words,
-        guarded="guarded" in words,
-        width=1.6 if "wide" in words else 0.8,
+        seen="seen" in said,
+        opens="opens" in said,
+        holds_in="into" in said,
+        holds_on="onto" in said,
+        switch="switch" in said,
+        guarded="guarded" in said,
+        width=1.6 if "wide" in said else 0.8,
     )
 
 
 def _thing(name: str, fields: Mapping[str, Any], furniture: Mapping[str, Furniture], path: Path) -> Thing:
-    kept = tuple(str(k) for k in fields.get("kept", ()))
+    where = f"{path}: `{name}`"
+    kept, up_to = texts(fields, "kept", where), part(fields, "up_to", int, where, 0)
     for place in kept:
         if place not in furniture:
             guess = nearest(place, furniture)
             raise BtError(f"{path}: `{name}` is kept in `{place}`, which is no fixture", f"did you mean `{guess}`?")
-    return Thing(name, kept, int(fields.get("up_to", 0)), bool(fields.get("opens", False)))
+    if not 0 <= up_to <= MOST:
+        raise BtError(f"{where}: `up_to` is {up_to}", f"a home has at most {MOST} of a kind")
+    return Thing(name, kept, up_to, part(fields, "opens", bool, where, False))

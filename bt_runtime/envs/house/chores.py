@@ -9,12 +9,12 @@ from pathlib import Path
 from random import Random
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.envs.content import part, read_yaml
+from bt_runtime.envs.content import entries, read_yaml, texts, words
 from bt_runtime.envs.house.catalogue import Catalogue
 from bt_runtime.envs.house.layout import House
 from bt_runtime.envs.house.rules import PROCESSES, Rule, Rules, as_data
 from bt_runtime.envs.house.tasks import Errand, make_task
-from bt_runtime.envs.phrases import article, capital
+from bt_runtime.envs.phrases import article, capital, filled
 from bt_runtime.types import Task
 
 
@@ -37,18 +37,20 @@ class Chores:
 def read_chores(path: Path, catalogue: Catalogue) -> Chores:
     found = read_yaml(path)
     kinds = {}
-    for name, entry in part(found, "kinds", dict, path).items():
+    for name, entry in entries(found, "kinds", path).items():
         if name not in PROCESSES:
             raise BtError(f"{path}: kind `{name}` is no process", f"one of {', '.join(PROCESSES)}")
-        things = tuple(map(str, entry.get("things", ())))
-        spots = tuple((way, str(place)) for way in ("on", "in") for place in entry.get(way, ()))
-        known = {*catalogue.things, *catalogue.furniture}
-        for word in (*things, *(place for _, place in spots)):
-            if word not in known:
-                raise BtError(f"{path}: kind `{name}`: `{word}` is not in things.yaml", "describe it there first")
-        kinds[name] = Chore(name, things, spots, tuple(map(str, entry.get("say", ()))))
-    thoughts = {str(key): (str(text),) for key, text in part(found, "thoughts", dict, path).items()}
-    return Chores(kinds, thoughts)
+        where = f"{path}: kind `{name}`"
+        things, say = texts(entry, "things", where), texts(entry, "say", where)
+        spots = tuple((way, place) for way in ("on", "in") for place in texts(entry, way, where))
+        unknown = [thing for thing in things if thing not in catalogue.things]
+        unknown += [place for _, place in spots if place not in catalogue.furniture]
+        if unknown:
+            raise BtError(f"{where}: `{unknown[0]}` is not in things.yaml", "describe it there first")
+        if not things or not say:
+            raise BtError(f"{where}: `things` and `say` have at least one entry each", "things: [apple]")
+        kinds[name] = Chore(name, things, spots, say)
+    return Chores(kinds, {key: (text,) for key, text in words(found, "thoughts", path).items()})
 
 
 def make_chore(
@@ -70,7 +72,7 @@ def make_chore(
 def _ask(chore: Chore, thing: str, way: str, place: str, state: str, rng: Random) -> str:
     some = rng.choice((article, "the {}".format))
     slots = {"things": some(f"{state} {thing}"), "plain": some(thing), "way": way, "place": place}
-    return rng.choice(chore.say).format(**slots)
+    return filled(rng.choice(chore.say), slots)
 
 
 def _hint(task: Task, thing: str, house: House, rng: Random) -> str:

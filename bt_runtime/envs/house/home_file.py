@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bt_runtime.diagnose import BtError, nearest
-from bt_runtime.envs.content import part, read_yaml
+from bt_runtime.envs.content import read_yaml, words
 from bt_runtime.envs.house.catalogue import Catalogue, Furniture
 from bt_runtime.envs.house.layout import Fixture, House, Room, along_walls, build
 
-_ROOM = re.compile(r"(.+) (\d+)")
+_ROOM = re.compile(r"(.+) (\d{1,6})")
 _MANY = re.compile(r"(.+?) x(\d{1,2})")
 
 
@@ -22,9 +22,9 @@ def read_home(path: Path, catalogue: Catalogue) -> tuple[House, str]:
     rooms: list[Room] = []
     fixtures: list[Fixture] = []
     numbers: Counter[str] = Counter()
-    for text, line in part(found, "rooms", dict, path).items():
-        rooms.append(_room(str(text), path))
-        pieces = list(_pieces(str(line), catalogue, path))
+    for text, line in words(found, "rooms", path).items():
+        rooms.append(_room(text, path))
+        pieces = list(_pieces(line, catalogue, path))
         boxes = along_walls([p.width for p in pieces], (100.0 * len(rooms), 0.0))
         for piece, box in zip(pieces, boxes, strict=True):
             numbers[piece.name] += 1

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.envs.content import part, read_yaml
+from bt_runtime.envs.content import many, part, read_yaml, words
 from bt_runtime.envs.house.catalogue import Catalogue, Furniture
 from bt_runtime.envs.house.rules import PROCESSES, Rule, Rules, Way, read_rules, ways
 from bt_runtime.envs.registry import Split
@@ -65,9 +65,9 @@ def _in_turn(what: str, found: tuple[Rule, ...], seed: int) -> list[Rule]:
 
 def read_rulebook(path: Path, catalogue: Catalogue) -> Rulebook:
     found = read_yaml(path)
-    taps = {str(k): str(v) for k, v in part(found, "taps", dict, path, {}).items()}
-    listed = part(found, "appliances", dict, path)
-    named = [*taps, *taps.values(), *part(found, "held_out", dict, path)]
+    taps, listed = words(found, "taps", path, {}), many(found, "appliances", path)
+    held_out = many(found, "held_out", path)
+    named = [*taps, *taps.values(), *held_out]
     for name in [*named, *(name for names in listed.values() for name in names)]:
         if name not in catalogue.furniture:
             raise BtError(f"{path}: `{name}` is not in things.yaml", "describe it there first")
@@ -75,7 +75,7 @@ def read_rulebook(path: Path, catalogue: Catalogue) -> Rulebook:
         raise BtError(f"{path}: `appliances` has {', '.join(listed)}", f"it has {', '.join(PROCESSES)}")
     kept = {
         name: [_way(name, text, catalogue.furniture[name], taps, path) for text in texts]
-        for name, texts in part(found, "held_out", dict, path).items()
+        for name, texts in held_out.items()
     }
     split_up: dict[Split, dict[str, tuple[Rule, ...]]] = {"train": {}, "eval": {}}
     for process in PROCESSES:

@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from bt_runtime.diagnose import BtError
+from bt_runtime.envs.content import texts
 from bt_runtime.envs.house.catalogue import Catalogue, Furniture
 from bt_runtime.envs.phrases import capital
 from bt_runtime.types import Json
@@ -58,7 +59,7 @@ def read_rules(data: Mapping[str, Any], catalogue: Catalogue, taps: Mapping[str,
     if unknown:
         raise BtError(f"house rules: `{unknown[0]}` is not known", f"known: {', '.join(PROCESSES)}, guarded")
     of = {process: _rule(process, data[process], catalogue, taps) for process in PROCESSES if process in data}
-    guarded = tuple(str(name) for name in data.get("guarded", ()))
+    guarded = texts(data, "guarded", "house rules")
     for name in guarded:
         if not (_known(name, catalogue).opens and catalogue.furniture[name].switch):
             raise BtError(f"house rules: a {name} cannot be guarded", "guarded is what has a door and a switch")

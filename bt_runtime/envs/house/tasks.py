@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.envs.content import part, read_yaml
+from bt_runtime.envs.content import entries, many, read_yaml, texts
 from bt_runtime.envs.house.catalogue import Catalogue
 from bt_runtime.envs.house.goals import RELATIONS
 from bt_runtime.envs.house.layout import House
@@ -39,33 +39,38 @@ class Errands:
 
 def read_errands(path: Path, catalogue: Catalogue) -> Errands:
     found = read_yaml(path)
-    general = part(found, "say", dict, path, {})
-    ends = part(found, "ends", dict, path, {})
+    general, ends = many(found, "say", path, {}), many(found, "ends", path, {})
     kinds = {
         name: _errand(name, entry, general, ends, catalogue, path)
-        for name, entry in part(found, "kinds", dict, path).items()
+        for name, entry in entries(found, "kinds", path).items()
     }
-    return Errands(kinds, part(found, "thoughts", dict, path, {}))
+    return Errands(kinds, many(found, "thoughts", path, {}))
 
 
 def _errand(
     name: str,
     entry: Mapping[str, Any],
-    general: Mapping[str, Any],
-    ends: Mapping[str, Any],
+    general: Mapping[str, Sequence[str]],
+    ends: Mapping[str, Sequence[str]],
     catalogue: Catalogue,
     path: Path,
 ) -> Errand:
+    where = f"{path}: kind `{name}`"
     way, place, then = str(entry.get("way")), str(entry.get("place")), str(entry.get("then", ""))
     if way not in ("on", "in") or (then and then not in RELATIONS):
-        raise BtError(f"{path}: kind `{name}`: `way` is on or in, `then` a state", 'write way: "on" in quotes')
-    unknown = [t for t in entry.get("things", ()) if t not in catalogue.things]
+        raise BtError(f"{where}: `way` is on or in, `then` a state", 'write way: "on" in quotes')
+    things = texts(entry, "things", where)
+    unknown = [t for t in things if t not in catalogue.things]
     if place not in catalogue.furniture or unknown:
-        raise BtError(f"{path}: kind `{name}`: {unknown or place} is not in things.yaml", "describe it there first")
-    say = [*map(str, entry.get("say", ()))]
+        raise BtError(f"{where}: {unknown or place} is not in things.yaml", "describe it there first")
+    say = [*texts(entry, "say", where)]
     for text in general.get(way, ()):
-        say += [f"{text} {end}" for end in ends.get(then, ())] if then else [str(text)]
-    return Errand(name, way, place, tuple(entry["things"]), then, tuple(say))
+        say += [f"{text} {end}" for end in ends.get(then, ())] if then else [text]
+    if not say or not any(catalogue.things[t].up_to for t in things):
+        raise BtError(
+            f"{where}: it has no words, or no thing of which a home may have one", "give `say:` and `things:`"
+        )
+    return Errand(name, way, place, things, then, tuple(say))
 
 
 def make_task(
@@ -100,6 +105,8 @@ def _wanted(errand: Errand, total: int, catalogue: Catalogue, rng: Random) -> di
     counts: dict[str, int] = {}
     while sum(counts.values()) < total:
         room = [t for t in errand.things if counts.get(t, 0) < min(2, catalogue.things[t].up_to)]
+        if not room:
+            break  # a home has no more of them
         fresh = [t for t in room if t not in counts]
         thing = rng.choice(fresh if fresh and rng.random() < 0.8 else room)
         counts[thing] = counts.get(thing, 0) + 1

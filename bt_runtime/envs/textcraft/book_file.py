@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.envs.content import part, read_yaml
+from bt_runtime.envs.content import many, read_yaml, texts
 from bt_runtime.envs.textcraft.recipes import Book, Recipe, read_line
 
+MOST = 1000  # texts that one line stands for: the fullest of ours is 16
 _WORD = re.compile(r"\{(\w+)\}")
 
 
 def read_book(path: Path) -> Book:
     """The book in that file; a line that is no recipe is an error that quotes it."""
     found = read_yaml(path)
-    words = part(found, "words", dict, path, {})
-    lines = part(found, "recipes", list, path)
-    recipes = [_recipe(line, path) for text in lines for line in spread(str(text), words, path)]
+    words = many(found, "words", path, {})
+    lines = texts(found, "recipes", path, None)
+    recipes = [_recipe(line, path) for text in lines for line in spread(text, words, path)]
     kinds = {
-        str(kind): [name for text in members for name in spread(str(text), words, path)]
-        for kind, members in part(found, "kinds", dict, path, {}).items()
+        kind: [name for text in members for name in spread(text, words, path)]
+        for kind, members in many(found, "kinds", path, {}).items()
     }
     return Book(str(found.get("book", path.stem)), recipes, kinds)
 
@@ -33,9 +35,11 @@ def spread(text: str, words: Mapping[str, Sequence[str]], path: Path) -> Iterato
     for word in used:
         if word not in words:
             raise BtError(f"{path}: `{{{word}}}` is not one of `words`", f"words here: {', '.join(words)}")
+    if math.prod(len(words[w]) for w in used) > MOST:
+        raise BtError(f"{path}: `{text}` stands for more than {MOST:,} lines", "name fewer of `words` in one line")
     for values in product(*(words[w] for w in used)):
         chosen = dict(zip(used, values, strict=True))
-        yield _WORD.sub(lambda m, chosen=chosen: str(chosen[m[1]]), text)  # type: ignore[misc]
+        yield _WORD.sub(lambda m, chosen=chosen: chosen[m[1]], text)  # type: ignore[misc]
 
 
 def _recipe(line: str, path: Path) -> Recipe:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
-import yaml
-
-from bt_runtime import project
+from bt_runtime import project, source
 from bt_runtime.diagnose import BtError, Diagnostic, Faults, nearest
 from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.room import Point, Room, Thing, make_id, spread, stands_of
-from bt_runtime.types import Json, Span
+from bt_runtime.types import Json
 
 FOLDER = "rooms"
 SCENES = ("kitchen", "living room", "bedroom", "bathroom")
 FIELDS = {"version", "room", "about", "scene", "size", "start", "furniture"}
 PIECE = {"at", "height", "holds", "open"}
+FAR = 50  # metres: a room is not larger, and nothing stands farther away
 HEIGHTS = {"Cabinet": 1.6, "Shelf": 1.3, "Drawer": 0.5, "Fridge": 1.0, "Safe": 0.5, "Faucet": 1.1, "Microwave": 1.1}
 
 
@@ -29,23 +29,19 @@ class _Reader:
         self.faults: list[Diagnostic] = []
         self.things: list[Thing] = []
 
-    def fault(self, node: yaml.Node | None, message: str, help: str = "") -> None:
-        span = None
-        if node is not None:
-            start, end = node.start_mark, node.end_mark
-            span = Span(start.line + 1, start.column + 1, end.line + 1, end.column + 1)
-        self.faults.append(Diagnostic("BT750", message, self.file, span, help=help))
+    def fault(self, node: source.Node, message: str, help: str = "") -> None:
+        self.faults.append(Diagnostic("BT750", message, self.file, node.span, help=help))
 
     def number(self, value: Json) -> bool:
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= FAR
 
-    def pair(self, node: yaml.Node, value: Json, what: str) -> tuple[float, float] | None:
+    def pair(self, node: source.Node, value: Json, what: str) -> tuple[float, float] | None:
         if isinstance(value, list) and len(value) == 2 and all(map(self.number, value)):
             return float(value[0]), float(value[1])
-        self.fault(node, f"`{what}` takes two numbers in metres", "for example [2.0, 1.5]")
+        self.fault(node, f"`{what}` takes two numbers in metres, at most {FAR:g}", "for example [2.0, 1.5]")
         return None
 
-    def known(self, node: yaml.Node, kind: Json) -> bool:
+    def known(self, node: source.Node, kind: Json) -> bool:
         if isinstance(kind, str) and kind in kinds.ALL:
             return True
         guess = nearest(str(kind), kinds.ALL)
@@ -60,14 +56,14 @@ class _Reader:
         self.things.append(thing)
         return thing
 
-    def piece(self, node: yaml.Node, entry: Json) -> None:
+    def piece(self, node: source.Node, entry: Json) -> None:
         if not (isinstance(entry, dict) and len(entry) == 1 and isinstance(next(iter(entry.values())), dict)):
             self.fault(node, "a piece of furniture is a kind with its fields", "- Fridge: {at: [0.3, 2.7]}")
             return
         (kind, fields), *_ = entry.items()
         if not self.known(node, kind):
             return
-        for extra in set(fields) - PIECE:
+        for extra in sorted(set(fields) - PIECE):
             self.fault(node, f"`{kind}` has no field `{extra}`", f"fields here: {', '.join(sorted(PIECE))}")
         at = self.pair(node, fields.get("at"), "at")
         height = fields.get("height", HEIGHTS.get(kind, 0.8))
@@ -77,7 +73,7 @@ class _Reader:
             thing = self.add(kind, Point(at[0], float(height), at[1]), open=bool(fields.get("open", False)))
             self.contents(node, thing, fields.get("holds", []))
 
-    def contents(self, node: yaml.Node, receptacle: Thing, holds: Json) -> None:
+    def contents(self, node: source.Node, receptacle: Thing, holds: Json) -> None:
         if not isinstance(holds, list):
             self.fault(node, "`holds` is a list of kinds", "holds: [Mug, Plate]")
             return
@@ -90,31 +86,19 @@ class _Reader:
             self.add(kind, spread(receptacle.at, index), receptacle.id)
 
 
-def _load(text: str, file: str) -> tuple[Json, yaml.Node | None]:
-    """The document twice: as values, and as nodes that know their line."""
-    try:
-        return yaml.load(text, Loader=yaml.CSafeLoader), yaml.compose(text, Loader=yaml.CSafeLoader)
-    except yaml.YAMLError as broken:
-        mark = getattr(broken, "problem_mark", None)
-        span = Span(mark.line + 1, mark.column + 1, mark.line + 1, mark.column + 2) if mark else None
-        message = f"this is not YAML: {getattr(broken, 'problem', broken)}"
-        raise Faults([Diagnostic("BT750", message, file, span)], {file: text}) from broken
-
-
-def _fields(node: yaml.Node | None) -> dict[str, yaml.Node]:
-    if not isinstance(node, yaml.MappingNode):
-        return {}
-    return {str(key.value): value for key, value in node.value}
-
-
 def parse(text: str, file: str = "room.yaml") -> Room:
     """The room that this text describes; raises Faults with all of them."""
-    data, top = _load(text, file)
+    return _room(source.parse(text, file))
+
+
+def _room(document: source.Document) -> Room:
+    top, file, text = document.sound(), document.name, document.text
     reader = _Reader(file)
-    if not isinstance(data, dict) or top is None:
+    if not isinstance(top, source.Mapping):
         reader.fault(top, "a room is a mapping", f"fields here: {', '.join(sorted(FIELDS))}")
         raise Faults(reader.faults, {file: text})
-    nodes = _fields(top)
+    data: dict[str, Any] = top.data()
+    nodes = {key.text: value for key, value in top}
     for extra in sorted(str(key) for key in set(data) - FIELDS):
         reader.fault(nodes.get(extra, top), f"a room has no field `{extra}`", f"did you mean {nearest(extra, FIELDS)}?")
     if data.get("version") != 1:
@@ -127,11 +111,11 @@ def parse(text: str, file: str = "room.yaml") -> Room:
         reader.fault(nodes.get("start", top), "`start` has `at` and `turn`", "start: {at: [2.0, 1.0], turn: 0}")
         start = {}
     at = reader.pair(nodes.get("start", top), start.get("at", [0, 0]), "at")
-    furniture = data.get("furniture")
-    if not isinstance(furniture, list) or not furniture:
+    furniture, pieces = data.get("furniture"), nodes.get("furniture")
+    if not isinstance(furniture, list) or not furniture or not isinstance(pieces, source.Listing):
         reader.fault(nodes.get("furniture", top), "`furniture` lists at least one piece")
     else:
-        for node, entry in zip(nodes["furniture"].value, furniture, strict=True):
+        for node, entry in zip(pieces, furniture, strict=True):
             reader.piece(node, entry)
     stands = stands_of(size, reader.things) if size else ()
     if size and not stands:
@@ -172,4 +156,4 @@ def read_room(name: str, root: Path | None = None) -> Room:
 
 @lru_cache(maxsize=64)
 def _cached(path: Path, changed: int) -> Room:
-    return parse(path.read_text(encoding="utf-8"), str(path))
+    return _room(source.read(path))

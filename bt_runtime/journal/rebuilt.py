@@ -1,0 +1,66 @@
+"""A whole journal in place of a damaged one, which is kept: at every moment one of the two is there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from bt_runtime.journal import codec, folder
+from bt_runtime.journal.layout import SUFFIX
+from bt_runtime.journal.reading import Recording
+from bt_runtime.journal.store import Batch, Limits, Store
+
+DAMAGED = ".damaged"
+_DRAFT, _READY = folder.UNFINISHED  # the new one before it is whole, and until it stands in its place
+
+
+def rebuild(recording: Recording, path: Path, limits: Limits) -> None:
+    """Whoever calls this has the journal's lock. What was killed on the way is begun anew, or ended by `ended`."""
+    draft = path.with_suffix(_DRAFT)
+    for each in folder.files_of(draft, locks=False):
+        each.unlink()
+    head = {name: codec.text(value) for name, value in recording.head.items()}
+    store = Store(draft, limits, head)
+    ticks = [(t, recording.times[t], changes) for t, changes in sorted(recording.ticks.items())]
+    pieces = list(recording.texts.pieces.values())
+    store.commit(Batch(recording.events, pieces, ticks, recording.nodes), durable=True)
+    store.close()
+    for each in folder.files_of(path, locks=False):
+        _kept(each, path.with_suffix(DAMAGED + each.name.removeprefix(path.name)))
+    _sync(path.parent)
+    draft.replace(path.with_suffix(_READY))
+    ended(path)
+
+
+def ended(path: Path) -> bool:
+    """Puts a journal that was rebuilt wholly into its place; was there one? The log of the damaged one goes first:
+    SQLite would read it as the new one's."""
+    ready = path.with_suffix(_READY)
+    if path.suffix != SUFFIX or not ready.is_file():
+        return False
+    _sync(path.parent)
+    for each in folder.files_of(path, locks=False):
+        if each != path:
+            each.unlink()
+    ready.replace(path)
+    _sync(path.parent)
+    return True
+
+
+def _kept(file: Path, to: Path) -> None:
+    to.unlink(missing_ok=True)
+    try:
+        os.link(file, to)
+    except OSError:  # not every file system has links
+        shutil.copyfile(file, to)
+        with to.open("rb") as copy:
+            os.fsync(copy.fileno())
+
+
+def _sync(place: Path) -> None:
+    handle = os.open(place, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
