@@ -12,6 +12,7 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.diagnose import BtError
+from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Halt, Line, Tick, Written, body
 from bt_runtime.journal import ageing, codec, folder, outfit, sources
 from bt_runtime.journal.action import TapedActivity
 from bt_runtime.journal.doubt import entry_of
@@ -27,12 +28,10 @@ from bt_runtime.journal.texts import Texts
 from bt_runtime.journal.trouble import BEST_EFFORT, POLICIES
 from bt_runtime.journal.writer import Writer
 from bt_runtime.skills.manifest import Entry
-from bt_runtime.tree.context import Halt, Line
 from bt_runtime.tree.node import RUNNING, path_of
 
 if TYPE_CHECKING:
-    from bt_runtime.tree.blackboard import Written
-    from bt_runtime.tree.engine import Tick
+    from bt_runtime.tree.stream import Stream
 
 SETTLED = 10.0  # seconds that the beginning and the end of a run wait for the disk
 LONG = 10_000  # characters of a value that a node writes; what others write is kept whole
@@ -87,10 +86,8 @@ class Recorder:
         if self.place is not None:
             self._open(run, given)
         self.around.wrap(run, self.tape)
-        context.begun = self._begun
-        self._chain(context)
-        context.blackboard.listen(self._written)
-        run.observe(self._ticked)
+        context.wrap_action = self._begun
+        self._listen(context.stream)
 
     def _open(self, run: Any, given: dict[str, Any]) -> None:
         assert self.place is not None
@@ -121,7 +118,7 @@ class Recorder:
         if gone:
             names = ", ".join(path.stem for path in gone)
             text = f"journals of runs that ended more than {self.limits.days:g} days ago were removed: {names}"
-            self.context.lines(Line("", "info", text))
+            self.context.emit(Line("", "info", text))
 
     def _summed(self, run: Any, given: dict[str, Any]) -> dict[str, str]:
         """What a new journal begins with."""
@@ -181,21 +178,20 @@ class Recorder:
         raise BtError(f"{self.path} cannot be written: {why}", "free the disk, or name another folder")
 
     def _told(self, what: str) -> None:
-        self.context.lines(Line("", "warning", what))
+        self.context.emit(Line("", "warning", what))
 
-    def _chain(self, context: Any) -> None:
-        """Whoever listened before goes on listening."""
-        events, lines = context.events, context.lines
+    def _listen(self, stream: Stream) -> None:
+        """What breaks here breaks the run: one that says that it is recorded must be."""
+        stream.listen(self._agent, *AGENT_EVENTS, vital=True)
+        stream.listen(self._line, Line, vital=True)
+        stream.listen(self._written, Written, vital=True)
+        stream.listen(self._ticked, Tick, vital=True)
 
-        def told(name: str, what: dict[str, Any]) -> None:
-            self.tape.note(name, codec.plain(what))
-            events(name, what)
+    def _agent(self, event: AgentEvent) -> None:
+        self.tape.note(NAMES[type(event)], codec.plain(body(event)))
 
-        def said(line: Line) -> None:
-            self.tape.note("log", {"path": line.path, "level": line.level, "text": line.text})
-            lines(line)
-
-        context.events, context.lines = told, said
+    def _line(self, line: Line) -> None:
+        self.tape.note("log", {"path": line.path, "level": line.level, "text": line.text})
 
     # While it runs ---------------------------------------------------------------------------
 

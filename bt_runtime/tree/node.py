@@ -17,9 +17,10 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status as Status  # the package's own `Status` is this one
 
 from bt_runtime.diagnose import BtError
+from bt_runtime.events import Crash, Halt
 from bt_runtime.schema.kind import DATA_TYPES
 from bt_runtime.tree import ports
-from bt_runtime.tree.context import Context, Crash, Halt
+from bt_runtime.tree.context import Context
 
 if TYPE_CHECKING:
     from bt_runtime.tree.blackboard import Scope

@@ -11,7 +11,7 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.tree.context import Halt
+from bt_runtime.events import Halt
 from bt_runtime.tree.node import INVALID, RUNNING, Node, adopt, halt, reset
 
 if TYPE_CHECKING:
