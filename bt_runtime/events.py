@@ -54,7 +54,7 @@ class Slow(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """What one tick did, or a halt between two. Changes and halts are kept only while somebody listens to ticks."""
+    """What one tick did, or a halt between two; changes, halts and resets only while somebody listens to ticks."""
 
     number: int  # counts ticks from 1
     status: Status
@@ -65,6 +65,7 @@ class Tick(NamedTuple):
     grafts: Sequence[Applied] = ()
     deadline: float = math.inf  # when a time limit runs out: a tick is due then, whatever the rate
     slow: Sequence[Slow] = ()  # what held it, when something was seen to
+    resets: Sequence[Behaviour] = ()  # nodes whose results a new round cleared, and that have not begun again
 
     @property
     def running(self) -> bool:

@@ -161,12 +161,18 @@ class Recorder:
             "digest": sources.digest(files, text),
             "kinds": sources.kinds_kept(tree.kinds),
             "inputs": codec.plain(dict(given.get("inputs") or {})), "seed": given.get("seed", 0),
+            "board": self._board(given),
             "budget": codec.plain(list(given["budget"])) if given.get("budget") is not None else None,
             "recall": bool(given.get("recall", True)), "strict": bool(given.get("strict")), "hz": given.get("hz"),
             "policy": self.policy,
             "given": kept, "model": outfit.names(kept["models"]),
             "versions": versions(), "started": time.time(), **self.around.head(),
         }  # fmt: skip
+
+    def _board(self, given: dict[str, Any]) -> dict[str, Any]:
+        """What stands on the blackboard before the first tick, besides the inputs."""
+        values, inputs = self.context.blackboard.root.values, given.get("inputs") or {}
+        return {name: self._kept(value) for name, value in values.items() if name not in inputs}
 
     def _begin(self, writer: Writer) -> None:
         """What the run is made of is on the disk before its first tick."""
@@ -214,10 +220,7 @@ class Recorder:
     def _written(self, written: Written) -> None:
         value = written.value
         if self._inside() or (self.context.halting.by and self.context.halting_in == get_ident()):
-            kept = value if type(value) in _PLAIN else codec.plain(value)
-            if len(str(kept)) > LONG:
-                kept = {"$": "opaque", "v": f"{len(str(kept)):,} characters"}
-            self.tape.note("blackboard", {"scope": written.scope, "name": written.name, "value": kept})
+            self.tape.note("blackboard", {"scope": written.scope, "name": written.name, "value": self._kept(value)})
         elif not self.remaking:
             body = {
                 "scope": written.scope,
@@ -226,6 +229,10 @@ class Recorder:
                 "order": written.sequence,
             }
             self.tape.put("write", body, tick=self.context.blackboard.tick_before(written))
+
+    def _kept(self, value: Any) -> Any:
+        kept = value if type(value) in _PLAIN else codec.plain(value)
+        return {"$": "opaque", "v": f"{len(str(kept)):,} characters"} if len(str(kept)) > LONG else kept
 
     remaking = False  # something that others did is being done again
 
@@ -242,8 +249,9 @@ class Recorder:
         if tick.halts or tick.crashes or tick.grafts or tick.status is not RUNNING:
             self._noted(tick)
         tape = self.tape
-        if tick.changes and tape.writer is not None and tick.number >= self.since and not tape.broken:
-            tape.writer.changes(tick.number, tick.changes)
+        changed = tick.changes or tick.resets
+        if changed and tape.writer is not None and tick.number >= self.since and not tape.broken:
+            tape.writer.changes(tick.number, tick.changes, tick.resets)
         self.ticks = tick.number
 
     def _number(self, tick: int) -> None:

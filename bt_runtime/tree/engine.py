@@ -186,6 +186,7 @@ class Engine:
         context = self.context
         if not context.stream.wanted(Tick):
             context.changes = context.halts = None
+            context.resets.clear()
         elif context.changes is None or context.halts is None:
             context.changes, context.halts = [], []
 
@@ -200,8 +201,10 @@ class Engine:
         context.changes = context.halts = None
         if context.stream.wanted(Tick):
             self._listen()  # what happens between two ticks belongs to the next one
+        resets, context.resets = [node for node in context.resets if node.status is INVALID], []
         slow = [self._slow.popleft() for _ in range(len(self._slow))]
-        return Tick(self.count, status, context.due, changes, halts, crashes, applied, context.deadline, slow)
+        due, deadline = context.due, context.deadline
+        return Tick(self.count, status, due, changes, halts, crashes, applied, deadline, slow, resets)
 
     def _owner(self, path: str) -> Behaviour:
         try:

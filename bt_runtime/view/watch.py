@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -36,6 +37,7 @@ class Watch:
         # a journal's clock writes down who asks: looking on must not
         self.clock: RunClock = getattr(clock, "inner", clock)
         self.began: float = self.clock.now()
+        self.lock = threading.RLock()  # for what is noted and not yet told
         self.pending: list[Event] = []
         self.written: dict[tuple[str, str], Any] = {}
         self.board: dict[tuple[str, str], Json] = {}
@@ -78,7 +80,14 @@ class Watch:
     # In the tick -----------------------------------------------------------------------------
 
     def tick(self, tick: Tick) -> None:
-        nodes = [node for node, _ in tick.changes]
+        with self.lock:
+            self._tick(tick)
+        if self.stirred:
+            self.stirred = False
+            self.looker.after_tick()
+
+    def _tick(self, tick: Tick) -> None:
+        nodes = [*(node for node, _ in tick.changes), *tick.resets]
         grown = bool(tick.grafts) or self.run.engine.nodes != len(self.shape.nodes)
         if grown or any(self.shape.of(n) is None for n in nodes):
             self._reshape(tick)
@@ -93,9 +102,6 @@ class Watch:
             self._note("tick", n=tick.number, s=changes, status=SIGNS[tick.status])
         self._spending()
         self._put()
-        if self.stirred:
-            self.stirred = False
-            self.looker.after_tick()
 
     def _reshape(self, tick: Tick) -> None:
         shape = self.shape.survey(self.run.root)
@@ -152,7 +158,12 @@ class Watch:
             self._note("agent", id=number, what="prompt", system=system, examples=examples, task=task)
 
     def _written(self, written: Written) -> None:
-        self.written[written.scope, written.name] = written.value
+        """In any thread. What others write between two ticks is shown at once."""
+        with self.lock:
+            self.written[written.scope, written.name] = written.value
+            if not self.run.context.ticking:
+                self._flush_board()
+                self._put()
 
     def _flush_board(self) -> None:
         written, self.written = self.written, {}

@@ -118,7 +118,7 @@ class Parent(Node):
         """Children from this index on show results of an earlier round: clear them."""
         for child in self.children[start:]:
             if child.status is not INVALID:
-                reset(child)
+                reset(child, self.context)
 
 
 def _name_of(child: Behaviour) -> str:
