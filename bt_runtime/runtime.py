@@ -13,22 +13,23 @@ from py_trees.common import Status
 
 from bt_runtime.diagnose import Diagnostic, Faults
 from bt_runtime.equipment import Equipment, Models
+from bt_runtime.events import How, Line, Notice, Slow, Tick
 from bt_runtime.schema.kind import Kind
 from bt_runtime.skills.skill import kind_of
 from bt_runtime.tree import ports
 from bt_runtime.tree.blackboard import Scope
 from bt_runtime.tree.build import build, build_nodes
 from bt_runtime.tree.clock import RunClock
-from bt_runtime.tree.context import Context, Line
-from bt_runtime.tree.engine import Engine, Observer, Tick
+from bt_runtime.tree.context import Context
+from bt_runtime.tree.engine import Engine
 from bt_runtime.tree.findings import did_you_mean
-from bt_runtime.tree.graft import How, Refused, Request
+from bt_runtime.tree.graft import Refused, Request
 from bt_runtime.tree.loader import DEFAULT_CAPS, Caps, Loader
 from bt_runtime.tree.node import FAILURE, INVALID, SUCCESS, Node
 from bt_runtime.tree.runner import Runner, interruptible
 from bt_runtime.tree.shape import through
 from bt_runtime.tree.spec import TreeSpec
-from bt_runtime.tree.watchdog import SLOW, Slow
+from bt_runtime.tree.watchdog import SLOW
 from bt_runtime.types import Json, Task
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ class Run:
             world=world, task=task, model=model, memory=memory, seed=seed, budget=budget, recall=recall
         )
         if log is not None:
-            self.context.lines = self.context.aside = log
+            self.listen(log, Line, Notice)
         caps = self.tree.loader().caps
         scope = self.blackboard
         self.engine = Engine(build(self.spec, self.context, scope), self.context, caps.depth, caps.nodes)
@@ -183,7 +184,7 @@ class Run:
         """A node does in the tick what it should leave to a thread: said while it still does."""
         where = slow.stack.rstrip().rpartition("\n  File ")[2].replace("\n", " ")
         text = f"holds the tick: {slow.seconds:.1f} s so far, and nothing else can run; it is at {where}"
-        self.context.aside(Line(slow.path, "warning", text))
+        self.context.emit(Notice(slow.path, "warning", text))
 
     def _finish(self) -> None:
         """In this order: how it ended is on the disk, then in the memory, and then it is over."""
@@ -199,10 +200,16 @@ class Run:
         """Returns when every running skill was told to cancel; how many nodes were running."""
         return self.engine.halt(reason, by)
 
-    def observe(self, observer: Observer) -> Callable[[], None]:
+    def listen(self, callback: Callable[[Any], object], *kinds: type[Any]) -> Callable[[], None]:
+        """Called with each event of these kinds (see `bt_runtime.events`; without any: with all); gives what ends that.
+
+        In the thread where it happened. A listener that raises is told of in the log, and is heard no more.
+        """
+        return self.context.stream.listen(callback, *kinds)
+
+    def observe(self, observer: Callable[[Tick], object]) -> Callable[[], None]:
         """Called after every tick with what it did; returns what ends that."""
-        self.engine.observers.append(observer)
-        return lambda: self.engine.observers.remove(observer)
+        return self.listen(observer, Tick)
 
     def __enter__(self) -> Run:
         return self

@@ -19,15 +19,13 @@ from py_trees.common import Status
 
 from bt_runtime import project, source
 from bt_runtime.diagnose import BtError
+from bt_runtime.events import Applied, Line, Tick
 from bt_runtime.runtime import Run, load
 from bt_runtime.schema.kind import Field, Kind
 from bt_runtime.skills import manifest
 from bt_runtime.skills.activity import ended
 from bt_runtime.skills.skill import Skill, fields_of
 from bt_runtime.tree.clock import Manual
-from bt_runtime.tree.context import Line
-from bt_runtime.tree.engine import Tick
-from bt_runtime.tree.graft import Applied
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, TRANSPARENT, path_of, segment_of
 from bt_runtime.types import Json
 
@@ -165,7 +163,7 @@ class Trial:
             strict=strict,
             log=self.lines.append,
         )
-        self.run.observe(self.ticks.append)
+        self.keep_no_more = self.run.observe(self.ticks.append)
         self.replaced: dict[str, str] = {}  # path → the pattern by which it was substituted
         self._substitute()
         unused = [p for p in self.doubles if p not in self.replaced.values()]

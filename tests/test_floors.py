@@ -9,7 +9,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "bt_runtime"
 FLOORS = [
-    {"types"},
+    {"types", "events"},
     {"child", "diagnose", "importing", "orphan", "project", "trust"},
     {"source", "expression", "diagnose_format", "explain"},
     {"reach"},

@@ -15,6 +15,7 @@ from bt_runtime.agents.loops import cycle
 from bt_runtime.agents.prompt import Prompt, agent_prompt, guided, system_text
 from bt_runtime.agents.story import ACT, OPENINGS, Family, Step, written
 from bt_runtime.agents.surroundings import DONE, FAILURE, Surroundings
+from bt_runtime.events import Acting, Decided, Stepped
 from bt_runtime.tree.node import RUNNING, SUCCESS
 from bt_runtime.types import Observation
 
@@ -73,7 +74,7 @@ class Agent(Growing):
             choice = yield from self.asked(model.decide(prompt, moves, mode=mode))
             opening = next(o for o in moves if choice.text.startswith(o))
             sentence = choice.text[len(opening) :].strip()
-        self.tell("decision", move=opening, sentence=sentence, logprob=choice.logprob, margin=choice.margin)
+        self.context.emit(Decided(self.path, opening, sentence, choice.logprob, choice.margin))
         move = OPENINGS[opening]
         if move == "act":
             return (yield from self.act(sentence))
@@ -97,7 +98,7 @@ class Agent(Growing):
             return Ending("failure", last.text if last is not None and last.move == "think" else "")
         for spent in (self.spent, self.whole):
             spent.steps += 1
-        self.tell("act", sentence=sentence)
+        self.context.emit(Acting(self.path, sentence))
         done = yield self.around.act(sentence)
         observation: Observation = done.value
         self.around.noticed(sentence, observation)
@@ -156,7 +157,7 @@ class Agent(Growing):
         self.steps.append(step)
         self.trail.append((step, self.around.state() if step.move == "act" else ""))
         self.feedback_message = step.written().partition("\n")[0]
-        self.tell("step", move=step.move, text=step.text, observation=step.observation)
+        self.context.emit(Stepped(self.path, step.move, step.text, step.observation))
 
     def last_action(self) -> str:
         told = self.context.service("last_action") if self.spec.values["inform"] == "last_action" else None

@@ -15,6 +15,7 @@ from py_trees.common import Status
 from bt_runtime.agents.budget import Spent
 from bt_runtime.agents.end import Ending
 from bt_runtime.diagnose import BtError
+from bt_runtime.events import AgentEnded
 from bt_runtime.tree.node import FAILURE, INVALID, POLL, RUNNING, SUCCESS, computed, path_of
 from bt_runtime.tree.nodes.parent import Parent
 from bt_runtime.tree.nodes.skill import SkillNode
@@ -106,7 +107,7 @@ class Deciding(Parent):
     def conclude(self, ending: Ending) -> None:
         self.ending, self.life, self.job = ending, None, None
         self.feedback_message = str(ending)
-        self.tell("end", why=ending.why, detail=ending.detail, goal=self.goal)
+        self.context.emit(AgentEnded(self.path, ending.why, ending.detail, self.goal))
 
     def result(self) -> Status:
         return SUCCESS if self.ending is not None and self.ending.good else FAILURE
@@ -155,10 +156,6 @@ class Deciding(Parent):
             )
         self.context.asking = self.path
         return found
-
-    def tell(self, event: str, **what: Any) -> None:
-        """What the journal should know."""
-        self.context.events(event, {"path": self.path, **what})
 
     def agents_above(self) -> list[Deciding]:
         return [node for node in above(self) if isinstance(node, Deciding)]

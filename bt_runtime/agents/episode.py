@@ -11,6 +11,7 @@ from py_trees.common import Status
 from bt_runtime.agents.budget import Spent
 from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import open_suite
+from bt_runtime.events import EpisodeBegun, EpisodeJudged
 from bt_runtime.skills.activity import Opening
 from bt_runtime.tree.context import Context, Within
 from bt_runtime.tree.node import FAILURE, INVALID, POLL, RUNNING, SUCCESS
@@ -74,7 +75,7 @@ class Episode(Decorator):
         remember = self.context.service("remember")
         if remember is not None:
             self.within.own.update(remember())
-        self.context.events("episode", {"path": self.path, "task": self.task.id, "goal": self.task.goal})
+        self.context.emit(EpisodeBegun(self.path, self.task.id, self.task.goal))
 
     def conclude(self, status: Status) -> Any:
         if status is RUNNING or self.opening is not None:
@@ -85,7 +86,7 @@ class Episode(Decorator):
             self.scope[into] = self.outcome(verdict)
         reached = 0 < verdict.total <= verdict.met
         self.feedback_message = f"{verdict.met} of {verdict.total}: {self.task.goal}"
-        self.context.events("outcome", {"path": self.path, "task": self.task.id, **verdict._asdict()})
+        self.context.emit(EpisodeJudged(self.path, self.task.id, verdict.met, verdict.total))
         self.close()
         if status is INVALID or not verdict.total:
             return status

@@ -14,6 +14,7 @@ from bt_runtime.agents.expansion import Situation, as_yaml, objections
 from bt_runtime.agents.plan_text import Group, Unreadable, goals, read_plan
 from bt_runtime.agents.story import Family
 from bt_runtime.diagnose import BtError, Faults
+from bt_runtime.events import Expanded, PlanRefused
 from bt_runtime.llm.plans import Budget as Room
 from bt_runtime.llm.plans import Kind, expansion
 from bt_runtime.plans.guide import text_of
@@ -97,7 +98,7 @@ class Growing(Deciding):
         against = objections(plan, self.situation())
         if against:
             self.warned |= {o.code for o in against if o.mild}
-            self.tell("refused", codes=[o.code for o in against], plan=text)
+            self.context.emit(PlanRefused(self.path, [o.code for o in against], text))
             raise Unreadable("; ".join(o.text for o in against))
         values = self.spec.values
         given = {name: computed(value, self.scope) for name, value in values["with"].items()}
@@ -105,7 +106,7 @@ class Growing(Deciding):
         yield from self.grow(whole)
         self.whole.nodes += len(list(goals(plan)))
         self.plans.append(plan)
-        self.tell("expand", plan=text, grafted=whole)
+        self.context.emit(Expanded(self.path, text, whole))
 
     def situation(self) -> Situation:
         agents = self.agents_above()

@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.diagnose import BtError
+from bt_runtime.events import RetrievalFailed, Retrieved
 
 if TYPE_CHECKING:
     from bt_runtime.agents.growing import Growing
@@ -24,9 +25,9 @@ def examples(node: Growing) -> Generator[Any, Any, tuple[str, ...]]:
     try:
         found = yield _similar(node, episodes) if values["select"] == "semantic" else _selected(node, episodes)
     except BtError as error:
-        node.tell("retrieval failed", why=error.message)
+        node.context.emit(RetrievalFailed(node.path, error.message))
         return ()
-    node.tell("retrieval", why=found.why())
+    node.context.emit(Retrieved(node.path, found.why()))
     if values["select"] == "semantic":
         return tuple(experience.text for experience in found.taken)
     return tuple(_fitting(found.taken[: values["examples"]], int(values["example_tokens"]), node))

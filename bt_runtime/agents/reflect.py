@@ -10,6 +10,7 @@ from bt_runtime.agents.deciding import Deciding, Life
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.prompt import Prompt, system_text
 from bt_runtime.diagnose import BtError
+from bt_runtime.events import Reflected
 from bt_runtime.plans.guide import text_of
 from bt_runtime.types import Json
 
@@ -24,7 +25,7 @@ class Reflect(Deciding):
             )
         said = yield from self.lesson() if parts == [sir.LESSON] else self.examined(parts)
         self.keep(said, alone=parts == [sir.LESSON])
-        self.tell("reflection", **said)
+        self.context.emit(Reflected(self.path, said))
         return Ending("done", next(reversed(said.values())))
 
     def lesson(self) -> Generator[Any, Any, dict[str, str]]:

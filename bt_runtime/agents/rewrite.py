@@ -6,6 +6,7 @@ from bt_runtime.agents import sir
 from bt_runtime.agents.deciding import Deciding, Life
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.prompt import system_text
+from bt_runtime.events import Rewriting
 from bt_runtime.plans.guide import text_of
 
 
@@ -27,5 +28,5 @@ class Rewrite(Deciding):
         if not plan:
             return Ending("invalid", f"no plan: {' '.join(wrote.text.split())[:80]}")
         self.scope[values["into"]] = plan
-        self.tell("rewriting", plan=plan, reflections=len(reflections))
+        self.context.emit(Rewriting(self.path, plan, len(reflections)))
         return Ending("done")

@@ -6,6 +6,7 @@ from typing import Any
 
 from py_trees.common import Status
 
+from bt_runtime.events import RolledBack
 from bt_runtime.tree.node import FAILURE, RUNNING
 from bt_runtime.tree.nodes.parent import Decorator
 
@@ -22,5 +23,5 @@ class Rollback(Decorator):
     def conclude(self, status: Status) -> Any:
         if status is FAILURE and self.before is not None:
             self.context.services["world"].restore(self.before)
-            self.context.events("rollback", {"path": self.path})
+            self.context.emit(RolledBack(self.path))
         return status

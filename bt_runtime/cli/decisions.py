@@ -11,6 +11,7 @@ from bt_runtime.agents.plan_text import Act, Fail, Goal, Group, Part, Unreadable
 from bt_runtime.agents.story import ACT, OPENINGS
 from bt_runtime.cli.goals import JOINED, shortened
 from bt_runtime.diagnose_format import visible
+from bt_runtime.events import NAMES, AgentEvent, body
 from bt_runtime.runtime import Run
 
 WIDTH = 79
@@ -24,7 +25,8 @@ class Decisions:
         self.run, self.write = run, write
         self.goal = 0, goal  # whose decisions are being told, and how deep it lies
 
-    def event(self, name: str, what: dict[str, Any]) -> None:
+    def event(self, event: AgentEvent) -> None:
+        name, what = NAMES[type(event)], body(event)
         if name not in ("step", "expand", "refused", "end"):
             return
         node = self.run.engine.find(what["path"])

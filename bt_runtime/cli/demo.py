@@ -22,6 +22,7 @@ from bt_runtime.cli.watch import terminable
 from bt_runtime.diagnose import BtError
 from bt_runtime.diagnose_format import visible
 from bt_runtime.envs.registry import open_suite
+from bt_runtime.events import AGENT_EVENTS, Tick
 from bt_runtime.runtime import Run, load
 from bt_runtime.types import Task, Verdict
 
@@ -184,9 +185,9 @@ def shown(made: Run, goal: str, stage: Stage) -> Iterator[None]:
             live = LiveGoals(made, raw(sys.stderr), stage.color)
             live.goal = goal
             stack.enter_context(live)
-            stack.callback(made.observe(live.tick))
+            stack.callback(made.listen(live.tick, Tick))
         else:
-            made.context.events = Decisions(made, goal, stage.say).event
+            stack.callback(made.listen(Decisions(made, goal, stage.say).event, *AGENT_EVENTS))
         yield
 
 

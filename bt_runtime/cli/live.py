@@ -18,8 +18,8 @@ from bt_runtime.cli.outline import outline
 from bt_runtime.diagnose_format import visible
 
 if TYPE_CHECKING:
+    from bt_runtime.events import Tick
     from bt_runtime.runtime import Run
-    from bt_runtime.tree.engine import Tick
 
 _TONE = re.compile("\x1b\\[[0-9;]*m")
 FRAMES = 12  # a second, at most

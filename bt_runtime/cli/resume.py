@@ -14,6 +14,7 @@ from bt_runtime.cli.told import Teller
 from bt_runtime.cli.watch import printed
 from bt_runtime.diagnose import Faults
 from bt_runtime.diagnose_format import visible
+from bt_runtime.events import Notice
 from bt_runtime.journal import folder, mark
 from bt_runtime.journal.reading import Recording
 from bt_runtime.llm import key
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     asked = trusted(path, recording, args.model)
     key.named(args.model)
     with resume(path, model=args.model, memory=args.memory, changed=args.changed) as going:
-        going.context.aside = Teller(printed, "warning").log
+        going.listen(Teller(printed, "warning").log, Notice)
         if args.slow is not None and going.engine.watchdog is not None:
             going.engine.watchdog.seconds = args.slow
         ended = going.status.name in ("SUCCESS", "FAILURE")

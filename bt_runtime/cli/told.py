@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from bt_runtime.tree.node import path_of
 
 if TYPE_CHECKING:
-    from bt_runtime.tree.context import Line
-    from bt_runtime.tree.engine import Tick
+    from bt_runtime.events import Line, Tick
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -27,7 +26,6 @@ class Teller:
         self.say(line.level, line.path, line.text)
 
     def tick(self, tick: Tick) -> None:
-        """An observer of the run."""
         for crash in tick.crashes:
             self.say("error", crash.path, f"broke: {crash.message}")
         for graft in tick.grafts:

@@ -15,6 +15,7 @@ from bt_runtime.cli.terminal import raw
 from bt_runtime.cli.told import Teller
 from bt_runtime.config import Settings
 from bt_runtime.diagnose_format import visible
+from bt_runtime.events import Line, Notice, Tick
 from bt_runtime.runtime import Run
 
 
@@ -26,12 +27,12 @@ def watched(run: Run, settings: Settings, plain: bool = False) -> Iterator[None]
             from bt_runtime.cli.live import Live
 
             live = stack.enter_context(Live(run, raw(sys.stderr), painted(sys.stderr, settings["color"])))
-            stack.callback(run.observe(live.tick))
+            stack.callback(run.listen(live.tick, Tick))
             teller = Teller(live.line, settings["log"])
         else:
             teller = Teller(printed, settings["log"])
-        run.context.lines = run.context.aside = teller.log
-        stack.callback(run.observe(teller.tick))
+        stack.callback(run.listen(teller.log, Line, Notice))
+        stack.callback(run.listen(teller.tick, Tick))
         stack.enter_context(terminable(run))
         yield
 

@@ -16,6 +16,7 @@ SUFFIX = ".btr"
 LONGEST = 2**23  # characters of one text or of one entry's body; what is longer is described, not kept
 HEAD = 2**25  # bytes of what a run was made of; a run of more cannot be kept
 NO_TICK = -1
+RESET = "i"  # the letter of a node whose result a new round cleared
 
 # Word for word what the file says of itself: a journal whose tables are others is not read.
 TABLES = {
@@ -51,7 +52,7 @@ class NodeRow(NamedTuple):
 class TickRow(NamedTuple):
     tick: int
     at: float
-    changes: str  # `4R 3S`: node and status
+    changes: str  # `4R 3S 7i`: node and status; those that were cleared last
     before: int = NO_TICK  # the tick of the row before, so that one that is missing shows
 
 

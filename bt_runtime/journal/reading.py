@@ -12,6 +12,7 @@ from bt_runtime.diagnose import BtError
 from bt_runtime.journal import door, folder, mark, sound
 from bt_runtime.journal.layout import (
     LONGEST,
+    RESET,
     End,
     Event,
     NodeRow,
@@ -119,8 +120,9 @@ class Recording:
         return sum(self.texts.lengths[number] for _, number in _references(event, sound.decoded(event.body)))
 
     def changes(self, tick: int) -> list[tuple[int, str]]:
-        """(node, status) in the order in which they came; the ring may have forgotten old ones."""
-        return [(int(c[:-1]), STATUS[c[-1]]) for c in self.ticks.get(tick, "").split()]
+        """(node, status) in the order in which they came, without resets; the ring may have forgotten old ones."""
+        told = self.ticks.get(tick, "").split()
+        return [(int(c[:-1]), STATUS[c[-1]]) for c in told if c[-1] != RESET]
 
     def keep(self, count: int) -> None:
         """Only the first so many events; status changes of ticks that may say more go too."""

@@ -12,6 +12,7 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.diagnose import BtError
+from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Halt, Line, Tick, Written, body
 from bt_runtime.journal import ageing, codec, folder, outfit, sources
 from bt_runtime.journal.action import TapedActivity
 from bt_runtime.journal.doubt import entry_of
@@ -28,12 +29,10 @@ from bt_runtime.journal.texts import Texts
 from bt_runtime.journal.trouble import BEST_EFFORT, POLICIES
 from bt_runtime.journal.writer import Writer
 from bt_runtime.skills.manifest import Entry
-from bt_runtime.tree.context import Halt, Line
 from bt_runtime.tree.node import RUNNING, path_of
 
 if TYPE_CHECKING:
-    from bt_runtime.tree.blackboard import Written
-    from bt_runtime.tree.engine import Tick
+    from bt_runtime.tree.stream import Stream
 
 SETTLED = 10.0  # seconds that the beginning and the end of a run wait for the disk
 LONG = 10_000  # characters of a value that a node writes; what others write is kept whole
@@ -88,10 +87,8 @@ class Recorder:
         if self.place is not None:
             self._open(run, given)
         self.around.wrap(run, self.tape)
-        context.begun = self._begun
-        self._chain(context)
-        context.blackboard.listen(self._written)
-        run.observe(self._ticked)
+        context.wrap_action = self._begun
+        self._listen(context.stream)
 
     def _open(self, run: Any, given: dict[str, Any]) -> None:
         assert self.place is not None
@@ -122,7 +119,7 @@ class Recorder:
         if gone:
             names = ", ".join(path.stem for path in gone)
             text = f"journals of runs that ended more than {self.limits.days:g} days ago were removed: {names}"
-            self.context.lines(Line("", "info", text))
+            self.context.emit(Line("", "info", text))
 
     def _summed(self, run: Any, given: dict[str, Any]) -> dict[str, str]:
         """What a new journal begins with."""
@@ -169,12 +166,18 @@ class Recorder:
             "digest": sources.digest(files, text),
             "kinds": sources.kinds_kept(tree.kinds),
             "inputs": codec.plain(dict(given.get("inputs") or {})), "seed": given.get("seed", 0),
+            "board": self._board(given),
             "budget": codec.plain(list(given["budget"])) if given.get("budget") is not None else None,
             "recall": bool(given.get("recall", True)), "strict": bool(given.get("strict")), "hz": given.get("hz"),
             "policy": self.policy,
             "given": kept, "model": outfit.names(kept["models"]),
             "versions": versions(), "started": time.time(), **self.around.head(),
         }  # fmt: skip
+
+    def _board(self, given: dict[str, Any]) -> dict[str, Any]:
+        """What stands on the blackboard before the first tick, besides the inputs."""
+        values, inputs = self.context.blackboard.root.values, given.get("inputs") or {}
+        return {name: self._kept(value) for name, value in values.items() if name not in inputs}
 
     def _begin(self, writer: Writer) -> None:
         """What the run is made of is on the disk before its first tick."""
@@ -186,21 +189,20 @@ class Recorder:
         raise BtError(f"{self.path} cannot be written: {why}", "free the disk, or name another folder")
 
     def _told(self, what: str) -> None:
-        self.context.lines(Line("", "warning", what))
+        self.context.emit(Line("", "warning", what))
 
-    def _chain(self, context: Any) -> None:
-        """Whoever listened before goes on listening."""
-        events, lines = context.events, context.lines
+    def _listen(self, stream: Stream) -> None:
+        """What breaks here breaks the run: one that says that it is recorded must be."""
+        stream.listen(self._agent, *AGENT_EVENTS, vital=True)
+        stream.listen(self._line, Line, vital=True)
+        stream.listen(self._written, Written, vital=True)
+        stream.listen(self._ticked, Tick, vital=True)
 
-        def told(name: str, what: dict[str, Any]) -> None:
-            self.tape.note(name, codec.plain(what))
-            events(name, what)
+    def _agent(self, event: AgentEvent) -> None:
+        self.tape.note(NAMES[type(event)], codec.plain(body(event)))
 
-        def said(line: Line) -> None:
-            self.tape.note("log", {"path": line.path, "level": line.level, "text": line.text})
-            lines(line)
-
-        context.events, context.lines = told, said
+    def _line(self, line: Line) -> None:
+        self.tape.note("log", {"path": line.path, "level": line.level, "text": line.text})
 
     # While it runs ---------------------------------------------------------------------------
 
@@ -223,10 +225,7 @@ class Recorder:
     def _written(self, written: Written) -> None:
         value = written.value
         if self._inside() or (self.context.halting.by and self.context.halting_in == get_ident()):
-            kept = value if type(value) in _PLAIN else codec.plain(value)
-            if len(str(kept)) > LONG:
-                kept = {"$": "opaque", "v": f"{len(str(kept)):,} characters"}
-            self.tape.note("blackboard", {"scope": written.scope, "name": written.name, "value": kept})
+            self.tape.note("blackboard", {"scope": written.scope, "name": written.name, "value": self._kept(value)})
         elif not self.remaking:
             body = {
                 "scope": written.scope,
@@ -235,6 +234,10 @@ class Recorder:
                 "order": written.sequence,
             }
             self.tape.put("write", body, tick=self.context.blackboard.tick_before(written))
+
+    def _kept(self, value: Any) -> Any:
+        kept = value if type(value) in _PLAIN else codec.plain(value)
+        return {"$": "opaque", "v": f"{len(str(kept)):,} characters"} if len(str(kept)) > LONG else kept
 
     remaking = False  # something that others did is being done again
 
@@ -251,8 +254,9 @@ class Recorder:
         if tick.halts or tick.crashes or tick.grafts or tick.status is not RUNNING:
             self._noted(tick)
         tape = self.tape
-        if tick.changes and tape.writer is not None and tick.number >= self.since and not tape.broken:
-            tape.writer.changes(tick.number, tick.changes)
+        changed = tick.changes or tick.resets
+        if changed and tape.writer is not None and tick.number >= self.since and not tape.broken:
+            tape.writer.changes(tick.number, tick.changes, tick.resets)
         self.ticks = tick.number
 
     def _number(self, tick: int) -> None:

@@ -20,7 +20,7 @@ LAST_NODE = 10**7
 NAME = 4096  # characters of a path or a name
 DEEP = 200  # values within values
 STATUSES = ("INVALID", "RUNNING", "SUCCESS", "FAILURE")
-_CHANGES = re.compile(r"[1-9][0-9]{0,6}[IRSF](?: [1-9][0-9]{0,6}[IRSF])*")
+_CHANGES = re.compile(r"[1-9][0-9]{0,6}[IRSFi](?: [1-9][0-9]{0,6}[IRSFi])*")
 _NUMBER = (int, float)
 _JOB = {"job": int}
 

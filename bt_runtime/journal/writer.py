@@ -16,7 +16,7 @@ from typing import Any
 from py_trees.common import Status
 
 from bt_runtime.journal import codec
-from bt_runtime.journal.layout import LONGEST, Event, NodeRow
+from bt_runtime.journal.layout import LONGEST, RESET, Event, NodeRow
 from bt_runtime.journal.mark import Break, Mark
 from bt_runtime.journal.store import Batch, Store, safe
 from bt_runtime.journal.texts import Piece, Texts
@@ -77,8 +77,8 @@ class Writer:
     def event(self, tick: int, kind: str, body: dict[str, Json], texts: dict[str, str] | None = None) -> None:
         self.queue.append(("event", tick, time.time(), kind, body, texts))
 
-    def changes(self, tick: int, changes: Any) -> None:
-        self.queue.append(("changes", tick, time.time(), changes))
+    def changes(self, tick: int, changes: Any, resets: Any = ()) -> None:
+        self.queue.append(("changes", tick, time.time(), changes, resets))
 
     def nodes(self, rows: list[NodeRow]) -> None:
         self.queue.append(("nodes", rows))
@@ -253,8 +253,9 @@ class Writer:
     def _clock(self, made: _Made, tick: int, now: float) -> None:
         self._event(made, tick, time.time(), "clock", {"value": now}, None)
 
-    def _changes(self, made: _Made, tick: int, at: float, changes: Any) -> None:
-        text = " ".join([f"{node.seen_as}{LETTERS[status]}" for node, status in changes])
+    def _changes(self, made: _Made, tick: int, at: float, changes: Any, resets: Any) -> None:
+        told = [f"{node.seen_as}{LETTERS[status]}" for node, status in changes]
+        text = " ".join([*told, *(f"{node.seen_as}{RESET}" for node in resets if hasattr(node, "seen_as"))])
         made.ticks.append((tick, at, text))
         made.tick, made.size = max(made.tick, tick), made.size + len(text) + _ROW
 

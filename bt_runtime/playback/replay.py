@@ -14,7 +14,7 @@ from bt_runtime.playback import again
 from bt_runtime.runtime import Run
 
 if TYPE_CHECKING:
-    from bt_runtime.tree.engine import Tick
+    from bt_runtime.events import Tick
 
 
 class Replayed(NamedTuple):

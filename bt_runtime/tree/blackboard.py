@@ -8,20 +8,13 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Container, Iterator, Mapping
-from typing import NamedTuple
 
 from bt_runtime.diagnose import BtError, nearest
+from bt_runtime.events import Woken, Written
+from bt_runtime.tree.stream import Stream
 from bt_runtime.types import Json
 
-
-class Written(NamedTuple):
-    scope: str  # the path of the tree node that owns the scope, "" for the run's own
-    name: str
-    value: Json
-    sequence: int
-
-
-Listener = Callable[[Written], None]
+_WOKEN = Woken()
 _PLAIN = (str, int, float, bool)
 
 
@@ -122,12 +115,11 @@ class Scope:
 class Blackboard:
     """All scopes of one run. Two trees in one process never meet: nothing here is global."""
 
-    def __init__(self) -> None:
+    def __init__(self, stream: Stream | None = None) -> None:
+        self.stream = stream if stream is not None else Stream()
         self.root = Scope(self)
         self.scopes: dict[str, Scope] = {"": self.root}
         self.sequence = 0
-        self.listeners: list[Listener] = []
-        self.wake: Callable[[], None] = lambda: None  # called after a write of another thread
         self._lock = threading.RLock()
         self._ticker: int | None = None  # the thread that is inside a tick
         self.begun = 0  # ticks
@@ -161,7 +153,7 @@ class Blackboard:
             inside = self._ticker is not None
         self._tell(written)  # outside the lock: a listener may wait for something that waits for it
         if not inside:
-            self.wake()
+            self.stream.emit(_WOKEN)
 
     def begin_tick(self) -> None:
         with self._lock:
@@ -186,7 +178,7 @@ class Blackboard:
         for each in written:
             self._tell(each)
         if written:
-            self.wake()
+            self.stream.emit(_WOKEN)
 
     def snapshot(self) -> Mapping[str, Mapping[str, Json]]:
         """Scope path → entries, as they are now; the same object until something is written."""
@@ -194,11 +186,6 @@ class Blackboard:
             if self._picture[0] != self.sequence:
                 self._picture = (self.sequence, {path: dict(s.values) for path, s in self.scopes.items()})
             return self._picture[1]
-
-    def listen(self, listener: Listener) -> Callable[[], None]:
-        """Calls back after each write, in the thread that made it effective; returns what ends that."""
-        self.listeners.append(listener)
-        return lambda: self.listeners.remove(listener) if listener in self.listeners else None
 
     def _drain(self) -> list[Written]:
         done: list[Written] = []
@@ -222,11 +209,10 @@ class Blackboard:
         return Written(home.path, at, value, self.sequence)
 
     def _tell(self, written: Written) -> None:
-        for listener in tuple(self.listeners):
-            try:
-                listener(written)
-            except Exception as error:  # the write is none the worse for it
-                self.faults.append((written.scope, error))
+        try:
+            self.stream.emit(written)
+        except Exception as error:  # the journal's: the write is none the worse for it
+            self.faults.append((written.scope, error))
 
 
 def _guard(scope: Scope, name: str, value: Json) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections import ChainMap, deque
 from collections.abc import Callable, MutableMapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from py_trees.common import Status
 
+from bt_runtime.events import Crash, Event, Halt, Woken
 from bt_runtime.tree.blackboard import Blackboard
 from bt_runtime.tree.clock import Monotonic, RunClock
+from bt_runtime.tree.stream import Stream
 
 if TYPE_CHECKING:
     from py_trees.behaviour import Behaviour
@@ -18,28 +20,7 @@ if TYPE_CHECKING:
     from bt_runtime.skills.activity import Activity
 
 
-class Halt(NamedTuple):
-    """Why something was stopped, and who asked: a node's path, or a word such as `operator`."""
-
-    by: str
-    reason: str
-
-
-class Crash(NamedTuple):
-    """An exception in a node, kept as data: the node has failed, the tick went on."""
-
-    path: str
-    message: str
-    traceback: str
-    number: int  # counts all crashes of the run
-
-
-class Line(NamedTuple):
-    """A line that a `log` node wrote."""
-
-    path: str
-    level: str
-    text: str
+_WOKEN = Woken()
 
 
 class Context:
@@ -48,22 +29,20 @@ class Context:
     def __init__(self, clock: RunClock | None = None, strict: bool = False) -> None:
         self.clock: RunClock = clock or Monotonic()
         self.strict = strict
-        self.blackboard = Blackboard()
+        self.stream = Stream()  # of all that happens
+        self.blackboard = Blackboard(self.stream)
         self.services: MutableMapping[str, Any] = {}  # the world, the model, …, by the name a node asks for
         self.changes: list[tuple[Behaviour, Status]] | None = None  # filled when somebody listens
+        self.resets: list[Behaviour] = []  # … and with it
         self.visits: list[Behaviour] | None = None  # filled when somebody visits
         self.halts: list[tuple[Behaviour, Halt]] | None = None
         self.crashes: deque[Crash] = deque(maxlen=256)  # the latest
         self.crash_count = 0
-        self.lines: Callable[[Line], None] = lambda line: None
-        self.aside: Callable[[Line], None] = lambda line: None  # what the runtime says of itself; never recorded
-        self.events: Callable[[str, dict[str, Any]], None] = lambda name, what: None  # what agents and skills did
-        self.begun: Callable[..., Activity] = lambda start, *about: start()  # every action passes here: see `skill.py`
+        self.wrap_action: Callable[..., Activity] = lambda start, *about: start()  # the journal's: see `skill.py`
         self.asking = ""  # the path of the node that asks a model
         self.halting = Halt("", "")  # while nodes are being halted: why
         self.halting_in = 0  # … and in which thread
         self.requests: deque[Any] = deque()  # changes of shape, applied between ticks
-        self.wake: Callable[[], None] = lambda: None  # thread-safe
         self.ticking = False
         self.due = math.inf  # the earliest time at which a node wants a tick
         self.deadline = math.inf  # … at which one must have it, whatever the rate
@@ -72,6 +51,14 @@ class Context:
     def whole(self) -> Context:
         """That of the whole tree."""
         return self
+
+    def emit(self, event: Event) -> None:
+        """Something has happened: whoever listens to such is told. From any thread."""
+        self.stream.emit(event)
+
+    def wake(self) -> None:
+        """There is something to do: a sleeping runner ticks. From any thread."""
+        self.stream.emit(_WOKEN)
 
     def again(self) -> None:
         """There is work for the next tick: do not sleep."""

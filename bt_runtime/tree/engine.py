@@ -9,41 +9,21 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.diagnose import BtError
+from bt_runtime.events import Applied, Halt, Slow, Tick
 from bt_runtime.tree import graft
 from bt_runtime.tree.blackboard import Blackboard
-from bt_runtime.tree.context import Context, Crash, Halt
-from bt_runtime.tree.graft import Applied, Request
+from bt_runtime.tree.context import Context
+from bt_runtime.tree.graft import Request
 from bt_runtime.tree.node import INVALID, RUNNING, adopt, halt, record_crash
 from bt_runtime.tree.shape import Shape
-from bt_runtime.tree.watchdog import Slow, Watchdog
-
-
-class Tick(NamedTuple):
-    """What one tick did. The lists are filled only for trees that have observers."""
-
-    number: int  # counts ticks from 1
-    status: Status
-    due: float  # when the tree wants its next tick; minus infinity: at once
-    changes: Sequence[tuple[Behaviour, Status]] = ()
-    halts: Sequence[tuple[Behaviour, Halt]] = ()
-    crashes: Sequence[Crash] = ()
-    grafts: Sequence[Applied] = ()
-    deadline: float = math.inf  # when a time limit runs out: a tick is due then, whatever the rate
-    slow: Sequence[Slow] = ()  # what held it, when something was seen to
-
-    @property
-    def running(self) -> bool:
-        return self.status is RUNNING
-
-
-Observer = Callable[[Tick], None]
+from bt_runtime.tree.watchdog import Watchdog
 
 
 def tick_once(root: Behaviour) -> Status:
@@ -70,7 +50,6 @@ class Engine:
         self.shape = Shape(adopt(root, context), context, max_depth, max_nodes)
         self.context = context
         self.count = 0
-        self.observers: list[Observer] = []
         self._lock = threading.RLock()
         self._closed = False
         self._halt: Halt | None = None  # asked for by a node inside its tick
@@ -139,7 +118,7 @@ class Engine:
             if applied or blackboard.stirred:
                 context.again()  # what was ticked before the change may see it now
             tick = self._recorded(status, applied)
-        self._tell(tick)
+        self.context.emit(tick)
         if broke is not None:
             raise broke
         return tick
@@ -155,7 +134,7 @@ class Engine:
             count = halt(self.root, self.context, why, everywhere=True)
             tick = self._recorded(self.root.status, [])
         if count:
-            self._tell(tick)
+            self.context.emit(tick)
         return count
 
     def shutdown(self) -> None:
@@ -203,10 +182,11 @@ class Engine:
     # Record ----------------------------------------------------------------------------------
 
     def _listen(self) -> None:
-        """From here on, what happens is kept for the observers, if there are any."""
+        """From here on, what happens is kept for those who listen to ticks, if there are any."""
         context = self.context
-        if not self.observers:
+        if not context.stream.wanted(Tick):
             context.changes = context.halts = None
+            context.resets.clear()
         elif context.changes is None or context.halts is None:
             context.changes, context.halts = [], []
 
@@ -219,17 +199,15 @@ class Engine:
         self._crashes_seen = context.crash_count
         changes, halts = context.changes or (), context.halts or ()
         context.changes = context.halts = None
-        if self.observers:
+        if context.stream.wanted(Tick):
             self._listen()  # what happens between two ticks belongs to the next one
+        resets, context.resets = [node for node in context.resets if node.status is INVALID], []
         slow = [self._slow.popleft() for _ in range(len(self._slow))]
-        return Tick(self.count, status, context.due, changes, halts, crashes, applied, context.deadline, slow)
+        due, deadline = context.due, context.deadline
+        return Tick(self.count, status, due, changes, halts, crashes, applied, deadline, slow, resets)
 
     def _owner(self, path: str) -> Behaviour:
         try:
             return self.find(path)
         except BtError:
             return self.root
-
-    def _tell(self, tick: Tick) -> None:
-        for observer in tuple(self.observers):
-            observer(tick)

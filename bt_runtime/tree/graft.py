@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from py_trees import composites
 from py_trees.behaviour import Behaviour
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.tree.context import Context, Halt
+from bt_runtime.events import Applied, Halt, How
+from bt_runtime.tree.context import Context
 from bt_runtime.tree.node import RUNNING, Node, halt, path_of, record_crash, segment_of
 from bt_runtime.tree.nodes.parent import Parent
 
-How = Literal["insert", "replace", "remove", "grow"]
 Make = Callable[[str], Behaviour]  # the path where they will stand → the new nodes, not yet set up
 
 
 class Refused(BtError):
     """The change cannot be made; the tree is as it was."""
-
-
-class Applied(NamedTuple):
-    """A change that was made."""
-
-    how: How
-    path: str
-    text: str  # the YAML that was grafted, "" when there was none
 
 
 class Request:

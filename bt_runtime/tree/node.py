@@ -17,9 +17,10 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status as Status  # the package's own `Status` is this one
 
 from bt_runtime.diagnose import BtError
+from bt_runtime.events import Crash, Halt
 from bt_runtime.schema.kind import DATA_TYPES
 from bt_runtime.tree import ports
-from bt_runtime.tree.context import Context, Crash, Halt
+from bt_runtime.tree.context import Context
 
 if TYPE_CHECKING:
     from bt_runtime.tree.blackboard import Scope
@@ -160,7 +161,7 @@ class Node(Behaviour):
             if not halting.by:
                 halting = Halt(path_of(self.parent) if self.parent else "py_trees", "its parent stopped it")
             halt(self, self.context, halting)
-            reset(self, everywhere=True)
+            reset(self, self.context, everywhere=True)
         else:
             self.leave(new_status)
 
@@ -237,7 +238,7 @@ def halt(root: Behaviour, context: Context, why: Halt, everywhere: bool = False)
     return len(running)
 
 
-def reset(root: Behaviour, everywhere: bool = False) -> None:
+def reset(root: Behaviour, context: Context, everywhere: bool = False) -> None:
     """Clears what finished nodes show, without telling them: they are about to be started anew, or are out of date.
 
     `everywhere` also looks below nodes that show nothing: one that was halted leaves finished children.
@@ -247,9 +248,13 @@ def reset(root: Behaviour, everywhere: bool = False) -> None:
         node = todo.pop()
         if isinstance(node, Node):
             if everywhere or node.status is not INVALID:
+                if context.changes is not None and node.status is not INVALID:
+                    context.resets.append(node)
                 node.status = INVALID
                 todo.extend(node.children)
         elif node.status is not INVALID:
+            if context.changes is not None:
+                context.resets.append(node)
             node.stop(INVALID)
 
 

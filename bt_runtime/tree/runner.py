@@ -13,8 +13,9 @@ from typing import Any
 from py_trees.common import Status
 
 from bt_runtime.diagnose import BtError
+from bt_runtime.events import Tick, Woken
 from bt_runtime.tree.clock import Alarm
-from bt_runtime.tree.engine import Engine, Tick
+from bt_runtime.tree.engine import Engine
 from bt_runtime.tree.node import INVALID
 
 
@@ -29,7 +30,7 @@ class Runner:
         self.timed_out = False
         self.stopped = ""  # the reason, once somebody has asked to stop
         self.woken = Alarm()
-        engine.context.wake = engine.blackboard.wake = self.woken.set
+        engine.context.stream.listen(lambda woken: self.woken.set(), Woken)
 
     def spin(self, seconds: float | None = None, ticks: int | None = None) -> Status:
         """Runs to the end; INVALID when it was stopped or ran out of time, everything halted."""

@@ -8,9 +8,10 @@ from typing import Any
 from py_trees.behaviour import Behaviour
 
 from bt_runtime.diagnose import BtError, nearest
+from bt_runtime.events import Applied, Halt
 from bt_runtime.tree import graft
-from bt_runtime.tree.context import Context, Halt
-from bt_runtime.tree.graft import Applied, Refused, Request
+from bt_runtime.tree.context import Context
+from bt_runtime.tree.graft import Refused, Request
 from bt_runtime.tree.node import TRANSPARENT, Node, adopt, halt, path_of, segment_of
 from bt_runtime.tree.nodes.parent import Parent
 

@@ -12,10 +12,11 @@ import traceback
 import weakref
 from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from py_trees.behaviour import Behaviour
 
+from bt_runtime.events import Slow
 from bt_runtime.tree.node import path_of
 
 if TYPE_CHECKING:
@@ -24,14 +25,6 @@ if TYPE_CHECKING:
 SLOW = 0.5  # seconds that a node may hold the tick before it is named
 LOOKS = 5  # times in that span
 MOST_FRAMES = 12  # of the stack that is told
-
-
-class Slow(NamedTuple):
-    """A node that held a tick."""
-
-    path: str
-    seconds: float  # … so far, when it was seen
-    stack: str  # where it stood
 
 
 Tell = Callable[[Slow, bool], None]  # the second says whether it is this node's first

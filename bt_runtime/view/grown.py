@@ -95,10 +95,10 @@ class Grown:
         return {"k": "shape", "t": at, "add": [self.rows[number]], "gone": [], "order": {}}
 
     def changes(self, told: str) -> list[Json]:
-        """`4R 3R 2R`, the last of each node."""
+        """`4R 3R 2R 7i`, the last of each node."""
         found: dict[int, Json] = {}
         for change in told.split():
-            found[int(change[:-1])] = change[-1]
+            found[int(change[:-1])] = change[-1].upper()
         return [[number, status] for number, status in found.items() if number in self.paths]
 
 

@@ -21,6 +21,7 @@ from bt_runtime.view.grown import Grown
 from bt_runtime.view.retold import Retold
 from bt_runtime.view.shadow import Shadow
 
+_GRAFTS, _NODES, _ENTRIES, _CHANGES = range(4)  # in this order a tick is told
 EVERY = 0.05  # seconds between two looks at a journal that is being written
 
 
@@ -58,6 +59,7 @@ class Reader:
             self.first = False
             recording = self.recording
             yield self._start()
+            yield from self.retold.board(recording.head)
             ticks = [TickRow(tick, recording.times[tick], told) for tick, told in recording.ticks.items()]
             yield from self._merged(recording.nodes, recording.events, ticks)
         else:
@@ -79,35 +81,37 @@ class Reader:
 
     def _merged(self, nodes: Any, entries: Any, ticks: Any) -> Iterator[Event]:
         """Tick by tick: how the tree is, what happened, what changed by it."""
-        items: list[tuple[int, int, int, Any]] = [(n.tick, 0, i, n) for i, n in enumerate(nodes)]
-        items += [(e.tick, 1, i, e) for i, e in enumerate(entries)]
-        items += [(t.tick, 2, i, t) for i, t in enumerate(ticks)]
+        items: list[tuple[int, int, int, Any]] = [(n.tick, _NODES, i, n) for i, n in enumerate(nodes)]
+        items += [(e.tick, _GRAFTS if e.kind == "graft" else _ENTRIES, i, e) for i, e in enumerate(entries)]
+        items += [(t.tick, _CHANGES, i, t) for i, t in enumerate(ticks)]
         fresh: list[NodeRow] = []
         told = 0  # the tick that events told of, and that has not been shown yet
         for tick, phase, _, item in sorted(items, key=lambda item: item[:3]):
-            if told and (tick, phase) != (told, 1):
-                if (tick, phase) != (told, 2):
-                    yield self._tick(told, "")
+            if told and tick != told:
+                yield from self._tick(told, "")
                 told = 0
-            if phase == 0:
+            if phase == _NODES:
                 fresh.append(item)
                 continue
             if fresh:
                 yield self.grown.take(fresh, self.retold.time, tick)
                 fresh = []
-            if phase == 1:
+            if phase != _CHANGES:
                 told = tick
                 yield from self._entry(item)
             else:
+                told = 0
                 self.retold.time = max(0.0, item.at - self.began)
-                yield self._tick(tick, item.changes)
+                yield from self._tick(tick, item.changes)
         if told:
-            yield self._tick(told, "")
+            yield from self._tick(told, "")
         if fresh:
             yield self.grown.take(fresh, self.retold.time, fresh[-1].tick)
 
-    def _tick(self, tick: int, changes: str) -> Event:
-        return {"k": "tick", "t": self.retold.time, "n": tick, "s": self.grown.changes(changes)}
+    def _tick(self, tick: int, changes: str) -> Iterator[Event]:
+        if self.grown.grafts:  # of what is there no more
+            yield self.grown.take([], self.retold.time, tick)
+        yield {"k": "tick", "t": self.retold.time, "n": tick, "s": self.grown.changes(changes)}
 
     def _entry(self, entry: Entry) -> list[Event]:
         """What one entry tells. The journal's door has seen to what others rely on; agents may say what they like."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bt_runtime.journal.reading import Recording
@@ -120,6 +120,13 @@ class Retold:
         yield self._event("write", **told, **({"value": shown} if change is None else {"patch": change}))
 
     _write = _blackboard
+
+    def board(self, head: Mapping[str, Any]) -> Iterator[Event]:
+        """What stands on the blackboard before the first tick."""
+        for part in ("inputs", "board"):
+            values = head.get(part)
+            for name, value in (values if isinstance(values, dict) else {}).items():
+                yield from self._blackboard({"scope": "", "name": name, "value": value})
 
     def _log(self, body: dict[str, Any]) -> Iterator[Event]:
         text = clipped(str(body["text"]), 4000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -9,11 +10,9 @@ from typing import Any
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
+from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Line, Tick, WorldActed, Written, body
 from bt_runtime.runtime import Run
-from bt_runtime.tree.blackboard import Written
 from bt_runtime.tree.clock import RunClock
-from bt_runtime.tree.context import Line
-from bt_runtime.tree.engine import Tick
 from bt_runtime.tree.node import path_of
 from bt_runtime.types import Json
 from bt_runtime.view.event import SIGNS, Event
@@ -38,6 +37,7 @@ class Watch:
         # a journal's clock writes down who asks: looking on must not
         self.clock: RunClock = getattr(clock, "inner", clock)
         self.began: float = self.clock.now()
+        self.lock = threading.RLock()  # for what is noted and not yet told
         self.pending: list[Event] = []
         self.written: dict[tuple[str, str], Any] = {}
         self.board: dict[tuple[str, str], Json] = {}
@@ -54,20 +54,13 @@ class Watch:
 
     def _attach(self) -> None:
         run, context = self.run, self.run.context
-        lines, events = context.lines, context.events
-        tell_line, tell_event = self._line, self._agent
-
-        def both_lines(line: Line) -> None:
-            lines(line)
-            tell_line(line)
-
-        def both_events(name: str, what: dict[str, Any]) -> None:
-            events(name, what)
-            tell_event(name, what)
-
-        context.lines, context.events = both_lines, both_events
-        context.services["after_act"] = self.looker.after_act
-        self.undo += [run.observe(self.tick), context.blackboard.listen(self._written)]
+        self.undo += [
+            run.listen(self._line, Line),
+            run.listen(self._agent, *AGENT_EVENTS),
+            run.listen(lambda acted: self.looker.after_act(), WorldActed),
+            run.listen(self._written, Written),
+            run.listen(self.tick, Tick),
+        ]
         spec, wall = run.spec, time.time()
         start = self._event("start", run=run.name, tree=spec.name, file=spec.file, text=clipped(spec.text), wall=wall)
         for path, entries in context.blackboard.snapshot().items():
@@ -83,13 +76,18 @@ class Watch:
         for undo in self.undo:
             undo()
         self.undo.clear()
-        self.run.context.services.pop("after_act", None)
 
     # In the tick -----------------------------------------------------------------------------
 
     def tick(self, tick: Tick) -> None:
-        """An observer of the run."""
-        nodes = [node for node, _ in tick.changes]
+        with self.lock:
+            self._tick(tick)
+        if self.stirred:
+            self.stirred = False
+            self.looker.after_tick()
+
+    def _tick(self, tick: Tick) -> None:
+        nodes = [*(node for node, _ in tick.changes), *tick.resets]
         grown = bool(tick.grafts) or self.run.engine.nodes != len(self.shape.nodes)
         if grown or any(self.shape.of(n) is None for n in nodes):
             self._reshape(tick)
@@ -104,9 +102,6 @@ class Watch:
             self._note("tick", n=tick.number, s=changes, status=SIGNS[tick.status])
         self._spending()
         self._put()
-        if self.stirred:
-            self.stirred = False
-            self.looker.after_tick()
 
     def _reshape(self, tick: Tick) -> None:
         shape = self.shape.survey(self.run.root)
@@ -138,7 +133,8 @@ class Watch:
     def _line(self, line: Line) -> None:
         self._note("line", path=line.path, level=line.level, text=clipped(line.text, 4000))
 
-    def _agent(self, name: str, what: dict[str, Any]) -> None:
+    def _agent(self, event: AgentEvent) -> None:
+        name, what = NAMES[type(event)], body(event)
         number = self.shape.paths.get(str(what.get("path", "")))
         if number is None:
             return
@@ -162,7 +158,12 @@ class Watch:
             self._note("agent", id=number, what="prompt", system=system, examples=examples, task=task)
 
     def _written(self, written: Written) -> None:
-        self.written[written.scope, written.name] = written.value
+        """In any thread. What others write between two ticks is shown at once."""
+        with self.lock:
+            self.written[written.scope, written.name] = written.value
+            if not self.run.context.ticking:
+                self._flush_board()
+                self._put()
 
     def _flush_board(self) -> None:
         written, self.written = self.written, {}

@@ -11,6 +11,7 @@ import pytest
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
+from bt_runtime.events import AGENT_EVENTS, NAMES, body
 from bt_runtime.runtime import Run
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Task, World
@@ -31,7 +32,7 @@ def start():
         )
         run.model = model  # type: ignore[attr-defined]
         run.told = []  # type: ignore[attr-defined]
-        run.context.events = lambda name, what: run.told.append((name, what))  # type: ignore[attr-defined]
+        run.listen(lambda event: run.told.append((NAMES[type(event)], body(event))), *AGENT_EVENTS)  # type: ignore[attr-defined]
         runs.append(run)
         return run
 

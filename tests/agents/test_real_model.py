@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bt_runtime.envs.registry import open_suite
+from bt_runtime.events import AGENT_EVENTS, NAMES, body
 from bt_runtime.runtime import Run
 from bt_runtime.testing import RUNNING
 
@@ -60,7 +61,7 @@ def run_one(text, model, seed):
 
     world.act = acted
     with Run(text, inputs={"goal": task.goal}, world=world, model=model, seed=seed) as run:
-        run.context.events = lambda name, what: told.append((name, what))
+        run.listen(lambda event: told.append((NAMES[type(event)], body(event))), *AGENT_EVENTS)
         status = run.spin(seconds=60)
         crashes = list(run.context.crashes)
     return status, told, acts, crashes

@@ -24,6 +24,7 @@ from bt_runtime.cli.goals import Goal, LiveGoals, goals, line
 from bt_runtime.cli.outline import outline
 from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import open_suite
+from bt_runtime.events import AGENT_EVENTS
 from bt_runtime.llm import settings
 from bt_runtime.runtime import Run, load
 from bt_runtime.types import Task
@@ -157,7 +158,7 @@ def played(task: Task, write: list[str]) -> Goal:
         return house.teacher(read(str(ask["prompt"])), [o.strip() for o in offered])
 
     with Run(load("reactree"), inputs={"goal": task.goal}, world=world, task=task, model=ScriptedModel(script)) as run:
-        run.context.events = Decisions(run, task.goal, write.append).event
+        run.listen(Decisions(run, task.goal, write.append).event, *AGENT_EVENTS)
         run.spin()
         return goals(run.root, task.goal)
 
@@ -193,7 +194,7 @@ def test_a_plan_after_a_failed_try_says_so() -> None:
     ]
     rows: list[str] = []
     with Run(load("adapt"), inputs={"goal": "g"}, model=ScriptedModel(lines)) as run:
-        run.context.events = Decisions(run, "g", rows.append).event
+        run.listen(Decisions(run, "g", rows.append).event, *AGENT_EVENTS)
         run.spin()
         top = goals(run.root, "g")
     assert top.said == "tried, then planned, in order:"

@@ -20,6 +20,7 @@ from py_trees.common import Status
 
 from bt_runtime.cli.live import Live
 from bt_runtime.cli.outline import outline
+from bt_runtime.events import Line
 from bt_runtime.runtime import Run, load
 from tests.cli.conftest import tree
 from tests.cli.screen import Screen
@@ -47,7 +48,7 @@ def test_the_picture_is_redrawn_in_place_and_the_log_stays_above(size: list[int]
     out = Terminal()
     with Run(load(NESTED)) as run:
         with Live(run, out, color=False) as live:
-            run.context.lines = lambda line: live.line(line.text)
+            run.listen(lambda line: live.line(line.text), Line)
             run.observe(live.tick)
             run.spin()
         screen = Screen(*size).feed(out.getvalue())

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime.journal.reading import Recording
 from tests.cli.conftest import Btr, tree
 
 TYPED = tree(
@@ -150,3 +151,14 @@ def test_options_of_the_tasks_reach_the_suite_and_need_a_world(btr: Btr, here: P
     plain = btr("run", "a.yaml", "--env", "house", "--task", "put_fridge")
     assert made.err.splitlines()[1:] != plain.err.splitlines()[1:]
     assert "--option needs a world" in btr("run", "a.yaml", "--option", "homes=cottage").err
+
+
+def test_a_line_of_the_log_is_shown_and_is_in_the_journal(btr: Btr, here: Path) -> None:
+    """Whoever shows a run adds to those who listen; the journal loses none of its lines by it."""
+    (here / "t.yaml").write_text(tree("sequence: [log: one, {log: {text: two, level: warning}}]"))
+    said = btr("run", "t.yaml", "--runs", "runs")
+    assert said.code == 0 and "two" in said.err
+    (journal,) = (here / "runs").glob("*.btr")
+    recording = Recording(journal)
+    told = [recording.body(e) for e in recording.events if e.kind == "log"]
+    assert [(body["level"], body["text"]) for body in told] == [("info", "one"), ("warning", "two")]

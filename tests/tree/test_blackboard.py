@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bt_runtime.diagnose import BtError
+from bt_runtime.events import Woken, Written
 from bt_runtime.testing import RUNNING, SUCCESS
 from bt_runtime.tree.blackboard import Blackboard, UnknownEntry
 
@@ -70,7 +71,7 @@ def test_a_tick_sees_one_consistent_picture(make, hurried):
 
 def test_a_write_of_another_thread_waits_for_the_end_of_the_tick_and_wakes_the_runner():
     board, woken = Blackboard(), []
-    board.wake = lambda: woken.append(True)
+    board.stream.listen(lambda event: woken.append(True), Woken)
     board.begin_tick()
     thread = threading.Thread(target=lambda: board.root.__setitem__("x", 1))
     thread.start()
@@ -99,7 +100,7 @@ def test_a_write_that_arrives_late_and_breaks_is_a_crash_of_its_scope_and_the_ti
 
 def test_listeners_hear_of_each_write_in_order_and_until_they_leave():
     board, heard = Blackboard(), []
-    leave = board.listen(lambda w: heard.append((w.name, w.value, w.sequence)))
+    leave = board.stream.listen(lambda w: heard.append((w.name, w.value, w.sequence)), Written)
     board.root["x"] = 1
     board.root["y"] = 2
     leave()
@@ -115,18 +116,18 @@ def test_a_listener_that_breaks_harms_neither_the_write_nor_the_other_listeners(
     def broken(written):
         raise OSError("deaf")
 
-    t.run.context.blackboard.listen(broken)
-    t.run.context.blackboard.listen(heard.append)
+    t.run.listen(broken, Written)
+    t.run.listen(heard.append, Written)
     assert t.tick() is SUCCESS
     assert t.board["x"] == 1
     assert [w.name for w in heard] == ["x"]
-    assert "deaf" in t.ticks[-1].crashes[0].message
+    assert [line.level for line in t.lines if "deaf" in line.text] == ["warning"]
 
 
 def test_a_listener_may_halt_the_run_from_another_thread(make):
     t = make("a: {}", a=RUNNING)
     t.tick()
-    t.run.context.blackboard.listen(lambda w: t.run.halt("a listener said so"))
+    t.run.listen(lambda w: t.run.halt("a listener said so"), Written)
     thread = threading.Thread(target=lambda: t.board.__setitem__("x", 1))
     thread.start()
     thread.join(5)

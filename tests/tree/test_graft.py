@@ -344,7 +344,7 @@ def test_ten_thousand_grafts_and_prunes_leak_nothing(make, tmp_path):
     (tmp_path / "trees").mkdir()
     (tmp_path / "trees" / "sub.yaml").write_text("version: 1\ntree: sub\nroot:\n  set: {x: 1}\n")
     t = make("sequence: [a: {}]", a=SUCCESS, options={"project": tmp_path})
-    t.run.engine.observers.clear()  # the trial keeps every tick
+    t.keep_no_more()  # the trial keeps every tick
     run, plan = t.run, "sequence:\n  - tree: sub\n  - py: {class: 'py_trees.behaviours:Success'}\n"
     spec = run.tree.loader().fragment(plan, run.spec, "plan")
 
@@ -367,7 +367,7 @@ def test_ten_thousand_grafts_and_prunes_leak_nothing(make, tmp_path):
         gc.collect()
         board = run.engine.blackboard
         return (
-            len(board.scopes), len(board.listeners), len(py_trees.blackboard.Blackboard.clients), run.engine.nodes,
+            len(board.scopes), board.stream.count, len(py_trees.blackboard.Blackboard.clients), run.engine.nodes,
             len(run.context.requests), run.context.crash_count,
         )  # fmt: skip
 

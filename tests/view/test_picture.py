@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scenes import house_run, wide_tree
 
+from bt_runtime.events import Line
 from bt_runtime.runtime import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import path_of
@@ -131,11 +132,19 @@ def test_what_a_feed_keeps_is_bounded_however_long_the_run():
 
 
 def test_a_watcher_that_has_gone_leaves_nothing_behind():
+    """Not its lines, nor what agents tell, nor ticks, writes and worlds: all of it goes on without being heard."""
+    feed = Feed()
     with house_run(clock=Manual()) as run:
-        before = (len(run.engine.observers), len(run.context.blackboard.listeners), dict(run.context.services))
-        Watch(run, Feed()).detach()
-        after = (len(run.engine.observers), len(run.context.blackboard.listeners), dict(run.context.services))
-        assert before[:2] == after[:2] and before[2].keys() == after[2].keys()
+        listeners = run.context.stream.count
+        watch = Watch(run, feed)
+        run.tick()
+        watch.detach()
+        watch.detach()
+        before = feed.after(None, most=10**9).events
+        run.context.emit(Line("/x", "info", "said when it had gone"))
+        run.spin(ticks=500)
+        assert run.context.stream.count == listeners
+        assert feed.after(None, most=10**9).events == before and not watch.pending
 
 
 rows = st.dictionaries(st.tuples(st.text(max_size=3), st.integers(0, 3)), st.text(max_size=3), max_size=6)

@@ -15,6 +15,7 @@ from bt_runtime.bench.run.free import Free
 from bt_runtime.bench.run.metered_model import MeteredModel, Tally
 from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.envs.registry import open_world
+from bt_runtime.events import Woken
 from bt_runtime.runtime import Run, Tree
 from bt_runtime.tree.clock import RunClock
 from bt_runtime.types import Model, Wake, World
@@ -73,7 +74,7 @@ class Episode:
             tree, inputs=given, world=world, task=case.task, model=metered or None, memory=memory, seed=setup.seed,
             budget=setup.budget, recall=setup.recall, clock=self.clock, journal=setup.journals or None,
         )  # fmt: skip
-        run.context.wake = run.engine.blackboard.wake = self.wake
+        run.listen(lambda woken: self.wake(), Woken)
         self.log = EpisodeLog(run, lambda sentence: all(each.offered(sentence) for each in free))
         self.started = self.clock.now()
         self.due = self.started

@@ -12,8 +12,8 @@ from py_trees.common import Status
 
 from bt_runtime.agents.surroundings import RECALL
 from bt_runtime.diagnose import BtError
+from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEnded, AgentEvent, SkillEnded, body
 from bt_runtime.runtime import Run
-from bt_runtime.skills.activity import Activity, Ended
 from bt_runtime.types import Observation
 
 
@@ -32,35 +32,30 @@ _DECIDED = {"decision": ("path", "move", "sentence"), "step": ("path", "move", "
 
 
 class EpisodeLog:
-    """Listens to a run; whoever listened before goes on listening."""
+    """Listens to a run, from before its first tick."""
 
     def __init__(self, run: Run, offered: Callable[[str], bool]) -> None:
         self.events: list[Event] = []
         self.run, self.offered = run, offered
         self._digest = blake2b(digest_size=12)
-        context = run.context
-        self._tell, self._begun = context.events, context.begun
-        context.events, context.begun = self.tell, self.begun
+        run.listen(self.told, *AGENT_EVENTS)
+        run.listen(self.acted, SkillEnded)
 
-    def tell(self, name: str, what: dict[str, Any]) -> None:
-        known = dict(what)
-        if name == "end":
-            known["kind"] = self._kind(str(what.get("path", "")))
+    def told(self, event: AgentEvent) -> None:
+        name, known = NAMES[type(event)], body(event)
+        if isinstance(event, AgentEnded):
+            known["kind"] = self._kind(event.path)
         self.events.append(Event(name, known))
         if name in _DECIDED:
-            told = [name, *(str(what.get(key, "")) for key in _DECIDED[name])]
+            told = [name, *(str(known.get(key, "")) for key in _DECIDED[name])]
             self._digest.update(json.dumps(told).encode("utf-8", "backslashreplace"))
-        self._tell(name, what)
 
-    def begun(self, start: Any, sentence: str, target: Any, *about: Any) -> Activity:
-        """Every action passes here, an agent's and a plan's."""
-        return _Acted(self._begun(start, sentence, target, *about), sentence, self)
-
-    def acted(self, sentence: str, done: Ended) -> None:
+    def acted(self, done: SkillEnded) -> None:
+        """An agent's action or a plan's."""
         said = done.value.text if isinstance(done.value, Observation) else done.feedback
         ok = done.status is Status.SUCCESS
         self.events.append(Event("acted", {
-            "sentence": sentence, "observation": said, "ok": ok, "offered": self.offered(sentence)
+            "sentence": done.sentence, "observation": said, "ok": ok, "offered": self.offered(done.sentence)
         }))  # fmt: skip
 
     def _kind(self, path: str) -> str:
@@ -75,23 +70,6 @@ class EpisodeLog:
 
     def named(self, name: str) -> list[Event]:
         return [event for event in self.events if event.name == name]
-
-
-class _Acted:
-    """An activity that is told when it has ended."""
-
-    def __init__(self, inner: Activity, sentence: str, log: EpisodeLog) -> None:
-        self.inner, self.sentence, self.log = inner, sentence, log
-        self.wakes = inner.wakes
-
-    def poll(self) -> Ended | None:
-        done = self.inner.poll()
-        if done is not None:
-            self.log.acted(self.sentence, done)
-        return done
-
-    def cancel(self, reason: str) -> None:
-        self.inner.cancel(reason)
 
 
 def steps(events: list[Event]) -> int:

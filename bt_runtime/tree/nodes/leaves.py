@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from py_trees.common import Status
 
-from bt_runtime.tree.context import Context, Line
+from bt_runtime.events import Line
+from bt_runtime.tree.context import Context
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node, computed
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Log(Node):
     def update(self) -> Status:
         text = str(self.value("text"))
         self.feedback_message = text
-        self.context.lines(Line(self.path, self.spec.values["level"], text))
+        self.context.emit(Line(self.path, self.spec.values["level"], text))
         return SUCCESS
 
 

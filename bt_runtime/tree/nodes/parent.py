@@ -11,7 +11,7 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.tree.context import Halt
+from bt_runtime.events import Halt
 from bt_runtime.tree.node import INVALID, RUNNING, Node, adopt, halt, reset
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Parent(Node):
         """Children from this index on show results of an earlier round: clear them."""
         for child in self.children[start:]:
             if child.status is not INVALID:
-                reset(child)
+                reset(child, self.context)
 
 
 def _name_of(child: Behaviour) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from py_trees.common import Status
 
 from bt_runtime.diagnose import BtError
+from bt_runtime.events import SkillEnded, WorldActed
 from bt_runtime.importing import resolve
 from bt_runtime.skills.activity import Activity, Ended, InThread, begin, ended
 from bt_runtime.skills.manifest import Entry
@@ -72,7 +73,7 @@ class SkillNode(Node):
             self.activity = act(target, self.sentence, self.context, self.entry)
         else:
             start = partial(begin, target, params, self.context.wake)
-            self.activity = self.context.begun(start, self.sentence, target, self.entry, params)
+            self.activity = started(self.context, start, self.sentence, target, self.entry, params)
 
     def update(self) -> Status:
         assert self.activity is not None
@@ -120,7 +121,30 @@ class Instant:
 
 def act(world: Any, sentence: str, context: Context, entry: Entry | None = None) -> Activity:
     """One action in a world: at once when it is instant, else in a thread, one at a time."""
-    return context.begun(partial(_act, world, sentence, context), sentence, world, entry, None)
+    return started(context, partial(_act, world, sentence, context), sentence, world, entry, None)
+
+
+def started(context: Context, start: Callable[[], Activity], sentence: str, target: Any, *about: Any) -> Activity:
+    """Every action begins here, an agent's and a plan's; a journal wraps it, and its end is told."""
+    activity = context.wrap_action(start, sentence, target, *about)
+    return Told(activity, sentence, context) if context.stream.wanted(SkillEnded) else activity
+
+
+class Told:
+    """An activity whose end is told to those who listen."""
+
+    def __init__(self, inner: Activity, sentence: str, context: Context) -> None:
+        self.inner, self.sentence, self.context = inner, sentence, context
+        self.wakes = inner.wakes
+
+    def poll(self) -> Ended | None:
+        done = self.inner.poll()
+        if done is not None:
+            self.context.emit(SkillEnded(self.sentence, done.status, done.value, done.feedback))
+        return done
+
+    def cancel(self, reason: str) -> None:
+        self.inner.cancel(reason)
 
 
 def _act(world: Any, sentence: str, context: Context) -> Activity:
@@ -132,14 +156,11 @@ def _act(world: Any, sentence: str, context: Context) -> Activity:
 
 
 def _watched(world: Any, context: Context) -> Callable[[str], Any]:
-    """Whoever wants to see what an action left (the service `after_act`) looks before anybody acts again."""
-    after = context.service("after_act")
-    if after is None:
-        return world.act  # type: ignore[no-any-return]
+    """Tells that the world has acted before anybody acts there again, so that a listener sees what this act left."""
 
     def act(sentence: str) -> Any:
         said = world.act(sentence)
-        after()
+        context.emit(WorldActed(sentence))
         return said
 
     return act

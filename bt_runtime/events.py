@@ -1,0 +1,234 @@
+"""Every event that a run can emit, on one page. `Run.listen` hears them; nothing else tells what a run does.
+
+Values, hardly any code. What agents tell has a name of its own in journals and exports: see `NAMES`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from py_trees.common import Status
+
+from bt_runtime.types import Json
+
+if TYPE_CHECKING:
+    from py_trees.behaviour import Behaviour
+
+How = Literal["insert", "replace", "remove", "grow"]
+
+# The tick ----------------------------------------------------------------------------------------
+
+
+class Halt(NamedTuple):
+    """Why something was stopped, and who asked: a node's path, or a word such as `operator`."""
+
+    by: str
+    reason: str
+
+
+class Crash(NamedTuple):
+    """An exception in a node, kept as data: the node has failed, the tick went on."""
+
+    path: str
+    message: str
+    traceback: str
+    number: int  # counts all crashes of the run
+
+
+class Applied(NamedTuple):
+    """A change of shape that was made."""
+
+    how: How
+    path: str
+    text: str  # the YAML that was grafted, "" when there was none
+
+
+class Slow(NamedTuple):
+    """A node that held a tick."""
+
+    path: str
+    seconds: float  # … so far, when it was seen
+    stack: str  # where it stood
+
+
+class Tick(NamedTuple):
+    """What one tick did, or a halt between two; changes, halts and resets only while somebody listens to ticks."""
+
+    number: int  # counts ticks from 1
+    status: Status
+    due: float  # when the tree wants its next tick; minus infinity: at once
+    changes: Sequence[tuple[Behaviour, Status]] = ()
+    halts: Sequence[tuple[Behaviour, Halt]] = ()
+    crashes: Sequence[Crash] = ()
+    grafts: Sequence[Applied] = ()
+    deadline: float = math.inf  # when a time limit runs out: a tick is due then, whatever the rate
+    slow: Sequence[Slow] = ()  # what held it, when something was seen to
+    resets: Sequence[Behaviour] = ()  # nodes whose results a new round cleared, and that have not begun again
+
+    @property
+    def running(self) -> bool:
+        return self.status is Status.RUNNING
+
+
+# What was said and written -----------------------------------------------------------------------
+
+
+class Line(NamedTuple):
+    """A line of the log: of a `log` node, or of the run's journal."""
+
+    path: str
+    level: str
+    text: str
+
+
+class Notice(Line):
+    """What the runtime says of itself, such as that a node holds the tick; never recorded."""
+
+    __slots__ = ()
+
+
+class Written(NamedTuple):
+    """A blackboard entry was written; told in the thread that made it effective."""
+
+    scope: str  # the path of the tree node that owns the scope, "" for the run's own
+    name: str
+    value: Json
+    sequence: int
+
+
+# Skills and the world ----------------------------------------------------------------------------
+
+
+class SkillEnded(NamedTuple):
+    """An action has ended, an agent's or a plan's."""
+
+    sentence: str
+    status: Status
+    value: Any  # what it returned besides its status: of an action in a world, an Observation
+    feedback: str
+
+
+class WorldActed(NamedTuple):
+    """A world that takes its time has acted; told in its thread, before anybody acts there again."""
+
+    sentence: str
+
+
+class Woken(NamedTuple):
+    """There is something to do: a job has finished, an entry was written. From any thread."""
+
+
+# Agents ------------------------------------------------------------------------------------------
+
+
+class Decided(NamedTuple):
+    path: str
+    move: str  # as the model says it: `Think:`, `Act:`, …
+    sentence: str
+    logprob: float
+    margin: float
+
+
+class Acting(NamedTuple):
+    path: str
+    sentence: str
+
+
+class Stepped(NamedTuple):
+    """A decision and what came of it, as the agent will remember them."""
+
+    path: str
+    move: str
+    text: str
+    observation: str
+
+
+class Expanded(NamedTuple):
+    path: str
+    plan: str  # as the model wrote it
+    grafted: str  # the YAML that it became
+
+
+class PlanRefused(NamedTuple):
+    path: str
+    codes: Sequence[str]
+    plan: str
+
+
+class Retrieved(NamedTuple):
+    path: str
+    why: str  # what was looked at, and taken
+
+
+class RetrievalFailed(NamedTuple):
+    path: str
+    why: str
+
+
+class Reflected(NamedTuple):
+    path: str
+    parts: Mapping[str, str]
+
+
+class Rewriting(NamedTuple):
+    path: str
+    plan: str
+    reflections: int
+
+
+class RolledBack(NamedTuple):
+    path: str
+
+
+class EpisodeBegun(NamedTuple):
+    path: str
+    task: str
+    goal: str
+
+
+class EpisodeJudged(NamedTuple):
+    path: str
+    task: str
+    met: int
+    total: int
+
+
+class AgentEnded(NamedTuple):
+    path: str
+    why: str
+    detail: str
+    goal: str
+
+
+AgentEvent = (
+    Decided | Acting | Stepped | Expanded | PlanRefused | Retrieved | RetrievalFailed | Reflected | Rewriting
+    | RolledBack | EpisodeBegun | EpisodeJudged | AgentEnded
+)  # fmt: skip
+Event = Tick | Line | Notice | Written | SkillEnded | WorldActed | Woken | AgentEvent
+
+# As journals, the page and exports name them.
+NAMES: Mapping[type[Any], str] = {
+    Decided: "decision",
+    Acting: "act",
+    Stepped: "step",
+    Expanded: "expand",
+    PlanRefused: "refused",
+    Retrieved: "retrieval",
+    RetrievalFailed: "retrieval failed",
+    Reflected: "reflection",
+    Rewriting: "rewriting",
+    RolledBack: "rollback",
+    EpisodeBegun: "episode",
+    EpisodeJudged: "outcome",
+    AgentEnded: "end",
+}
+AGENT_EVENTS = tuple(NAMES)
+
+
+def body(event: AgentEvent) -> dict[str, Any]:
+    """What an agent told, as journals, the page and exports write it."""
+    if isinstance(event, Reflected):
+        return {"path": event.path, **event.parts}
+    return event._asdict()
