@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,7 +12,7 @@ from uuid import uuid4
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.diagnose import Diagnostic, Faults
+from bt_runtime.diagnose import Diagnostic, closing
 from bt_runtime.equipment import Equipment, Models
 from bt_runtime.schema.kind import Kind
 from bt_runtime.skills.skill import kind_of
@@ -21,8 +22,8 @@ from bt_runtime.tree.build import build, build_nodes
 from bt_runtime.tree.clock import RunClock
 from bt_runtime.tree.context import Context, Line
 from bt_runtime.tree.engine import Engine, Observer, Tick
-from bt_runtime.tree.findings import did_you_mean
 from bt_runtime.tree.graft import How, Refused, Request
+from bt_runtime.tree.inputs import starting_values
 from bt_runtime.tree.loader import DEFAULT_CAPS, Caps, Loader
 from bt_runtime.tree.node import FAILURE, INVALID, SUCCESS, Node
 from bt_runtime.tree.runner import Runner, interruptible
@@ -121,35 +122,54 @@ class Run:
     ) -> None:
         self.tree = tree if isinstance(tree, Tree) else load(tree)
         self.spec = self.tree.spec
+        values = starting_values(self.spec, inputs or {})
+        self.journal = _recorder(journal, journal_policy)
+        self.name = f"{self.spec.name}-{uuid4().hex[:8]}"
+        self.name = self.journal.name_of(self.name) if self.journal is not None else self.name
         self.context = Context(clock, strict)
         self.context.services.update(services or {}, grow=self._grow, sprout=self._sprout)
         self.context.services.update(remove=self.remove, copy=self._copy, room=self._room)
         self.context.services["registry"] = lambda node: self.owner(node.path)[0].registry
-        self.name = f"{self.spec.name}-{uuid4().hex[:8]}"
-        self.equipment = Equipment(
-            world=world, task=task, model=model, memory=memory, seed=seed, budget=budget, recall=recall
-        )
         if log is not None:
             self.context.lines = self.context.aside = log
         caps = self.tree.loader().caps
-        scope = self.blackboard
-        self.engine = Engine(build(self.spec, self.context, scope), self.context, caps.depth, caps.nodes)
+        self.engine = Engine(build(self.spec, self.context, self.blackboard), self.context, caps.depth, caps.nodes)
         if slow is not None:
             self.engine.watch(slow, self._held)
-        self._start(scope, inputs or {})
+        self._give(values)
         self.runner = Runner(self.engine, hz)
-        self.journal = _recorder(journal, journal_policy)
-        self.name = self.journal.name_of(self.name) if self.journal is not None else self.name
+        self.equipment = Equipment(
+            world=world, task=task, model=model, memory=memory, seed=seed, budget=budget, recall=recall
+        )
+        self.status: Status = INVALID
+        self._closed = False
+        with ExitStack() as opening:
+            if self.journal is not None:
+                opening.push(closing(self.journal.close))
+            opening.push(closing(self.equipment.close))
+            opening.push(closing(self.engine.shutdown))
+            self._open({
+                "inputs": inputs, "seed": seed, "budget": budget, "recall": recall, "strict": strict, "hz": hz,
+                "model": model, "memory": memory, "services": services,
+            })  # fmt: skip
+            self._closing = opening.pop_all()
+
+    def _give(self, values: Mapping[str, Json]) -> None:
+        """What the tree begins with; from here on, whoever writes one of its ports is held to its type."""
+        scope, declared = self.blackboard, self.spec.ports
+        for name, value in values.items():
+            scope[name] = value
+        scope.guard = lambda name, value: ports.check(declared[name], value) if name in declared else None
+
+    def _open(self, given: dict[str, Any]) -> None:
+        """Everything was checked: now the models and memories that were named, then the journal."""
         again = self.journal is not None and self.journal.recording is not None
+        self.equipment.open()
         if again:
             self.equipment.ready()
         self.equipment.attach(self.context, self.name, again)
         if self.journal is not None:
-            self.journal.attach(self, {
-                "inputs": inputs, "seed": seed, "budget": budget, "recall": recall, "strict": strict, "hz": hz,
-                "model": model, "memory": memory, "services": services,
-            })  # fmt: skip
-        self.status: Status = INVALID
+            self.journal.attach(self, given)
 
     @property
     def blackboard(self) -> Scope:
@@ -210,19 +230,23 @@ class Run:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close("the run was closed" if error is None else f"{type(error).__name__}: {error}")
+        why = "the run was closed" if error is None else f"{type(error).__name__}: {error}"
+        self._ending(why).__exit__(kind, error, trace)
 
     def close(self, reason: str = "the run was closed") -> None:
-        try:
-            self.engine.halt(reason, "run")
-            self.engine.shutdown()
-            self._finish()
-        finally:
-            try:
-                self.equipment.close()
-            finally:
-                if self.journal is not None:
-                    self.journal.close()
+        """Halts, tells the memory and the journal how it ended, and closes what the run opened: each of them, whatever
+        breaks meanwhile; the first error is raised. Once more does nothing."""
+        self._ending(reason).close()
+
+    def _ending(self, reason: str) -> ExitStack:
+        stack = ExitStack()
+        if not self._closed:
+            self._closed = True
+            stack.push(self._closing)
+            stack.push(closing(self._finish))
+            stack.push(closing(self.engine.shutdown))
+            stack.push(closing(lambda: self.engine.halt(reason, "run")))
+        return stack
 
     # Shape -----------------------------------------------------------------------------------
 
@@ -317,47 +341,6 @@ class Run:
         """What nodes that will stand at this path share."""
         above = through(self.engine.find(place.rpartition("/")[0])) if place.count("/") > 1 else None
         return above.inside if isinstance(above, Node) else self.context
-
-    # Start -----------------------------------------------------------------------------------
-
-    def _start(self, scope: Scope, inputs: Mapping[str, Json]) -> None:
-        """Inputs and defaults, checked before the first tick."""
-        spec, found = self.spec, []
-        for name in inputs:
-            if name not in spec.inputs and name not in spec.entries:
-                known = [*spec.inputs, *spec.entries]
-                found.append(
-                    Diagnostic(
-                        "BT022",
-                        f"`{spec.name}` has no input `{name}`",
-                        spec.file,
-                        label=did_you_mean(name, known),
-                        help=f"inputs: {', '.join(known) or 'none'}",
-                    )
-                )
-        for name, port in spec.ports.items():
-            if name in inputs:
-                try:
-                    ports.check(port, inputs[name])
-                    scope[name] = inputs[name]
-                except ports.PortFault as fault:
-                    found.append(Diagnostic("BT021", fault.message, spec.file, port.span))
-            elif not port.required:
-                scope[name] = port.default
-            elif name in spec.inputs:
-                found.append(
-                    Diagnostic(
-                        "BT020",
-                        f"`{spec.name}` needs its input `{name}`",
-                        spec.file,
-                        port.span,
-                        help=f"give it: `--set {name}=...`, or `inputs={{{name!r}: ...}}`",
-                    )
-                )
-        if found:
-            raise Faults(found, {spec.file: spec.text})
-        declared = spec.ports
-        scope.guard = lambda name, value: ports.check(declared[name], value) if name in declared else None
 
     def nodes(self) -> Iterable[Behaviour]:
         """All nodes now, parents first."""
