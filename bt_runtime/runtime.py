@@ -18,16 +18,16 @@ from bt_runtime.schema.kind import Kind
 from bt_runtime.skills.skill import kind_of
 from bt_runtime.tree import ports
 from bt_runtime.tree.blackboard import Scope
-from bt_runtime.tree.build import build, build_nodes
+from bt_runtime.tree.build import build
 from bt_runtime.tree.clock import RunClock
 from bt_runtime.tree.context import Context, Line
 from bt_runtime.tree.engine import Engine, Observer, Tick
-from bt_runtime.tree.graft import How, Refused, Request
+from bt_runtime.tree.graft import How, Request
+from bt_runtime.tree.growth import Growth
 from bt_runtime.tree.inputs import starting_values
 from bt_runtime.tree.loader import DEFAULT_CAPS, Caps, Loader
-from bt_runtime.tree.node import FAILURE, INVALID, SUCCESS, Node
+from bt_runtime.tree.node import FAILURE, INVALID, SUCCESS
 from bt_runtime.tree.runner import Runner, interruptible
-from bt_runtime.tree.shape import through
 from bt_runtime.tree.spec import TreeSpec
 from bt_runtime.tree.watchdog import SLOW, Slow
 from bt_runtime.types import Json, Task
@@ -53,14 +53,6 @@ class Tree:
         self.first = first or loader()  # the one that loaded it: it knows all files that were read
         self.kinds = kinds  # of skills that were given as Python objects
         self.warnings = warnings
-        self._included = dict(self.first.loaded)
-
-    def included(self, file: Path) -> TreeSpec:
-        """A tree that this one includes; read once, so that one which contains itself grows without a disk."""
-        found = self._included.get(file)
-        if found is None:
-            found = self._included[file] = self.loader().file(file).sound()
-        return found
 
     @property
     def name(self) -> str:
@@ -127,13 +119,11 @@ class Run:
         self.name = f"{self.spec.name}-{uuid4().hex[:8]}"
         self.name = self.journal.name_of(self.name) if self.journal is not None else self.name
         self.context = Context(clock, strict)
-        self.context.services.update(services or {}, grow=self._grow, sprout=self._sprout)
-        self.context.services.update(remove=self.remove, copy=self._copy, room=self._room)
-        self.context.services["registry"] = lambda node: self.owner(node.path)[0].registry
+        self.context.services.update(services or {})
         if log is not None:
             self.context.lines = self.context.aside = log
-        caps = self.tree.loader().caps
-        self.engine = Engine(build(self.spec, self.context, self.blackboard), self.context, caps.depth, caps.nodes)
+        caps, root = self.tree.first.caps, build(self.spec, self.context, self.blackboard)
+        self.engine = Engine(root, self.context, caps.depth, caps.nodes, self.tree.loader)
         if slow is not None:
             self.engine.watch(slow, self._held)
         self._give(values)
@@ -179,6 +169,10 @@ class Run:
     @property
     def root(self) -> Behaviour:
         return self.engine.root
+
+    @property
+    def growth(self) -> Growth:
+        return self.context.growth
 
     @property
     def outputs(self) -> dict[str, Json]:
@@ -256,16 +250,7 @@ class Run:
             self.journal.asked(how, path, plan, index)
         if isinstance(plan, Behaviour):
             return self.engine.request(Request(how, path, lambda place: plan, index))
-        tree, scope = self.owner(path)
-        spec = self.tree.loader().fragment(plan, tree, f"graft at {path}")
-
-        def make(place: str) -> Behaviour:
-            if self.owner(path)[1] is not scope:
-                raise Refused(f"the tree around {path} was replaced meanwhile", "ask again")
-            above, _, segment = place.rpartition("/")
-            return build_nodes(spec, self._shared(place), scope, segment, above, tree.folder)
-
-        return self.engine.request(Request(how, path, make, index, plan, spec.name or ""))
+        return self.growth.graft(how, path, plan, index)
 
     def insert(self, path: str, plan: str | Behaviour, index: int | None = None) -> Request:
         """Asks for a new child of the node at `path`, at this index (at the end without one)."""
@@ -277,70 +262,7 @@ class Run:
     def remove(self, path: str) -> Request:
         if self.journal is not None:
             self.journal.asked("remove", path)
-        return self.engine.request(Request("remove", path))
-
-    def owner(self, path: str) -> tuple[TreeSpec, Scope]:
-        """The tree and the scope that nodes at this path belong to."""
-        from bt_runtime.tree.nodes.for_all import ForAll
-        from bt_runtime.tree.nodes.subtree import Subtree
-
-        node: Behaviour | None = self.engine.find(path)
-        scope: Scope | None = None  # of a copy
-        while node is not None:
-            above = node.parent
-            if isinstance(above, ForAll) and isinstance(node, Node) and scope is None:
-                scope = node.scope
-            if isinstance(above, Subtree) and above.inner is not None:
-                return above.tree, scope or above.inner
-            node = above
-        return self.spec, scope or self.blackboard
-
-    def _grow(self, node: Any, file: Path) -> Request:
-        """A tree that contains itself has been reached once more: let it grow there."""
-        tree = self.tree.included(file)
-
-        def make(place: str) -> Behaviour:
-            above, _, segment = place.rpartition("/")
-            return build_nodes(tree.root, node.inside, node.open(tree, above), segment, above, tree.folder)
-
-        request = Request("grow", node.path, make, name=tree.name)
-        self.context.requests.append(request)
-        return request
-
-    def _sprout(self, node: Any, text: str) -> Request:
-        """Nodes that a model planned, checked as any others, to grow below the node that asked."""
-        tree, _ = self.owner(node.path)
-        spec = self.tree.loader().fragment(text, tree, f"plan of {node.path}")
-
-        def make(place: str) -> Behaviour:
-            above, _, segment = place.rpartition("/")
-            return build_nodes(spec, node.inside, node.scope, segment, above, tree.folder)
-
-        return self.engine.request(Request("grow", node.path, make, text=text, name=spec.name or ""))
-
-    def _copy(
-        self, node: Any, spec: Any, opened: Callable[[str], Scope], made: Callable[[Any, Scope], None]
-    ) -> Request:
-        """Nodes that are written once and needed more than once: another copy, below the node that asked."""
-        tree, _ = self.owner(node.path)
-
-        def make(place: str) -> Behaviour:
-            above, _, segment = place.rpartition("/")
-            scope = opened(place)
-            child = build_nodes(spec, node.inside, scope, segment, above, tree.folder)
-            made(child, scope)
-            return child
-
-        return self.engine.request(Request("insert", node.path, make))
-
-    def _room(self) -> int:
-        """How many nodes more the tree may have."""
-        return self.engine.shape.max_nodes - self.engine.nodes
-
-    def _shared(self, place: str) -> Context:
-        """What nodes that will stand at this path share."""
-        above = through(self.engine.find(place.rpartition("/")[0])) if place.count("/") > 1 else None
-        return above.inside if isinstance(above, Node) else self.context
+        return self.growth.remove(path)
 
     def nodes(self) -> Iterable[Behaviour]:
         """All nodes now, parents first."""

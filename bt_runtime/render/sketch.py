@@ -73,7 +73,7 @@ def _drawn(spec: NodeSpec, place: str) -> tuple[Sketch, NodeSpec]:
         notes += [f"{name} sets {', '.join(value)}" for name, value in spec.values.items() if name.startswith("on_")]
         spec = spec.children[0]
     detail = [words(spec), *(f"[{note}]" for note in notes)]
-    if spec.values.get("recursive"):
+    if spec.again is not None:
         detail.append("(again)")
     return Sketch(spec.kind.name, spec.kind.family, spec.name or "", cut(" ".join(d for d in detail if d)), place), spec
 

@@ -25,6 +25,7 @@ from bt_runtime.tree.spec import NodeSpec, TreeSpec
 
 def build(tree: TreeSpec, context: Context, scope: Scope) -> Behaviour:
     """The nodes of a whole tree; its root's segment is the tree's name."""
+    context.tree = tree
     with PausedCollection():
         return build_nodes(tree.root, context, scope, tree.name, "", Path(tree.folder))
 

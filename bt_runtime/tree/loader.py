@@ -103,7 +103,7 @@ class Loader:
 
     def checked(self, tree: TreeSpec | None) -> Checked:
         if tree is not None:
-            meaning.check(tree, self.loaded, self.findings, self.caps)
+            meaning.check(tree, self.findings, self.caps)
         for each in (tree, *self.loaded.values()):
             if each is not None:
                 for node in each.root.walk():
@@ -264,7 +264,7 @@ class Loader:
             here = (*way, Step(path, spec, node))
             first = next((i for i, step in enumerate(here) if step.path == found), None)
             if first is not None:
-                node.values["recursive"] = found
+                node.again = here[first].tree
                 check_recursion(here[first:], self.findings)
             elif len(here) > MOST_FILES:
                 self.findings.error(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bt_runtime.tree import entries
@@ -41,13 +40,13 @@ def check_nodes(tree: TreeSpec, findings: Findings) -> Usage:
     return used
 
 
-def check(tree: TreeSpec, loaded: Mapping[Path, TreeSpec | None], findings: Findings, caps: Caps) -> None:
+def check(tree: TreeSpec, findings: Findings, caps: Caps) -> None:
     """The checks that cross the borders of trees: ports, total depth, total size."""
     every = _all(tree)
     for each in every:
         for spec in each.root.walk():
             if spec.kind.name == "tree":
-                target = spec.subtree or loaded.get(spec.values.get("recursive", Path()))
+                target = spec.subtree or spec.again
                 if target is not None:
                     check_border(each, spec, target, findings)
     sizes: dict[TreeSpec, tuple[int, int]] = {}
