@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from bt_runtime.types import Span
@@ -57,6 +57,21 @@ class Faults(BtError):
         self.sources = sources or {}  # file → text, so that the edge can show the lines
         lines = "\n".join(str(d) for d in self.diagnostics)
         super().__init__(f"{len(self.diagnostics)} fault(s)\n{lines}")
+
+
+def closing(close: Callable[[], object]) -> Callable[..., None]:
+    """For `ExitStack.push`: what breaks while something else was already wrong is a note on that, not instead of it."""
+
+    def leave(kind: object, error: BaseException | None, trace: object) -> None:
+        try:
+            close()
+        except Exception as later:
+            if error is None:
+                raise
+            for note in (f"and while closing: {type(later).__name__}: {later}", *getattr(later, "__notes__", ())):
+                error.add_note(note)
+
+    return leave
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

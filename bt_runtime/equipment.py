@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from bt_runtime.diagnose import closing
 from bt_runtime.types import Model, Observation, Task, Verdict
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ Models = str | Path | Model | Mapping[str, Any]
 
 
 class Equipment:
-    """Opens what was only named, and closes just that."""
+    """Opens what was only named, when it is told to, and closes just that."""
 
     def __init__(
         self, *, world: Any = None, task: Task | None = None, model: Models | None = None, memory: Any = None,
@@ -28,12 +30,15 @@ class Equipment:
         self.opened: list[Any] = []
         self.judged: Verdict | None = None  # what the world said when the root ended, of a run that is made again
         self.notebook: Any = None
-        try:
-            self.models = self._models(model)
-            self.memory = self._memory(memory)
-        except BaseException:
-            self.close()
-            raise
+        self.named = model, memory
+        self.models: dict[str, Any] = {}
+        self.memory: Any = None
+
+    def open(self) -> None:
+        """What cannot be opened is raised; whoever asked closes what was opened by then."""
+        model, memory = self.named
+        self.models = self._models(model)
+        self.memory = self._memory(memory)
 
     def _models(self, model: Models | None) -> dict[str, Any]:
         """By role; a file or a server that has several roles is opened once."""
@@ -62,13 +67,9 @@ class Equipment:
 
     def ready(self) -> None:
         """Waits for what was opened; raises what cannot be used, before anything is ticked."""
-        try:
-            for thing in self.opened:
-                if hasattr(thing, "ready"):
-                    thing.ready()
-        except BaseException:
-            self.close()
-            raise
+        for thing in self.opened:
+            if hasattr(thing, "ready"):
+                thing.ready()
 
     def attach(self, context: Context, run: str, again: bool = False) -> None:
         """Puts everything where the nodes look for it. `again`: what this run has told its memory is told anew."""
@@ -118,9 +119,10 @@ class Equipment:
         return int(added.new + added.known)
 
     def close(self) -> None:
-        for thing in reversed(self.opened):
-            thing.close()
-        self.opened.clear()
+        """All of it, in the reverse order; one that breaks does not keep the others open."""
+        with ExitStack() as stack:
+            while self.opened:
+                stack.push(closing(self.opened.pop(0).close))
 
 
 def fresh_memory() -> dict[str, Any]:

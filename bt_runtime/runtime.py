@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,23 +12,23 @@ from uuid import uuid4
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.diagnose import Diagnostic, Faults
+from bt_runtime.diagnose import Diagnostic, closing
 from bt_runtime.equipment import Equipment, Models
 from bt_runtime.events import How, Line, Notice, Slow, Tick
 from bt_runtime.schema.kind import Kind
 from bt_runtime.skills.skill import kind_of
 from bt_runtime.tree import ports
 from bt_runtime.tree.blackboard import Scope
-from bt_runtime.tree.build import build, build_nodes
+from bt_runtime.tree.build import build
 from bt_runtime.tree.clock import RunClock
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.engine import Engine
-from bt_runtime.tree.findings import did_you_mean
-from bt_runtime.tree.graft import Refused, Request
+from bt_runtime.tree.graft import Request
+from bt_runtime.tree.growth import Growth
+from bt_runtime.tree.inputs import starting_values
 from bt_runtime.tree.loader import DEFAULT_CAPS, Caps, Loader
-from bt_runtime.tree.node import FAILURE, INVALID, SUCCESS, Node
+from bt_runtime.tree.node import FAILURE, INVALID, SUCCESS
 from bt_runtime.tree.runner import Runner, interruptible
-from bt_runtime.tree.shape import through
 from bt_runtime.tree.spec import TreeSpec
 from bt_runtime.tree.watchdog import SLOW
 from bt_runtime.types import Json, Task
@@ -53,14 +54,6 @@ class Tree:
         self.first = first or loader()  # the one that loaded it: it knows all files that were read
         self.kinds = kinds  # of skills that were given as Python objects
         self.warnings = warnings
-        self._included = dict(self.first.loaded)
-
-    def included(self, file: Path) -> TreeSpec:
-        """A tree that this one includes; read once, so that one which contains itself grows without a disk."""
-        found = self._included.get(file)
-        if found is None:
-            found = self._included[file] = self.loader().file(file).sound()
-        return found
 
     @property
     def name(self) -> str:
@@ -122,35 +115,52 @@ class Run:
     ) -> None:
         self.tree = tree if isinstance(tree, Tree) else load(tree)
         self.spec = self.tree.spec
-        self.context = Context(clock, strict)
-        self.context.services.update(services or {}, grow=self._grow, sprout=self._sprout)
-        self.context.services.update(remove=self.remove, copy=self._copy, room=self._room)
-        self.context.services["registry"] = lambda node: self.owner(node.path)[0].registry
+        values = starting_values(self.spec, inputs or {})
+        self.journal = _recorder(journal, journal_policy)
         self.name = f"{self.spec.name}-{uuid4().hex[:8]}"
+        self.name = self.journal.name_of(self.name) if self.journal is not None else self.name
+        self.context = Context(clock, strict)
+        self.context.services.update(services or {})
+        if log is not None:
+            self.listen(log, Line, Notice)
+        caps, root = self.tree.first.caps, build(self.spec, self.context, self.blackboard)
+        self.engine = Engine(root, self.context, caps.depth, caps.nodes, self.tree.loader)
+        if slow is not None:
+            self.engine.watch(slow, self._held)
+        self._give(values)
+        self.runner = Runner(self.engine, hz)
         self.equipment = Equipment(
             world=world, task=task, model=model, memory=memory, seed=seed, budget=budget, recall=recall
         )
-        if log is not None:
-            self.listen(log, Line, Notice)
-        caps = self.tree.loader().caps
-        scope = self.blackboard
-        self.engine = Engine(build(self.spec, self.context, scope), self.context, caps.depth, caps.nodes)
-        if slow is not None:
-            self.engine.watch(slow, self._held)
-        self._start(scope, inputs or {})
-        self.runner = Runner(self.engine, hz)
-        self.journal = _recorder(journal, journal_policy)
-        self.name = self.journal.name_of(self.name) if self.journal is not None else self.name
+        self.status: Status = INVALID
+        self._closed = False
+        with ExitStack() as opening:
+            if self.journal is not None:
+                opening.push(closing(self.journal.close))
+            opening.push(closing(self.equipment.close))
+            opening.push(closing(self.engine.shutdown))
+            self._open({
+                "inputs": inputs, "seed": seed, "budget": budget, "recall": recall, "strict": strict, "hz": hz,
+                "model": model, "memory": memory, "services": services,
+            })  # fmt: skip
+            self._closing = opening.pop_all()
+
+    def _give(self, values: Mapping[str, Json]) -> None:
+        """What the tree begins with; from here on, whoever writes one of its ports is held to its type."""
+        scope, declared = self.blackboard, self.spec.ports
+        for name, value in values.items():
+            scope[name] = value
+        scope.guard = lambda name, value: ports.check(declared[name], value) if name in declared else None
+
+    def _open(self, given: dict[str, Any]) -> None:
+        """Everything was checked: now the models and memories that were named, then the journal."""
         again = self.journal is not None and self.journal.recording is not None
+        self.equipment.open()
         if again:
             self.equipment.ready()
         self.equipment.attach(self.context, self.name, again)
         if self.journal is not None:
-            self.journal.attach(self, {
-                "inputs": inputs, "seed": seed, "budget": budget, "recall": recall, "strict": strict, "hz": hz,
-                "model": model, "memory": memory, "services": services,
-            })  # fmt: skip
-        self.status: Status = INVALID
+            self.journal.attach(self, given)
 
     @property
     def blackboard(self) -> Scope:
@@ -160,6 +170,10 @@ class Run:
     @property
     def root(self) -> Behaviour:
         return self.engine.root
+
+    @property
+    def growth(self) -> Growth:
+        return self.context.growth
 
     @property
     def outputs(self) -> dict[str, Json]:
@@ -217,19 +231,23 @@ class Run:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close("the run was closed" if error is None else f"{type(error).__name__}: {error}")
+        why = "the run was closed" if error is None else f"{type(error).__name__}: {error}"
+        self._ending(why).__exit__(kind, error, trace)
 
     def close(self, reason: str = "the run was closed") -> None:
-        try:
-            self.engine.halt(reason, "run")
-            self.engine.shutdown()
-            self._finish()
-        finally:
-            try:
-                self.equipment.close()
-            finally:
-                if self.journal is not None:
-                    self.journal.close()
+        """Halts, tells the memory and the journal how it ended, and closes what the run opened: each of them, whatever
+        breaks meanwhile; the first error is raised. Once more does nothing."""
+        self._ending(reason).close()
+
+    def _ending(self, reason: str) -> ExitStack:
+        stack = ExitStack()
+        if not self._closed:
+            self._closed = True
+            stack.push(self._closing)
+            stack.push(closing(self._finish))
+            stack.push(closing(self.engine.shutdown))
+            stack.push(closing(lambda: self.engine.halt(reason, "run")))
+        return stack
 
     # Shape -----------------------------------------------------------------------------------
 
@@ -239,16 +257,7 @@ class Run:
             self.journal.asked(how, path, plan, index)
         if isinstance(plan, Behaviour):
             return self.engine.request(Request(how, path, lambda place: plan, index))
-        tree, scope = self.owner(path)
-        spec = self.tree.loader().fragment(plan, tree, f"graft at {path}")
-
-        def make(place: str) -> Behaviour:
-            if self.owner(path)[1] is not scope:
-                raise Refused(f"the tree around {path} was replaced meanwhile", "ask again")
-            above, _, segment = place.rpartition("/")
-            return build_nodes(spec, self._shared(place), scope, segment, above, tree.folder)
-
-        return self.engine.request(Request(how, path, make, index, plan, spec.name or ""))
+        return self.growth.graft(how, path, plan, index)
 
     def insert(self, path: str, plan: str | Behaviour, index: int | None = None) -> Request:
         """Asks for a new child of the node at `path`, at this index (at the end without one)."""
@@ -260,111 +269,7 @@ class Run:
     def remove(self, path: str) -> Request:
         if self.journal is not None:
             self.journal.asked("remove", path)
-        return self.engine.request(Request("remove", path))
-
-    def owner(self, path: str) -> tuple[TreeSpec, Scope]:
-        """The tree and the scope that nodes at this path belong to."""
-        from bt_runtime.tree.nodes.for_all import ForAll
-        from bt_runtime.tree.nodes.subtree import Subtree
-
-        node: Behaviour | None = self.engine.find(path)
-        scope: Scope | None = None  # of a copy
-        while node is not None:
-            above = node.parent
-            if isinstance(above, ForAll) and isinstance(node, Node) and scope is None:
-                scope = node.scope
-            if isinstance(above, Subtree) and above.inner is not None:
-                return above.tree, scope or above.inner
-            node = above
-        return self.spec, scope or self.blackboard
-
-    def _grow(self, node: Any, file: Path) -> Request:
-        """A tree that contains itself has been reached once more: let it grow there."""
-        tree = self.tree.included(file)
-
-        def make(place: str) -> Behaviour:
-            above, _, segment = place.rpartition("/")
-            return build_nodes(tree.root, node.inside, node.open(tree, above), segment, above, tree.folder)
-
-        request = Request("grow", node.path, make, name=tree.name)
-        self.context.requests.append(request)
-        return request
-
-    def _sprout(self, node: Any, text: str) -> Request:
-        """Nodes that a model planned, checked as any others, to grow below the node that asked."""
-        tree, _ = self.owner(node.path)
-        spec = self.tree.loader().fragment(text, tree, f"plan of {node.path}")
-
-        def make(place: str) -> Behaviour:
-            above, _, segment = place.rpartition("/")
-            return build_nodes(spec, node.inside, node.scope, segment, above, tree.folder)
-
-        return self.engine.request(Request("grow", node.path, make, text=text, name=spec.name or ""))
-
-    def _copy(
-        self, node: Any, spec: Any, opened: Callable[[str], Scope], made: Callable[[Any, Scope], None]
-    ) -> Request:
-        """Nodes that are written once and needed more than once: another copy, below the node that asked."""
-        tree, _ = self.owner(node.path)
-
-        def make(place: str) -> Behaviour:
-            above, _, segment = place.rpartition("/")
-            scope = opened(place)
-            child = build_nodes(spec, node.inside, scope, segment, above, tree.folder)
-            made(child, scope)
-            return child
-
-        return self.engine.request(Request("insert", node.path, make))
-
-    def _room(self) -> int:
-        """How many nodes more the tree may have."""
-        return self.engine.shape.max_nodes - self.engine.nodes
-
-    def _shared(self, place: str) -> Context:
-        """What nodes that will stand at this path share."""
-        above = through(self.engine.find(place.rpartition("/")[0])) if place.count("/") > 1 else None
-        return above.inside if isinstance(above, Node) else self.context
-
-    # Start -----------------------------------------------------------------------------------
-
-    def _start(self, scope: Scope, inputs: Mapping[str, Json]) -> None:
-        """Inputs and defaults, checked before the first tick."""
-        spec, found = self.spec, []
-        for name in inputs:
-            if name not in spec.inputs and name not in spec.entries:
-                known = [*spec.inputs, *spec.entries]
-                found.append(
-                    Diagnostic(
-                        "BT022",
-                        f"`{spec.name}` has no input `{name}`",
-                        spec.file,
-                        label=did_you_mean(name, known),
-                        help=f"inputs: {', '.join(known) or 'none'}",
-                    )
-                )
-        for name, port in spec.ports.items():
-            if name in inputs:
-                try:
-                    ports.check(port, inputs[name])
-                    scope[name] = inputs[name]
-                except ports.PortFault as fault:
-                    found.append(Diagnostic("BT021", fault.message, spec.file, port.span))
-            elif not port.required:
-                scope[name] = port.default
-            elif name in spec.inputs:
-                found.append(
-                    Diagnostic(
-                        "BT020",
-                        f"`{spec.name}` needs its input `{name}`",
-                        spec.file,
-                        port.span,
-                        help=f"give it: `--set {name}=...`, or `inputs={{{name!r}: ...}}`",
-                    )
-                )
-        if found:
-            raise Faults(found, {spec.file: spec.text})
-        declared = spec.ports
-        scope.guard = lambda name, value: ports.check(declared[name], value) if name in declared else None
+        return self.growth.remove(path)
 
     def nodes(self) -> Iterable[Behaviour]:
         """All nodes now, parents first."""

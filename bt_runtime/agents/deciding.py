@@ -136,11 +136,11 @@ class Deciding(Parent):
     def shed(self) -> None:
         """An expansion that has had its turn is removed, between two ticks; this node goes on once it is gone."""
         if self.children:
-            self.shedding = self.context.services["remove"](path_of(self.children[0]))
+            self.shedding = self.context.growth.remove(path_of(self.children[0]))
 
     def grow(self, text: str) -> Generator[Any, Any, None]:
         """Asks for a subtree below this node and waits until it is there. Raises what speaks against it."""
-        request = self.context.services["sprout"](self, text)
+        request = self.context.growth.plan(self, text)
         yield request  # `poll` raises when it is refused
 
     # The world around ------------------------------------------------------------------------

@@ -102,7 +102,7 @@ class Growing(Deciding):
             raise Unreadable("; ".join(o.text for o in against))
         values = self.spec.values
         given = {name: computed(value, self.scope) for name, value in values["with"].items()}
-        whole = as_yaml(plan, str(values["leaf"]), given, self.context.services["registry"](self))
+        whole = as_yaml(plan, str(values["leaf"]), given, self.context.growth.registry(self))
         yield from self.grow(whole)
         self.whole.nodes += len(list(goals(plan)))
         self.plans.append(plan)
@@ -119,7 +119,7 @@ class Growing(Deciding):
     def grammar(self) -> Grammar:
         """The plans that this node may grow, for constrained decoding: the budget is a part of it."""
         budget, world = self.budget, self.context.service("world")
-        registry = self.context.services["registry"](self)
+        registry = self.context.growth.registry(self)
         kinds = [Kind(form.name, form.shape) for form in forms(registry) if form.shape in ("children", "sentence")]
         skilled = world is not None and any(kind.family == "skill" for kind in registry)
         acts = tuple(world.skills()) if skilled else ()

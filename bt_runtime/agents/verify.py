@@ -9,7 +9,6 @@ from bt_runtime.agents.deciding import Deciding, Life
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.prompt import Prompt, system_text
 from bt_runtime.agents.surroundings import Surroundings
-from bt_runtime.schema.kind import Registry
 from bt_runtime.skills.sentence import Sentence
 
 _PLACED = re.compile(r"(?P<thing>.+?) (?:is |are )?(?:on|in|near|at) (?:the )?(?P<place>.+)")
@@ -41,8 +40,7 @@ class Verify(Deciding):
 
     def postcondition(self) -> list[str]:
         """Of the skill whose sentence the goal is: what it brings about."""
-        registry: Registry = self.context.services["registry"](self)
-        for kind in registry:
+        for kind in self.context.growth.registry(self):
             entry = kind.data.get("entry")
             params = Sentence(entry.sentence, entry.types).parse(self.goal) if entry is not None else None
             if params is not None and entry.brings:

@@ -6,14 +6,18 @@ import argparse
 import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bt_runtime.cli.given import given
 from bt_runtime.cli.tasks import read_options
 from bt_runtime.config import Settings
-from bt_runtime.diagnose import BtError, nearest
+from bt_runtime.diagnose import BtError, closing, nearest
+from bt_runtime.tree.inputs import starting_values
 from bt_runtime.tree.spec import TreeSpec
 from bt_runtime.types import Json, Task, World
+
+if TYPE_CHECKING:
+    from bt_runtime.envs.registry import Suite
 
 
 class Opened(NamedTuple):
@@ -42,23 +46,26 @@ def begin(
             asked = "--task" if args.task is not None else "--option"
             raise BtError(f"{asked} needs a world", "name one: --env house")
         return inputs, None
-    task = open_task(settings["env"], args.task, args.seed, read_options(args.option))
-    stack.callback(task.world.close)
-    if "goal" in tree.inputs:
-        inputs.setdefault("goal", task.task.goal)
-    print(f"task {task.task.id}: {task.task.goal}\n{task.seen}", file=sys.stderr)
-    return inputs, task
-
-
-def open_task(name: str, wanted: str | None, seed: int, options: Mapping[str, Any] | None = None) -> Opened:
-    """`wanted` is the id of a task, its number from 1, or a kind of task; the first one when it is None."""
     from bt_runtime.envs.registry import open_suite
 
-    suite = open_suite(name)
+    suite = open_suite(settings["env"])
+    task = find_task(suite, args.task, args.seed, read_options(args.option))
+    if "goal" in tree.inputs:
+        inputs.setdefault("goal", task.goal)
+    starting_values(tree, inputs)  # before a world is there that nobody needs then
+    world = suite.open()
+    stack.push(closing(world.close))
+    opened = Opened(world, task, world.reset(task).text)
+    print(f"task {task.id}: {task.goal}\n{opened.seen}", file=sys.stderr)
+    return inputs, opened
+
+
+def find_task(suite: Suite, wanted: str | None, seed: int, options: Mapping[str, Any]) -> Task:
+    """`wanted` is the id of a task, its number from 1, or a kind of task; the first one when it is None."""
     known = [*suite.kinds, *getattr(suite, "asked_for", ())]
     kinds = [wanted] if wanted is not None and wanted in known else None
     number = int(wanted) if wanted and wanted.isdigit() and wanted != "0" else 1
-    tasks = suite.tasks(seed, max(number, 1 if wanted is None or kinds else 100), kinds=kinds, **(options or {}))
+    tasks = suite.tasks(seed, max(number, 1 if wanted is None or kinds else 100), kinds=kinds, **options)
     if wanted is None or kinds or wanted.isdigit():
         task = tasks[number - 1] if number <= len(tasks) else None
     else:
@@ -66,6 +73,5 @@ def open_task(name: str, wanted: str | None, seed: int, options: Mapping[str, An
     if task is None:
         close = nearest(wanted or "", [*known, *(t.id for t in tasks)])
         hint = f"did you mean `{close}`?" if close else f"a number from 1, an id, or a kind: {', '.join(known)}"
-        raise BtError(f"the world `{name}` has no task `{wanted}`", hint)
-    world = suite.open()
-    return Opened(world, task, world.reset(task).text)
+        raise BtError(f"the world `{suite.name}` has no task `{wanted}`", hint)
+    return task

@@ -24,10 +24,15 @@ class Lock:
     def __init__(self, path: Path) -> None:
         self.path = beside(path)
         end = time.monotonic() + PATIENCE
-        while (file := _taken(self.path)) is None:
-            if time.monotonic() > end:
-                raise BtError(f"{path.name} is being written by another process", "end that run first")
-            time.sleep(_PAUSE)
+        try:
+            while (file := _taken(self.path)) is None:
+                if time.monotonic() > end:
+                    raise BtError(f"{path.name} is being written by another process", "end that run first")
+                time.sleep(_PAUSE)
+        except OSError as error:
+            raise BtError(
+                f"{path} cannot be locked: {error.strerror}", "free the disk, or name another folder"
+            ) from error
         self.file: int | None = file
         _held.add(self)
 

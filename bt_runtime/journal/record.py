@@ -11,9 +11,9 @@ from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.diagnose import BtError, closing
 from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Halt, Line, Tick, Written, body
-from bt_runtime.journal import ageing, codec, folder, outfit, sources
+from bt_runtime.journal import ageing, codec, folder, mark, outfit, sources
 from bt_runtime.journal.action import TapedActivity
 from bt_runtime.journal.doubt import entry_of
 from bt_runtime.journal.early import Early
@@ -185,6 +185,8 @@ class Recorder:
         if begun.wait(SETTLED) or self.policy == BEST_EFFORT:
             return
         self.close()
+        for left in (*folder.files_of(writer.store.path), mark.place(writer.store.path)):
+            left.unlink(missing_ok=True)  # the run never was
         why = begun.failed or "the disk does not answer"
         raise BtError(f"{self.path} cannot be written: {why}", "free the disk, or name another folder")
 
@@ -315,11 +317,12 @@ class Recorder:
         if self.closed:
             return
         self.closed = True
-        if self.tape.writer is not None:
-            self.tape.writer.close()
-        if self.lock is not None:
-            self.lock.release()
-        self.stack.close()
+        with ExitStack() as stack:
+            stack.push(closing(self.stack.close))
+            if self.lock is not None:
+                stack.push(closing(self.lock.release))
+            if self.tape.writer is not None:
+                stack.push(closing(self.tape.writer.close))
 
 
 def versions() -> dict[str, str]:

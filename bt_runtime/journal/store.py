@@ -55,15 +55,20 @@ class Store:
     def __init__(self, path: Path, limits: Limits | None = None, head: Mapping[str, str] | None = None) -> None:
         self.path, self.limits = path, limits or Limits()
         fresh = not path.exists()
-        self.connection = sqlite3.connect(path, timeout=LOCKED, check_same_thread=False, isolation_level=None)
+        connection: sqlite3.Connection | None = None
         try:
+            connection = sqlite3.connect(path, timeout=LOCKED, check_same_thread=False, isolation_level=None)
+            self.connection = connection
             if fresh:
                 self._create(head or {})
             self.connection.execute("PRAGMA journal_mode=WAL")
             self._look()
             self._open()
         except sqlite3.Error as error:
-            self.connection.close()
+            if connection is not None:
+                connection.close()
+            if fresh:
+                path.unlink(missing_ok=True)  # a transaction that failed leaves an empty one
             hint = "is the disk full, or the file damaged?"
             raise BtError(f"{path} cannot be written as a journal: {error}", hint) from error
         self.written = self.settled = 0

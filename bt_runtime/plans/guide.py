@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from bt_runtime import project, source
 from bt_runtime.diagnose import BtError, Diagnostic, Faults, nearest
-from bt_runtime.plans.header import CODE, FIELDS, MARK, as_yaml, complaint
+from bt_runtime.plans.header import CHECK, CODE, MARK, as_yaml
 from bt_runtime.source import Mapping as YamlMapping
-from bt_runtime.source import Scalar
 from bt_runtime.types import Json, Span
 
 SUFFIX = ".md"
@@ -49,7 +48,7 @@ def parse(text: str, name: str = "plan") -> Checked:
     found = list(document.diagnostics)
     values: dict[str, Json] = {}
     if isinstance(document.root, YamlMapping):
-        values, more = _fields(document.root, name)
+        values, more = CHECK.read(document.root, name)
         found += more
     elif not found:
         found.append(Diagnostic(CODE, "the header is a mapping of what is known of the plan", name, Span(2, 1, 2, 2)))
@@ -86,24 +85,3 @@ def text_of(said: str, root: Path | None = None) -> str:
         hint = f"did you mean `{close}`?" if close else "put it into the plans/ of your project"
         raise BtError(f"there is no plan `{said}`", hint)
     return sound(path).text
-
-
-def _fields(header: YamlMapping, name: str) -> tuple[dict[str, Json], list[Diagnostic]]:
-    values: dict[str, Json] = {}
-    found: list[Diagnostic] = []
-    for key, node in header:
-        field = FIELDS.get(key.text)
-        if field is None:
-            close = nearest(key.text, FIELDS)
-            label = f"did you mean `{close}`?" if close else ""
-            help = f"fields: {', '.join(FIELDS)}"
-            found.append(Diagnostic(CODE, f"a plan has no `{key.text}`", name, key.span, label, help))
-        elif isinstance(node, Scalar) and node.value is None:
-            continue  # left open
-        elif why := complaint(field, node.data()):
-            found.append(Diagnostic(CODE, f"`{key.text}` is {why}", name, node.span, help=field.about))
-        else:
-            values[key.text] = node.data()
-    if "version" not in values and not found:
-        found.append(Diagnostic(CODE, "the header says no version", name, header.span, help="write `version: 1`"))
-    return values, found

@@ -96,10 +96,10 @@ def _led_back(run: Run, recording: Recording) -> Run:
     try:
         run.equipment.judged = Verdict(*recording.verdict) if recording.result and recording.verdict else None
         _catch_up(run, recording)
-    except BaseException:
+    except BaseException as error:
         run.journal.tape.broken = True
         run.equipment.notebook = None
-        run.close()
+        run.__exit__(type(error), error, error.__traceback__)
         raise
     return run
 

@@ -11,7 +11,6 @@ from bt_runtime.types import Json
 if TYPE_CHECKING:
     from bt_runtime.tree.spec import NodeSpec, TreeSpec
 
-GUARD = "guard"
 WIDEST = 60  # characters of a detail
 
 
@@ -68,12 +67,12 @@ def sketch(tree: TreeSpec, depth: int | None = None, subtrees: bool = True) -> S
 def _drawn(spec: NodeSpec, place: str) -> tuple[Sketch, NodeSpec]:
     """The sketch of a node, and the node itself when a guard stands around it."""
     notes: list[str] = []
-    while spec.kind.name == GUARD:
+    while spec.kind.transparent:
         notes += [f"{name} {spec.values[name].text}" for name in ("when", "unless") if name in spec.values]
         notes += [f"{name} sets {', '.join(value)}" for name, value in spec.values.items() if name.startswith("on_")]
         spec = spec.children[0]
     detail = [words(spec), *(f"[{note}]" for note in notes)]
-    if spec.values.get("recursive"):
+    if spec.again is not None:
         detail.append("(again)")
     return Sketch(spec.kind.name, spec.kind.family, spec.name or "", cut(" ".join(d for d in detail if d)), place), spec
 
@@ -113,7 +112,7 @@ def _count(spec: NodeSpec, subtrees: bool) -> int:
     total, todo = 0, [spec]
     while todo:
         node = todo.pop()
-        total += node.kind.name != GUARD
+        total += not node.kind.transparent
         todo.extend(node.children)
         if subtrees and node.subtree is not None:
             todo.append(node.subtree.root)

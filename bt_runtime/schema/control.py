@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bt_runtime.schema.kind import Field, Kind
+from bt_runtime.schema.kind import Field, Kind, Result
 
 _NODES = "bt_runtime.tree.nodes"
 _CHILDREN = Field("children", "nodes", "The children, in order.", required=True)
@@ -15,11 +15,12 @@ _LIST_EXAMPLE = """\
 
 
 def _listed(
-    name: str, impl: str, about: str, rules: tuple[str, ...], *, reactive: bool = False, emit: bool = False
-) -> Kind:
+    name: str, impl: str, about: str, rules: tuple[str, ...], *, onward: Result, reactive: bool = False,
+    emit: bool = False,
+) -> Kind:  # fmt: skip
     return Kind(
         name, "control", about, (_CHILDREN,), rules, _LIST_EXAMPLE.format(kind=name), bare="children",
-        impl=f"{_NODES}.{impl}", reactive=reactive, emit=emit,
+        impl=f"{_NODES}.{impl}", reactive=reactive, emit=emit, onward=onward,
     )  # fmt: skip
 
 
@@ -32,6 +33,7 @@ SEQUENCE = _listed(
         "A skipped child is passed over; when all were skipped the sequence itself is skipped.",
     ),
     emit=True,
+    onward="success",
 )  # fmt: skip
 FALLBACK = _listed(
     "fallback", "sequences:Fallback", "Tries its children in order until one succeeds.",
@@ -42,6 +44,7 @@ FALLBACK = _listed(
         "A skipped child is passed over; when all were skipped the fallback itself is skipped.",
     ),
     emit=True,
+    onward="failure",
 )  # fmt: skip
 REACTIVE_SEQUENCE = _listed(
     "reactive_sequence", "reactive:ReactiveSequence",
@@ -53,6 +56,7 @@ REACTIVE_SEQUENCE = _listed(
         "A skipped child is passed over; when all were skipped it is skipped itself.",
     ),
     reactive=True,
+    onward="success",
 )  # fmt: skip
 REACTIVE_FALLBACK = _listed(
     "reactive_fallback", "reactive:ReactiveFallback",
@@ -64,6 +68,7 @@ REACTIVE_FALLBACK = _listed(
         "A skipped child is passed over; when all were skipped it is skipped itself.",
     ),
     reactive=True,
+    onward="failure",
 )  # fmt: skip
 SEQUENCE_WITH_MEMORY = _listed(
     "sequence_with_memory", "sequences:SequenceWithMemory", "A sequence that keeps its place after a failure.",
@@ -71,6 +76,7 @@ SEQUENCE_WITH_MEMORY = _listed(
         "After a failure the next start begins at the child that failed; children that succeeded are not run again.",
         "After a success, or when halted, the next start begins at the first child.",
     ),
+    onward="success",
 )  # fmt: skip
 PARALLEL = Kind(
     "parallel", "control", "Runs its children side by side, or one after another whatever they return.",
@@ -90,7 +96,7 @@ PARALLEL = Kind(
         "Skipped children do not count; when all were skipped the parallel itself is skipped.",
     ),
     "parallel:\n  success: 1\n  children:\n    - wait: 1\n    - check: battery > 0.2\n",
-    bare="children", impl=f"{_NODES}.parallel:Parallel", emit=True,
+    bare="children", impl=f"{_NODES}.parallel:Parallel", emit=True, counts=("success", "failure"),
 )  # fmt: skip
 FOR_ALL = Kind(
     "for_all", "control", "Runs its child for all items of a list at once, and gathers what they give.",
@@ -128,7 +134,7 @@ IF = Kind(
         "Without `else`, a test that does not hold is a FAILURE.",
     ),
     "if:\n  check: battery < 0.2\n  then:\n    log: charging\n  else:\n    log: working\n",
-    impl=f"{_NODES}.branches:If",
+    impl=f"{_NODES}.branches:If", blocks=("check",),
 )  # fmt: skip
 WHILE = Kind(
     "while", "control", "Runs a branch as long as a test holds, else the other.",
@@ -142,7 +148,7 @@ WHILE = Kind(
         "The result of the branch is the result of the node; without `else`, a test that does not hold is a FAILURE.",
     ),
     "while:\n  check: battery > 0.2\n  do:\n    wait: 10\n  else:\n    log: too low\n",
-    impl=f"{_NODES}.branches:While", reactive=True,
+    impl=f"{_NODES}.branches:While", reactive=True, blocks=("check",),
 )  # fmt: skip
 SWITCH = Kind(
     "switch", "control", "Chooses a branch by a value.",
@@ -157,7 +163,7 @@ SWITCH = Kind(
     ),
     "switch:\n  on: room\n  cases:\n    kitchen:\n      log: cook\n    office:\n      log: write\n"
     "  default:\n    log: rest\n",
-    impl=f"{_NODES}.branches:Switch", reactive=True,
+    impl=f"{_NODES}.branches:Switch", reactive=True, blocks=("on",),
 )  # fmt: skip
 TRY = Kind(
     "try", "control", "Runs a branch, and another one when it fails or breaks.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bt_runtime.schema.kind import Field, Kind
+from bt_runtime.schema.kind import Ends, Field, Kind, Result
 
 _IMPL = "bt_runtime.tree.nodes"
 _CHILD = Field("child", "node", "The node that is decorated.", required=True)
@@ -18,11 +18,15 @@ def _decorator(
     example: str,
     *,
     waits: bool = False,
+    ends: Ends = "any",
+    endless: Result | None = None,
+    skips: bool = False,
+    blocks: tuple[str, ...] = (),
 ) -> Kind:
     bare = None if any(f.required for f in fields) else "child"
     return Kind(
         name, "decorator", about, (*fields, _CHILD), rules, example, bare=bare,
-        impl=f"{_IMPL}.{impl}", waits=waits,
+        impl=f"{_IMPL}.{impl}", waits=waits, ends=ends, endless=endless, skips=skips, blocks=blocks,
     )  # fmt: skip
 
 
@@ -36,13 +40,13 @@ DECORATORS = (
     _decorator(
         "invert", "results:Invert", "Turns success into failure and failure into success.", (),
         ("SUCCESS becomes FAILURE and FAILURE becomes SUCCESS; RUNNING stays.", _SKIPPED),
-        "invert:\n  check: battery > 0.2\n",
+        "invert:\n  check: battery > 0.2\n", ends="opposite",
     ),
     _decorator(
         "force", "results:Force", "Gives a fixed result once its child has ended.",
         (Field("status", "word", "What to return.", required=True, choices=("success", "failure")),),
         ("While the child is running it is RUNNING; then it returns the given status, whatever the child returned.",),
-        _example("force", "status: success"),
+        _example("force", "status: success"), ends="status",
     ),
     _decorator(
         "retry", "repeats:Retry", "Runs its child again after a failure.",
@@ -52,7 +56,7 @@ DECORATORS = (
             "After the last attempt has failed it fails; a running child does not use up an attempt.",
             "A count that turns out to be 0 fails without ticking the child; one below -1 is a fault of this node.",
         ),
-        _example("retry", "times: 3"), waits=True,
+        _example("retry", "times: 3"), waits=True, ends="child", endless="success",
     ),
     _decorator(
         "repeat", "repeats:Repeat", "Runs its child again after a success.",
@@ -62,12 +66,12 @@ DECORATORS = (
             "After the last success it succeeds.",
             "A count that turns out to be 0 succeeds without ticking the child; one below -1 is a fault of this node.",
         ),
-        _example("repeat", "times: 3"), waits=True,
+        _example("repeat", "times: 3"), waits=True, ends="child", endless="failure",
     ),
     _decorator(
         "until_failure", "repeats:UntilFailure", "Runs its child again and again until it fails.", (),
         ("After a success the child is started again at the next tick; its failure is SUCCESS.",),
-        "until_failure:\n  check: battery > 0.2\n", waits=True,
+        "until_failure:\n  check: battery > 0.2\n", waits=True, ends="success",
     ),
     _decorator(
         "for_each", "repeats:ForEach", "Runs its child once for each item of a list.",
@@ -124,6 +128,7 @@ DECORATORS = (
             "A running child is ticked on until it ends.",
         ),
         "skip_unless:\n  updated: battery\n  child:\n    log: \"battery is {battery}\"\n",
+        skips=True, blocks=("updated",),
     ),
     _decorator(
         "precondition", "conditions:Precondition", "Starts its child only when a test holds.",
@@ -137,5 +142,6 @@ DECORATORS = (
             "With `else: running` the test is made again at each tick.",
         ),
         "precondition:\n  if: battery > 0.2\n  else: skip\n  child:\n    log: enough\n",
+        blocks=("if",),
     ),
 )  # fmt: skip

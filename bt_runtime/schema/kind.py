@@ -22,6 +22,9 @@ FieldType = Literal[
 DATA_TYPES = frozenset({"any", "string", "integer", "number", "boolean", "list", "object"})
 NODE_TYPES = frozenset({"node", "nodes", "cases"})
 Family = Literal["control", "decorator", "leaf", "skill", "agent"]
+Result = Literal["success", "failure"]
+# What a node can end with: anything; always the same; as its child does, or the opposite; what its field `status` says.
+Ends = Literal["any", "success", "failure", "child", "opposite", "status"]
 
 
 class Field(NamedTuple):
@@ -51,12 +54,27 @@ class Kind(NamedTuple):
     reactive: bool = False  # ticks its children from the first one at every tick
     one_of: tuple[str, ...] = ()  # at least one of these fields is needed
     data: Mapping[str, Json] = {}  # what the maker of the node needs besides (a skill's manifest entry)
+    # What the checks must know of it; of a kind that says nothing, anything is possible.
+    onward: Result | None = None  # runs its children in order: the result after which it goes on to the next one
+    ends: Ends = "any"
+    endless: Result | None = None  # what alone it ends with when its field `times` is -1
+    skips: bool = False  # may be passed over, whatever its child would give
+    blocks: tuple[str, ...] = ()  # fields that, when given, may keep its children from being reached
+    counts: tuple[str, ...] = ()  # fields that count children; -1 means all of them
+    includes: bool = False  # stands for the tree in its `file`, whose ports are given by its `with`
+    foreign: bool = False  # made of a py_trees class, after its children; what it reads and writes cannot be seen
+    transparent: bool = False  # its child stands at the same path, and has its name
 
     def field(self, name: str) -> Field | None:
         for field in self.fields:  # asked for every value of every node: a plain loop is the fastest
             if field.name == name:
                 return field
         return None
+
+    @property
+    def hands_on(self) -> bool:
+        """Does it start its first child as soon as it starts itself?"""
+        return self.onward is not None or self.ends in ("child", "opposite", "status")
 
     @property
     def node_fields(self) -> tuple[Field, ...]:

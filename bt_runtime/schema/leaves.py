@@ -17,7 +17,7 @@ LEAVES = (
         "set", "leaf", "Writes blackboard entries.",
         (Field("values", "assignments", "Entries and their values; a template is computed first.", required=True),),
         ("All values are computed first, then written in order; it succeeds.",),
-        'set:\n  count: "{count + 1}"\n  room: kitchen\n', bare="values", impl=f"{_IMPL}.leaves:Set",
+        'set:\n  count: "{count + 1}"\n  room: kitchen\n', bare="values", impl=f"{_IMPL}.leaves:Set", ends="success",
     ),
     Kind(
         "wait", "leaf", "Waits for a time, or for a test to hold.",
@@ -38,13 +38,15 @@ LEAVES = (
             Field("level", "word", "How loud.", default="info", choices=("debug", "info", "warning", "error")),
         ),
         ("It always succeeds.",),
-        'log: "battery is {battery}"\n', bare="text", impl=f"{_IMPL}.leaves:Log",
+        'log: "battery is {battery}"\n', bare="text", impl=f"{_IMPL}.leaves:Log", ends="success",
     ),
-    Kind("succeed", "leaf", "Succeeds.", (), ("It always succeeds.",), "succeed: {}\n", impl=f"{_IMPL}.leaves:Succeed"),
+    Kind("succeed", "leaf", "Succeeds.", (), ("It always succeeds.",), "succeed: {}\n",
+         impl=f"{_IMPL}.leaves:Succeed", ends="success"),
     Kind(
         "fail", "leaf", "Fails, saying why.",
         (Field("why", "string", "The reason, as it shows in the log and to `try`.", default=""),),
-        ("It always fails.",), "fail: no cup was found\n", bare="why", impl=f"{_IMPL}.leaves:Fail", emit=True,
+        ("It always fails.",), "fail: no cup was found\n", bare="why", impl=f"{_IMPL}.leaves:Fail",
+        ends="failure", emit=True,
     ),
     Kind(
         "tree", "leaf", "Runs another tree, with a blackboard scope of its own.",
@@ -60,7 +62,7 @@ LEAVES = (
             "With `autoremap`, names that the subtree does not declare are those of this tree.",
             "A subtree that contains itself is built when it is reached, and must stand behind a test.",
         ),
-        "tree:\n  file: dock.yaml\n  with: {speed: 0.5}\n", bare="file", impl=f"{_IMPL}.subtree:Subtree",
+        "tree:\n  file: dock.yaml\n  with: {speed: 0.5}\n", bare="file", impl=f"{_IMPL}.subtree:Subtree", includes=True,
     ),
     Kind(
         "py", "leaf", "Uses any py_trees behaviour or composite, by its import path.",
@@ -73,6 +75,7 @@ LEAVES = (
             "The behaviour is ticked, halted, set up and shut down as py_trees does it.",
             "Its children may be any nodes, ours or others.",
         ),
-        "py:\n  class: py_trees.behaviours:Success\n", bare="class", impl=f"{_IMPL}.foreign:Foreign", waits=True,
+        "py:\n  class: py_trees.behaviours:Success\n", bare="class", impl=f"{_IMPL}.foreign:foreign", waits=True,
+        foreign=True,
     ),
 )  # fmt: skip

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from py_trees import composites, decorators
 from py_trees.behaviour import Behaviour
 
-from bt_runtime import project
-from bt_runtime.diagnose import Diagnostic, Faults
-from bt_runtime.importing import ImportFault, resolve
+from bt_runtime.importing import resolve
 from bt_runtime.source.pause import PausedCollection
 from bt_runtime.tree.blackboard import Scope
 from bt_runtime.tree.context import Context
@@ -25,6 +21,7 @@ from bt_runtime.tree.spec import NodeSpec, TreeSpec
 
 def build(tree: TreeSpec, context: Context, scope: Scope) -> Behaviour:
     """The nodes of a whole tree; its root's segment is the tree's name."""
+    context.tree = tree
     with PausedCollection():
         return build_nodes(tree.root, context, scope, tree.name, "", Path(tree.folder))
 
@@ -82,7 +79,7 @@ def _build(top: Place, made: list[Behaviour]) -> None:
     while todo:
         at = todo.pop()
         spec, path, context = at.spec, at.path, at.context
-        if spec.kind.name == "py" and at.inner is None:
+        if spec.kind.foreign and at.inner is None:
             inner = Loose(context)
             todo.append(at._replace(inner=inner))
             todo.extend(
@@ -91,9 +88,10 @@ def _build(top: Place, made: list[Behaviour]) -> None:
             )
             continue
         if at.inner is not None:
-            node = _foreign(spec, at.inner.children, at.folder, context.service("imports") or resolve)
+            imports = context.service("imports") or resolve
+            node = _made_by(spec.kind.impl)(spec, at.inner.children, at.folder, imports)
         else:
-            node = _class(spec.kind.impl)(spec, context, at.scope)
+            node = _made_by(spec.kind.impl)(spec, context, at.scope)
         made.append(node)
         at.parent.take(node, len(at.parent.children), at.segment or spec.name or "")
         if at.inner is not None or not isinstance(node, Node) or node.copied:
@@ -103,48 +101,11 @@ def _build(top: Place, made: list[Behaviour]) -> None:
             tree = spec.subtree
             todo.append(Place(tree.root, node, tree.name, node.open(tree, path), path, tree.folder, within))
             continue
-        segment = TRANSPARENT if spec.kind.name == "guard" else ""
+        segment = TRANSPARENT if spec.kind.transparent else ""
         todo.extend(Place(c, node, segment, at.scope, path, at.folder, within) for c in reversed(spec.children))
 
 
 @cache
-def _class(impl: str) -> Any:
+def _made_by(impl: str) -> Any:
     module, _, name = impl.partition(":")
     return getattr(import_module(module), name)
-
-
-def _foreign(
-    spec: NodeSpec, children: list[Behaviour], folder: Path, imported: Callable[[str, Path], Any]
-) -> Behaviour:
-    """A py_trees behaviour by its import path."""
-    reference = str(spec.values["class"])
-    if reference.startswith("py_trees."):
-        folder = project.packaged("trees")  # the library's own nodes are nobody's Python but ours
-
-    def fault(message: str, help: str = "") -> Faults:
-        return Faults([Diagnostic("BT046", message, spec.file, spec.span, help=help)])
-
-    try:
-        found = imported(reference, folder)
-    except ImportFault as error:
-        raise fault(error.message, error.hint) from error
-    if not (isinstance(found, type) and issubclass(found, Behaviour)):
-        raise fault(f"`{reference}` is no py_trees behaviour class")
-    given = spec.values.get("args") or {}
-    if not isinstance(given, dict):
-        raise fault("`args` are fixed when the tree is built, so they cannot hold templates")
-    args = {"name": spec.name or reference.rpartition(":")[2], **given}
-    if issubclass(found, decorators.Decorator):
-        if len(children) != 1:
-            raise fault(f"`{reference}` is a decorator: it takes one child, not {len(children)}")
-        args["child"] = children[0]
-    elif children and not issubclass(found, composites.Composite):
-        raise fault(f"`{reference}` takes no children")
-    try:
-        node: Behaviour = found(**args)
-    except Exception as error:
-        raise fault(f"`{reference}` cannot be made: {type(error).__name__}: {error}") from error
-    if isinstance(node, composites.Composite) and not isinstance(node, decorators.Decorator):
-        for child in children:
-            node.add_child(child)
-    return node

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from py_trees.behaviour import Behaviour
 
     from bt_runtime.skills.activity import Activity
+    from bt_runtime.tree.growth import Growth
+    from bt_runtime.tree.spec import TreeSpec
 
 
 _WOKEN = Woken()
@@ -26,10 +28,13 @@ _WOKEN = Woken()
 class Context:
     """One per tree. The tick writes here what it did; the engine reads it between ticks."""
 
+    growth: Growth  # how the tree grows while it runs; of its engine
+
     def __init__(self, clock: RunClock | None = None, strict: bool = False) -> None:
         self.clock: RunClock = clock or Monotonic()
         self.strict = strict
         self.stream = Stream()  # of all that happens
+        self.tree: TreeSpec | None = None  # that the nodes were built from
         self.blackboard = Blackboard(self.stream)
         self.services: MutableMapping[str, Any] = {}  # the world, the model, …, by the name a node asks for
         self.changes: list[tuple[Behaviour, Status]] | None = None  # filled when somebody listens

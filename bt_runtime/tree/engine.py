@@ -21,6 +21,8 @@ from bt_runtime.tree import graft
 from bt_runtime.tree.blackboard import Blackboard
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.graft import Request
+from bt_runtime.tree.growth import Growth
+from bt_runtime.tree.loader import DEFAULT_CAPS, Loader
 from bt_runtime.tree.node import INVALID, RUNNING, adopt, halt, record_crash
 from bt_runtime.tree.shape import Shape
 from bt_runtime.tree.watchdog import Watchdog
@@ -44,11 +46,18 @@ def tick_once(root: Behaviour) -> Status:
 
 
 class Engine:
-    """Owns a root and what its nodes share. Any thread may ask; one thread at a time ticks."""
+    """Owns a root and what its nodes share. Any thread may ask; one thread at a time ticks.
 
-    def __init__(self, root: Behaviour, context: Context, max_depth: int = 256, max_nodes: int = 100_000) -> None:
+    `loader` reads what grows from text; it knows the project and the skills of the tree.
+    """
+
+    def __init__(
+        self, root: Behaviour, context: Context, max_depth: int = DEFAULT_CAPS.depth,
+        max_nodes: int = DEFAULT_CAPS.nodes, loader: Callable[[], Loader] = Loader,
+    ) -> None:  # fmt: skip
         self.shape = Shape(adopt(root, context), context, max_depth, max_nodes)
         self.context = context
+        context.growth = Growth(self, loader)
         self.count = 0
         self._lock = threading.RLock()
         self._closed = False

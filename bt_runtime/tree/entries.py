@@ -86,7 +86,7 @@ def _assignments(tree: TreeSpec, used: Usage, findings: Findings) -> None:
             continue
         if use.field.type == "assignments":
             value = use.spec.values[use.field.name].get(use.name)
-            problem = "" if isinstance(value, Computed) or use.spec.kind.name == "tree" else unfit(port, value)
+            problem = "" if isinstance(value, Computed) or use.spec.kind.includes else unfit(port, value)
         else:
             fits_type = use.field.type not in DATA_TYPES or flows(use.field.type, port.type)
             problem = "" if fits_type else f"`{port.name}` is {an(port.type)}, and this writes {an(use.field.type)}"

@@ -103,7 +103,7 @@ class Loader:
 
     def checked(self, tree: TreeSpec | None) -> Checked:
         if tree is not None:
-            meaning.check(tree, self.loaded, self.findings, self.caps)
+            meaning.check(tree, self.findings, self.caps)
         for each in (tree, *self.loaded.values()):
             if each is not None:
                 for node in each.root.walk():
@@ -158,7 +158,7 @@ class Loader:
 
     def foreign(self, spec: TreeSpec) -> None:
         """`py` nodes are named in the tree itself."""
-        nodes = [node for node in spec.root.walk() if node.kind.name == "py" and "class" in node.values]
+        nodes = [node for node in spec.root.walk() if node.kind.foreign and "class" in node.values]
         reach = self.reach(spec.folder) if nodes else None
         for node in nodes:
             refusal = reach.refusal(str(node.values["class"]), spec.folder) if reach is not None else None
@@ -254,7 +254,7 @@ class Loader:
     def subtrees(self, spec: TreeSpec, way: tuple[Step, ...] = (), path: Path | None = None) -> None:
         """Loads what the tree includes. A tree that contains itself is left to be built when it is reached."""
         for node in spec.root.walk():
-            if node.kind.name != "tree" or "file" not in node.values or self.findings.full():
+            if not node.kind.includes or "file" not in node.values or self.findings.full():
                 continue
             name = str(node.values["file"])
             found = self.include(name, spec.folder)
@@ -264,7 +264,7 @@ class Loader:
             here = (*way, Step(path, spec, node))
             first = next((i for i, step in enumerate(here) if step.path == found), None)
             if first is not None:
-                node.values["recursive"] = found
+                node.again = here[first].tree
                 check_recursion(here[first:], self.findings)
             elif len(here) > MOST_FILES:
                 self.findings.error(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bt_runtime.tree import entries
 from bt_runtime.tree.border import check_border
 from bt_runtime.tree.findings import Findings
-from bt_runtime.tree.outcomes import IN_ORDER, S, outcomes
+from bt_runtime.tree.outcomes import S, outcomes
 from bt_runtime.tree.spec import NodeSpec, TreeSpec
 from bt_runtime.tree.usage import Usage, usage
 
@@ -31,7 +30,7 @@ def check_nodes(tree: TreeSpec, findings: Findings) -> Usage:
     """The same for a part of a tree: what the rest of it reads and writes is not known."""
     for spec in tree.root.walk():
         _siblings(spec, findings)
-        if spec.kind.name == "parallel":
+        if spec.kind.counts:
             _thresholds(spec, findings)
         if spec.kind.reactive:
             _restarts(spec, findings)
@@ -41,13 +40,13 @@ def check_nodes(tree: TreeSpec, findings: Findings) -> Usage:
     return used
 
 
-def check(tree: TreeSpec, loaded: Mapping[Path, TreeSpec | None], findings: Findings, caps: Caps) -> None:
+def check(tree: TreeSpec, findings: Findings, caps: Caps) -> None:
     """The checks that cross the borders of trees: ports, total depth, total size."""
     every = _all(tree)
     for each in every:
         for spec in each.root.walk():
-            if spec.kind.name == "tree":
-                target = spec.subtree or loaded.get(spec.values.get("recursive", Path()))
+            if spec.kind.includes:
+                target = spec.subtree or spec.again
                 if target is not None:
                     check_border(each, spec, target, findings)
     sizes: dict[TreeSpec, tuple[int, int]] = {}
@@ -108,7 +107,7 @@ def _size(tree: TreeSpec, sizes: Mapping[TreeSpec, tuple[int, int]]) -> tuple[in
 def _siblings(spec: NodeSpec, findings: Findings) -> None:
     seen: dict[str, NodeSpec] = {}
     for child in spec.children:
-        if child.name is None or spec.kind.name == "guard":
+        if child.name is None or spec.kind.transparent:
             continue
         if child.name in seen:
             first = seen[child.name].span
@@ -126,7 +125,7 @@ def _thresholds(spec: NodeSpec, findings: Findings) -> None:
     total = len(spec.children)
     if not total:
         return
-    for name in ("success", "failure"):
+    for name in spec.kind.counts:
         count = spec.values.get(name)
         if isinstance(count, int) and (count > total or count < -total):
             node = spec.given.get(name)
@@ -141,15 +140,11 @@ def _thresholds(spec: NodeSpec, findings: Findings) -> None:
 
 def _restarts(spec: NodeSpec, findings: Findings) -> None:
     """Under reactive control an earlier child that takes time is started again at every tick after it has ended."""
-    if spec.kind.name not in IN_ORDER:
+    if spec.kind.onward is None:
         return
     for child in spec.children[:-1]:
         first = child
-        while (
-            first.children
-            and not first.kind.waits
-            and first.kind.name in IN_ORDER | {"guard": 0, "invert": 0, "force": 0}
-        ):
+        while first.children and not first.kind.waits and first.kind.hands_on:
             first = first.children[0]
         if first.kind.waits and first.kind.family != "decorator":
             findings.warning(
@@ -165,11 +160,11 @@ def _restarts(spec: NodeSpec, findings: Findings) -> None:
 def _unreachable(tree: TreeSpec, findings: Findings) -> None:
     results = outcomes(tree.root)
     for spec in tree.root.walk():
-        onward = IN_ORDER.get(spec.kind.name)
+        onward = spec.kind.onward
         if onward is None:
             continue
         for at, child in enumerate(spec.children[:-1]):
-            if onward not in results[child] and child.kind.name != "guard":
+            if onward not in results[child] and not child.kind.skips:
                 lost = spec.children[at + 1]
                 ends = "fails" if onward == S else "succeeds"
                 findings.warning(

@@ -6,9 +6,6 @@ from bt_runtime.tree.spec import NodeSpec
 
 S, F = "success", "failure"
 ANY = frozenset({S, F})
-# The nodes that go on from child to child, and after which result.
-IN_ORDER = {"sequence": S, "sequence_with_memory": S, "reactive_sequence": S, "fallback": F, "reactive_fallback": F}
-_FIXED = {"succeed": frozenset({S}), "set": frozenset({S}), "log": frozenset({S}), "fail": frozenset({F})}
 
 
 def outcomes(root: NodeSpec) -> dict[NodeSpec, frozenset[str]]:
@@ -20,27 +17,22 @@ def outcomes(root: NodeSpec) -> dict[NodeSpec, frozenset[str]]:
 
 
 def _of(spec: NodeSpec, below: list[frozenset[str]]) -> frozenset[str]:
-    kind = spec.kind.name
-    if not below and spec.kind.node_fields:
+    kind = spec.kind
+    if not below and kind.node_fields:
         return ANY  # its children were at fault
-    if kind in _FIXED:
-        return _FIXED[kind]
-    if kind in ("sequence", "sequence_with_memory", "reactive_sequence"):
-        return _in_order(below, S, F)
-    if kind in ("fallback", "reactive_fallback"):
-        return _in_order(below, F, S)
-    if kind == "invert" and below:
-        return frozenset({S if r == F else F for r in below[0]})
-    if kind == "force":
-        return frozenset({str(spec.values.get("status", S))})
-    if kind == "until_failure":
-        return frozenset({S})
-    if kind in ("retry", "repeat") and below:
-        if spec.values.get("times") == -1:
-            return frozenset({S if kind == "retry" else F})
-        return below[0]
-    if kind == "guard" and below:
-        return below[0]
+    if kind.onward is not None:
+        return _in_order(below, kind.onward, F if kind.onward == S else S)
+    if kind.endless is not None and spec.values.get("times") == -1:
+        return frozenset({kind.endless})
+    match kind.ends:
+        case "success" | "failure":
+            return frozenset({kind.ends})
+        case "status":
+            return frozenset({str(spec.values.get("status", S))})
+        case "child" if below:
+            return below[0]
+        case "opposite" if below:
+            return frozenset({S if r == F else F for r in below[0]})
     return ANY
 
 

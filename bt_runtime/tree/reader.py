@@ -25,6 +25,10 @@ GUARD = Kind(
     "The guards and assignments of the node inside.",
     tuple(_COMMON[g] for g in _GUARDS),
     impl="bt_runtime.tree.nodes.conditions:Guard",
+    ends="child",
+    skips=True,
+    blocks=("when", "unless"),
+    transparent=True,
 )
 SEGMENT_FORBIDDEN = set("/*?[]{}")
 

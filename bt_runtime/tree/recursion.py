@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bt_runtime.tree.findings import Findings
-from bt_runtime.tree.outcomes import IN_ORDER, outcomes
+from bt_runtime.tree.outcomes import outcomes
 from bt_runtime.tree.spec import NodeSpec, TreeSpec
-
-_ASKING = frozenset({"precondition", "if", "while", "switch", "skip_unless"})
 
 
 class Step(NamedTuple):
@@ -42,12 +40,12 @@ def _can_end(tree: TreeSpec, at: NodeSpec) -> bool:
     results = outcomes(tree.root)
     while at in parents:
         parent = parents[at]
-        if parent.kind.name in _ASKING or (parent.kind.name == "guard" and {"when", "unless"} & parent.values.keys()):
+        if any(f.name in parent.kind.blocks and (f.required or f.name in parent.values) for f in parent.kind.fields):
             return True
-        onward = IN_ORDER.get(parent.kind.name)
+        onward = parent.kind.onward
         if onward is not None:
             before = parent.children[: parent.children.index(at)]
-            if any(results[b] - {onward} or b.kind.name == "guard" for b in before):
+            if any(results[b] - {onward} or b.kind.skips for b in before):
                 return True
         at = parent
     return False

@@ -59,7 +59,7 @@ class Shape:
             if change.refused is not None:
                 continue
             try:
-                getattr(self, f"_{change.how}")(change)
+                self._make(change)
             except BtError as error:
                 change.refused = error
             except Exception as error:
@@ -68,6 +68,17 @@ class Shape:
                 change.applied = Applied(change.how, change.path, change.text)
                 done.append(change.applied)
         return done
+
+    def _make(self, change: Request) -> None:
+        match change.how:
+            case "insert":
+                self._insert(change)
+            case "replace":
+                self._replace(change)
+            case "remove":
+                self._remove(change)
+            case "grow":
+                self._grow(change)
 
     def _insert(self, change: Request) -> None:
         parent = through(self.find(change.path))

@@ -39,7 +39,7 @@ class Port(NamedTuple):
 class NodeSpec:
     """One checked node: its kind, its values (literals or compiled expressions), its children in order."""
 
-    __slots__ = ("children", "file", "given", "kind", "name", "places", "span", "subtree", "values")
+    __slots__ = ("again", "children", "file", "given", "kind", "name", "places", "span", "subtree", "values")
 
     def __init__(self, kind: Kind, span: Span, file: str) -> None:
         self.kind = kind
@@ -50,7 +50,8 @@ class NodeSpec:
         self.given: dict[str, Node] = {}  # field → its YAML, for the checks; let go of once they are done
         self.children: list[NodeSpec] = []
         self.places: list[str] = []  # beside children: the field each came from, "cases:kitchen" for a case
-        self.subtree: TreeSpec | None = None  # of a `tree` node; None when it contains itself
+        self.subtree: TreeSpec | None = None  # of a `tree` node
+        self.again: TreeSpec | None = None  # … of one that contains itself: what it grows when it is reached
 
     def add(self, child: NodeSpec, place: str) -> None:
         self.children.append(child)

@@ -34,13 +34,13 @@ def entry_named(value: Json) -> str | None:
 
 
 def usage(root: NodeSpec) -> Usage:
-    found = Usage([], [], any(s.kind.name == "py" or s.values.get("autoremap") for s in root.walk()))
+    found = Usage([], [], any(s.kind.foreign or s.values.get("autoremap") for s in root.walk()))
     for spec in root.walk():
         for name, node in spec.given.items():
             if name not in spec.values:
                 continue  # it was at fault
             field = spec.kind.field(name) or next(f for f in COMMON if f.name == name)
-            if spec.kind.name == "tree" and name == "with":
+            if spec.kind.includes and name == "with":
                 _shared(spec, field, node, found)
             else:
                 _of_field(spec, field, spec.values[name], node, found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import jsonschema
@@ -40,12 +42,17 @@ def test_an_empty_plan_is_a_plan():
         ("---\nversion: 1\n1. Go.\n", 1, 1, "not closed"),
         ("---\nversion: 1\nbacth: 4\n---\n", 3, 1, "no `bacth`"),
         ("---\nversion: 2\n---\n", 2, 10, "reads version 1"),
-        ("---\nkind: heat\n---\n", 2, 1, "says no version"),
+        ("---\nkind: heat\n---\n", 2, 1, "lacks its field `version`"),
         ("---\nversion: 1\nbatch: four\n---\n", 3, 8, "whole number from 0"),
         ("---\nversion: 1\nbatch: -1\n---\n", 3, 8, "whole number from 0"),
         ("---\nversion: 1\nseed: true\n---\n", 3, 7, "whole number"),
         ("---\nversion: 1\nkind: 3\n---\n", 3, 7, "a text"),
-        ("---\nversion: 1\nvalidation: {reached: 3}\n---\n", 3, 13, "a score"),
+        ("---\nversion: 1\nvalidation: {reached: 3}\n---\n", 3, 13, "`validation` is a score: `{reached: 3, of: 8}`"),
+        ("---\nversion: 1\nvalidation: {reached: 3, of: 0}\n---\n", 3, 30, "`of` is a whole number from 1"),
+        ("---\nversion: 1\nvalidation: {reached: 3, off: 8, of: 8}\n---\n", 3, 26, "no `off`"),
+        ("---\nversion: true\n---\n", 2, 10, "reads version 1"),
+        ("---\nversion: 1\nseed: 4.0\n---\n", 3, 7, "whole number"),
+        ("---\nversion: 1\nsteps: .inf\n---\n", 3, 8, "whole number from 0"),
         ("---\n- version\n---\n", 2, 1, "a mapping"),
         ("---\nversion: 1\nkind: [heat\n---\n", 3, 7, ""),
     ],
@@ -54,6 +61,20 @@ def test_a_fault_of_the_header_has_its_line_and_column(text, line, column, said)
     fault = guide.parse(text).diagnostics[0]
     assert (fault.span.line, fault.span.column) == (line, column)
     assert said in fault.message
+
+
+def test_all_faults_of_a_header_are_told_in_the_order_of_the_text_each_with_a_way_out():
+    text = "---\nverison: 1\nbatch: four\nkind:\ntest: {of: 2}\nseed: 7\n---\n"
+    checked = guide.parse(text)
+    assert [d.span.line for d in checked.diagnostics] == [2, 3, 5]
+    assert checked.diagnostics[0].label == "did you mean `version`?" and all(d.help for d in checked.diagnostics)
+    assert checked.guide.header == {"seed": 7}
+
+
+def test_nothing_of_the_validator_is_loaded_before_a_header_is_looked_at():
+    program = "import sys, bt_runtime.plans.guide; print('jsonschema' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "False\n"
 
 
 @pytest.mark.parametrize("name", [n for n, f in FIELDS.items() if n != "version"])

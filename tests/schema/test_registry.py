@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from bt_runtime.importing import resolve
 from bt_runtime.schema.kind import COMMON, COMMON_NAMES, Field, Kind
 from bt_runtime.schema.registry import BUILT_IN
 from bt_runtime.tree.loader import Loader
+from bt_runtime.tree.node import Node
+from bt_runtime.tree.reader import GUARD
 from tests.schema.samples import tree_text
 
 KINDS = tuple(BUILT_IN)
@@ -54,3 +59,66 @@ def test_a_bare_value_fills_a_field_and_no_other_is_needed(kind: Kind) -> None:
 
 def test_what_any_node_may_carry_is_documented() -> None:
     assert all(field.about.endswith(".") for field in COMMON)
+
+
+# What the checks know of a kind is in its entry -----------------------------------------------------
+
+EVERY = (*KINDS, GUARD)
+
+
+@pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.name)
+def test_what_makes_the_nodes_of_a_kind_is_there(kind: Kind) -> None:
+    made_by = resolve(kind.impl, Path())
+    assert callable(made_by)
+    assert kind.foreign or issubclass(made_by, Node)
+
+
+@pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.name)
+def test_what_a_kind_says_of_its_fields_is_true_of_them(kind: Kind) -> None:
+    assert all(kind.field(name) for name in (*kind.blocks, *kind.counts))
+    assert kind.endless is None or kind.field("times")
+    assert kind.ends != "status" or kind.field("status")
+    assert not kind.includes or (kind.field("file") and kind.field("with"))
+    assert kind.onward is None or kind.ends == "any"
+
+
+def _loaded(text: str, *kinds: Kind) -> list[str]:
+    return [d.code for d in Loader(skills=kinds).text(f"version: 1\ntree: t\nroot:\n{text}").diagnostics]
+
+
+NODES = (Field("children", "nodes", "The children.", required=True),)
+
+
+def test_a_kind_of_somebody_else_is_checked_by_what_it_says_of_itself() -> None:
+    plain = Kind("try_each", "control", "Theirs.", NODES, bare="children")
+    text = "  try_each: [succeed: {}, fail: {}]\n"
+    assert _loaded(text, plain) == []
+    assert _loaded(text, plain._replace(onward="failure")) == ["BT026"]
+    stop = Kind("stop", "leaf", "Theirs.", ())
+    assert _loaded("  sequence: [stop: {}, succeed: {}]\n", stop) == []
+    assert _loaded("  sequence: [stop: {}, succeed: {}]\n", stop._replace(ends="failure")) == ["BT026"]
+    assert _loaded("  sequence: [stop: {}, succeed: {}]\n", stop._replace(ends="failure", skips=True)) == []
+    turned = Kind("turned", "decorator", "Theirs.", (Field("child", "node", "It.", required=True),), bare="child")
+    text = "  sequence: [turned: {fail: {}}, succeed: {}]\n"
+    assert _loaded(text, turned._replace(ends="opposite")) == []
+    assert _loaded(text, turned._replace(ends="child")) == ["BT026"]
+    again = "  reactive_sequence: [turned: {wait: 1}, succeed: {}]\n"
+    assert _loaded(again, turned) == [] and _loaded(again, turned._replace(ends="child")) == ["BT027"]
+    votes = Kind("votes", "control", "Theirs.", (*NODES, Field("least", "integer", "How many.", default=-1)))
+    text = "  votes: {least: 3, children: [succeed: {}]}\n"
+    assert _loaded(text, votes) == [] and _loaded(text, votes._replace(counts=("least",))) == ["BT047"]
+
+
+def test_what_can_keep_a_tree_from_containing_itself_for_ever_may_be_somebody_else_s(tmp_path: Path) -> None:
+    fields = (Field("key", "key", "What opens it."), Field("child", "node", "Behind it.", required=True))
+    gate = Kind("gate", "decorator", "Theirs.", fields)
+    path = tmp_path / "t.yaml"
+    for given, blocks, codes in (
+        ("", (), ["BT025"]), ("", ("key",), ["BT025"]), ("key: left, ", ("key",), []), ("", ("child",), []),
+    ):  # fmt: skip
+        path.write_text(
+            "version: 1\ntree: t\nblackboard: {left: {type: any}}\n"
+            f"root:\n  gate: {{{given}child: {{tree: t.yaml}}}}\n"
+        )
+        found = Loader(tmp_path, (gate._replace(blocks=blocks),)).file(path)
+        assert [d.code for d in found.diagnostics if d.severity == "error"] == codes

@@ -60,7 +60,7 @@ class ForAll(Composite):
         self.leaving |= self.copies
         self.going.extend(self.copies)
         self.copies = {}
-        room = self.context.services["room"]() + len(self.leaving) * self.size
+        room = self.context.growth.room + len(self.leaving) * self.size
         if len(self.items) * self.size > room:
             raise BtError(
                 f"{len(self.items):,} copies with {self.size} nodes each: the tree has room for {room:,} nodes more",
@@ -70,7 +70,7 @@ class ForAll(Composite):
     def shed(self, most: int) -> None:
         """The copies of an earlier round make way."""
         while self.going and most > 0:
-            self.asked.append(self.context.services["remove"](path_of(self.going.popleft())))
+            self.asked.append(self.context.growth.remove(path_of(self.going.popleft())))
             most -= 1
 
     def advance(self) -> Status:
@@ -101,7 +101,7 @@ class ForAll(Composite):
         def made(child: Behaviour, scope: Scope) -> None:
             self.copies[child] = Copy(index, scope)
 
-        self.asked.append(self.context.services["copy"](self, self.spec.children[0], opened, made))
+        self.asked.append(self.context.growth.copy(self, opened, made))
 
     def ended(self, copy: Copy, status: Status) -> None:
         self.results[copy.item] = status

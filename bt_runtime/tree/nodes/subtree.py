@@ -14,6 +14,7 @@ from bt_runtime.tree.usage import entry_named
 if TYPE_CHECKING:
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
+    from bt_runtime.tree.graft import Request
     from bt_runtime.tree.spec import NodeSpec, TreeSpec
     from bt_runtime.types import Json
 
@@ -22,7 +23,7 @@ class Subtree(Decorator):
     """Its one child is the subtree's root. A tree that contains itself gets that child when it is reached."""
 
     inner: Scope | None = None
-    asked: Any = None  # the request for the child of a recursive subtree
+    asked: Request | None = None  # the request for the child of a recursive subtree
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
@@ -53,7 +54,8 @@ class Subtree(Decorator):
     def grow(self) -> Status:
         """Asks for the subtree to be built here; it is there at the next tick."""
         if self.asked is None:
-            self.asked = self.context.services["grow"](self, self.spec.values["recursive"])
+            assert self.spec.again is not None
+            self.asked = self.context.growth.subtree(self, self.spec.again)
         if self.asked.refused:
             self.feedback_message = str(self.asked.refused)
             self.asked = None

@@ -1,0 +1,139 @@
+"""Where a tree grows, and from what: text that somebody gives, a tree that contains itself, a part written once.
+
+All of it comes down to one change: a checked spec, and the ground that its nodes will stand on once their path is
+known. What becomes of a change is in `graft.py` (asked for, spliced) and `shape.py` (made, between two ticks).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from py_trees.behaviour import Behaviour
+
+from bt_runtime.events import How
+from bt_runtime.tree.build import build_nodes
+from bt_runtime.tree.graft import Refused, Request
+from bt_runtime.tree.node import Node
+from bt_runtime.tree.nodes.for_all import ForAll
+from bt_runtime.tree.nodes.subtree import Subtree
+from bt_runtime.tree.shape import through
+
+if TYPE_CHECKING:
+    from bt_runtime.schema.kind import Registry
+    from bt_runtime.tree.blackboard import Scope
+    from bt_runtime.tree.context import Context
+    from bt_runtime.tree.engine import Engine
+    from bt_runtime.tree.loader import Loader
+    from bt_runtime.tree.spec import NodeSpec, TreeSpec
+
+
+class Owner(NamedTuple):
+    """What the nodes at a place belong to: their tree, and the scope in which they read and write."""
+
+    tree: TreeSpec
+    scope: Scope
+
+
+class Ground(NamedTuple):
+    """What new nodes share with those around them."""
+
+    context: Context
+    scope: Scope
+    folder: Path
+
+
+class Growth:
+    """Of one engine. Its nodes ask in their tick, anybody else at any time."""
+
+    def __init__(self, engine: Engine, loader: Callable[[], Loader]) -> None:
+        self.engine = engine
+        self.loader = loader  # a fresh one for each text: same project, skills and caps
+
+    @property
+    def room(self) -> int:
+        """How many nodes more the tree may have."""
+        return self.engine.shape.max_nodes - self.engine.nodes
+
+    def owner(self, node: Behaviour) -> Owner:
+        """Of this node: the innermost subtree that it stands in, and the scope of its copy if it is part of one."""
+        scope: Scope | None = None  # of a copy
+        at: Behaviour | None = node
+        while at is not None:
+            above = at.parent
+            if isinstance(above, ForAll) and isinstance(at, Node) and scope is None:
+                scope = at.scope
+            if isinstance(above, Subtree) and above.inner is not None:
+                return Owner(above.tree, scope or above.inner)
+            at = above
+        context = self.engine.context
+        if context.tree is None:
+            raise Refused("nodes that were made in Python belong to no tree that a text could be checked with")
+        return Owner(context.tree, scope or context.blackboard.root)
+
+    def registry(self, node: Behaviour) -> Registry:
+        """The kinds that a text below this node may use."""
+        return self.owner(node).tree.registry
+
+    # What is asked for -----------------------------------------------------------------------
+
+    def graft(self, how: How, path: str, text: str, index: int | None = None) -> Request:
+        """Nodes that somebody outside has written. Faults in the text are raised here and now."""
+        tree, scope = self.owner(self.engine.find(path))
+        spec = self.loader().fragment(text, tree, f"graft at {path}")
+
+        def ground(place: str) -> Ground:
+            if self.owner(self.engine.find(path)).scope is not scope:
+                raise Refused(f"the tree around {path} was replaced meanwhile", "ask again")
+            return Ground(self._inside(place), scope, tree.folder)
+
+        return self._ask(Request(how, path, index=index, text=text, name=spec.name or ""), spec, ground)
+
+    def plan(self, node: Node, text: str) -> Request:
+        """Nodes that a model planned, checked as any others, below the node that asked."""
+        tree = self.owner(node).tree
+        spec = self.loader().fragment(text, tree, f"plan of {node.path}")
+        request = Request("grow", node.path, text=text, name=spec.name or "")
+        return self._ask(request, spec, lambda place: Ground(node.inside, node.scope, tree.folder))
+
+    def subtree(self, node: Subtree, tree: TreeSpec) -> Request:
+        """A tree that contains itself was reached once more: its nodes, below the one that includes it."""
+
+        def ground(place: str) -> Ground:
+            return Ground(node.inside, node.open(tree, place.rpartition("/")[0]), tree.folder)
+
+        return self._ask(Request("grow", node.path, name=tree.name), tree.root, ground)
+
+    def copy(self, node: ForAll, opened: Callable[[str], Scope], made: Callable[[Behaviour, Scope], None]) -> Request:
+        """What stands below this node once more; each copy in a scope of its own."""
+        folder = self.owner(node).tree.folder
+        request = Request("insert", node.path)
+        return self._ask(
+            request,
+            node.spec.children[0],
+            lambda place: Ground(node.inside, opened(place), folder),
+            lambda child, on: made(child, on.scope),
+        )
+
+    def remove(self, path: str) -> Request:
+        return self.engine.request(Request("remove", path))
+
+    def _ask(
+        self, request: Request, spec: NodeSpec, ground: Callable[[str], Ground],
+        made: Callable[[Behaviour, Ground], None] = lambda child, on: None,
+    ) -> Request:  # fmt: skip
+        def make(place: str) -> Behaviour:
+            on = ground(place)
+            above, _, segment = place.rpartition("/")
+            child = build_nodes(spec, on.context, on.scope, segment, above, on.folder)
+            made(child, on)
+            return child
+
+        request.make = make
+        return self.engine.request(request)
+
+    def _inside(self, place: str) -> Context:
+        """What nodes that will stand at this path share."""
+        above = through(self.engine.find(place.rpartition("/")[0])) if place.count("/") > 1 else None
+        return above.inside if isinstance(above, Node) else self.engine.context
