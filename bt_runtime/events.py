@@ -72,6 +72,19 @@ class Tick(NamedTuple):
         return self.status is Status.RUNNING
 
 
+class Started(NamedTuple):
+    """The first tick is about to begin."""
+
+    tree: str
+
+
+class Ended(NamedTuple):
+    """The run was closed: nothing comes after this."""
+
+    status: Status  # of the latest tick
+    ticks: int
+
+
 # What was said and written -----------------------------------------------------------------------
 
 
@@ -206,7 +219,7 @@ AgentEvent = (
     Decided | Acting | Stepped | Expanded | PlanRefused | Retrieved | RetrievalFailed | Reflected | Rewriting
     | RolledBack | EpisodeBegun | EpisodeJudged | AgentEnded
 )  # fmt: skip
-Event = Tick | Line | Notice | Written | SkillEnded | WorldActed | Woken | AgentEvent
+Event = Started | Tick | Ended | Line | Notice | Written | SkillEnded | WorldActed | Woken | AgentEvent
 
 # As journals, the page and exports name them.
 NAMES: Mapping[type[Any], str] = {

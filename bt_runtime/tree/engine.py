@@ -16,14 +16,14 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.events import Applied, Halt, Slow, Tick
+from bt_runtime.events import Applied, Ended, Halt, Slow, Started, Tick
 from bt_runtime.tree import graft
 from bt_runtime.tree.blackboard import Blackboard
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.graft import Request
 from bt_runtime.tree.growth import Growth
 from bt_runtime.tree.loader import DEFAULT_CAPS, Loader
-from bt_runtime.tree.node import INVALID, RUNNING, adopt, halt, record_crash
+from bt_runtime.tree.node import INVALID, RUNNING, adopt, halt, record_crash, segment_of
 from bt_runtime.tree.shape import Shape
 from bt_runtime.tree.watchdog import Watchdog
 
@@ -59,6 +59,7 @@ class Engine:
         self.context = context
         context.growth = Growth(self, loader)
         self.count = 0
+        self.status: Status = INVALID  # of the latest tick
         self._lock = threading.RLock()
         self._closed = False
         self._halt: Halt | None = None  # asked for by a node inside its tick
@@ -101,6 +102,8 @@ class Engine:
     def tick(self) -> Tick:
         with self._lock:
             self._ready()
+            if not self.count:
+                self.context.emit(Started(segment_of(self.root)))
             self.count += 1  # from here on, what happens belongs to this tick
             if self.watchdog is not None:
                 self.watchdog.start()
@@ -127,6 +130,7 @@ class Engine:
             if applied or blackboard.stirred:
                 context.again()  # what was ticked before the change may see it now
             tick = self._recorded(status, applied)
+        self.status = tick.status
         self.context.emit(tick)
         if broke is not None:
             raise broke
@@ -158,6 +162,7 @@ class Engine:
             for change in self.context.requests:
                 change.cancel("the run was closed")
             self.context.requests.clear()
+        self.context.emit(Ended(self.status, self.count))
 
     def _ready(self) -> None:
         if self._closed:

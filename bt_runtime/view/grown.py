@@ -7,12 +7,11 @@ from typing import Any
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.journal.layout import NodeRow
+from bt_runtime.schema.registry import BUILT_IN
 from bt_runtime.tree.node import path_of
 from bt_runtime.types import Json
 from bt_runtime.view.event import Event
 from bt_runtime.view.gist import family_of, gist
-
-AGENTS = frozenset({"agent", "plan", "reflect", "rewrite", "verify", "rollback", "episode"})
 
 
 class Grown:
@@ -43,7 +42,7 @@ class Grown:
             self._stand(row, parent)
             touched.add(parent)
             segment = "." if guarded else row.path.rpartition("/")[2]
-            family, says = self.known.get(row.path, ("agent" if row.kind in AGENTS else "", ""))
+            family, says = self.known.get(row.path, (_family(row.kind), ""))
             name = row.name if row.name != row.kind else ""
             add.append(self.rows.setdefault(row.number, [row.number, parent, segment, row.kind, family, name, says]))
             before = row
@@ -100,6 +99,12 @@ class Grown:
         for change in told.split():
             found[int(change[:-1])] = change[-1].upper()
         return [[number, status] for number, status in found.items() if number in self.paths]
+
+
+def _family(kind: str) -> str:
+    """Of a node that grew: one that every tree has, a class of Python's, or a skill."""
+    found = BUILT_IN.get(kind)
+    return found.family if found is not None else "foreign" if kind[:1].isupper() else "skill"
 
 
 def _described(head: Mapping[str, Any]) -> dict[str, tuple[str, str]]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
+from bt_runtime.agents.plan_text import Unreadable, goals, read_plan
 from bt_runtime.journal.reading import Recording
 from bt_runtime.types import Json
 from bt_runtime.view.event import Event
@@ -59,8 +61,9 @@ class Retold:
             yield from self._goal(number, str(body["goal"]))
         told = {k: plain(v, MOST_TEXT) for k, v in body.items() if k not in ("path", "id", "what", "k", "t")}
         yield {**told, "k": "agent", "t": self.time, "id": number, "what": kind}
-        if kind == "act":
-            self.spent["steps"] += 1
+        if kind in ("act", "expand"):
+            self.spent["steps"] += kind == "act"
+            self.spent["nodes"] += _parts(str(body.get("plan", ""))) if kind == "expand" else 0
             yield self._event("spent", **self.spent)
 
     def _goal(self, number: int, goal: str) -> Iterator[Event]:
@@ -149,6 +152,13 @@ class Retold:
 
     def _event(self, k: str, **what: Json) -> Event:
         return {"k": k, "t": self.time, **what}
+
+
+def _parts(plan: str) -> int:
+    """How many goals a plan has: that many agents grew."""
+    with suppress(Unreadable):
+        return len(list(goals(read_plan(plan))))
+    return 0
 
 
 def untagged(value: Json) -> Json:

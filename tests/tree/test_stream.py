@@ -64,7 +64,7 @@ def test_a_listener_that_raises_is_told_of_once_and_harms_neither_the_run_nor_it
         run.blackboard["y"] = 1  # from outside: it wakes the runner
         assert run.spin() is SUCCESS
         run.listen(broken)
-    assert len(deaf) == len(kinds) + 1
+    assert len(deaf) == len(kinds) + 2  # the last one at `Ended`
     warned = [line for line in lines if isinstance(line, Notice)]
     assert len(warned) == len(deaf) and all("OSError: deaf" in line.text for line in warned)
     assert [line.text for line in lines if not isinstance(line, Notice)] == ["one", "two"]
@@ -132,3 +132,14 @@ def test_every_kind_of_event_is_in_the_one_file_and_what_agents_tell_has_a_name(
     parts = {events.Halt, events.Crash, events.Applied, events.Slow}  # of a tick
     assert told - parts == set(events.Event.__args__)
     assert set(NAMES) == set(events.AgentEvent.__args__) and len(set(NAMES.values())) == len(NAMES)
+
+
+def test_a_run_says_first_that_it_starts_and_last_that_it_has_ended():
+    heard = []
+    with Run(load(SAYS), clock=Manual()) as run:
+        run.listen(heard.append)
+        assert run.spin() is SUCCESS
+        ticks = run.engine.count
+    run.close()
+    assert heard[0] == events.Started("t") and heard[-1] == events.Ended(SUCCESS, ticks)
+    assert sum(isinstance(event, events.Started | events.Ended) for event in heard) == 2

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from scenes import house_run
 from test_picture import as_it_is, as_shown
 
 from bt_runtime.diagnose import BtError
@@ -76,7 +77,7 @@ def _line(event: Event) -> tuple[str, ...]:
     return event["k"], event.get("path", ""), event.get("level", ""), event.get("text", event.get("message", ""))
 
 
-def by_tick(events: Iterator[Event] | list[Event]) -> dict[int, dict[str, Any]]:
+def by_tick(events: Iterator[Event], seen: Any = seen) -> dict[int, dict[str, Any]]:
     """What stands when a tick has been told, with what happened until the next."""
     found, picture = {0: {}}, Picture()
     for event in events:
@@ -114,6 +115,39 @@ def test_what_one_sees_live_is_what_the_journal_tells_at_every_tick(tmp_path, se
     del live[30]  # its end halts it
     for number, now in live.items():
         assert now["tree"] == real[number]
+        then = recorded[max(n for n in recorded if n <= number)]
+        for part in now:
+            assert then[part] == now[part], (number, part)
+
+
+def agents(picture: Picture) -> dict[str, Any]:
+    """What is seen of agents and their world: texts by the place of the node, since its number is another one."""
+    at = {id: path(picture, spot) for id, spot in picture.spots.items()}
+    return {
+        **seen(picture),
+        "families": [(path(picture, spot), spot.row[4]) for spot in picture.in_order()],
+        "goals": {at[id]: event["goal"] for id, event in picture.goals.items()},
+        "prompts": {at[id] for id in picture.prompts},
+        "told": {at[id]: [_told(event) for event in events] for id, events in picture.told.items()},
+        "world": picture.latest.get("world", {}).get("picture"),
+        "spent": {key: n for key, n in picture.latest.get("spent", {}).items() if key not in ("k", "t")},
+    }
+
+
+def _told(event: Event) -> tuple[Any, ...]:
+    return tuple(event.get(key) for key in ("what", "move", "text", "sentence", "observation", "plan", "why", "detail"))
+
+
+def test_agents_their_goals_what_they_tell_and_spend_and_their_world_are_the_same_at_every_tick(tmp_path):
+    feed, live = Feed(most=None), {}
+    with house_run(clock=Manual(), journal=tmp_path / "runs") as run:
+        Watch(run, feed)
+        while (tick := run.tick()).running:
+            live[tick.number] = agents(feed.picture())
+        file = run.journal.path
+    recorded = by_tick(events_of(file), agents)
+    assert len(live) > 50 and live[max(live)]["spent"]["nodes"] > 2
+    for number, now in live.items():
         then = recorded[max(n for n in recorded if n <= number)]
         for part in now:
             assert then[part] == now[part], (number, part)
