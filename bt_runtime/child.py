@@ -7,17 +7,14 @@ was sent would then run as soon as a worker starts there.
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime import orphan
-
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # `btr --help` starts none, and waits for none of these
+    import subprocess
     from multiprocessing.context import SpawnContext
 
 HOME = str(Path(__file__).resolve().parents[1])  # where the package itself is found
@@ -51,19 +48,25 @@ def environment(**more: str) -> dict[str, str]:
 def start(
     words: Sequence[str],
     env: dict[str, str] | None = None,
-    at_death: signal.Signals = signal.SIGKILL,
+    at_death: int = 9,  # SIGKILL
     **how: Any,
 ) -> subprocess.Popen[bytes]:
     """A process that lives beside us, and no longer. `at_death`: what it is sent when we die, where it heeds that.
 
     SIGCONT is for one that has something to put away: even stopped, it wakes, finds its line cut, and ends by itself.
     """
+    import subprocess
+
+    from bt_runtime import orphan
+
     surroundings = {**(env or environment()), **orphan.named(at_death)}
     return orphan.kept(lambda: subprocess.Popen(list(words), env=surroundings, **how))
 
 
 def said(code: str, seconds: float) -> str:
     """What a few lines of Python print in a process of their own. Raises as `subprocess` does."""
+    import subprocess
+
     words = [sys.executable, "-P", "-c", code]
     done = subprocess.run(words, capture_output=True, text=True, timeout=seconds, check=True, env=environment())
     return done.stdout

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import os
 import queue
-import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # `btr --help` starts no process, and does not wait for these
+    import subprocess
+    from concurrent.futures import Future
 
 Make = Callable[[], "subprocess.Popen[bytes]"]
 _PARENT = "BTR_PARENT"  # "number of the process that started it:signal"
 _PR_SET_PDEATHSIG = 1
 
 
-def named(at_death: signal.Signals) -> dict[str, str]:
+def named(at_death: int) -> dict[str, str]:
     """What `heed` in the child wants to find in its environment."""
     return {_PARENT: f"{os.getpid()}:{int(at_death)}"}
 
@@ -45,6 +47,8 @@ class _Keeper:
         self.runs = False
 
     def make(self, what: Make) -> subprocess.Popen[bytes]:
+        from concurrent.futures import Future
+
         with self.lock:
             if not self.runs:
                 threading.Thread(target=self._run, name="btr-starter", daemon=True).start()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from collections.abc import Sequence
-from importlib.metadata import entry_points
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -102,7 +101,7 @@ def _places(top: str) -> list[Path] | None:
     spec = found.__spec__ if found is not None else None
     if found is None:
         try:
-            spec = find_spec(top)
+            spec = importlib.util.find_spec(top)
         except (ImportError, ValueError):
             return None
     if spec is None:
@@ -115,6 +114,8 @@ def _places(top: str) -> list[Path] | None:
 
 def _registered() -> set[str]:
     """Packages that have said by an entry point that they belong to us."""
+    from importlib.metadata import entry_points
+
     found = entry_points()
     ours = (group for group in found.groups if group.startswith("bt_runtime."))
     return {e.value.partition(":")[0].partition(".")[0] for group in ours for e in found.select(group=group)}

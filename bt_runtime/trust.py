@@ -5,11 +5,9 @@ Nothing here asks anybody: commands do (`cli/trusting.py`), programs that use th
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import NamedTuple, Protocol
-from urllib.parse import urlsplit
 
 from bt_runtime.diagnose import BtError
 
@@ -47,6 +45,8 @@ def may_send(address: str, folder: Path) -> None:
 
 def beyond(address: str) -> bool:
     """Is it another machine's?"""
+    from urllib.parse import urlsplit
+
     try:
         return urlsplit(address).hostname not in LOOPBACK
     except ValueError:
@@ -125,6 +125,8 @@ def _of_environment() -> set[str]:
 
 
 def _kept() -> dict[str, dict[str, str]]:
+    import json
+
     found: object = {}
     try:
         found = json.loads(place().read_text("utf-8"))
@@ -142,6 +144,7 @@ def _texts(found: object) -> dict[str, str]:
 
 def _keep(kept: dict[str, dict[str, str]]) -> None:
     """Whole or not at all, and for nobody else to write."""
+    import json
     import tempfile
 
     home = place()
