@@ -8,22 +8,10 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "bt_runtime"
-FLOORS = [
-    {"types", "events"},
-    {"child", "diagnose", "importing", "orphan", "project", "trust"},
-    {"source", "expression", "diagnose_format", "explain"},
-    {"reach"},
-    {"schema"},
-    {"skills", "llm", "memory", "envs", "plans"},
-    {"tree"},
-    {"journal"},
-    {"agents"},
-    {"config", "equipment", "generated", "init"},
-    {"runtime"},
-    {"playback"},
-    {"testing", "pytest_plugin", "render", "view", "bench", "distill", "interop", "optimise"},
-    {"cli"},
-]
+PAGE = (Path(__file__).parents[1] / "docs" / "architecture.md").read_text("utf-8")
+TABLE = PAGE.partition("## Floors")[2].partition("```text\n")[2].partition("```")[0]
+# from the bottom: in each line of the page's table the names before the gap
+FLOORS = [set(line.partition("  ")[0].split()) for line in reversed(TABLE.splitlines())]
 LEVEL = {part: level for level, parts in enumerate(FLOORS) for part in parts}
 OUTSIDE = {"llm", "memory", "envs", "plans"}
 
