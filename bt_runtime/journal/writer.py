@@ -27,6 +27,7 @@ EVERY = 0.25  # seconds between two batches, when nobody asks for one
 LARGEST = 5000  # entries of one batch
 LETTERS = {Status.INVALID: "I", Status.RUNNING: "R", Status.SUCCESS: "S", Status.FAILURE: "F"}
 ALWAYS = frozenset({"graft", "halt", "halted", "result", "verdict", "closed", "full"})  # noted even when it is full
+_BOUNDARY = ("boundary",)
 _ROW = 200  # bytes that an entry takes in memory besides its text, roughly
 _CHECKED = 64  # batches between two looks at the file's size
 
@@ -95,8 +96,14 @@ class Writer:
         return ticket
 
     def soon(self) -> None:
-        """A boundary: a decision was taken, an action has ended. Write it down now, and to the disk."""
-        self.queue.append(("boundary",))
+        """A boundary: a decision was taken, an action has ended. Write it down now, and to the disk.
+
+        One behind another says nothing more, and however many there are keep nobody waiting.
+        """
+        with suppress(IndexError):  # the one that writes has just taken it
+            if self.queue[-1] is _BOUNDARY:
+                return
+        self.queue.append(_BOUNDARY)
         self.wanted.set()
 
     def close(self) -> None:

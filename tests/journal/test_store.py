@@ -19,8 +19,9 @@ from bt_runtime.journal.layout import HEAD
 from bt_runtime.journal.lines import lines
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
-from bt_runtime.journal.store import Limits
+from bt_runtime.journal.store import Limits, Store
 from bt_runtime.journal.texts import Texts, Whole
+from bt_runtime.journal.writer import Writer
 from bt_runtime.playback.replay import replay
 from bt_runtime.playback.resume import CannotResume, resume
 from bt_runtime.runtime import Run, load
@@ -201,3 +202,12 @@ def test_a_run_that_is_made_of_more_than_a_journal_takes_is_refused_before_it_be
 
 
 INPUT = "version: 1\ntree: t\ninputs: {a: {type: string}}\nroot: {succeed: {}}\n"
+
+
+def test_boundaries_that_nothing_lies_between_are_one(tmp_path):
+    """However often one is said, whoever waits for the disk is not kept waiting behind them."""
+    writer = Writer(Store(tmp_path / "r.btr"), Texts())
+    writer.close()  # nothing takes from the queue any more
+    for _ in range(1000):
+        writer.soon()
+    assert len(writer.queue) == 1
