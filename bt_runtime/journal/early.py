@@ -23,6 +23,9 @@ class Early(Writer):
         ticket.settle()
         return ticket
 
+    def keep_up(self) -> None:
+        """Nobody writes yet."""
+
     def close(self) -> None:
         self.closing = True
 

@@ -259,6 +259,8 @@ class Recorder:
         changed = tick.changes or tick.resets
         if changed and tape.writer is not None and tick.number >= self.since and not tape.broken:
             tape.writer.changes(tick.number, tick.changes, tick.resets)
+        if tape.writer is not None:
+            tape.writer.keep_up()
         self.ticks = tick.number
 
     def _number(self, tick: int) -> None:

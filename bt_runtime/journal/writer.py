@@ -27,6 +27,8 @@ EVERY = 0.25  # seconds between two batches, when nobody asks for one
 LARGEST = 5000  # entries of one batch
 LETTERS = {Status.INVALID: "I", Status.RUNNING: "R", Status.SUCCESS: "S", Status.FAILURE: "F"}
 ALWAYS = frozenset({"graft", "halt", "halted", "result", "verdict", "closed", "full"})  # noted even when it is full
+BEHIND = 64  # entries still to be written, beyond which ticks leave it a moment while somebody waits for the disk
+MOMENT = 0.0005  # seconds
 _BOUNDARY = ("boundary",)
 _ROW = 200  # bytes that an entry takes in memory besides its text, roughly
 _CHECKED = 64  # batches between two looks at the file's size
@@ -64,6 +66,7 @@ class Writer:
         self.queue: deque[tuple[Any, ...]] = deque()  # appended to by any thread, taken from by the one that writes
         self.waiting: deque[_Made] = deque()  # what could not be written yet, in order
         self.trouble: Trouble | None = None
+        self.latest: Ticket | None = None  # that somebody asked for
         self.mark = Mark(store.path)
         self.tick, self.ended = 0, ""  # the last tick of which something was written; how the run ended
         self.wanted = threading.Event()
@@ -88,7 +91,7 @@ class Writer:
         self.queue.append(("head", name, codec.text(value)))
 
     def durable(self, wake: Callable[[], None] = lambda: None) -> Ticket:
-        ticket = Ticket(wake)
+        ticket = self.latest = Ticket(wake)
         self.queue.append(("ticket", ticket))
         self.wanted.set()
         if self.closing:
@@ -105,6 +108,12 @@ class Writer:
                 return
         self.queue.append(_BOUNDARY)
         self.wanted.set()
+
+    def keep_up(self) -> None:
+        """A program that ticks without a pause outruns any writer, and a skill would wait for its record for ever."""
+        awaited = self.latest is not None and not self.latest.done
+        if awaited and len(self.queue) > BEHIND and not self.closing:
+            time.sleep(MOMENT)
 
     def close(self) -> None:
         if self.closing:
