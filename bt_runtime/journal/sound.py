@@ -174,7 +174,7 @@ def head(found: Mapping[str, Any]) -> None:
     if found["task"] is not None:
         _shaped(found["task"], _TASK)
     for model in found["models"].values():
-        need(isinstance(model, dict) and isinstance(model.get("template"), str | dict | None))
+        need(isinstance(model, dict) and "template" in model and isinstance(model["template"], str | dict | None))
     try:
         need(isinstance(codec.full(found["inputs"]), dict))
         need(found["budget"] is None or all(isinstance(v, int | float) for v in codec.full(found["budget"])))
