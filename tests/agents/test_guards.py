@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from bt_runtime.agents.budget import Budget
@@ -198,3 +200,11 @@ def test_a_missing_model_is_a_failure_that_says_how_to_name_one(start):
     run.context.services.pop("model")
     assert run.spin(ticks=10) is FAILURE
     assert "--model" in next(iter(run.context.crashes)).traceback
+
+
+@pytest.mark.parametrize("kind", ["agent", "plan"])
+def test_an_agent_that_names_no_time_has_one(kind):
+    from bt_runtime.schema import agents
+
+    (found,) = [k for k in vars(agents).values() if getattr(k, "name", "") == kind]
+    assert 0 < found.field("seconds").default < math.inf

@@ -6,6 +6,8 @@ import math
 import os
 import random
 import resource
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -111,3 +113,20 @@ def peak() -> float:
 
 def test_there_are_forty_modes_and_more():
     assert len(NAMED) >= 40
+
+
+LEAVES = """
+import sys
+from bt_runtime.llm.endpoint import Endpoint
+jobs = [Endpoint(sys.argv[1]).write("x") for _ in range(3)]
+print("asked", flush=True)
+"""
+
+
+@pytest.mark.parametrize("mode", ["silent", "drips_body", "endless_continue"])
+def test_a_program_that_ends_does_not_wait_for_a_server(hostile, mode):
+    """Nothing was closed or cancelled, and a whole answer would have had two minutes."""
+    done = subprocess.run(
+        [sys.executable, "-c", LEAVES, hostile.address(mode)], capture_output=True, text=True, timeout=GUARD
+    )
+    assert (done.returncode, done.stdout) == (0, "asked\n"), done.stderr
