@@ -71,7 +71,7 @@ def test_placing_moves_what_is_named_and_nothing_else() -> None:
         ("bedroom", "cellar", 3, "`scene` names the sort of room"),
         ("version: 1", "version: 2", 1, "version 1"),
         ("room: closet", "rom: closet", 2, "a room has no field `rom`"),
-        ("furniture:", "furniture: [", 6, "not YAML"),
+        ("furniture:", "furniture: [", 6, "a value should stand here"),
     ],
 )
 def test_a_fault_is_told_with_its_line(old: str, new: str, line: int, message: str) -> None:
