@@ -123,8 +123,6 @@ class Recorder:
 
     def _summed(self, run: Any, given: dict[str, Any]) -> dict[str, str]:
         """What a new journal begins with."""
-        if self.recording is not None:
-            return {}
         head = self._head(run, given)
         kept = {name: codec.text(value) for name, value in {**head, "sum": head_sum(head)}.items()}
         if sum(len(value.encode()) for value in kept.values()) > HEAD:
