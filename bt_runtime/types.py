@@ -56,7 +56,10 @@ class Model(Protocol):
         mode: Literal["exact", "greedy", "scores"] = "exact",
         normalise: bool = False,
     ) -> Job[Choice]:
-        """The likeliest option after the prompt; each is ended by the model's terminator, a line break by default."""
+        """The likeliest option after the prompt; each is ended by the model's terminator, a line break by default.
+
+        One that ends with a blank is a beginning, to be written on, and is ended by nothing.
+        """
 
     def decide(
         self,

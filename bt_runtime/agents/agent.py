@@ -8,16 +8,17 @@ from typing import Any, Literal
 from py_trees.common import Status
 
 from bt_runtime.agents import recalling
+from bt_runtime.agents.actions import Actions
 from bt_runtime.agents.deciding import PAUSE, Life
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.growing import Growing, family_of
 from bt_runtime.agents.loops import cycle
-from bt_runtime.agents.prompt import Prompt, agent_prompt, guided, system_text
+from bt_runtime.agents.prompt import Prompt, agent_prompt, equipped, guided, system_text
 from bt_runtime.agents.story import ACT, OPENINGS, Family, Step, written
 from bt_runtime.agents.surroundings import DONE, FAILURE, Surroundings
 from bt_runtime.events import Acting, Decided, Stepped
 from bt_runtime.tree.node import RUNNING, SUCCESS
-from bt_runtime.types import Observation
+from bt_runtime.types import Grammar, Observation
 
 Turn = Generator[Any, Any, Ending | None]
 _AS_END = {"done": "success", "expanded": "expand"}
@@ -40,10 +41,12 @@ class Agent(Growing):
         self.invalid = 0
         self.moves = [str(m) for m in self.value("moves")]
         self.notes = [str(n) for n in self.value("notes")]
-        self.around = Surroundings(self.context, self.path, bool(self.spec.values["recall"]))
+        self.actions = Actions(self)
+        self.around = Surroundings(self.context, self.path, bool(self.spec.values["recall"]), self.actions)
         self.opening = self.around.opening() + self.last_action()
         told = {"moves": self.moves, "recall": "act" in self.moves and bool(self.around.kinds())}
-        self.system = guided(system_text(self.spec.values["prompt"] or "agent", told), self.guide())
+        system = equipped(system_text(self.spec.values["prompt"] or "agent", told), self.actions.described())
+        self.system = guided(system, self.guide())
         self.family = family_of(self)
         self.examples = yield from recalling.examples(self)
         while True:
@@ -68,13 +71,13 @@ class Agent(Growing):
         how, model, prompt = self.spec.values["choose"], self.model(), self.text()
         if len(moves) == 1:
             choice = yield from self.asked(model.choose(prompt + ACT, said, mode=how))
-            opening, sentence = ACT, choice.text.strip()
+            opening, sentence = ACT, choice.text.removeprefix(" ")
         else:
             mode: Literal["exact", "greedy"] = "greedy" if how == "greedy" else "exact"
             choice = yield from self.asked(model.decide(prompt, moves, mode=mode))
             opening = next(o for o in moves if choice.text.startswith(o))
-            sentence = choice.text[len(opening) :].strip()
-        self.context.emit(Decided(self.path, opening, sentence, choice.logprob, choice.margin))
+            sentence = choice.text[len(opening) :].removeprefix(" ")
+        self.context.emit(Decided(self.path, opening, sentence.strip(), choice.logprob, choice.margin))
         move = OPENINGS[opening]
         if move == "act":
             return (yield from self.act(sentence))
@@ -90,16 +93,21 @@ class Agent(Growing):
         self.add(Step("think", thought))
         return None
 
-    def act(self, sentence: str) -> Turn:
+    def act(self, begun: str) -> Turn:
+        sentence, written = begun.strip(), ""
         if sentence == DONE:
             return Ending("done")
         if sentence == FAILURE:
             last = self.steps[-1] if self.steps else None
             return Ending("failure", last.text if last is not None and last.move == "think" else "")
+        phrase = self.actions.unfinished(begun)
+        if phrase is not None:
+            written = yield from self.line(f"{ACT} {sentence}", Grammar("regex", phrase.pattern()))
+            sentence = f"{sentence} {written}"
         for spent in (self.spent, self.whole):
             spent.steps += 1
         self.context.emit(Acting(self.path, sentence))
-        done = yield self.around.act(sentence)
+        done = yield self.around.act(begun, written)
         observation: Observation = done.value
         self.around.noticed(sentence, observation)
         shown = self.spec.values["show"]
@@ -126,12 +134,13 @@ class Agent(Growing):
         self.invalid = self.invalid + 1 if refused else 0
         return None
 
-    def line(self, opening: str) -> Generator[Any, Any, str]:
-        """Free text to the end of the line."""
+    def line(self, opening: str, grammar: Grammar | None = None) -> Generator[Any, Any, str]:
+        """Text to the end of the line, free or under a grammar."""
         values = self.spec.values
+        how: dict[str, Any] = {} if grammar is None else {"grammar": grammar}
         wrote = yield from self.asked(
             self.model().write(
-                self.text() + opening, stop=["\n"], max_tokens=values["think_tokens"],
+                self.text() + opening, **how, stop=["\n"], max_tokens=values["think_tokens"],
                 temperature=float(values["temperature"]), seed=self.seed(),
             )
         )  # fmt: skip

@@ -6,7 +6,7 @@ tick never waits, and halting the node closes the generator and cancels the job 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from py_trees.behaviour import Behaviour
@@ -22,6 +22,7 @@ from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree
 
 if TYPE_CHECKING:
+    from bt_runtime.schema.kind import Kind
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
     from bt_runtime.tree.spec import NodeSpec
@@ -138,9 +139,9 @@ class Deciding(Parent):
         if self.children:
             self.shedding = self.context.growth.remove(path_of(self.children[0]))
 
-    def grow(self, text: str) -> Generator[Any, Any, None]:
+    def grow(self, text: str, kinds: Sequence[Kind] = ()) -> Generator[Any, Any, None]:
         """Asks for a subtree below this node and waits until it is there. Raises what speaks against it."""
-        request = self.context.growth.plan(self, text)
+        request = self.context.growth.plan(self, text, kinds)
         yield request  # `poll` raises when it is refused
 
     # The world around ------------------------------------------------------------------------

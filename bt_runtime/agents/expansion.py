@@ -10,7 +10,7 @@ import yaml
 
 from bt_runtime.agents.budget import Budget
 from bt_runtime.agents.loops import duplicates, is_search, repeats_ancestor, same_goal
-from bt_runtime.agents.plan_text import Act, Fail, Goal, Group, Part, Unreadable, goals
+from bt_runtime.agents.plan_text import Act, Do, Fail, Goal, Group, Part, Unreadable, goals
 from bt_runtime.diagnose import nearest
 from bt_runtime.schema.kind import Registry
 from bt_runtime.skills.sentence import Sentence
@@ -151,6 +151,9 @@ def _node(part: Part, leaf: str, given: Mapping[str, Json], registry: Registry) 
         return {"tree": {"file": leaf, "with": {**{k: _plain(v) for k, v in given.items()}, "goal": _plain(part.text)}}}
     if isinstance(part, Act):
         return _skill(part.sentence, registry)
+    if isinstance(part, Do):
+        named = {name: _plain(value) for name, value in part.fields}
+        return {part.skill: named.get("", named)}
     if isinstance(part, Fail):
         return {"fail": _plain(part.why) or "given up"}
     children = [_node(p, leaf, given, registry) for p in part.parts]

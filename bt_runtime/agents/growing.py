@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from py_trees import composites
 from py_trees.behaviour import Behaviour
 
+from bt_runtime.agents.actions import Actions
 from bt_runtime.agents.budget import Budget, Spent
 from bt_runtime.agents.deciding import Deciding, above, goal_of
 from bt_runtime.agents.expansion import Situation, as_yaml, objections
@@ -24,6 +25,7 @@ from bt_runtime.tree.nodes.parent import Composite
 from bt_runtime.tree.nodes.subtree import Subtree
 
 if TYPE_CHECKING:
+    from bt_runtime.schema.kind import Registry
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
     from bt_runtime.tree.spec import NodeSpec
@@ -35,6 +37,8 @@ UNUSABLE, CUT_OFF = "This plan cannot be used: ", "The plan was cut off: make it
 
 class Growing(Deciding):
     """`plans` are those made since something was last learnt; `warned` are mild objections that were made already."""
+
+    actions: Actions
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
@@ -94,7 +98,7 @@ class Growing(Deciding):
         return text, ""
 
     def graft_plan(self, text: str) -> Generator[Any, Any, None]:
-        plan = read_plan(text)
+        plan = read_plan(text, [kind.name for kind in self.actions.kinds])
         against = objections(plan, self.situation())
         if against:
             self.warned |= {o.code for o in against if o.mild}
@@ -102,8 +106,8 @@ class Growing(Deciding):
             raise Unreadable("; ".join(o.text for o in against))
         values = self.spec.values
         given = {name: computed(value, self.scope) for name, value in values["with"].items()}
-        whole = as_yaml(plan, str(values["leaf"]), given, self.context.growth.registry(self))
-        yield from self.grow(whole)
+        whole = as_yaml(plan, str(values["leaf"]), given, self.kinds())
+        yield from self.grow(whole, self.actions.kinds)
         self.whole.nodes += len(list(goals(plan)))
         self.plans.append(plan)
         self.context.emit(Expanded(self.path, text, whole))
@@ -123,8 +127,17 @@ class Growing(Deciding):
         kinds = [Kind(form.name, form.shape) for form in forms(registry) if form.shape in ("children", "sentence")]
         skilled = world is not None and any(kind.family == "skill" for kind in registry)
         acts = tuple(world.skills()) if skilled else ()
-        room = Room(int(budget.levels), int(budget.width), int(budget.length))
-        return expansion(kinds, room, acts, subgoals=bool(self.spec.values["leaf"]))
+        room, subgoals = Room(int(budget.levels), int(budget.width), int(budget.length)), bool(self.spec.values["leaf"])
+        if not self.actions.kinds:
+            return expansion(kinds, room, acts, subgoals)
+        offer = self.actions.planned()
+        allowed = tuple(filter(self.actions.lets, acts))
+        return expansion([*kinds, *offer.leaves], room, (*allowed, *offer.sentences), subgoals, open=offer.open)
+
+    def kinds(self) -> Registry:
+        """What the leaves of a plan may be: the tree's skills, or those that are allowed."""
+        own = bool(self.actions.kinds) or self.actions.names is not None
+        return self.actions.registry() if own else self.context.growth.registry(self)
 
     def guide(self) -> str:
         """The plan that is followed: this node's own, else that of whoever it is a part of."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bt_runtime.agents import recalling
+from bt_runtime.agents.actions import Actions
 from bt_runtime.agents.deciding import PAUSE, Life
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.growing import Growing, family_of
-from bt_runtime.agents.prompt import agent_prompt, guided, system_text
+from bt_runtime.agents.prompt import agent_prompt, equipped, guided, system_text
 from bt_runtime.agents.story import Step
 from bt_runtime.agents.surroundings import Surroundings
 
@@ -19,10 +20,12 @@ class Plan(Growing):
         self.plans, self.warned = [], set()
         values = self.spec.values
         form = str(values["form"])
-        opening = Surroundings(self.context, self.path, recall=False).opening()
+        self.actions = Actions(self)
+        opening = Surroundings(self.context, self.path, False, self.actions).opening()
         notes = [str(n) for n in self.value("notes")]
         examples = yield from recalling.examples(self)
-        system = guided(system_text(values["prompt"] or _PROMPTS[form], {"moves": ["expand"]}), self.guide())
+        text = system_text(values["prompt"] or _PROMPTS[form], {"moves": ["expand"]})
+        system = guided(equipped(text, self.actions.described()), self.guide())
         steps: list[Step] = []
         for _ in range(int(values["max_invalid"])):
             over = self.over()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Literal, NamedTuple
 
 from bt_runtime import source
 from bt_runtime.diagnose import BtError
 from bt_runtime.source import Limits, Listing, Mapping, Node, Scalar
+from bt_runtime.types import Json
 
 Control = Literal["sequence", "fallback", "parallel"]
 CONTROLS: tuple[Control, ...] = ("sequence", "fallback", "parallel")
@@ -29,6 +30,18 @@ class Act(NamedTuple):
     sentence: str
 
 
+class Do(NamedTuple):
+    """A skill as a node, with its fields."""
+
+    skill: str
+    fields: tuple[tuple[str, Json], ...]
+
+    @property
+    def text(self) -> str:
+        said = ", ".join(f"{name}: {value}" for name, value in self.fields)
+        return f"{self.skill} {said}".strip()
+
+
 class Fail(NamedTuple):
     why: str
 
@@ -38,15 +51,16 @@ class Group(NamedTuple):
     parts: tuple[Part, ...]
 
 
-Part = Goal | Act | Fail | Group
+Part = Goal | Act | Do | Fail | Group
 
 
 class Unreadable(BtError):
     """A plan cannot be read; the message is written for the model that wrote it."""
 
 
-def read_plan(text: str) -> Group:
-    """Any of the forms. A lone subgoal or action is a sequence of one."""
+def read_plan(text: str, skills: Collection[str] | None = ()) -> Group:
+    """Any of the forms. A lone subgoal or action is a sequence of one. `skills`: those that may stand as nodes;
+    None takes any name, of a plan that was accepted before."""
     if len(text) > MOST_TEXT:
         raise Unreadable(f"the plan is too long: {len(text)} characters, at most {MOST_TEXT}")
     body = _unfenced(text)
@@ -57,7 +71,7 @@ def read_plan(text: str) -> Group:
         if _ORDER.search(body) or _STEP.search(body)
         else _lists(body)
         if _FLOW.search(body)
-        else _dialect(body)
+        else _dialect(body, skills)
     )
     return part if isinstance(part, Group) else Group("sequence", (part,))
 
@@ -71,6 +85,8 @@ def goals(part: Part) -> Iterator[str]:
         yield part.text
     elif isinstance(part, Act):
         yield part.sentence
+    elif isinstance(part, Do):
+        yield part.text
 
 
 def _unfenced(text: str) -> str:
@@ -83,7 +99,7 @@ def _unfenced(text: str) -> str:
 # The smaller dialect ----------------------------------------------------------------------------
 
 
-def _dialect(text: str) -> Part:
+def _dialect(text: str, skills: Collection[str] | None) -> Part:
     document = source.parse(text, "plan", _LIMITS)
     if document.diagnostics:
         first = document.diagnostics[0]
@@ -91,10 +107,10 @@ def _dialect(text: str) -> Part:
         raise Unreadable(f"the plan is no YAML: {first.message}{where}")
     if document.root is None:
         raise Unreadable("the plan is empty")
-    return _part(document.root, 0)
+    return _part(document.root, 0, skills)
 
 
-def _part(node: Node, depth: int) -> Part:
+def _part(node: Node, depth: int, skills: Collection[str] | None) -> Part:
     if depth > 20:
         raise Unreadable("the plan is nested too deeply")
     if isinstance(node, Scalar):
@@ -107,7 +123,9 @@ def _part(node: Node, depth: int) -> Part:
         raise Unreadable(f"a part of a plan has one key, this has {len(node.pairs)}: {', '.join(node.keys())[:80]}")
     key, value = node.pairs[0]
     if key.text in CONTROLS:
-        return _group(key.text, value, depth)
+        return _group(key.text, value, depth, skills)
+    if key.text.isidentifier() if skills is None else key.text in skills:
+        return _do(key.text, value)
     if key.text in ("act", "fail"):
         if not isinstance(value, Scalar):
             raise Unreadable(f"`{key.text}` takes one sentence")
@@ -122,12 +140,22 @@ def _part(node: Node, depth: int) -> Part:
     )
 
 
-def _group(control: str, value: Node, depth: int) -> Group:
+def _do(skill: str, value: Node) -> Do:
+    if isinstance(value, Mapping):
+        return Do(skill, tuple((name.text, each.data()) for name, each in value))
+    if isinstance(value, Scalar) and value.value is not None:
+        return Do(skill, (("", value.value),))  # its one parameter, bare
+    if isinstance(value, Scalar):
+        return Do(skill, ())
+    raise Unreadable(f"`{skill}` takes its parameters by name")
+
+
+def _group(control: str, value: Node, depth: int, skills: Collection[str] | None) -> Group:
     if isinstance(value, Mapping) and [k.text for k, _ in value] == ["children"]:
         value = value.pairs[0][1]
     if not isinstance(value, Listing) or not value.items:
         raise Unreadable(f"`{control}` takes a list of parts")
-    parts = tuple(_part(item, depth + 1) for item in value)
+    parts = tuple(_part(item, depth + 1, skills) for item in value)
     return Group(control, parts)  # type: ignore[arg-type]
 
 

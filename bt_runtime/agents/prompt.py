@@ -49,6 +49,13 @@ def guided(system: str, guide: str) -> str:
     return f"{system.rstrip()}\n{system_text('guide', {'guide': guide.strip()})}" if guide.strip() else system
 
 
+def equipped(system: str, actions: Sequence[str]) -> str:
+    """What is fixed, with the skills that can be done: the same for all agents of a tree that have them."""
+    if not actions:
+        return system
+    return f"{system.rstrip()}\n{system_text('actions', {'actions': chr(10).join(actions)})}"
+
+
 def example_block(examples: Sequence[str]) -> str:
     """Experiences as they are told: whole, numbered, apart from the task at hand."""
     if not examples:

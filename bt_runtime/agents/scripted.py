@@ -82,7 +82,7 @@ class ScriptedModel:
     ) -> Any:
         said = self.answer({"kind": "choose", "prompt": prompt, "options": tuple(options)})
         line = said.removeprefix(ACT).strip() if prompt.endswith(ACT) else said.strip()
-        chosen = next((o for o in options if o.strip() == line), None)
+        chosen, self.rest = picked(options, line)
         if chosen is None:
             raise Misplayed(f"the script says {line[:80]!r}, which cannot be chosen", _some(options))
         return self.job(Choice(chosen, list(options).index(chosen), 0.0, 1.0))
@@ -106,7 +106,7 @@ class ScriptedModel:
         if not moves[move]:
             self.rest = rest.strip(" ").removeprefix("\n")
             return self.job(Choice(move, before, 0.0, 1.0))
-        chosen = next((o for o in moves[move] if o.strip() == rest.strip()), None)
+        chosen, self.rest = picked(moves[move], rest.strip())
         if chosen is None:
             raise Misplayed(f"the script says {rest.strip()[:80]!r}, which cannot be done now", _some(moves[move]))
         return self.job(Choice(move + chosen, before + list(moves[move]).index(chosen), 0.0, 1.0))
@@ -204,6 +204,16 @@ class _Recorded:
 
     def cancel(self, reason: str) -> None:
         self.job.cancel(reason)
+
+
+def picked(options: Sequence[str], line: str) -> tuple[str | None, str]:
+    """The option that a line is, or the longest that it begins with, and what is to be written after that."""
+    whole = next((o for o in options if o.strip() == line), None)
+    if whole is not None:
+        return whole, ""
+    open = [o for o in options if o.endswith(" ") and line.startswith(o.strip())]
+    begun = max(open, key=len, default=None)
+    return begun, line[len(begun.strip()) :] if begun is not None else ""
 
 
 def _some(options: Sequence[str]) -> str:

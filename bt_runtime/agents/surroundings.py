@@ -10,6 +10,8 @@ from bt_runtime.tree.nodes.skill import Instant, act
 from bt_runtime.types import Observation
 
 if TYPE_CHECKING:
+    from bt_runtime.agents.actions import Actions
+    from bt_runtime.skills.manifest import Entry
     from bt_runtime.tree.context import Context
 
 DONE, FAILURE = "done", "failure"
@@ -19,8 +21,9 @@ RECALL = "recall location of "
 class Surroundings:
     """One agent's view of the run's services. `recall` is off for the ablation without working memory."""
 
-    def __init__(self, context: Context, place: str, recall: bool) -> None:
+    def __init__(self, context: Context, place: str, recall: bool, actions: Actions | None = None) -> None:
         self.context = context
+        self.actions = actions
         self.place = place
         self.world: Any = context.service("world")
         self.working: Any = context.service("working_memory") if recall else None
@@ -31,11 +34,16 @@ class Surroundings:
         text = str(look().text) if look is not None else ""
         if text and self.working is not None:
             self.working.observe("", text, by=self.place)
-        return text
+        return "\n".join([*([text] if text else []), *self.actions.around_us()]) if self.actions is not None else text
 
     def sentences(self) -> list[str]:
-        """All that can be acted now, in a fixed order; `done` and `failure` come last."""
+        """All that can be acted now, in a fixed order; `done` and `failure` come last.
+
+        One that ends with a blank is only the beginning of a sentence.
+        """
         found = list(self.world.skills()) if self.world is not None else []
+        if self.actions is not None:
+            found = [*filter(self.actions.lets, found), *self.actions.sentences()]
         if self.working is not None:
             found += self.working.skills(self.kinds())
         return [*dict.fromkeys(found), DONE, FAILURE]
@@ -47,15 +55,24 @@ class Surroundings:
         known = getattr(self.world, "things", None)
         return known() if callable(known) else sorted({thing.kind for thing in self.working.snapshot().things})
 
-    def act(self, sentence: str) -> Activity:
-        """Does it: a recall by memory at once, everything else in the world."""
+    def act(self, sentence: str, written: str = "") -> Activity:
+        """Does it: a recall by memory at once, what the tree lists by its skill, everything else in the world.
+
+        `written`: how a sentence goes on that was only begun.
+        """
+        if self.actions is not None and self.actions.knows(sentence):
+            return self.actions.do(sentence, written)
         if sentence.startswith(RECALL) and self.working is not None:
             said = self.working.answer(sentence)
             if said is not None:
                 return Instant(ended(Observation(said)))
         if self.world is None:
             return Instant(ended(Observation("There is no world to act in.", False, "no world")))
-        return act(self.world, sentence, self.context)
+        return act(self.world, sentence, self.context, self.entry_of(sentence))
+
+    def entry_of(self, sentence: str) -> Entry | None:
+        """Only where a tree says what may be done: else the run's journal knows it."""
+        return self.actions.entry_of(sentence) if self.actions is not None and self.actions.names is not None else None
 
     def noticed(self, sentence: str, observation: Observation) -> None:
         if self.working is not None and not sentence.startswith(RECALL):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bt_runtime.agents.deciding import Deciding
-from bt_runtime.agents.plan_text import Act, Fail, Goal, Group, Part, Unreadable, read_plan
+from bt_runtime.agents.plan_text import Act, Do, Fail, Group, Part, Unreadable, read_plan
 from bt_runtime.agents.story import ACT, OPENINGS
 from bt_runtime.cli.goals import JOINED, shortened
 from bt_runtime.diagnose_format import visible
@@ -63,7 +63,7 @@ def _told(name: str, what: dict[str, Any]) -> list[str]:
 
 def _plan(text: str) -> list[str]:
     try:
-        plan = read_plan(text)
+        plan = read_plan(text, None)
     except Unreadable:
         return []
     return _group(plan, "Expand: ")
@@ -79,8 +79,10 @@ def _group(plan: Group, before: str) -> list[str]:
 def _part(part: Part) -> list[str]:
     if isinstance(part, Group):
         return _group(part, "- ")
-    said = {Goal: "", Act: "act: ", Fail: "fail: "}[type(part)] + part[0]
-    return [f"- {said}"]
+    if isinstance(part, Do):
+        return [f"- {part.text}"]
+    before = "act: " if isinstance(part, Act) else "fail: " if isinstance(part, Fail) else ""
+    return [f"- {before}{part[0]}"]
 
 
 def folded(text: str, indent: str = "") -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from bt_runtime import project
 from bt_runtime.schema.kind import Field, FieldType, Kind
+from bt_runtime.skills.acting import Acting
 from bt_runtime.skills.manifest import Entry, skill_kind
 from bt_runtime.types import Json
 
@@ -70,9 +71,13 @@ def kinds_kept(kinds: Iterable[Kind]) -> list[Json]:
     found = []
     for kind in kinds:
         entry: Any = kind.data["entry"]
-        fields = [[f.name, f.type, f.about, f.required, f.default, list(f.choices), f.writes] for f in kind.fields]
+        fields = [
+            [f.name, f.type, f.about, f.required, f.default, list(f.choices), f.writes, f.minimum, f.maximum]
+            for f in kind.fields
+        ]
         shape = {"sentence": entry.sentence, "types": entry.types, "takes": entry.takes}
         shape |= {"on_resume": entry.on_resume, "durable": entry.durable}
+        shape |= {"needs": list(entry.needs), "brings": list(entry.brings), "acting": list(entry.acting)}
         found.append({"name": kind.name, "about": kind.about, "fields": fields, **shape})
     return found
 
@@ -84,11 +89,14 @@ def kinds_of(found: Iterable[Mapping[str, Any]]) -> tuple[Kind, ...]:
 def _kind(kept: Mapping[str, Any]) -> Kind:
     fields = tuple(_field(*f) for f in kept["fields"])
     about = {name: kept[name] for name in ("takes", "on_resume", "durable") if name in kept}
-    entry = Entry(kept["sentence"], "python", "", dict(kept["types"]), **about)
+    needs, brings = (tuple(kept.get(name, ())) for name in ("needs", "brings"))
+    acting = Acting(*kept.get("acting", ()))
+    entry = Entry(kept["sentence"], "python", "", dict(kept["types"]), needs, brings, **about, acting=acting)
     return skill_kind(kept["name"], kept["about"], fields, entry)
 
 
 def _field(
-    name: str, type_: FieldType, about: str, required: bool, default: Json, choices: list[Json], writes: bool
-) -> Field:
-    return Field(name, type_, about, required, default, tuple(choices), writes=writes)
+    name: str, type_: FieldType, about: str, required: bool, default: Json, choices: list[Json], writes: bool,
+    minimum: float | None = None, maximum: float | None = None,
+) -> Field:  # fmt: skip
+    return Field(name, type_, about, required, default, tuple(choices), minimum, maximum, writes=writes)

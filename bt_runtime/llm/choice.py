@@ -88,6 +88,11 @@ def check_options(options: Sequence[str], terminator: str) -> None:
             raise BtError(f"the option {option!r} contains its own terminator {terminator!r}")
 
 
+def ended(options: Sequence[str], terminator: str) -> list[str]:
+    """As they are looked for. One that ends with a blank is the beginning of something: nothing ends it."""
+    return [option.rstrip(" ") if option.endswith(" ") else option + terminator for option in options]
+
+
 def search(
     trie: Trie, options: Sequence[str], mode: Mode = "exact", width: int = 32, normalise: bool = False
 ) -> Search:

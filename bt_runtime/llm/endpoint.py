@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeVar
 from bt_runtime.diagnose import BtError
 from bt_runtime.llm import answer
 from bt_runtime.llm.answer import Unanswered
-from bt_runtime.llm.choice import ROOT, Mode, Trie, check_options, combine, search
+from bt_runtime.llm.choice import ROOT, Mode, Trie, check_options, combine, ended, search
 from bt_runtime.llm.grammar import accepts, check
 from bt_runtime.llm.http import SAID, Server
 from bt_runtime.llm.job import Answer, Cancelled, Spent
@@ -251,7 +251,7 @@ class Endpoint:
         """The same search as on a local model; each node is a request."""
         tailor = Tailor(lambda text: self._tokenise(line, text), self._spelling.pieces.__getitem__)
         before = self._tokenise(line, prompt, begin=True)
-        seam = tailor.join(before, [option + end for option in options])
+        seam = tailor.join(before, ended(options, end))
         trie = seam.trie
         if ROOT in trie.leaf_of:
             raise Unanswered("/tokenize makes no tokens of an option", 200)

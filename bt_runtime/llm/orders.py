@@ -9,7 +9,7 @@ from typing import Any
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.llm.branches import choose
-from bt_runtime.llm.choice import Mode, check_options, combine
+from bt_runtime.llm.choice import Mode, check_options, combine, ended
 from bt_runtime.llm.grammar import accepts
 from bt_runtime.llm.header import read_header
 from bt_runtime.llm.llama import Weights
@@ -64,7 +64,7 @@ class Orders:
         end = self.settings.terminator if end is None else end
         check_options(options, self.settings.terminator)
         tokens = self._tokens(prompt)
-        seam = self.tailor.join(tokens, [option + end for option in options])
+        seam = self.tailor.join(tokens, ended(options, end))
         trie, longest = seam.trie, seam.trie.longest[0]
         if len(seam.prompt) + longest > self.limit:
             raise BtError(

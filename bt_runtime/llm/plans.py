@@ -53,9 +53,13 @@ def expansion(
     skills: Sequence[str] = (),
     subgoals: bool = True,
     form: Literal["yaml", "json"] = "yaml",
+    open: Sequence[str] = (),
 ) -> Grammar:
-    """A plan of these kinds: control nodes over skill sentences and free subgoals, within the budget."""
-    writer = (_Yaml if form == "yaml" else _Json)(kinds, budget or Budget(), skills, subgoals)
+    """A plan of these kinds: control nodes over skill sentences and free subgoals, within the budget.
+
+    `open`: sentences with slots that are written, as regular expressions of what stands between double quotes.
+    """
+    writer = (_Yaml if form == "yaml" else _Json)(kinds, budget or Budget(), skills, subgoals, open)
     return Grammar("lark", writer.grammar())
 
 
@@ -80,8 +84,10 @@ def bare(text: str) -> str:
 class _Unrolled:
     """Rules are named by what is left of the depth (and, in YAML, the column); each is written once."""
 
-    def __init__(self, kinds: Sequence[Kind], budget: Budget, skills: Sequence[str], subgoals: bool) -> None:
-        self.kinds, self.budget, self.skills, self.subgoals = kinds, budget, skills, subgoals
+    def __init__(
+        self, kinds: Sequence[Kind], budget: Budget, skills: Sequence[str], subgoals: bool, open: Sequence[str] = ()
+    ) -> None:
+        self.kinds, self.budget, self.skills, self.subgoals, self.open = kinds, budget, skills, subgoals, open
         self.rules: dict[str, str] = {}
         self.control = [k for k in kinds if k.shape in ("children", "child")]
         if budget.depth < 1 or budget.width < 1 or budget.string < 8:
@@ -97,7 +103,7 @@ class _Unrolled:
             k
             for k in self.kinds
             if (k.shape == "leaf" and self._can_fill(k))
-            or (k.shape == "sentence" and self.skills)
+            or (k.shape == "sentence" and (self.skills or self.open))
             or (k.shape in ("children", "child") and depth > 0 and self._can_fill(k))
         ]
 
@@ -110,8 +116,10 @@ class _Unrolled:
     def terminals(self) -> str:
         letter = r'[^"\\\x00-\x1f]'
         lines = [f'QUOTED: /"{letter}{{1,{self.budget.string}}}"/']
-        if self.skills:
-            lines.append("SENTENCE: " + any_of([self.word(s) for s in self.skills]))
+        if self.skills or self.open:
+            written = [f'/"{pattern}"/' for pattern in self.open]
+            said = [any_of([self.word(s) for s in self.skills])] if self.skills else []
+            lines.append("SENTENCE: " + " | ".join([*said, *written]))
         return "\n".join(lines)
 
     def value(self, type: Type | tuple[str, ...]) -> str:

@@ -11,6 +11,10 @@ _LEAF = Field(
     "leaf", "text", "The tree that every subgoal of an expansion becomes; it has an input `goal`.", default=""
 )
 _WITH = Field("with", "inputs", "More inputs of the leaf, computed when it expands.", default={})
+_ACTIONS = Field(
+    "actions", "list", "Skills of the tree that it may do, by name; `world` for all that the world offers. Without it: "
+    "what the world offers, and in a run without a world all skills that the tree lists.",
+)  # fmt: skip
 _EXAMPLES = (
     Field("examples", "integer", "How many retrieved experiences to show at most.", default=5, minimum=0),
     Field("example_tokens", "integer", "Tokens that they may take together.", default=2000, minimum=0),
@@ -52,7 +56,7 @@ AGENT = Kind(
     (
         _GOAL,
         Field("moves", "list", "What it may do: `think`, `act`, `expand`, `ask`.", default=["think", "act"]),
-        _LEAF, _WITH, _MODEL,
+        _ACTIONS, _LEAF, _WITH, _MODEL,
         Field("resume", "boolean", "After an expansion go on, with its result as the observation.", default=False),
         Field("recall", "boolean", "May ask working memory where things were seen.", default=True),
         Field("inform", "word", "What is told at the start besides the world's look.",
@@ -78,7 +82,7 @@ AGENT = Kind(
 PLAN = Kind(
     "plan", "agent", "Breaks a goal into parts, and becomes the subtree of them.",
     (
-        _GOAL, Field("leaf", "text", _LEAF.about, required=True), _WITH, _MODEL,
+        _GOAL, Field("leaf", "text", _LEAF.about, required=True), _ACTIONS, _WITH, _MODEL,
         Field("form", "word", "What it writes: our dialect, ReAcTree's lists, or ADaPT's steps.", default="dialect",
               choices=("dialect", "lists", "steps")),
         _GUIDE, _NOTES, _TEMPERATURE, _PROMPT, *_EXAMPLES, *_BUDGETS[1:], *_GROWTH,

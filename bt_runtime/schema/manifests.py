@@ -53,6 +53,9 @@ def _skill() -> Schema:
             "type": "boolean",
             "description": "Is its end on the disk before anybody is told? Without a word: yes, unless it may repeat.",
         },
+        "says": _text("What an agent is told when it has succeeded; its holes are parameters and outputs."),
+        "confirm": {"type": "boolean", "description": "Is a person asked before each start?"},
+        "at_most": {"type": "integer", "minimum": 1, "description": "How often it may be started in one run."},
         "impl": _text(_IMPL),
     }
     return {"type": "object", **closed(properties, ())}
@@ -66,6 +69,7 @@ def _params(about: str) -> Schema:
         "choices": {"type": "array", "description": "The only values that it may have."},
         "minimum": {"type": "number", "description": "The least that it may be."},
         "maximum": {"type": "number", "description": "The most that it may be."},
+        "from": _text("What an agent may fill it with: an entry with a list, `things`, or another skill's output."),
     }
     names = {"allOf": [{"pattern": NAME}, {"not": {"enum": sorted(COMMON_NAMES)}}]}
     return {

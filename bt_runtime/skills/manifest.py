@@ -10,12 +10,16 @@ from bt_runtime.diagnose import Diagnostic, nearest
 from bt_runtime.reach import CODE, Reach
 from bt_runtime.schema.data import an, fits, type_name
 from bt_runtime.schema.kind import COMMON_NAMES, DATA_TYPES, Field, FieldType, Kind
+from bt_runtime.skills import acting
+from bt_runtime.skills.acting import Acting
 from bt_runtime.source import Listing, Mapping, Node, Scalar
 from bt_runtime.types import Json, Span
 
 TOP = ("version", "skills", "about", "impl", "kinds")
-ENTRY = ("sentence", "about", "params", "outputs", "needs", "brings", "takes", "on_resume", "durable", "impl")
-PARAM = ("type", "about", "default", "choices", "minimum", "maximum")
+ENTRY = (
+    "sentence", "about", "params", "outputs", "needs", "brings", "takes", "on_resume", "durable", "impl", *acting.ENTRY,
+)  # fmt: skip
+PARAM = ("type", "about", "default", "choices", "minimum", "maximum", *acting.PARAM)
 ON_RESUME = ("repeat", "verify", "fail")
 REPEAT, VERIFY, FAIL = ON_RESUME
 NODE = "bt_runtime.tree.nodes.skill:SkillNode"
@@ -41,6 +45,7 @@ class Entry(NamedTuple):
     on_resume: str = "fail"
     durable: bool = True  # is its end on the disk before anybody is told
     said: bool = False  # did somebody write `on_resume`, or is it what holds without
+    acting: Acting = Acting()
 
 
 def read(path: Path, shown: str = "", reach: Reach | None = None) -> Manifest:
@@ -120,6 +125,7 @@ class _Reader:
             on_resume,
             self.durable(node, on_resume),
             bool(said),
+            acting.read(node, node.get("params"), {f.name for f in fields}, self.fault),
         )
         return skill_kind(key.text, self.text(node, "about") or sentence, fields, entry)
 

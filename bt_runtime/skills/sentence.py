@@ -22,12 +22,13 @@ class Sentence:
         self.template = template
         self.types = dict(types or {})
         self.slots = tuple(_SLOT.findall(template))
-        first, *rest = _SLOT.split(template)  # text, slot, text, slot, …, text
+        self.pieces = tuple(_SLOT.split(template))  # text, slot, text, slot, …, text
+        first, *rest = self.pieces
         self._first, self._after = first, rest[1::2]
 
     def say(self, params: Mapping[str, Json]) -> str:
         """The sentence with its slots filled; booleans as `true`/`false`."""
-        return _SLOT.sub(lambda m: _spoken(params[m[1]]), self.template)
+        return _SLOT.sub(lambda m: spoken(params[m[1]]), self.template)
 
     def parse(self, text: str) -> dict[str, Json] | None:
         """The parameters that give this text, or None when it is another sentence."""
@@ -135,7 +136,8 @@ def _digits(text: str, at: int) -> int:
     return at
 
 
-def _spoken(value: Json) -> str:
+def spoken(value: Json) -> str:
+    """A value as a sentence says it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.schema.kind import COMMON_NAMES, Field, FieldType, Kind
+from bt_runtime.skills.acting import Acting, of_docstring, unsayable
 from bt_runtime.skills.manifest import REPEAT, Entry, careful, skill_kind
 
 if TYPE_CHECKING:
@@ -68,22 +69,32 @@ def skill(
     on_resume: Literal["repeat", "verify", "fail"] | None = None,
     durable: bool | None = None,
     takes: float | None = None,
+    needs: Sequence[str] = (),
+    brings: Sequence[str] = (),
+    says: str = "",
+    confirm: bool = False,
+    at_most: int | None = None,
+    sources: Mapping[str, str] | None = None,
 ) -> Callable[[T], T]: ...
 @overload
 def skill(sentence: T) -> T: ...
 def skill(
     sentence: Any = "", *, name: str = "", on_resume: Any = None, durable: bool | None = None,
-    takes: float | None = None,
+    takes: float | None = None, needs: Sequence[str] = (), brings: Sequence[str] = (), says: str = "",
+    confirm: bool = False, at_most: int | None = None, sources: Mapping[str, str] | None = None,
 ) -> Any:  # fmt: skip
     """Marks a class or function as a skill; usable with and without arguments.
 
-    Without `on_resume` it is `verify` for a class that has its own, else `fail`.
+    Without `on_resume` it is `verify` for a class that has its own, else `fail`. `sources`: where the values of a
+    parameter come from that an agent may choose among, as `from` in a manifest.
     """
     if callable(sentence):
         return skill()(sentence)
 
     def mark(target: T) -> T:
         about = {"sentence": sentence, "name": name, "on_resume": on_resume, "durable": durable, "takes": takes}
+        about |= {"needs": tuple(needs), "brings": tuple(brings)}
+        about |= {"says": says, "confirm": confirm, "at_most": at_most, "sources": dict(sources or {})}
         setattr(target, _MARK, about)
         return target
 
@@ -109,13 +120,30 @@ def kind_of(target: Any) -> Kind:
         "python",
         "",
         {f.name: f.type for f in fields},
+        marked.get("needs", ()),
+        marked.get("brings", ()),
         takes=marked.get("takes"),
         on_resume=asked,
         durable=asked != REPEAT if durable is None else durable,
         said=said is not None,
+        acting=_acting(marked, target, fields, name),
     )
     kind = skill_kind(name, about, fields, entry)
     return kind._replace(data={**kind.data, "python": target})
+
+
+def _acting(marked: Mapping[str, Any], target: Any, fields: tuple[Field, ...], name: str) -> Acting:
+    says = marked.get("says") or of_docstring(inspect.getdoc(target) or "")
+    known = {f.name for f in fields}
+    why = unsayable(says, known)
+    if why:
+        raise SkillError(f"what `{name}` says: {why}", f"its holes: {', '.join(sorted(known)) or 'none'}")
+    most, sources = marked.get("at_most"), marked.get("sources", {})
+    if most is not None and (type(most) is not int or most < 1):
+        raise SkillError(f"`at_most` of `{name}` is {most!r}", "a whole number, 1 or more")
+    for wrong in sources.keys() - known:
+        raise SkillError(f"`sources` of `{name}` names `{wrong}`, which is no parameter", f"it has: {', '.join(known)}")
+    return Acting(says, bool(marked.get("confirm")), most, sources)
 
 
 def fields_of(target: Any, name: str) -> tuple[Field, ...]:

@@ -6,7 +6,7 @@ known. What becomes of a change is in `graft.py` (asked for, spliced) and `shape
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,7 +21,7 @@ from bt_runtime.tree.nodes.subtree import Subtree
 from bt_runtime.tree.shape import through
 
 if TYPE_CHECKING:
-    from bt_runtime.schema.kind import Registry
+    from bt_runtime.schema.kind import Kind, Registry
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
     from bt_runtime.tree.engine import Engine
@@ -90,10 +90,10 @@ class Growth:
 
         return self._ask(Request(how, path, index=index, text=text, name=spec.name or ""), spec, ground)
 
-    def plan(self, node: Node, text: str) -> Request:
-        """Nodes that a model planned, checked as any others, below the node that asked."""
+    def plan(self, node: Node, text: str, kinds: Sequence[Kind] = ()) -> Request:
+        """Nodes that a model planned, checked as any others, below the node that asked. `kinds`: beside the tree's."""
         tree = self.owner(node).tree
-        spec = self.loader().fragment(text, tree, f"plan of {node.path}")
+        spec = self.loader().fragment(text, tree, f"plan of {node.path}", tuple(kinds))
         request = Request("grow", node.path, text=text, name=spec.name or "")
         return self._ask(request, spec, lambda place: Ground(node.inside, node.scope, tree.folder))
 

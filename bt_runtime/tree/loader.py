@@ -83,16 +83,17 @@ class Loader:
         with PausedCollection():
             return self.checked(self.tree(source.parse(text, name, self.limits), self.home))
 
-    def fragment(self, text: str | bytes, tree: TreeSpec, name: str) -> NodeSpec:
+    def fragment(self, text: str | bytes, tree: TreeSpec, name: str, kinds: tuple[Kind, ...] = ()) -> NodeSpec:
         """A node and all below, to be grafted: checked with the kinds and ports of its tree-to-be. Raises Faults."""
+        registry = tree.registry.with_kinds(kinds) if kinds else tree.registry
         document = source.parse(text, name, self.limits)
         self.home = tree.folder
         self.findings.sources[name] = document.text
         self.findings.add(*document.diagnostics)
         if document.root is not None:
-            whole = TreeSpec(tree.name, name, document.text, tree.folder, tree.registry)
+            whole = TreeSpec(tree.name, name, document.text, tree.folder, registry)
             whole.inputs, whole.outputs, whole.entries = tree.inputs, tree.outputs, tree.entries
-            root = NodeReader(name, tree.registry, self.findings, self.caps.depth).read(document.root)
+            root = NodeReader(name, registry, self.findings, self.caps.depth).read(document.root)
             if root is not None:
                 whole.root = root
                 self.foreign(whole)

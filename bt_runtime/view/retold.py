@@ -157,7 +157,7 @@ class Retold:
 def _parts(plan: str) -> int:
     """How many goals a plan has: that many agents grew."""
     with suppress(Unreadable):
-        return len(list(goals(read_plan(plan))))
+        return len(list(goals(read_plan(plan, None))))
     return 0
 
 

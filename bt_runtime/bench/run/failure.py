@@ -174,7 +174,7 @@ def _plans(events: Sequence[Event]) -> Iterator[Group]:
     for event in events:
         if event.name == "expand":
             try:
-                yield read_plan(str(event.what.get("plan", "")))
+                yield read_plan(str(event.what.get("plan", "")), None)
             except Unreadable:
                 continue
 

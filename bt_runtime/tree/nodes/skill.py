@@ -18,6 +18,7 @@ from bt_runtime.skills.manifest import Entry
 from bt_runtime.skills.sentence import Sentence
 from bt_runtime.tree import ports
 from bt_runtime.tree.node import FAILURE, POLL, RUNNING, Node
+from bt_runtime.tree.nodes.permit import permitted
 
 if TYPE_CHECKING:
     from bt_runtime.tree.blackboard import Scope
@@ -126,7 +127,8 @@ def act(world: Any, sentence: str, context: Context, entry: Entry | None = None)
 
 def started(context: Context, start: Callable[[], Activity], sentence: str, target: Any, *about: Any) -> Activity:
     """Every action begins here, an agent's and a plan's; a journal wraps it, and its end is told."""
-    activity = context.wrap_action(start, sentence, target, *about)
+    begin = partial(context.wrap_action, start, sentence, target, *about)
+    activity = permitted(context, about[0] if about else None, sentence, begin)
     return Told(activity, sentence, context) if context.stream.wanted(SkillEnded) else activity
 
 
@@ -139,6 +141,7 @@ class Told:
 
     def poll(self) -> Ended | None:
         done = self.inner.poll()
+        self.wakes = self.inner.wakes  # once a person has said yes it is the skill's own
         if done is not None:
             self.context.emit(SkillEnded(self.sentence, done.status, done.value, done.feedback))
         return done

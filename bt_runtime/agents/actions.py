@@ -1,0 +1,221 @@
+"""The skills that an agent may take as actions: which of its tree's, what fills their slots now, what each needs.
+
+Without `actions:` these are all that the tree lists, unless the run has a world: then they are what the world offers.
+With it, nothing else is offered, planned or done, here or in the agents of its expansions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+
+from bt_runtime.agents.facts import Facts, entry, instant
+from bt_runtime.diagnose import BtError, nearest
+from bt_runtime.llm import plans
+from bt_runtime.llm.plans import Kind as Form
+from bt_runtime.schema.kind import Kind, Registry
+from bt_runtime.skills.activity import Activity, Ended, ended
+from bt_runtime.skills.phrase import Phrase, phrase_of
+from bt_runtime.skills.sentence import Sentence
+from bt_runtime.skills.words import outputs, words
+from bt_runtime.tree.nodes.deed import Deed
+from bt_runtime.tree.nodes.permit import left
+from bt_runtime.tree.nodes.skill import Instant
+from bt_runtime.tree.nodes.subtree import Subtree
+from bt_runtime.types import Json, Observation
+
+if TYPE_CHECKING:
+    from bt_runtime.agents.deciding import Deciding
+
+WORLD = "world"  # in `actions:` all that the world offers
+_AROUND = ("world", "memory")  # implementations that are acted in by their sentence
+_GIVEN = "given_by_skills"  # service: (skill, output) → what it gave last
+
+
+class Planned(NamedTuple):
+    """The leaves of a plan, for the grammar under which it is written."""
+
+    leaves: list[Form]  # skills as nodes, with typed fields
+    sentences: list[str]
+    open: list[str]  # regular expressions of sentences with slots that are written
+
+
+class Actions:
+    def __init__(self, node: Deciding) -> None:
+        self.node, self.context = node, node.context
+        every = listed(node)
+        self.names = whitelist(node, every)
+        named = [k for k in every if self.names is None or k.name in self.names]
+        own = self.names is not None or self.context.service("world") is None
+        self.kinds = [k for k in named if own and k.data["entry"].impl not in _AROUND]
+        self.around = [k for k in named if k.data["entry"].impl == WORLD]  # the world's sentences that are allowed
+        self.facts = Facts(node, every)
+        self.deeds: dict[str, Deed] = {}
+        self.begun: dict[str, tuple[Phrase, dict[str, Json]]] = {}  # what was offered last
+
+    def lets(self, sentence: str) -> bool:
+        """May this sentence of the world's be done?"""
+        return self.names is None or WORLD in self.names or self.entry_of(sentence) is not None
+
+    def entry_of(self, sentence: str) -> Any:
+        """What a manifest says of a sentence of the world's."""
+        entries = (k.data["entry"] for k in self.around)
+        return next((e for e in entries if Sentence(e.sentence, e.types).parse(sentence) is not None), None)
+
+    # What can be done now --------------------------------------------------------------------
+
+    def sentences(self) -> list[str]:
+        """In a fixed order. One that ends with a blank is a beginning: the rest of it is written."""
+        self.facts.forget()
+        self.begun = {}
+        for kind in self.kinds:
+            needs = kind.data["entry"].needs
+            phrase = self.phrase(kind) if left(self.context, kind.data["entry"]) else None
+            for said, params in phrase.beginnings() if phrase is not None else ():
+                if self.facts.all(needs, params) is not False:
+                    self.begun.setdefault(said, (phrase, params))  # type: ignore[arg-type]
+        return [*self.begun]
+
+    def phrase(self, kind: Kind) -> Phrase | None:
+        about = kind.data["entry"]
+        given = {slot: self.fillers(source) for slot, source in about.acting.sources.items()}
+        return phrase_of(kind.name, about.sentence, kind.fields, given)
+
+    def fillers(self, source: str) -> Sequence[Json]:
+        """What a source has now: another skill's output, an entry, the things of the world."""
+        skill, dot, output = source.partition(".")
+        given = self.context.service(_GIVEN) or {}
+        found = given.get((skill, output)) if dot else entry(self.node.scope, source)
+        things = getattr(self.context.service("world"), "things", None)
+        if found is None and source == "things" and callable(things):
+            found = things()
+        if isinstance(found, str | int | float):
+            return (found,)
+        return tuple(found) if isinstance(found, list | tuple | dict) else ()
+
+    def unfinished(self, begun: str) -> Phrase | None:
+        """Of a sentence whose rest is written."""
+        found = self.begun.get(begun)
+        return found[0] if found is not None and found[0].open else None
+
+    # Doing it --------------------------------------------------------------------------------
+
+    def knows(self, begun: str) -> bool:
+        return begun in self.begun
+
+    def do(self, begun: str, written: str) -> Activity:
+        """The sentence, whole or as it was begun and what was written after it."""
+        phrase, params = self.begun[begun]
+        read = phrase.read(params, written.strip())
+        if read is None:
+            why = f"`{begun}{written.strip()}` cannot be read as `{phrase.sentence.template}`."
+            return Instant(ended(Observation(why, False, why)))
+        kind = next(k for k in self.kinds if k.name == phrase.skill)
+        if kind.name not in self.deeds:
+            self.deeds[kind.name] = Deed(kind, self.node)
+        return Job(self, kind, self.deeds[kind.name].of(read))
+
+    def told(self, kind: Kind, params: dict[str, Json], done: Ended) -> Ended:
+        """What a skill gave is kept, for slots that take it, and put into words."""
+        kept = self.context.services.setdefault(_GIVEN, {})
+        kept.update({(kind.name, name): value for name, value in outputs(kind, done).items()})
+        return done._replace(value=words(kind, params, done))
+
+    # In words --------------------------------------------------------------------------------
+
+    def described(self) -> list[str]:
+        """A line for each skill, for the system text: the same for as long as the tree is."""
+        return [_described(kind) for kind in self.kinds]
+
+    def around_us(self) -> list[str]:
+        """What the sources have now."""
+        sources = dict.fromkeys(s for k in self.kinds for s in k.data["entry"].acting.sources.values())
+        return [f"{name}: {', '.join(map(str, found))}" for name in sources if (found := self.fillers(name))]
+
+    def planned(self) -> Planned:
+        """What may stand in a plan, whether or not it can be done now: an earlier part may see to that."""
+        leaves, sentences, open = [], [], []
+        for kind in self.kinds:
+            phrase = self.phrase(kind)
+            if phrase is None:
+                continue
+            leaf = _leaf(kind, phrase)
+            leaves += [leaf] if leaf is not None else []
+            if phrase.open:
+                open.append(phrase.quoted())
+            else:
+                sentences += [said for said, _ in phrase.beginnings()]
+        return Planned(leaves, sentences, open)
+
+    def registry(self) -> Registry:
+        """The kinds that a plan's leaves may be."""
+        return Registry((*self.kinds, *self.around))
+
+
+class Job:
+    """A skill that an agent has chosen, until it has been put into words."""
+
+    wakes = True
+
+    def __init__(self, actions: Actions, kind: Kind, deed: Deed) -> None:
+        self.actions, self.kind, self.deed = actions, kind, deed
+
+    def poll(self) -> Ended | None:
+        done = self.deed.poll()
+        return self.actions.told(self.kind, self.deed.params, done) if done is not None else None
+
+    def cancel(self, reason: str) -> None:
+        self.deed.cancel(reason)
+
+
+def listed(node: Deciding) -> list[Kind]:
+    """The skills of the innermost tree around the node that lists any; what includes it lends it its own."""
+    at: Any = node
+    while at is not None:
+        kinds = [k for k in node.context.growth.registry(at) if k.family == "skill"]
+        if kinds:
+            return kinds
+        at = at.parent
+        while at is not None and not isinstance(at, Subtree):
+            at = at.parent
+    return []
+
+
+def whitelist(node: Deciding, kinds: Sequence[Kind]) -> frozenset[str] | None:
+    """What `actions:` of this node and of the agents above allow; None when none of them has any."""
+    known = [*(k.name for k in kinds), WORLD]
+    allowed: frozenset[str] | None = None
+    for each in (node, *node.agents_above()):
+        given = each.value("actions") if each.spec.values.get("actions") is not None else None
+        if given is None:
+            continue
+        for name in given if each is node else ():
+            if name not in known:
+                close = nearest(str(name), known)
+                hint = f"did you mean `{close}`?" if close else f"skills here: {', '.join(known)}"
+                raise BtError(f"`actions` names `{name}`, which is no skill of this tree", hint)
+        own = frozenset(map(str, given))
+        allowed = own if allowed is None else allowed & own
+    return allowed
+
+
+def _leaf(kind: Kind, phrase: Phrase) -> Form | None:
+    """A skill as a node; None where a field's values cannot be written by a model."""
+    fields: list[plans.Field] = []
+    for field in (f for f in kind.fields if f.required and not f.writes):
+        slot = phrase.slots[field.name]
+        words = slot.fillers is not None and all(isinstance(v, str) for v in slot.fillers)
+        if words:
+            fields.append(plans.Field(field.name, tuple(str(v) for v in slot.fillers or ())))
+        elif field.type in get_args(plans.Type):
+            fields.append(plans.Field(field.name, field.type))  # type: ignore[arg-type]
+        else:
+            return None
+    return Form(kind.name, "leaf", tuple(fields))
+
+
+def _described(kind: Kind) -> str:
+    about = kind.data["entry"]
+    said = kind.about.strip()
+    tail = f": {said}" if said and said != about.sentence else ""
+    return f"- {about.sentence}{' (true or false)' if instant(kind) else ''}{tail}"

@@ -1,0 +1,104 @@
+"""Is a sentence of a skill's `needs` or `brings` so? The world is asked, then a condition, then an entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from bt_runtime.schema.kind import Kind
+from bt_runtime.skills.sentence import Sentence, spoken
+from bt_runtime.tree.node import RUNNING, SUCCESS
+from bt_runtime.tree.nodes.deed import Deed
+from bt_runtime.types import Json
+
+if TYPE_CHECKING:
+    from bt_runtime.tree.blackboard import Scope
+    from bt_runtime.tree.node import Node
+
+_NOT = "not "
+_ABSENT = object()
+
+
+class Facts:
+    """What can be told now, for the node that asks. `kinds`: the skills of its tree, conditions among them."""
+
+    def __init__(self, node: Node, kinds: Iterable[Kind]) -> None:
+        self.node = node
+        self.conditions = [k for k in kinds if instant(k)]
+        self.known: dict[str, bool | None] = {}  # of this moment
+
+    def forget(self) -> None:
+        """A moment has passed."""
+        self.known.clear()
+
+    def all(self, facts: Iterable[str], params: Mapping[str, Json]) -> bool | None:
+        """False when one of them is not so; None when of one it cannot be told."""
+        answers = [self.holds(fact, params) for fact in facts]
+        return False if False in answers else None if None in answers else True
+
+    def holds(self, fact: str, params: Mapping[str, Json]) -> bool | None:
+        sentence = Sentence(fact)
+        if not params.keys() >= {*sentence.slots}:
+            return None
+        said = sentence.say(params)
+        if said not in self.known:
+            told = self.told(said)
+            if told is None and said.startswith(_NOT):
+                opposite = self.told(said.removeprefix(_NOT))
+                told = None if opposite is None else not opposite
+            self.known[said] = told
+        return self.known[said]
+
+    def told(self, said: str) -> bool | None:
+        ask = getattr(self.node.context.service("world"), "holds", None)
+        told = ask(said) if ask is not None else None
+        if told is None:
+            told = self.by_condition(said)
+        return told if told is not None else by_entry(said, self.node.scope)
+
+    def by_condition(self, said: str) -> bool | None:
+        for kind in self.conditions:
+            entry = kind.data["entry"]
+            params = Sentence(entry.sentence, entry.types).parse(said)
+            if params is not None:
+                return self.asked(kind, params)
+        return None
+
+    def asked(self, kind: Kind, params: Mapping[str, Json]) -> bool | None:
+        deed = Deed(kind, self.node).of(params)
+        done = deed.poll()
+        if done is None:  # it takes time after all
+            deed.cancel("a condition answers at once")
+            return None
+        return bool(done.status is SUCCESS) if done.status is not RUNNING else None
+
+
+def by_entry(said: str, scope: Scope) -> bool | None:
+    """`gripper empty`: the entry `gripper_empty`, true or false; `holding cup 1`: `holding` is it, or has it."""
+    said_words = said.split()
+    for count in range(len(said_words), 0, -1):
+        value = entry(scope, "_".join(said_words[:count]), _ABSENT)
+        if value is _ABSENT:
+            continue
+        rest = " ".join(said_words[count:])
+        if not rest:
+            return value if isinstance(value, bool) else None
+        if isinstance(value, list | tuple | dict):
+            return rest in map(spoken, value)
+        return None if isinstance(value, bool) else value is not None and spoken(value) == rest
+    return None
+
+
+def entry(scope: Scope, name: str, default: Any = None) -> Any:
+    """An entry as the tree sees it, or as the trees see it that it is a part of."""
+    at: Scope | None = scope
+    while at is not None:
+        if name in at:
+            return at.get(name)
+        at = at.parent
+    return scope.board.root.get(name, default)
+
+
+def instant(kind: Kind) -> bool:
+    """Is it a condition: a skill that answers in the tick?"""
+    return bool(getattr(kind.data.get("entry"), "instant", False))

@@ -1,0 +1,141 @@
+"""A skill's sentence as what may be said now: each slot with what fills it, or free, to be written under a grammar.
+
+Up to its first free slot a sentence is one of finitely many beginnings; the rest is written in one go.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from bt_runtime.schema.data import fits
+from bt_runtime.schema.kind import Field
+from bt_runtime.skills.sentence import Sentence, spoken
+from bt_runtime.types import Json
+
+MOST_COUNTED = 100  # integers between two bounds that are offered one by one
+MOST_LETTERS = 200  # of a value that is offered; a longer one is no part of a sentence
+MOST_WRITTEN = 120  # characters of a free text
+_NUMBER = {"integer": r"(0|-?[1-9][0-9]{0,8})", "number": r"-?(0|[1-9][0-9]{0,8})(\.[0-9]{1,6})?"}
+_QUOTED = rf'[^"\\\x00-\x1f ][^"\\\x00-\x1f]{{0,{MOST_WRITTEN - 1}}}'
+_TEXT = rf"[^\s][^\n\r]{{0,{MOST_WRITTEN - 1}}}"
+
+
+class Slot(NamedTuple):
+    name: str
+    type: str
+    fillers: tuple[Json, ...] | None = None  # None: free
+
+    def pattern(self, text: str) -> str:
+        """What may stand here, as a regular expression; `text` where it may be anything."""
+        if self.fillers is None:
+            return _NUMBER.get(self.type, text)
+        return "(" + "|".join(re.escape(spoken(v)) for v in self.fillers) + ")"
+
+
+def slot_of(field: Field, given: Sequence[Json] | None = None) -> Slot:
+    """`given`: what its source has now; without a source, what the parameter itself allows."""
+    if given is None and field.choices:
+        given = field.choices
+    elif given is None and field.type == "boolean":
+        given = (True, False)
+    elif given is None and field.type == "integer" and field.minimum is not None and field.maximum is not None:
+        low, high = math.ceil(field.minimum), math.floor(field.maximum)
+        given = range(low, high + 1) if high - low < MOST_COUNTED else None
+    if given is None:
+        return Slot(field.name, field.type)
+    return Slot(field.name, field.type, tuple(dict.fromkeys(v for v in given if _sayable(field, v))))
+
+
+def _sayable(field: Field, value: Json) -> bool:
+    """Does it fit its slot, and can it be said in one line?"""
+    if isinstance(value, list | dict) or value is None or not fits(value, field.type):
+        return False
+    if field.choices and value not in field.choices:
+        return False
+    text = spoken(value)
+    return 0 < len(text) <= MOST_LETTERS and text.isprintable() and text == text.strip()
+
+
+class Phrase:
+    """One skill's sentence. `beginnings` end with a blank where a free slot follows."""
+
+    def __init__(self, skill: str, sentence: Sentence, slots: Mapping[str, Slot]) -> None:
+        self.skill, self.sentence, self.slots = skill, sentence, slots
+        self.pieces = sentence.pieces  # text, slot, text, slot, …, text
+        names = self.pieces[1::2]
+        free = next((i for i, name in enumerate(names) if slots[name].fillers is None), None)
+        self.chosen = tuple(dict.fromkeys(names if free is None else names[:free]))  # slots before the first free one
+        self.rest = () if free is None else self.pieces[2 * free + 1 :]
+
+    @property
+    def open(self) -> bool:
+        """Has it a slot that is written?"""
+        return bool(self.rest)
+
+    def __len__(self) -> int:
+        """How many beginnings there are."""
+        return math.prod(len(self.slots[name].fillers or ()) for name in self.chosen)
+
+    def beginnings(self) -> Iterator[tuple[str, dict[str, Json]]]:
+        """Each with the parameters that it says."""
+        for values in itertools.product(*(self.slots[name].fillers or () for name in self.chosen)):
+            params = dict(zip(self.chosen, values, strict=True))
+            yield self.said(params), params
+
+    def said(self, params: Mapping[str, Json]) -> str:
+        head = self.pieces[: len(self.pieces) - len(self.rest)] if self.open else self.pieces
+        text = "".join(spoken(params[p]) if i % 2 else p for i, p in enumerate(head))
+        return f"{text.rstrip()} " if self.open else text
+
+    def pattern(self) -> str:
+        """Of what is written after a beginning: a regular expression, with the end of the line."""
+        said = "".join(self.slots[p].pattern(_TEXT) if i % 2 == 0 else re.escape(p) for i, p in enumerate(self.rest))
+        return rf" ?{said}\n"
+
+    def quoted(self) -> str:
+        """The whole sentence as it stands between double quotes in a plan."""
+        return "".join(
+            self.slots[p].pattern(_QUOTED) if i % 2 else re.escape(json.dumps(p, ensure_ascii=False)[1:-1])
+            for i, p in enumerate(self.pieces)
+        )
+
+    def read(self, begun: Mapping[str, Json], written: str) -> dict[str, Json] | None:
+        """The parameters of a sentence whose rest was written; None when it does not read back."""
+        if not self.open:
+            return dict(begun)
+        types = {name: slot.type for name, slot in self.slots.items()}
+        rest = "".join(f"{{{p}}}" if i % 2 == 0 else p for i, p in enumerate(self.rest))
+        read = Sentence(rest, types).parse(written)
+        if read is None or any(name in begun and begun[name] != value for name, value in read.items()):
+            return None
+        named = {name: self._value(name, value) for name, value in read.items()}
+        return {**begun, **named}
+
+    def _value(self, name: str, value: Json) -> Json:
+        """What a filler stands for: a number in a slot of any type is that number again."""
+        for filler in self.slots[name].fillers or ():
+            if spoken(filler) == spoken(value):
+                return filler
+        return value
+
+
+def phrase_of(skill: str, template: str, fields: Sequence[Field], given: Mapping[str, Sequence[Json]]) -> Phrase | None:
+    """None when it cannot be said: a parameter that must be given stands not in its sentence, or a slot has no filler.
+
+    A sentence that begins with a free slot cannot be chosen either: there is nothing to choose it by.
+    """
+    types = {f.name: f.type for f in fields}
+    sentence = Sentence(template, types)
+    named = {f.name: f for f in fields if not f.writes}
+    if any(f.required and f.name not in sentence.slots for f in named.values()) or not {*sentence.slots} <= {*named}:
+        return None
+    slots = {name: slot_of(named[name], given.get(name)) for name in sentence.slots}
+    phrase = Phrase(skill, sentence, slots)
+    if not len(phrase) or (phrase.open and not phrase.chosen and not sentence.pieces[0].strip()):
+        return None
+    return phrase if all(s.fillers is None or s.fillers for s in slots.values()) else None

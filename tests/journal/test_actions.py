@@ -1,0 +1,91 @@
+"""An agent's skills in the journal: what it did is replayed, and what was in doubt is settled as the skill says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.playback.replay import replay
+from bt_runtime.playback.resume import resume
+from bt_runtime.runtime import Run, load
+from bt_runtime.skills.skill import Skill, skill
+from bt_runtime.tree.clock import Manual
+from bt_runtime.tree.node import RUNNING, SUCCESS
+from tests.journal.conftest import read
+from tests.journal.test_resume import abandoned
+
+TREE = """
+version: 1
+tree: t
+blackboard: {holes: {type: list, default: [1, 2]}}
+root:
+  agent: {goal: drill, moves: [think, act, expand], leaf: react}
+"""
+
+
+@skill("drill hole {hole}", sources={"hole": "holes"})
+def drill(hole: int) -> dict[str, int]:
+    return {"depth": 10 * hole}
+
+
+@skill("mark hole {hole} as {text}", on_resume="repeat", sources={"hole": "holes"})
+def mark(hole: int, text: str) -> None:
+    if text == "bad":
+        raise ValueError("no ink")
+
+
+def test_a_run_whose_agent_does_skills_is_replayed_without_them(record: Callable[..., Run]) -> None:
+    plan = "sequence:\n- act: drill hole 2\n- tell them"
+    lines = [
+        "Act: drill hole 1", "Act: mark hole 1 as good", "Act: mark hole 2 as bad", f"Expand:\n{plan}",
+        "Act: done",
+    ]  # fmt: skip
+    run = record(TREE, skills=[drill, mark], services={"model": ScriptedModel(lines)})
+    assert run.spin(ticks=500) is SUCCESS
+    assert [step.observation for step in run.root.steps] == ["depth: 10", "Done.", "ValueError: no ink", ""]
+    recording = read(run)
+    found = replay(recording.path)
+    assert found.same, found.difference
+    assert found.status == "SUCCESS"
+
+
+def drilling(on_resume: str, told: bool | None, done: list[str]) -> type[Skill]:
+    @skill("drill hole {hole}", name="drill", on_resume=on_resume, sources={"hole": "holes"})  # type: ignore[arg-type]
+    class Drill(Skill):
+        def start(self, hole: int) -> None:
+            done.append(f"drill {hole}")
+
+        def poll(self):
+            return RUNNING if len(done) == 1 else SUCCESS
+
+        def verify(self, hole: int) -> bool | None:
+            return None if told is None else bool(done)
+
+    return Drill
+
+
+def interrupted(runs: Path, kind: type[Skill]) -> Path:
+    """Killed while the agent's action is under way."""
+    model = ScriptedModel(["Act: drill hole 1"])
+    run = Run(load(TREE, skills=[kind]), clock=Manual(), journal=runs, model=model)
+    for _ in range(6):
+        run.tick()
+        assert run.journal.tape.writer.durable().wait(10)
+    assert run.status is RUNNING
+    return abandoned(run)
+
+
+def test_an_action_in_doubt_is_settled_by_its_on_resume(tmp_path: Path) -> None:
+    for number, (on_resume, told, starts, said) in enumerate([
+        ("repeat", None, 2, "Done."),
+        ("verify", True, 1, "what it brings about is so: it was done"),
+        ("fail", None, 1, "its manifest says that it fails"),
+    ]):  # fmt: skip
+        done: list[str] = []
+        path = interrupted(tmp_path / str(number), drilling(on_resume, told, done))
+        run = resume(path, skills=[drilling(on_resume, told, done)], model=ScriptedModel(["Act: done"]))
+        with run:
+            assert run.spin(ticks=200) is SUCCESS
+            assert run.root.steps[0].observation == said
+        assert len(done) == starts
