@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from bt_runtime.agents.facts import Facts, entry, instant
-from bt_runtime.diagnose import BtError, nearest
+from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language.kinds.kind import Kind, Registry
+from bt_runtime.language.sentence import Sentence
 from bt_runtime.llm import plans
 from bt_runtime.llm.plans import Kind as Form
-from bt_runtime.schema.kind import Kind, Registry
 from bt_runtime.skills.activity import Activity, Ended, ended
 from bt_runtime.skills.phrase import Phrase, phrase_of
-from bt_runtime.skills.sentence import Sentence
 from bt_runtime.skills.words import outputs, words
 from bt_runtime.tree.nodes.deed import Deed
 from bt_runtime.tree.nodes.permit import left

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.schema.kind import Kind
-from bt_runtime.skills.sentence import Sentence, spoken
+from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.language.sentence import Sentence, spoken
 from bt_runtime.tree.node import RUNNING, SUCCESS
 from bt_runtime.tree.nodes.deed import Deed
 from bt_runtime.types import Json

@@ -11,7 +11,7 @@ from bt_runtime.types import Observation
 
 if TYPE_CHECKING:
     from bt_runtime.agents.actions import Actions
-    from bt_runtime.skills.manifest import Entry
+    from bt_runtime.language.manifest import Entry
     from bt_runtime.tree.context import Context
 
 DONE, FAILURE = "done", "failure"

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from bt_runtime.schema.data import fits
-from bt_runtime.schema.kind import Field
-from bt_runtime.skills.sentence import Sentence, spoken
+from bt_runtime.language.kinds.data import fits
+from bt_runtime.language.kinds.kind import Field
+from bt_runtime.language.sentence import Sentence, spoken
 from bt_runtime.types import Json
 
 MOST_COUNTED = 100  # integers between two bounds that are offered one by one

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 from py_trees.common import Status
 
-from bt_runtime.diagnose import BtError
-from bt_runtime.expression import ExpressionError, Template
-from bt_runtime.schema.kind import Kind
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.expression import ExpressionError, Template
+from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.language.sentence import spoken
 from bt_runtime.skills.activity import Ended
-from bt_runtime.skills.sentence import spoken
 from bt_runtime.types import Json, Observation
 
 DONE, FAILED = "Done.", "It failed."

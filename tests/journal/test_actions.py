@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.playback.replay import replay
-from bt_runtime.playback.resume import resume
-from bt_runtime.runtime import Run, load
+from bt_runtime.replay.replay import replay
+from bt_runtime.replay.resume import resume
+from bt_runtime.run.run import Run, load
 from bt_runtime.skills.skill import Skill, skill
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import RUNNING, SUCCESS

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bt_runtime.schema.kind import Kind
+from bt_runtime.language import ports
+from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.language.spec import NodeSpec
 from bt_runtime.skills.activity import Ended
 from bt_runtime.skills.words import raised
-from bt_runtime.tree import ports
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, Node
 from bt_runtime.tree.nodes.skill import SkillNode
-from bt_runtime.tree.spec import NodeSpec
 from bt_runtime.types import Json
 
 

@@ -12,7 +12,7 @@ from bt_runtime.skills.activity import Activity, Ended
 from bt_runtime.types import Observation
 
 if TYPE_CHECKING:
-    from bt_runtime.skills.manifest import Entry
+    from bt_runtime.language.manifest import Entry
     from bt_runtime.tree.context import Context
 
 YES = frozenset({"y", "yes", "ok", "allow", "true"})
