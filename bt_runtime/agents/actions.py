@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 WORLD = "world"  # in `actions:` all that the world offers
 _AROUND = ("world", "memory")  # implementations that are acted in by their sentence
-_GIVEN = "given_by_skills"  # service: (skill, output) → what it gave last
 
 
 class Planned(NamedTuple):
@@ -46,7 +45,7 @@ class Actions:
         every = listed(node)
         self.names = whitelist(node, every)
         named = [k for k in every if self.names is None or k.name in self.names]
-        own = self.names is not None or self.context.service("world") is None
+        own = self.names is not None or self.context.services.world is None
         self.kinds = [k for k in named if own and k.data["entry"].impl not in _AROUND]
         self.around = [k for k in named if k.data["entry"].impl == WORLD]  # the world's sentences that are allowed
         self.facts = Facts(node, every)
@@ -84,9 +83,9 @@ class Actions:
     def fillers(self, source: str) -> Sequence[Json]:
         """What a source has now: another skill's output, an entry, the things of the world."""
         skill, dot, output = source.partition(".")
-        given = self.context.service(_GIVEN) or {}
+        given = self.context.services.skill_outputs
         found = given.get((skill, output)) if dot else entry(self.node.scope, source)
-        things = getattr(self.context.service("world"), "things", None)
+        things = getattr(self.context.services.world, "things", None)
         if found is None and source == "things" and callable(things):
             found = things()
         if isinstance(found, str | int | float):
@@ -117,7 +116,7 @@ class Actions:
 
     def told(self, kind: Kind, params: dict[str, Json], done: Ended) -> Ended:
         """What a skill gave is kept, for slots that take it, and put into words."""
-        kept = self.context.services.setdefault(_GIVEN, {})
+        kept = self.context.services.skill_outputs
         kept.update({(kind.name, name): value for name, value in outputs(kind, done).items()})
         return done._replace(value=words(kind, params, done))
 

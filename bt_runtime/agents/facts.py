@@ -50,7 +50,7 @@ class Facts:
         return self.known[said]
 
     def told(self, said: str) -> bool | None:
-        ask = getattr(self.node.context.service("world"), "holds", None)
+        ask = getattr(self.node.context.services.world, "holds", None)
         told = ask(said) if ask is not None else None
         if told is None:
             told = self.by_condition(said)

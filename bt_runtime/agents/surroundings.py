@@ -25,8 +25,8 @@ class Surroundings:
         self.context = context
         self.actions = actions
         self.place = place
-        self.world: Any = context.service("world")
-        self.working: Any = context.service("working_memory") if recall else None
+        self.world: Any = context.services.world
+        self.working: Any = context.services.working_memory if recall else None
 
     def opening(self) -> str:
         """What one is told that begins here and now."""

@@ -32,7 +32,7 @@ def permitted(context: Context, entry: Entry | None, sentence: str, start: Calla
     if not left(context, entry):
         return Refused(f"It may be done {_times(entry.acting.at_most)} in one run, and was.")
     if entry.acting.confirm:
-        person = context.service("person")
+        person = context.services.person
         return Asked(context, entry, sentence, start, person) if person is not None else Refused(NOBODY)
     return _begun(context, entry, start)
 
@@ -89,8 +89,7 @@ def _begun(context: Context, entry: Entry, start: Callable[[], Activity]) -> Act
 
 def _starts(context: Context) -> Counter[tuple[str, str]]:
     """Of the run, whoever started it."""
-    starts: Counter[tuple[str, str]] = context.whole.services.setdefault("starts", Counter())
-    return starts
+    return context.whole.services.starts
 
 
 def _key(entry: Entry) -> tuple[str, str]:
