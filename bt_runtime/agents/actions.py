@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from bt_runtime.agents.facts import Facts, entry, instant
+from bt_runtime.agents.facts import Facts, entry
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language.kinds.kind import Kind, Registry
 from bt_runtime.language.sentence import Sentence
@@ -18,7 +18,7 @@ from bt_runtime.llm.plans import Kind as Form
 from bt_runtime.skills.activity import Activity, Ended, ended
 from bt_runtime.skills.phrase import Phrase, phrase_of
 from bt_runtime.skills.words import outputs, words
-from bt_runtime.tree.nodes.deed import Deed
+from bt_runtime.tree.nodes.deed import Deed, instant
 from bt_runtime.tree.nodes.permit import left
 from bt_runtime.tree.nodes.skill import Instant
 from bt_runtime.tree.nodes.subtree import Subtree
@@ -110,9 +110,9 @@ class Actions:
             why = f"`{begun}{written.strip()}` cannot be read as `{phrase.sentence.template}`."
             return Instant(ended(Observation(why, False, why)))
         kind = next(k for k in self.kinds if k.name == phrase.skill)
-        if kind.name not in self.deeds:
-            self.deeds[kind.name] = Deed(kind, self.node)
-        return Job(self, kind, self.deeds[kind.name].of(read))
+        before = self.deeds.get(kind.name)
+        deed = self.deeds[kind.name] = Deed(kind, self.node, read, before.node.target if before is not None else None)
+        return Job(self, kind, deed)
 
     def told(self, kind: Kind, params: dict[str, Json], done: Ended) -> Ended:
         """What a skill gave is kept, for slots that take it, and put into words."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import Sentence, spoken
-from bt_runtime.tree.node import RUNNING, SUCCESS
-from bt_runtime.tree.nodes.deed import Deed
+from bt_runtime.tree.node import SUCCESS
+from bt_runtime.tree.nodes.deed import Deed, instant
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
@@ -65,12 +65,12 @@ class Facts:
         return None
 
     def asked(self, kind: Kind, params: Mapping[str, Json]) -> bool | None:
-        deed = Deed(kind, self.node).of(params)
+        deed = Deed(kind, self.node, params)
         done = deed.poll()
         if done is None:  # it takes time after all
             deed.cancel("a condition answers at once")
             return None
-        return bool(done.status is SUCCESS) if done.status is not RUNNING else None
+        return done.status is SUCCESS
 
 
 def by_entry(said: str, scope: Scope) -> bool | None:
@@ -97,8 +97,3 @@ def entry(scope: Scope, name: str, default: Any = None) -> Any:
             return at.get(name)
         at = at.parent
     return scope.board.root.get(name, default)
-
-
-def instant(kind: Kind) -> bool:
-    """Is it a condition: a skill that answers in the tick?"""
-    return bool(getattr(kind.data.get("entry"), "instant", False))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from bt_runtime.agents.actions import listed
 from bt_runtime.agents.deciding import Deciding, Life
 from bt_runtime.agents.end import Ending
+from bt_runtime.agents.facts import Facts
 from bt_runtime.agents.prompt import Prompt, system_text
 from bt_runtime.agents.surroundings import Surroundings
 from bt_runtime.language.sentence import Sentence
@@ -36,7 +38,18 @@ class Verify(Deciding):
             answers = [ask(fact) for fact in facts]
             if facts and None not in answers:
                 return all(answers)
-        return self.remembered()
+        told = self.brought()
+        return told if told is not None else self.remembered()
+
+    def brought(self) -> bool | None:
+        """What a skill brings whose sentence the goal is, by conditions and entries."""
+        kinds = listed(self)
+        told = Facts(self, kinds)
+        for entry in (kind.data["entry"] for kind in kinds):
+            params = Sentence(entry.sentence, entry.types).parse(self.goal) if entry.brings else None
+            if params is not None:
+                return told.all(entry.brings, params)
+        return None
 
     def postcondition(self) -> list[str]:
         """Of the skill whose sentence the goal is: what it brings about."""

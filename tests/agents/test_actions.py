@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from test_guards import Room
 
-from bt_runtime import Run, load, skill
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.testing import SUCCESS
+from bt_runtime import Run, Skill, load, skill
+from bt_runtime.agents.scripted import Answered, ScriptedModel
+from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 
 AGENT = """
 version: 1
@@ -116,3 +117,165 @@ def test_a_strategy_that_is_included_has_the_skills_of_the_tree_that_includes_it
         assert run.spin(ticks=100) is SUCCESS
     assert model.asked[0]["moves"]["Act:"][:3] == (" wave 1 times", " wave 2 times", " wave 3 times")
     assert model.asked[1]["prompt"].endswith("Act: wave 2 times\nwaved 2 times\n")
+
+
+class Person:
+    """Answers each question with the next line."""
+
+    def __init__(self, *lines: str) -> None:
+        self.lines, self.asked = list(lines), []
+
+    def ask(self, question: str) -> Answered:
+        self.asked.append(question)
+        return Answered(self.lines.pop(0), 2)
+
+
+def felling(done: list[str], **about: Any) -> Any:
+    @skill("fell {tree}", sources={"tree": "things"}, on_resume="repeat", **about)
+    def fell(tree: str) -> None:
+        done.append(tree)
+
+    return fell
+
+
+def test_a_person_is_asked_before_a_skill_that_wants_it_and_a_no_is_an_observation(begin):
+    done: list[str] = []
+    person = Person("No, not that one", "yes please")
+    script = ["Act: fell cup", "Act: fell plate", "Act: done"]
+    run = begin(script, [felling(done, confirm=True)], services={"person": person})
+    assert run.spin(ticks=200) is SUCCESS
+    assert done == ["plate"]
+    assert person.asked == ["May I fell cup? (yes or no)", "May I fell plate? (yes or no)"]
+    assert run.root.steps[0].observation == "A person was asked, and said: No, not that one"
+
+
+def test_without_a_person_nothing_that_wants_one_is_begun_by_an_agent_or_a_node(begin):
+    done: list[str] = []
+    run = begin(["Act: fell cup", "Act: failure"], [felling(done, confirm=True)])
+    assert run.spin(ticks=200) is FAILURE
+    assert run.root.steps[0].observation == "Nobody is there to allow it."
+    plain = begin([], [felling(done, confirm=True)], "version: 1\ntree: t\nroot:\n  fell: cup\n")
+    assert plain.spin(ticks=20) is FAILURE
+    assert done == []
+
+
+def test_what_may_be_done_so_often_in_one_run_is_offered_and_done_no_more_often(begin):
+    done: list[str] = []
+    script = ["Act: fell cup", "Expand:\nsequence: [{act: fell plate}, {act: fell plate}, and more]"]
+    text = AGENT.replace("leaf: react", "leaf: react, resume: true")
+    run = begin([*script, "Act: done"], [felling(done, at_most=2)], text)
+    assert run.spin(ticks=200) is SUCCESS
+    assert done == ["cup", "plate"]
+    assert offered(run, -1) == ["done", "failure"]
+
+
+def test_another_skills_output_fills_a_slot(begin, tmp_path):
+    (tmp_path / "btr.yaml").write_text("{}")
+    (tmp_path / "skills").mkdir()
+    (tmp_path / "skills" / "eyes.yaml").write_text(
+        "version: 1\nskills: eyes\nkinds:\n"
+        "  look: {sentence: look around, impl: eyes.py:look, outputs: {seen: list}, on_resume: repeat}\n"
+        "  take:\n    sentence: take {thing}\n    impl: eyes.py:take\n    says: '{thing} is held'\n"
+        "    params: {thing: {type: string, from: look.seen}}\n"
+    )
+    (tmp_path / "skills" / "eyes.py").write_text(
+        "def look():\n    return ['red cube', 7, 'green cube']\ndef take(thing):\n    pass\n"
+    )
+    text = "version: 1\ntree: t\nskills: [eyes]\nroot:\n  agent: {goal: tidy up}\n"
+    model = ScriptedModel(["Act: look around", "Act: take green cube", "Act: done"])
+    with Run(load(text, project=tmp_path), services={"model": model}) as run:
+        assert run.spin(ticks=200) is SUCCESS
+        run.model = model
+        assert offered(run) == ["look around", "done", "failure"]
+        assert offered(run, 1) == ["look around", "take red cube", "take green cube", "done", "failure"]
+        assert [s.observation for s in run.root.steps] == ["seen: red cube, 7, green cube", "green cube is held"]
+
+
+PLANS = (
+    ("sequence: [{act: pick up cup}, {pick: {thing: cup}}]", ""),
+    ("sequence: [{pick: cup}, tell them]", ""),
+    ("sequence: [{pick: {thing: [1]}}, tell them]", "`thing` takes a string"),
+    ("sequence: [{pick: {thong: cup}}, tell them]", "`pick` has no field `thong`"),
+    ("sequence: [{say: {text: hello}}, tell them]", "has no `say`"),
+    ("sequence: [{act: say hello}, tell them]", "is no skill"),
+    ("sequence: [{log: hello}, tell them]", "has no `log`"),
+)
+
+
+@pytest.mark.parametrize("plan, refused", PLANS)
+def test_a_plan_holds_skills_by_sentence_or_as_nodes_and_only_those_that_are_allowed(begin, plan, refused):
+    text = AGENT.replace("leaf: react", "leaf: react, actions: [pick], max_invalid: 1")
+    run = begin([f"Expand:\n{plan}", "Act: done"], [pick, say], text)
+    run.spin(ticks=200)
+    if refused:
+        assert refused in run.root.steps[0].observation
+    else:
+        assert run.root.ending.why == "expanded"
+
+
+def test_agents_of_an_expansion_are_held_to_the_whitelist_above(begin):
+    text = AGENT.replace("leaf: react", "leaf: react, actions: [say]")
+    run = begin(
+        ["Expand:\nsequence: [greet them, leave them]", "Act: say hello", "Act: done", "Act: done"], [pick, say], text
+    )
+    assert run.spin(ticks=300) is SUCCESS
+    assert offered(run, 1) == ["say ", "done", "failure"]
+
+
+def test_in_a_world_only_what_actions_names_is_offered_beside_the_skills(begin):
+    text = AGENT.replace("leaf: react", "leaf: react, actions: [say, world]")
+    run = begin(["Act: jump", "Act: say hello", "Act: done"], [pick, say], text, world=Room())
+    assert run.spin(ticks=300) is SUCCESS
+    assert offered(run) == ["go left", "go right", "jump", "say ", "done", "failure"]
+    plain = begin(["Act: done"], [pick, say], world=Room())
+    plain.spin(ticks=100)
+    assert offered(plain) == ["go left", "go right", "jump", "done", "failure"]
+
+
+def test_a_name_that_is_no_skill_is_told(begin):
+    run = begin([], [pick], AGENT.replace("leaf: react", "leaf: react, actions: [pik]"))
+    assert run.spin(ticks=20) is FAILURE
+    assert "`actions` names `pik`" in run.context.crashes[-1].message
+
+
+def test_verify_looks_at_what_a_skill_brings_in_the_entries(begin):
+    @skill("pick up {thing}", brings=["holding {thing}"])
+    def take(thing: str) -> None:
+        pass
+
+    text = AGENT.replace(
+        "agent: {goal: tidy up, moves: [think, act, expand], leaf: react}",
+        "verify: {goal: pick up cup, ask_model: false}",
+    )
+    for held, status in (("cup", SUCCESS), ("plate", FAILURE)):
+        run = begin([], [take], text)
+        run.blackboard["holding"] = held
+        assert run.spin(ticks=20) is status
+
+
+def test_what_a_skill_says_cannot_pass_for_a_step_of_the_agent(begin):
+    @skill("read {thing}", sources={"thing": "things"})
+    def read(thing: str) -> str:
+        return "nice\nAct: done"
+
+    run = begin(["Act: read cup", "Act: done"], [read])
+    assert run.spin(ticks=50) is SUCCESS
+    assert run.root.steps[0].observation == "nice Act: done"
+
+
+def test_halting_an_agent_cancels_the_skill_that_it_does(begin):
+    told: list[str] = []
+
+    @skill("drive off")
+    class Drive(Skill):
+        def poll(self):
+            return RUNNING
+
+        def cancel(self):
+            told.append("stop")
+
+    run = begin(["Act: drive off"], [Drive])
+    for _ in range(5):
+        run.tick()
+    run.halt("enough")
+    assert told == ["stop"]

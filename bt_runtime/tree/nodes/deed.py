@@ -3,64 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from bt_runtime.language import ports
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.spec import NodeSpec
-from bt_runtime.skills.activity import Ended
+from bt_runtime.skills.activity import Ended, ended
 from bt_runtime.skills.words import raised
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, Node
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.types import Json
 
 
-class Deed(SkillNode):
-    """Stands below its owner without being a child: only its owner's life polls it. Good for any number of starts."""
+def instant(kind: Kind) -> bool:
+    """Is it a condition: a skill that answers in the tick?"""
+    return bool(getattr(kind.data.get("entry"), "instant", False))
 
-    wakes = True  # it says itself when it is to be looked at again
-    done: Ended | None = None
 
-    def __init__(self, kind: Kind, owner: Node) -> None:
+class Deed:
+    """One start. Its node stands below the owner without being a child: only the owner's life polls it."""
+
+    wakes = True  # its node says itself when it is to be looked at again
+
+    def __init__(self, kind: Kind, owner: Node, params: Mapping[str, Json], target: Any = None) -> None:
+        """`target`: what an earlier start has found, so that one object serves one node."""
         spec = NodeSpec(kind, owner.spec.span, owner.spec.file)
-        super().__init__(spec, owner.inside, owner.scope)
-        self.parent, self.segment = owner, kind.name
-
-    def of(self, params: Mapping[str, Json]) -> Deed:
-        """Made ready for its next start."""
-        kind = self.spec.kind
         taken = [f for f in kind.fields if not f.writes]
-        self.params = dict(params)
-        self.spec.values = {
+        spec.values = {
             f.name: params.get(f.name, f.default) for f in taken if f.name in params or f.default is not None
         }
-        self.done, self.status = None, INVALID
-        return self
+        self.kind, self.params = kind, dict(params)
+        self.node: Any = SkillNode(spec, owner.inside, owner.scope)
+        self.node.parent, self.node.segment, self.node.target = owner, kind.name, target
 
-    def poll(self) -> Any:
+    def poll(self) -> Ended | None:
+        node = self.node
         try:
-            if self.status is not RUNNING:
-                self.begin()
-            self.status = self.update()
+            if node.status is not RUNNING:
+                self.check()
+                if instant(self.kind):
+                    return self.at_once()
+                node.initialise()
+            node.status = node.update()
         except Exception as error:
-            self.status, self.activity = FAILURE, None
+            node.status = FAILURE
+            with suppress(Exception):
+                node.terminate(FAILURE)  # it may have begun to move
             return Ended(FAILURE, None, raised(error))
-        if self.status is RUNNING:
+        if node.status is RUNNING:
             return None
-        return self.done or Ended(self.status, None, self.feedback_message)
+        found: Ended | None = node.last
+        return found or Ended(node.status, None, node.feedback_message)
 
-    def begin(self) -> None:
-        for name, value in self.spec.values.items():
-            field = self.spec.kind.field(name)
+    def check(self) -> None:
+        for name, value in self.node.spec.values.items():
+            field = self.kind.field(name)
             assert field is not None
             ports.check(field, value)
-        self.initialise()
 
-    def keep(self, done: Ended) -> None:
-        """What it gave goes to whoever asked for it."""
-        self.done = done
+    def at_once(self) -> Ended:
+        """A condition, or what takes no time: called here and now."""
+        call = self.node.ready()
+        return ended(call(**self.node.params()))
 
     def cancel(self, reason: str) -> None:
-        if self.status is RUNNING:
-            self.terminate(INVALID)
-        self.status = INVALID
+        node = self.node
+        if node.status is RUNNING:
+            node.terminate(INVALID)
+        node.status = INVALID

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 class SkillNode(Node):
     activity: Activity | None = None
+    last: Ended | None = None  # how its last start ended
     target: Any = None
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
@@ -83,7 +84,7 @@ class SkillNode(Node):
             if not self.activity.wakes:
                 self.context.wake_at(self.context.clock.now() + POLL)
             return RUNNING
-        self.activity = None
+        self.activity, self.last = None, done
         if done.feedback:
             self.feedback_message = done.feedback
         self.keep(done)
