@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from bt_runtime.agents.facts import Facts, entry
+from bt_runtime.agents.facts import ANY, Facts, entry
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language.kinds.kind import Kind, Registry
 from bt_runtime.language.sentence import Sentence
@@ -81,13 +81,15 @@ class Actions:
         return phrase_of(kind.name, about.sentence, kind.fields, given)
 
     def fillers(self, source: str) -> Sequence[Json]:
-        """What a source has now: another skill's output, an entry, the things of the world."""
+        """What a source has now: an output of that skill, an entry, the things of the world, or any skill's output."""
         skill, dot, output = source.partition(".")
         given = self.context.services.skill_outputs
         found = given.get((skill, output)) if dot else entry(self.node.scope, source)
         things = getattr(self.context.services.world, "things", None)
         if found is None and source == "things" and callable(things):
             found = things()
+        if found is None and not dot:
+            found = given.get((ANY, source))
         if isinstance(found, str | int | float):
             return (found,)
         return tuple(found) if isinstance(found, list | tuple | dict) else ()
@@ -116,8 +118,8 @@ class Actions:
 
     def told(self, kind: Kind, params: dict[str, Json], done: Ended) -> Ended:
         """What a skill gave is kept, for slots that take it, and put into words."""
-        kept = self.context.services.skill_outputs
-        kept.update({(kind.name, name): value for name, value in outputs(kind, done).items()})
+        for name, value in outputs(kind, done).items():
+            self.context.services.skill_outputs.update({(kind.name, name): value, (ANY, name): value})
         return done._replace(value=words(kind, params, done))
 
     # In words --------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.language.kinds.kind import Kind
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from bt_runtime.tree.node import Node
 
 _NOT = "not "
-_ABSENT = object()
+ABSENT = object()
+ANY = ""  # in place of a skill's name: whichever gave it last
 
 
 class Facts:
@@ -54,7 +55,12 @@ class Facts:
         told = ask(said) if ask is not None else None
         if told is None:
             told = self.by_condition(said)
-        return told if told is not None else by_entry(said, self.node.scope)
+        return told if told is not None else by_entry(said, self.looked_up)
+
+    def looked_up(self, name: str) -> Any:
+        """An entry, else what a skill gave last under that name."""
+        found = entry(self.node.scope, name, ABSENT)
+        return self.node.context.services.skill_outputs.get((ANY, name), ABSENT) if found is ABSENT else found
 
     def by_condition(self, said: str) -> bool | None:
         for kind in self.conditions:
@@ -73,12 +79,12 @@ class Facts:
         return done.status is SUCCESS
 
 
-def by_entry(said: str, scope: Scope) -> bool | None:
+def by_entry(said: str, look_up: Callable[[str], Any]) -> bool | None:
     """`gripper empty`: the entry `gripper_empty`, true or false; `holding cup 1`: `holding` is it, or has it."""
     said_words = said.split()
     for count in range(len(said_words), 0, -1):
-        value = entry(scope, "_".join(said_words[:count]), _ABSENT)
-        if value is _ABSENT:
+        value = look_up("_".join(said_words[:count]))
+        if value is ABSENT:
             continue
         rest = " ".join(said_words[count:])
         if not rest:
