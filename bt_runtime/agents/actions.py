@@ -112,9 +112,19 @@ class Actions:
             why = f"`{begun}{written.strip()}` cannot be read as `{phrase.sentence.template}`."
             return Instant(ended(Observation(why, False, why)))
         kind = next(k for k in self.kinds if k.name == phrase.skill)
+        wants = self.wanting(kind, read) if phrase.open else ""
+        if wants:
+            return Instant(ended(Observation(wants, False, wants)))
         before = self.deeds.get(kind.name)
         deed = self.deeds[kind.name] = Deed(kind, self.node, read, before.node.target if before is not None else None)
         return Job(self, kind, deed)
+
+    def wanting(self, kind: Kind, params: dict[str, Json]) -> str:
+        """What it needs and has not, now that its last slot is filled."""
+        self.facts.forget()
+        lacks = [fact for fact in kind.data["entry"].needs if self.facts.holds(fact, params) is False]
+        said = ", ".join(Sentence(fact).say(params) for fact in lacks)
+        return f"This cannot be done now: it needs {said}." if lacks else ""
 
     def told(self, kind: Kind, params: dict[str, Json], done: Ended) -> Ended:
         """What a skill gave is kept, for slots that take it, and put into words."""

@@ -19,6 +19,7 @@ from bt_runtime.types import Json
 
 MOST_COUNTED = 100  # integers between two bounds that are offered one by one
 MOST_LETTERS = 200  # of a value that is offered; a longer one is no part of a sentence
+MOST_BEGUN = 1_000  # beginnings of one sentence that are offered one by one, and chosen exactly
 MOST_WRITTEN = 120  # characters of a free text
 _NUMBER = {"integer": r"(0|-?[1-9][0-9]{0,8})", "number": r"-?(0|[1-9][0-9]{0,8})(\.[0-9]{1,6})?"}
 _QUOTED = rf'[^"\\\x00-\x1f ][^"\\\x00-\x1f]{{0,{MOST_WRITTEN - 1}}}'
@@ -68,9 +69,20 @@ class Phrase:
         self.skill, self.sentence, self.slots = skill, sentence, slots
         self.pieces = sentence.pieces  # text, slot, text, slot, …, text
         names = self.pieces[1::2]
-        free = next((i for i, name in enumerate(names) if slots[name].fillers is None), None)
+        free = self._first_free(names)
         self.chosen = tuple(dict.fromkeys(names if free is None else names[:free]))  # slots before the first free one
         self.rest = () if free is None else self.pieces[2 * free + 1 :]
+
+    def _first_free(self, names: Sequence[str]) -> int | None:
+        """From this slot on it is written: one that is free, or with which there would be too many beginnings."""
+        count, seen = 1, set()
+        for i, name in enumerate(names):
+            fillers = self.slots[name].fillers
+            count *= 1 if name in seen or fillers is None else len(fillers)
+            if fillers is None or count > MOST_BEGUN:
+                return i
+            seen.add(name)
+        return None
 
     @property
     def open(self) -> bool:

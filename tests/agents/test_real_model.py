@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from random import Random
+from typing import Literal
+
 import pytest
 
 from bt_runtime.envs.registry import open_suite
-from bt_runtime.events import AGENT_EVENTS, NAMES, body
-from bt_runtime.run.run import Run
+from bt_runtime.events import AGENT_EVENTS, NAMES, Expanded, PlanRefused, Stepped, body
+from bt_runtime.run.run import Run, load
+from bt_runtime.skills.skill import skill
 from bt_runtime.testing import RUNNING
 
 pytest.importorskip("llama_cpp")
@@ -85,3 +89,59 @@ def test_a_random_model_never_acts_what_cannot_be_done_and_decides_the_same_for_
         assert all(possible for _, possible in first[2])
         decided = [[(e, w.get("sentence"), w.get("text")) for e, w in told] for _, told, _, _ in (first, again)]
         assert decided[0] == decided[1] and not first[3]
+
+
+SKILLED = """
+version: 1
+tree: t
+blackboard: {things: {type: list, default: [cup, plate]}}
+root:
+  sequence:
+    - try:
+        do: {agent: {goal: tidy up, moves: [act], think_tokens: 40, max_decisions: 20, max_steps: 8, temperature: 1}}
+        catch: {succeed: {}}
+    - agent: {goal: tidy up, moves: [expand], temperature: 1, max_width: 3, max_levels: 2, max_invalid: 3}
+"""
+
+
+class Restless:
+    """A model that may not end before it has done something, and chooses among two."""
+
+    chat_template = None
+
+    def __init__(self, inner, seed):
+        self.inner, self.dice = inner, Random(seed)
+
+    def choose(self, prompt, options, **how):
+        return self.inner.choose(prompt, self.dice.sample([o for o in options if o not in (" done", " failure")], 2))
+
+    def decide(self, prompt, moves, **how):
+        return self.inner.decide(prompt, {"Expand:": ()})
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+
+def test_whatever_a_model_answers_a_skills_slots_hold_values_of_their_types(models):
+    """Sentences, beginnings that are written on, and plans with skills as nodes, under their grammars."""
+    taken, plans = [], []
+
+    @skill("take {thing}", sources={"thing": "things"}, on_resume="repeat")
+    def take(thing: str) -> None:
+        taken.append(("take", thing))
+
+    @skill("shift {thing} by {cm} cm to the {side}", sources={"thing": "things"}, on_resume="repeat")
+    def shift(thing: str, cm: float, side: Literal["left", "right"]) -> None:
+        taken.append(("shift", thing, cm, side))
+
+    for seed in range(4):
+        with Run(load(SKILLED, skills=[take, shift]), model=Restless(models[seed % 2], seed), seed=seed) as run:
+            run.listen(plans.append, Expanded, PlanRefused)
+            run.listen(lambda e: plans.append(e) if "cannot be read" in e.observation else None, Stepped)
+            run.spin(seconds=60, ticks=400)
+            assert not run.context.crashes
+    assert {t[0] for t in taken} == {"take", "shift"}
+    for _, thing, *rest in taken:
+        assert thing in ("cup", "plate")
+        assert not rest or (isinstance(rest[0], int | float) and rest[1] in ("left", "right"))
+    assert plans and not [p for p in plans if not isinstance(p, Expanded) and not hasattr(p, "codes")]
