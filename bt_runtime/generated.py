@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bt_runtime import project
 from bt_runtime.plans.header import plan_schema
-from bt_runtime.schema.dialect import DEFAULT_BUDGET, expansion_schema
+from bt_runtime.schema.dialect import DEFAULT_LIMITS, expansion_schema
 from bt_runtime.schema.editor import tree_schema
 from bt_runtime.schema.kind import Kind
 from bt_runtime.schema.manifests import manifest_schema
@@ -42,7 +42,7 @@ def schemas(root: Path | None = None) -> dict[str, Schema]:
         "tree.schema.json": tree,
         "skills.schema.json": manifest_schema(),
         "plan.schema.json": plan_schema(),
-        "expansion.schema.json": expansion_schema(BUILT_IN, DEFAULT_BUDGET),
+        "expansion.schema.json": expansion_schema(BUILT_IN, DEFAULT_LIMITS),
     }
 
 

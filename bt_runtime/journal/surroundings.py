@@ -32,7 +32,7 @@ class Around:
         return cls({
             "world": _world(world) if world is not None else None,
             "task": codec.plain(_task(run.equipment.task, world)),
-            "models": {name: {"template": keep(getattr(m, "chat_template", None))} for name, m in models.items()},
+            "models": {name: {"template": keep(m.chat_template)} for name, m in models.items()},
             "working": services.get("working_memory") is not None,
             "episodes": services.get("episodes") is not None,
             "person": services.get("person") is not None,
@@ -75,7 +75,7 @@ class Around:
         inner = {**(services.get("models") or {})}
         if services.get("model") is not None:
             inner.setdefault("default", services["model"])
-        models = {n: TapedModel(tape, n, inner.get(n), context, m["template"]) for n, m in kept["models"].items()}
+        models = {n: TapedModel(tape, n, inner.get(n), m["template"]) for n, m in kept["models"].items()}
         if models:
             services.update(models=models, model=models.get("default"))
         if kept["episodes"]:
