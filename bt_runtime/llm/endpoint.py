@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal, Self
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import answer
 from bt_runtime.llm.answer import Unanswered
 from bt_runtime.llm.choice import ROOT, Trie, combine, search

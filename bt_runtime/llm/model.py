@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Self
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.chat import Chat
 from bt_runtime.llm.fit import fit
 from bt_runtime.llm.header import Header, read_header

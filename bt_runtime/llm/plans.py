@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import yaml
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.emit.dialect import DEFAULT_LIMITS, Form, FormField, PlanLimits
 from bt_runtime.llm.grammar import LETTER, any_of, literal
-from bt_runtime.schema.dialect import DEFAULT_LIMITS, Form, FormField, PlanLimits
 from bt_runtime.types import Grammar
 
 _FIRST = 16  # letters of a subgoal's first word

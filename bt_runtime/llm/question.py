@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.choice import check_options
 from bt_runtime.types import Question
 
