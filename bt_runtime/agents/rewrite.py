@@ -22,7 +22,7 @@ class Rewrite(Deciding):
         wrote = yield from self.asked(Question(
             "write", self.prompted(prompt), stop=("\n\n",), max_tokens=values["max_tokens"],
             grammar=sir.plan_grammar(int(values["max_lines"]), int(values["line_length"])),
-            temperature=float(values["temperature"]), seed=int(self.context.service("seed") or 0),
+            temperature=float(values["temperature"]), seed=self.context.services.seed,
         ))  # fmt: skip
         plan = sir.numbered(wrote.text, whole=wrote.ended != "length")
         if not plan:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from bt_runtime.agents.budget import Budget
 from bt_runtime.agents.story import ACT
 from bt_runtime.distill.documents import Document
 from bt_runtime.llm.front import Front, Mapped
 from bt_runtime.run.run import Run, Tree
+from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Choice, Job, Json, Model, Question, Task, World, Writing
 from recipes.starter.lesson import PLANNED, Taught, Teacher, Transcript, sentences
 from recipes.starter.seen import read
