@@ -87,6 +87,12 @@ class Line:
         with contextlib.suppress(OSError):  # it is ringing already, or nobody is left to hear it
             self._bell.send(b"!")
 
+    @property
+    def moment(self) -> dict[str, int]:
+        """How many jobs the worker has just now, and how many were under way when one died."""
+        asks = [*self._jobs.values()]
+        return {"under_way": sum(ask.sent for ask in asks), "suspects": sum(ask.tries > ask.sent for ask in asks)}
+
     # the thread
 
     def _run(self) -> None:

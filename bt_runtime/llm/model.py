@@ -89,6 +89,7 @@ class LocalModel(Model):
         return {
             **self._line.facts,
             **self._line.figures,
+            **self._line.moment,
             "prompt_tokens": spent.prompt,
             "reused_tokens": spent.reused,
             "computed_tokens": spent.computed,
