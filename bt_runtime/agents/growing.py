@@ -64,7 +64,7 @@ class Growing(Deciding):
         return own or (f"{runs} of the run" if runs else "")
 
     def asked(self, question: Question) -> Generator[Any, Any, Any]:
-        """Counted."""
+        """One decision, counted for this node and for the run."""
         for spent in (self.spent, self.whole):
             spent.decisions += 1
         answer = yield from super().asked(question)

@@ -59,7 +59,10 @@ class ScriptedModel(Model):
         if question.kind == "embed":
             raise Misplayed("a scripted model embeds nothing", "use the hashing embedder")
         self.asked.append(question)
-        said, self.rest = (self.rest, "") if question.kind == "write" and self.rest else (self.script(question), "")
+        if question.kind == "write" and self.rest:
+            said, self.rest = self.rest, ""
+        else:
+            said = self.script(question)
         read = {"choose": self._chosen, "decide": self._decided, "write": self._written}[question.kind]
         self.jobs.append(Answered(read(question, said), self.polls))
         return self.jobs[-1]
