@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from bt_runtime.agents.facts import ANY, Facts, entry
 from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language.emit.dialect import Form, FormField, ValueType
 from bt_runtime.language.kinds.kind import Kind, Registry
 from bt_runtime.language.sentence import Sentence
-from bt_runtime.llm import plans
-from bt_runtime.llm.plans import Kind as Form
 from bt_runtime.skills.activity import Activity, Ended, ended
 from bt_runtime.skills.phrase import Phrase, phrase_of
 from bt_runtime.skills.words import outputs, words
@@ -212,14 +211,14 @@ def whitelist(node: Deciding, kinds: Sequence[Kind]) -> frozenset[str] | None:
 
 def _leaf(kind: Kind, phrase: Phrase) -> Form | None:
     """A skill as a node; None where a field's values cannot be written by a model."""
-    fields: list[plans.Field] = []
+    fields: list[FormField] = []
     for field in (f for f in kind.fields if f.required and not f.writes):
         slot = phrase.slots[field.name]
         words = slot.fillers is not None and all(isinstance(v, str) for v in slot.fillers)
         if words:
-            fields.append(plans.Field(field.name, tuple(str(v) for v in slot.fillers or ())))
-        elif field.type in get_args(plans.Type):
-            fields.append(plans.Field(field.name, field.type))  # type: ignore[arg-type]
+            fields.append(FormField(field.name, tuple(str(v) for v in slot.fillers or ())))
+        elif field.type in get_args(ValueType):
+            fields.append(FormField(field.name, field.type))  # type: ignore[arg-type]
         else:
             return None
     return Form(kind.name, "leaf", tuple(fields))

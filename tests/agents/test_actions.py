@@ -64,8 +64,8 @@ def begin():
 
 
 def offered(run: Run, at: int = 0) -> list[str]:
-    asked = [a for a in run.model.asked if "moves" in a or "options" in a]
-    return [o[1:] for o in (asked[at].get("moves") or {"Act:": asked[at]["options"]})["Act:"]]
+    asked = [question for question in run.model.asked if question.kind != "write"]
+    return [option[1:] for option in asked[at].moves.get("Act:") or asked[at].options]
 
 
 def test_an_agent_without_a_world_is_offered_the_skills_of_its_tree_with_what_their_sources_have(begin):
@@ -115,8 +115,8 @@ def test_a_strategy_that_is_included_has_the_skills_of_the_tree_that_includes_it
     model = ScriptedModel(["Act: wave 2 times", "Act: done"])
     with Run(load(text, project=tmp_path), services={"model": model}) as run:
         assert run.spin(ticks=100) is SUCCESS
-    assert model.asked[0]["moves"]["Act:"][:3] == (" wave 1 times", " wave 2 times", " wave 3 times")
-    assert model.asked[1]["prompt"].endswith("Act: wave 2 times\nwaved 2 times\n")
+    assert model.asked[0].moves["Act:"][:3] == (" wave 1 times", " wave 2 times", " wave 3 times")
+    assert model.asked[1].prompt.endswith("Act: wave 2 times\nwaved 2 times\n")
 
 
 class Person:

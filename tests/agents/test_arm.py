@@ -16,6 +16,7 @@ from bt_runtime.project import init
 from bt_runtime.replay.replay import replay
 from bt_runtime.testing import RUNNING, SUCCESS
 from bt_runtime.tree.clock import Manual
+from bt_runtime.types import Question
 
 pytest.importorskip("mujoco")
 PARTS = ("red cube in the left tray", "green cube in the right tray", "blue cube in the right tray")
@@ -36,9 +37,9 @@ def arm_of(project: Path) -> Any:
     return next(m for m in sys.modules.values() if getattr(m, "__file__", "") == file).arm()
 
 
-def oracle(question: Any) -> str:
+def oracle(question: Question) -> str:
     """It breaks the goal into a part for each cube; a part looks, and does what is left to do. Sees only its prompt."""
-    prompt = question["prompt"] if isinstance(question, dict) else question.prompt
+    prompt = question.prompt
     if prompt.endswith("Think:"):
         return "one thing after another"
     goal = re.findall(r"^Your task is to: (.*)$", prompt, re.MULTILINE)[-1]

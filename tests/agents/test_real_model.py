@@ -12,6 +12,7 @@ from bt_runtime.events import AGENT_EVENTS, NAMES, Expanded, PlanRefused, Steppe
 from bt_runtime.run.run import Run, load
 from bt_runtime.skills.skill import skill
 from bt_runtime.testing import RUNNING
+from bt_runtime.types import Model
 
 pytest.importorskip("llama_cpp")
 pytest.importorskip("llguidance")
@@ -104,22 +105,19 @@ root:
 """
 
 
-class Restless:
-    """A model that may not end before it has done something, and chooses among two."""
-
-    chat_template = None
+class Restless(Model):
+    """A model that may not end before it has done something, and chooses among two; it expands where it may."""
 
     def __init__(self, inner, seed):
         self.inner, self.dice = inner, Random(seed)
 
-    def choose(self, prompt, options, **how):
-        return self.inner.choose(prompt, self.dice.sample([o for o in options if o not in (" done", " failure")], 2))
-
-    def decide(self, prompt, moves, **how):
-        return self.inner.decide(prompt, {"Expand:": ()})
-
-    def __getattr__(self, name):
-        return getattr(self.inner, name)
+    def ask(self, question):
+        if question.kind == "choose":
+            kept = [o for o in question.options if o not in (" done", " failure")]
+            question = question._replace(options=tuple(self.dice.sample(kept, 2)))
+        elif question.kind == "decide":
+            question = question._replace(moves={"Expand:": ()})
+        return self.inner.ask(question)
 
 
 def test_whatever_a_model_answers_a_skills_slots_hold_values_of_their_types(models):

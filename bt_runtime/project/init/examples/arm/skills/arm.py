@@ -126,7 +126,7 @@ def arm() -> Arm:
 class Motion(bt.Skill):
     """A skill that is a course of set points; its subclasses say which, and how it came out."""
 
-    def begin(self, **params: Any) -> Iterator[None]:
+    def begin(self, *args: Any, **params: Any) -> Iterator[None]:
         yield
 
     def outcome(self) -> Status:
@@ -203,7 +203,7 @@ class Place(Motion):
 
 
 class Move(Motion):
-    def begin(self, side: str, centimetres: int) -> Iterator[None]:
+    def begin(self, side: str, centimetres: float) -> Iterator[None]:
         (x, y, z), (dx, dy) = self.arm.at("cup"), SIDES[side]
         yield from self.arm.go(x + dx * centimetres / 100, y + dy * centimetres / 100, z)
 
