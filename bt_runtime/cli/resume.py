@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from bt_runtime.cli import trusting
+from bt_runtime.cli import person, trusting
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.cli.told import Teller
 from bt_runtime.cli.watch import printed
@@ -53,7 +53,10 @@ def run(args: argparse.Namespace) -> int:
         print(visible(f"damaged: {recording.damage}; on from {where}"), file=sys.stderr)
     asked = trusted(path, recording, args.model)
     key.named(args.model)
-    with resume(path, model=args.model, memory=args.memory, changed=args.changed) as going:
+    services = {"person": person.Asked()} if "person" in recording.head["given"].get("services", ()) else {}
+    with resume(path, model=args.model, memory=args.memory, services=services, changed=args.changed) as going:
+        for somebody in services.values():
+            somebody.run = going
         going.listen(Teller(printed, "warning").log, Notice)
         if args.slow is not None and going.engine.watchdog is not None:
             going.engine.watchdog.seconds = args.slow

@@ -9,7 +9,7 @@ import time
 import traceback
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 
-from bt_runtime.cli import Exit, trusting
+from bt_runtime.cli import Exit, person, trusting
 from bt_runtime.cli.color import add_color, painted
 from bt_runtime.cli.failure import say
 from bt_runtime.cli.journals import add_folder, writing
@@ -67,6 +67,7 @@ def run(args: argparse.Namespace) -> int:
         print(render(tree.warnings, {}, "concise", painted(sys.stderr, settings["color"])), file=sys.stderr)
     with ExitStack() as stack:
         inputs, task = begin(args, settings, tree.spec, stack)
+        services = person.at_hand(tree)
         made = stack.enter_context(
             Run(
                 tree,
@@ -78,6 +79,7 @@ def run(args: argparse.Namespace) -> int:
                 seed=args.seed,
                 budget=budget(args),
                 recall=not args.no_recall,
+                services=services,
                 journal=writing(settings),
                 journal_policy=settings["journal"],
                 strict=settings["strict"],
@@ -85,6 +87,8 @@ def run(args: argparse.Namespace) -> int:
                 slow=settings["slow"] or SLOW,
             )
         )
+        for somebody in services.values():
+            somebody.run = made
         return spin(made, settings, args, task)
 
 
