@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from bt_runtime.agents.facts import ANY, Facts, entry
 from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language.checks.actions import WORLD
 from bt_runtime.language.emit.dialect import Form, FormField, ValueType
 from bt_runtime.language.kinds.kind import Kind, Registry
 from bt_runtime.language.sentence import Sentence
@@ -26,7 +27,6 @@ from bt_runtime.types import Json, Observation
 if TYPE_CHECKING:
     from bt_runtime.agents.deciding import Deciding
 
-WORLD = "world"  # in `actions:` all that the world offers
 _AROUND = ("world", "memory")  # implementations that are acted in by their sentence
 
 

@@ -9,6 +9,7 @@ from test_guards import Room
 
 from bt_runtime import Run, Skill, load, skill
 from bt_runtime.agents.scripted import Answered, ScriptedModel
+from bt_runtime.faults.diagnostic import Faults
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 
 AGENT = """
@@ -232,10 +233,22 @@ def test_in_a_world_only_what_actions_names_is_offered_beside_the_skills(begin):
     assert offered(plain) == ["go left", "go right", "jump", "done", "failure"]
 
 
-def test_a_name_that_is_no_skill_is_told(begin):
-    run = begin([], [pick], AGENT.replace("leaf: react", "leaf: react, actions: [pik]"))
+def test_a_name_that_is_no_skill_is_told_at_its_place(begin):
+    text = AGENT.replace("leaf: react", "leaf: react, actions: [pik]")
+    with pytest.raises(Faults) as told:
+        load(text, skills=[pick])
+    (fault,) = told.value.diagnostics
+    assert (fault.code, fault.label) == ("BT012", "did you mean `pick`?")
+    computed = AGENT.replace("leaf: react", 'leaf: react, actions: "{places}"')
+    run = begin([], [pick], computed)
     assert run.spin(ticks=20) is FAILURE
-    assert "`actions` names `pik`" in run.context.crashes[-1].message
+    assert "`actions` names `table`" in run.context.crashes[-1].message
+
+
+def test_entries_that_skills_look_at_are_read():
+    nodes = "  sequence:\n    - set: {things: [cup], hand_empty: true, holding: cup, foo: 1}\n    - agent: {goal: tidy up}\n"
+    warnings = load(f"version: 1\ntree: t\nroot:\n{nodes}", skills=[pick, put]).warnings
+    assert [w.message for w in warnings] == ["nothing in this tree reads `foo`"]
 
 
 def test_verify_looks_at_what_a_skill_brings_in_the_entries(begin):

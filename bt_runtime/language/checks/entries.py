@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bt_runtime.language.checks.actions import looked_at
 from bt_runtime.language.checks.references import Usage, Use
 from bt_runtime.language.checks.subtree_ports import unfit
 from bt_runtime.language.findings import Findings, did_you_mean
@@ -49,7 +50,7 @@ def _first(uses: Sequence[Use]) -> dict[str, Use]:
 
 
 def _unread(tree: TreeSpec, used: Usage, findings: Findings) -> None:
-    read = {r.name for r in used.reads}
+    read = {r.name for r in used.reads} | looked_at(tree)
     for name, use in _first(used.writes).items():
         by_default = use.field.writes and use.field.name not in use.spec.given
         if name not in read and name not in tree.ports and not by_default:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from bt_runtime.language.checks import entries
+from bt_runtime.language.checks.actions import check_actions
 from bt_runtime.language.checks.outcomes import S, outcomes
 from bt_runtime.language.checks.references import Usage, usage
 from bt_runtime.language.checks.subtree_ports import check_border
@@ -34,6 +35,8 @@ def check_nodes(tree: TreeSpec, findings: Findings) -> Usage:
             _thresholds(spec, findings)
         if spec.kind.reactive:
             _restarts(spec, findings)
+        if "actions" in spec.given:
+            check_actions(tree, spec, findings)
     _unreachable(tree, findings)
     used = usage(tree.root)
     entries.check_types(tree, used, findings)
