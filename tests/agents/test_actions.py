@@ -246,7 +246,7 @@ def test_a_name_that_is_no_skill_is_told_at_its_place(begin):
 
 
 def test_entries_that_skills_look_at_are_read():
-    nodes = "  sequence:\n    - set: {things: [cup], hand_empty: true, holding: cup, foo: 1}\n    - agent: {goal: tidy up}\n"
+    nodes = "  sequence:\n    - set: {things: [cup], holding: cup, foo: 1}\n    - agent: tidy up\n"
     warnings = load(f"version: 1\ntree: t\nroot:\n{nodes}", skills=[pick, put]).warnings
     assert [w.message for w in warnings] == ["nothing in this tree reads `foo`"]
 

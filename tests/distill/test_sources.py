@@ -19,7 +19,8 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.folder import journals as journals_in
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.store import Store
-from bt_runtime.run.run import Run
+from bt_runtime.run.run import Run, load
+from bt_runtime.skills.skill import skill
 from bt_runtime.tree.clock import Manual
 
 
@@ -181,3 +182,22 @@ def test_a_source_that_is_not_there_is_a_fault(tmp_path, word):
     """It is said what can be named."""
     with pytest.raises(BtError, match="there is no"):
         gathered([str(tmp_path / word)], tmp_path)
+
+
+def test_the_skills_of_a_project_become_lessons(tmp_path):
+    """An agent without a world: whole sentences, and those whose slots were written."""
+
+    @skill("pick up {thing}", sources={"thing": "things"}, on_resume="repeat")
+    def pick(thing: str) -> None:
+        pass
+
+    @skill("shift {thing} by {cm} cm", sources={"thing": "things"}, on_resume="repeat")
+    def shift(thing: str, cm: float) -> None:
+        pass
+
+    tree = "version: 1\ntree: t\nblackboard: {things: {type: list, default: [cup]}}\nroot:\n  agent: tidy up\n"
+    script = ["Act: pick up cup", "Think: a little more", "Act: shift cup by 2.5 cm", "Act: done"]
+    with Run(load(tree, skills=[pick, shift]), model=Noting(script), clock=Manual(), journal=tmp_path) as run:
+        run.spin(ticks=500)
+    (document,) = journals.told(journals_in(tmp_path))
+    assert "".join(learnt(document)) == "".join(f"{line}\n" for line in script)
