@@ -151,7 +151,7 @@ class Agent(Growing):
         )
 
     def text(self) -> str:
-        return self.prompt().text(getattr(self.model(), "chat_template", None))
+        return self.put(self.prompt())
 
     def add(self, step: Step) -> None:
         self.steps.append(step)

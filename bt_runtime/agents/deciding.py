@@ -15,13 +15,14 @@ from py_trees.common import Status
 from bt_runtime.agents.budget import Spent
 from bt_runtime.agents.end import Ending
 from bt_runtime.diagnose import BtError
-from bt_runtime.events import AgentEnded
+from bt_runtime.events import AgentEnded, GoalTaken, Prompted
 from bt_runtime.tree.node import FAILURE, INVALID, POLL, RUNNING, SUCCESS, computed, path_of
 from bt_runtime.tree.nodes.parent import Parent
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree
 
 if TYPE_CHECKING:
+    from bt_runtime.agents.prompt import Prompt
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
     from bt_runtime.tree.spec import NodeSpec
@@ -41,6 +42,7 @@ class Deciding(Parent):
     ending: Ending | None = None  # of the latest round
     shedding: Any = None  # the request to remove an earlier expansion
     goal = ""
+    shown: tuple[str, str, str] | None = None  # what its questions began with when that was told
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
@@ -73,7 +75,8 @@ class Deciding(Parent):
 
     def begin(self) -> None:
         self.goal = str(self.value("goal"))
-        self.ending = self.job = self.answer = None
+        self.ending = self.job = self.answer = self.shown = None
+        self.context.emit(GoalTaken(self.path, self.goal))
         self.spent = Spent(self.context.clock.now())
         self.shed()
         self.life = self.live()
@@ -156,6 +159,14 @@ class Deciding(Parent):
             )
         self.context.asking = self.path
         return found
+
+    def put(self, prompt: Prompt) -> str:
+        """A prompt as the model reads it; whoever looks on is told what it begins with."""
+        before = prompt[:3]
+        if before != self.shown:
+            self.shown = before
+            self.context.emit(Prompted(self.path, *before))
+        return prompt.text(getattr(self.model(), "chat_template", None))
 
     def agents_above(self) -> list[Deciding]:
         return [node for node in above(self) if isinstance(node, Deciding)]

@@ -63,7 +63,7 @@ class Reflect(Deciding):
         values = self.spec.values
         grammar = sir.line_grammar(limit) if limit is not None else None
         wrote = yield self.model().write(
-            prompt.text(getattr(self.model(), "chat_template", None)), grammar=grammar, stop=["\n"],
+            self.put(prompt), grammar=grammar, stop=["\n"],
             max_tokens=values["max_tokens"], temperature=float(values["temperature"]),
         )  # fmt: skip
         return " ".join(wrote.text.split())

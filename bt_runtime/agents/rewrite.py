@@ -19,7 +19,7 @@ class Rewrite(Deciding):
         system = system_text(values["prompt"] or "rewrite", {})
         prompt = sir.rewriting(system, self.goal, text_of(str(self.value("guide"))), reflections)
         wrote = yield self.model().write(
-            prompt.text(getattr(self.model(), "chat_template", None)),
+            self.put(prompt),
             grammar=sir.plan_grammar(int(values["max_lines"]), int(values["line_length"])), stop=["\n\n"],
             max_tokens=values["max_tokens"], temperature=float(values["temperature"]),
             seed=int(self.context.service("seed") or 0),

@@ -67,6 +67,6 @@ class Verify(Deciding):
         seen = Surroundings(self.context, self.path, recall=False).opening()
         last = self.context.service("last_action")
         asked = f"The goal: {self.goal}\n{seen}\n" + (f"The last action was `{last[0]}`: {last[1]}\n" if last else "")
-        prompt = Prompt(system, "", asked, "Is the goal met? ").text(getattr(self.model(), "chat_template", None))
+        prompt = self.put(Prompt(system, "", asked, "Is the goal met? "))
         choice = yield self.model().choose(prompt, [YES, NO])
         return choice.text == YES

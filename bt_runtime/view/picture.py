@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from bt_runtime.journal.patch import patched
 from bt_runtime.types import Json
 from bt_runtime.view.event import Event
-from bt_runtime.view.patch import patched
 
 MOST_TOLD = 400  # events of one agent that are kept
 MOST_LINES = 500
