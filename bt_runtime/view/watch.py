@@ -13,7 +13,7 @@ from py_trees.common import Status
 
 from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Line, Tick, WorldActed, Written, body
 from bt_runtime.journal.notes import Note, notes, shapes, spending
-from bt_runtime.runtime import Run
+from bt_runtime.run.run import Run
 from bt_runtime.tree.census import LETTERS, feedback, statuses
 from bt_runtime.tree.clock import RunClock
 from bt_runtime.types import Json

@@ -13,8 +13,8 @@ from py_trees.common import ParallelPolicy
 from scenes import house_run
 from test_picture import as_it_is, as_shown
 
-from bt_runtime.diagnose import BtError
-from bt_runtime.runtime import Run, load
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.gist import family_of, gist
 from bt_runtime.tree.node import path_of
