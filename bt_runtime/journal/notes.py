@@ -39,7 +39,7 @@ def shapes(shape: Reshaped) -> Iterator[Note]:
 
 def spending(context: Context) -> dict[str, int]:
     """What the whole run has spent so far; nothing in a run that decides nothing."""
-    spent = context.service("spent")
+    spent = context.services.spent
     names = ("decisions", "tokens", "steps", "nodes")
     return {name: getattr(spent, name) for name in names} if spent is not None else {}
 

@@ -88,6 +88,9 @@ class Watch:
     # While it runs ---------------------------------------------------------------------------
 
     def tick(self, tick: Tick) -> None:
+        for node, _ in tick.changes:
+            if getattr(node, "sentence", None) is not None:  # a plan's own action
+                self.stirred = True
         if self.stirred:
             self.stirred = False
             self.looker.after_tick()
