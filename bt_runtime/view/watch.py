@@ -78,6 +78,8 @@ class Watch:
         standing = run.engine.standing()
         self.kept.appendleft(_Part(0.0, standing.number, told, standing))
         self.draw()
+        if not standing.number:
+            self.feed.put({"k": "tick", "t": 0.0, "n": 0, "s": []})  # the time line begins before the first tick
         self.looker.look()
 
     def detach(self) -> None:
