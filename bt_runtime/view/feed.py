@@ -154,6 +154,27 @@ class Feed:
         return [self._ring[i] for i in range(start, min(size, start + most))]
 
 
+class Latest:
+    """A picture that keeps up with a feed."""
+
+    def __init__(self, feed: Feed) -> None:
+        self.feed, self.picture = feed, Picture()
+        self.cursor: int | None = None
+        self.closed = False
+
+    def now(self, wait: float = 0.0) -> Picture:
+        """Waits so many seconds for something new."""
+        while True:
+            part = self.feed.after(self.cursor, wait)
+            if part.anew:
+                self.picture = Picture()
+            for event in part.events:
+                self.picture.take(event)
+            self.cursor, self.closed, wait = part.cursor, part.closed, 0.0
+            if not part.events:
+                return self.picture
+
+
 def read_lines(path: Path) -> Iterable[Event]:
     """Events from JSON Lines; a last line that was cut off is left out."""
     with path.open(encoding="utf-8") as lines:

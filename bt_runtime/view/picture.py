@@ -80,6 +80,28 @@ class Picture:
             yield spot
             todo.extend(reversed(spot.children))
 
+    @property
+    def top(self) -> Spot | None:
+        return next((s for s in self.spots.values() if s.parent not in self.spots), None)
+
+    def below(self, spot: Spot) -> list[Spot]:
+        return [self.spots[id] for id in spot.children if id in self.spots]
+
+    def inner(self, spot: Spot) -> Spot:
+        """The node itself, behind its guards."""
+        while (below := self.below(spot)) and below[0].row[2] == ".":
+            spot = below[0]
+        return spot
+
+    def path(self, spot: Spot) -> str:
+        segments: list[str] = []
+        at: Spot | None = spot
+        while at is not None:
+            if at.row[2] != ".":
+                segments.append(str(at.row[2]))
+            at = self.spots.get(at.parent)
+        return "/" + "/".join(reversed(segments))
+
     def _tick(self, event: Event) -> None:
         self.tick = event["n"]
         for change in event["s"]:

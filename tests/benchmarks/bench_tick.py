@@ -37,19 +37,18 @@ def rows() -> Iterator[Row]:
 def traced(journal: bool, page: bool) -> tuple[float, float]:
     """Of a whole task, what the thread that ticks enters of ours; a scripted model answers at once."""
     found: list[tuple[int, int]] = []
-    with tempfile.TemporaryDirectory() as folder:
-        with house_run(clock=Manual(), **({"journal": folder} if journal else {})) as run:
-            if page:
-                Watch(run, Feed())
-            did: set[type] = set()
-            run.listen(lambda event: did.add(type(event)), Decided, Acting)
-            while True:
-                did.clear()
-                tick, seen = _tick(run)
-                if did == {Decided, Acting}:
-                    found.append((len(seen), len(set(seen))))
-                if not tick.running:
-                    break
+    with tempfile.TemporaryDirectory() as folder, house_run(clock=Manual(), journal=folder if journal else None) as run:
+        if page:
+            Watch(run, Feed())
+        did: set[type] = set()
+        run.listen(lambda event: did.add(type(event)), Decided, Acting)
+        running = True
+        while running:
+            did.clear()
+            tick, seen = _tick(run)
+            if did == {Decided, Acting}:
+                found.append((len(seen), len(set(seen))))
+            running = tick.running
     return statistics.median(calls for calls, _ in found), statistics.median(files for _, files in found)
 
 

@@ -17,12 +17,11 @@ from bt_runtime.view.event import SIGNS
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.plain import MOST_TEXT, plain
-from bt_runtime.view.terminal import path
 from bt_runtime.view.watch import Watch
 
 
 def as_shown(picture: Picture) -> list[tuple[str, str]]:
-    return [(path(picture, spot), spot.status) for spot in picture.in_order()]
+    return [(picture.path(spot), spot.status) for spot in picture.in_order()]
 
 
 def as_it_is(run: Run) -> list[tuple[str, str]]:

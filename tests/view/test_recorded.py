@@ -19,7 +19,6 @@ from bt_runtime.view.event import SIGNS
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.recorded import Following, Reader, events_of, kept
-from bt_runtime.view.terminal import path
 from bt_runtime.view.watch import Watch
 
 
@@ -53,7 +52,7 @@ def test_a_recorded_run_adds_up_to_what_one_saw_that_looked_on(recorded):
     assert shown.latest["over"]["verdict"] == live.latest["over"]["verdict"] == [3, 3]
     for figure in ("decisions", "steps"):
         assert shown.latest["spent"][figure] == live.latest["spent"][figure]
-    goals = [(path(p, s), s.row[6]) for p in (shown, live) for s in p.in_order() if s.row[3] == "tree"]
+    goals = [(p.path(s), s.row[6]) for p in (shown, live) for s in p.in_order() if s.row[3] == "tree"]
     known = dict(goals[len(goals) // 2 :])
     said = [(at, text) for at, text in goals[: len(goals) // 2] if text]
     assert len(said) > 5 and all(known[at] == text for at, text in said)
