@@ -251,6 +251,7 @@ class AgentEnded(NamedTuple):
     why: str
     detail: str
     goal: str
+    kind: str = ""  # of the node: `agent`, `plan`, …
 
 
 AgentEvent = (

@@ -110,7 +110,7 @@ class Deciding(Parent):
     def conclude(self, ending: Ending) -> None:
         self.ending, self.life, self.job = ending, None, None
         self.feedback_message = str(ending)
-        self.context.emit(AgentEnded(self.path, ending.why, ending.detail, self.goal))
+        self.context.emit(AgentEnded(self.path, ending.why, ending.detail, self.goal, self.spec.kind.name))
 
     def result(self) -> Status:
         return SUCCESS if self.ending is not None and self.ending.good else FAILURE

@@ -118,9 +118,7 @@ class Live:
             self.changed.wait(0.5)  # the seconds go on although nothing happens
             self.changed.clear()
             if not self.over.is_set():
-                with suppress(
-                    Exception
-                ):  # goals are read from the tree, which may change meanwhile; the last one has no race
+                with suppress(Exception):  # a tree of goals may change meanwhile; the last picture has no race
                     self.draw()
             self.over.wait(1 / FRAMES)
 
