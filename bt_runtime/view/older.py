@@ -17,12 +17,13 @@ class Older:
     def shapes(self, rows: Sequence[NodeRow], told: Iterable[Note]) -> Iterator[Note]:
         """Of one tick: its new nodes, and what was removed."""
         add: list[Json] = []
-        gone: list[int] = []
         touched: set[int] = set()
+        left = (str(body["path"]) for kind, body in told if kind == "graft" and body["how"] == "remove")
+        gone = [number for path in left for number in self._drop(path, touched)]
         fresh = {row.number for row in rows}
         for row in rows:
             if not fresh.issuperset(self.at.get(row.path, ())):
-                gone += self._drop(row.path)
+                gone += self._drop(row.path, touched)
             here = self.at.setdefault(row.path, [])
             above = here or self.at.get(row.path.rpartition("/")[0], [])
             parent, segment = above[-1] if above else -1, "." if here else row.path.rpartition("/")[2]
@@ -32,19 +33,18 @@ class Older:
             touched.add(parent)
             name = row.name if row.name != row.kind else ""
             add.append([row.number, parent, segment, row.kind, "", name, ""])
-        for kind, body in told:
-            if kind == "graft" and body["how"] == "remove":
-                gone += self._drop(str(body["path"]))
         order = {str(number): self.children[number] for number in touched if number in self.children}
         if add or gone:
             yield "shape", {"add": add, "gone": gone, "order": order}
 
-    def _drop(self, path: str) -> list[int]:
+    def _drop(self, path: str, touched: set[int]) -> list[int]:
         """What stood at this path and below it."""
         left = [at for at in self.at if at == path or at.startswith(f"{path}/")]
-        gone = [number for at in left for number in self.at.pop(at)]
-        for below in self.children.values():
-            below[:] = [number for number in below if number not in gone]
+        gone = {number for at in left for number in self.at.pop(at)}
         for number in gone:
             self.children.pop(number, None)
-        return gone
+        for parent, below in self.children.items():
+            if not gone.isdisjoint(below):
+                below[:] = [number for number in below if number not in gone]
+                touched.add(parent)
+        return list(gone)
