@@ -30,7 +30,8 @@ class Teller:
         self.board: dict[tuple[str, str], Json] = {}
         self.sizes: dict[tuple[str, str], int] = {}  # of what the board shows
         self.picture: Json = None  # of the world
-        self.early: list[tuple[str, dict[str, Any]]] = []  # of nodes whose shape is not told yet
+        self.early: list[tuple[str, dict[str, Any]]] = []  # in this tick, of nodes whose shape is not told yet
+        self.number = 0  # of the tick
         self.time = 0.0
         self.out: list[Event] = []
 
@@ -42,7 +43,7 @@ class Teller:
         self.time, self.out = max(self.time, at), []
         told = list(entries)
         gone = self._shape(told)
-        early, self.early = self.early, []
+        early, self.early, self.number = self.early if number == self.number else [], [], number
         writes: dict[tuple[str, str], Json] = {}
         for kind, body in (*early, *told):
             if kind in ("blackboard", "write"):
@@ -140,7 +141,7 @@ class Teller:
     def _agent(self, kind: str, body: dict[str, Any]) -> None:
         number = self.numbers.get(str(body.get("path", "")))
         if number is None:
-            self.early.append((kind, body))  # until the next part of this tick, which may have its node
+            self.early.append((kind, body))  # the next part of this tick may have its node
             return
         if body.get("goal") and (kind == "goal" or (number not in self.goals and kind == "end")):
             self._goal(number, str(body["goal"]))
