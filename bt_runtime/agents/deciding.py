@@ -15,6 +15,7 @@ from py_trees.common import Status
 from bt_runtime.agents.end import Ending
 from bt_runtime.events import AgentEnded, GoalTaken, Prompted
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.llm.front import a_job
 from bt_runtime.tree.budget import Spent
 from bt_runtime.tree.node import FAILURE, INVALID, POLL, RUNNING, SUCCESS, computed, path_of
 from bt_runtime.tree.nodes.parent import Parent
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
-    from bt_runtime.types import Model
+    from bt_runtime.types import Model, Question
 
 Life = Generator[Any, Any, Ending]
 PAUSE = object()  # yielded instead of a job: go on at the next tick
@@ -156,16 +157,20 @@ class Deciding(Parent):
                 "this tree decides with a model, and the run has none",
                 "--model starter tries it at once; your own: --model FILE.gguf, or BTR_MODEL",
             )
-        self.context.asking = self.path
         return found
 
-    def put(self, prompt: Prompt) -> str:
-        """A prompt as the model reads it; whoever looks on is told what it begins with."""
+    def asked(self, question: Question) -> Generator[Any, Any, Any]:
+        """One decision of the model."""
+        model = self.model()
+        return (yield a_job(model.ask(question._replace(by=self.path, wake=self.context.wake)), model))
+
+    def prompted(self, prompt: Prompt) -> str:
+        """As this node's model is asked it; whoever looks on is told what it begins with."""
         before = prompt[:3]
         if before != self.shown:
             self.shown = before
             self.context.emit(Prompted(self.path, *before))
-        return prompt.text(getattr(self.model(), "chat_template", None))
+        return prompt.text(self.model().chat_template)
 
     def agents_above(self) -> list[Deciding]:
         return [node for node in above(self) if isinstance(node, Deciding)]
