@@ -19,6 +19,11 @@ YES = frozenset({"y", "yes", "ok", "allow", "true"})
 NOBODY = "Nobody is there to allow it."
 
 
+def limited(entry: Entry) -> bool:
+    """Is each start looked at? Then none may take a shorter way."""
+    return entry.acting.confirm or entry.acting.at_most is not None
+
+
 def left(context: Context, entry: Entry) -> bool:
     """May it be started once more in this run?"""
     most = entry.acting.at_most
@@ -27,7 +32,7 @@ def left(context: Context, entry: Entry) -> bool:
 
 def permitted(context: Context, entry: Entry | None, sentence: str, start: Callable[[], Activity]) -> Activity:
     """Starts it, now or when a person has said yes; otherwise an action that has failed, and says why."""
-    if entry is None or (entry.acting.at_most is None and not entry.acting.confirm):
+    if entry is None or not limited(entry):
         return start()
     if not left(context, entry):
         return Refused(f"It may be done {_times(entry.acting.at_most)} in one run, and was.")
