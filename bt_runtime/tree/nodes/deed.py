@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 from bt_runtime.language import ports
@@ -12,7 +13,6 @@ from bt_runtime.language.spec import NodeSpec
 from bt_runtime.skills.activity import Ended, ended
 from bt_runtime.skills.words import raised
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, Node
-from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.types import Json
 
 
@@ -34,7 +34,8 @@ class Deed:
             f.name: params.get(f.name, f.default) for f in taken if f.name in params or f.default is not None
         }
         self.kind, self.params = kind, dict(params)
-        self.node: Any = SkillNode(spec, owner.inside, owner.scope)
+        module, _, name = kind.impl.partition(":")
+        self.node: Any = getattr(import_module(module), name)(spec, owner.inside, owner.scope)
         self.node.parent, self.node.segment, self.node.target = owner, kind.name, target
 
     def poll(self) -> Ended | None:
@@ -53,6 +54,7 @@ class Deed:
             return Ended(FAILURE, None, raised(error))
         if node.status is RUNNING:
             return None
+        node.terminate(node.status)
         found: Ended | None = node.last
         return found or Ended(node.status, None, node.feedback_message)
 
