@@ -18,7 +18,7 @@ from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.activity import Activity, Ended, ended
 from bt_runtime.skills.phrase import Phrase, phrase_of
 from bt_runtime.skills.words import outputs, words
-from bt_runtime.tree.nodes.deed import Deed, instant
+from bt_runtime.tree.nodes.deed import Deed, instant, test
 from bt_runtime.tree.nodes.permit import left
 from bt_runtime.tree.nodes.skill import Instant
 from bt_runtime.tree.nodes.subtree import Subtree
@@ -45,7 +45,8 @@ class Actions:
         self.names = whitelist(node, every)
         named = [k for k in every if self.names is None or k.name in self.names]
         own = self.names is not None or self.context.services.world is None
-        self.kinds = [k for k in named if own and k.data["entry"].impl not in _AROUND]
+        done = [k for k in named if own and k.data["entry"].impl not in _AROUND]
+        self.kinds = [k for k in done if self.names is not None or not test(k)]  # what only looks is asked by `needs`
         self.around = [k for k in named if k.data["entry"].impl == WORLD]  # the world's sentences that are allowed
         self.facts = Facts(node, every)
         self.deeds: dict[str, Deed] = {}

@@ -21,6 +21,11 @@ def instant(kind: Kind) -> bool:
     return bool(getattr(kind.data.get("entry"), "instant", False))
 
 
+def test(kind: Kind) -> bool:
+    """Does it only look whether something holds?"""
+    return bool(getattr(kind.data.get("entry"), "test", False))
+
+
 class Deed:
     """One start. Its node stands below the owner without being a child: only the owner's life polls it."""
 
