@@ -69,7 +69,7 @@ def python_of(tree: Tree) -> list[str]:
 
 
 def _python_of(tree: Tree) -> Iterator[str]:
-    shipped = project.packaged("skills").resolve()
+    shipped = [place.resolve() for place in project.installed("skills")]
     for spec in filter(None, (tree.spec, *tree.first.loaded.values())):
         for node in spec.root.walk():
             name = str(node.values.get("class", "")) if node.kind.name == "py" else ""
@@ -79,7 +79,7 @@ def _python_of(tree: Tree) -> Iterator[str]:
             entry = kind.data.get("entry")
             if entry is None or entry.impl in ("world", "memory", "python"):
                 continue
-            if not Path(entry.folder).resolve().is_relative_to(shipped):
+            if not any(Path(entry.folder).resolve().is_relative_to(place) for place in shipped):
                 yield entry.impl
 
 
@@ -127,7 +127,7 @@ def refused(place: Path, said: str, told: Iterable[str] = ()) -> BtError:
 def known(what: str, folder: Path, sends: bool = False) -> None:
     """The guard of commands that run trees: whatever was not asked about before is refused."""
     home = folder.resolve()
-    shipped = (project.packaged("trees"), project.packaged("skills"))
+    shipped = (*project.installed("trees"), *project.installed("skills"))
     if any(home.is_relative_to(place.resolve()) for place in shipped):
         return
     root = project.find_root(home) or home

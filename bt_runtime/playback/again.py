@@ -17,6 +17,7 @@ from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.tape import Difference
 from bt_runtime.reach import reach_of
 from bt_runtime.runtime import Run, Tree
+from bt_runtime.schema.registry import registry_of
 from bt_runtime.tree.loader import Loader
 
 TEXT = "trees/of the run.yaml"  # where a tree that came as text stands in a project laid out again
@@ -40,7 +41,8 @@ def tree_of(recording: Recording, file: Path, folder: Path) -> Tree:
     """The recorded tree, checked; its skills need no implementation, and nothing that it names is imported."""
 
     def loader() -> Loader:
-        made = Loader(folder, sources.kinds_of(recording.head["kinds"]))
+        made = Loader(folder)
+        made.registry = registry_of(project.find_root()).with_kinds(sources.kinds_of(recording.head["kinds"]))
         made.imports = False
         return made
 

@@ -10,7 +10,7 @@ from bt_runtime import project, source
 from bt_runtime.diagnose import Diagnostic, Faults
 from bt_runtime.reach import CODE, Reach, reach_of
 from bt_runtime.schema.kind import Kind, Registry
-from bt_runtime.schema.registry import BUILT_IN
+from bt_runtime.schema.registry import registry_of
 from bt_runtime.source import Document, Limits, Listing, Mapping, Node, Scalar
 from bt_runtime.source.pause import PausedCollection
 from bt_runtime.tree import meaning
@@ -58,7 +58,7 @@ class Loader:
         limits: Limits | None = None,
     ) -> None:
         self.project = root or project.find_root()
-        self.registry = BUILT_IN.with_kinds(skills)
+        self.registry = registry_of(self.project).with_kinds(skills)
         self.caps = caps
         self.limits = limits or Limits()
         self.findings = Findings()
@@ -149,7 +149,7 @@ class Loader:
 
     def allowed(self, path: Path, folder: Path) -> bool:
         """Does a file that a tree of this folder names lie where it may: in the project, or among what is shipped?"""
-        roots = (self.project or self.home or folder, project.packaged("trees"), project.packaged("skills"))
+        roots = (self.project or self.home or folder, *project.installed("trees"), *project.installed("skills"))
         return any(path.resolve().is_relative_to(root.resolve()) for root in roots)
 
     def reach(self, folder: Path) -> Reach | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.journal.layout import NodeRow
-from bt_runtime.schema.registry import BUILT_IN
+from bt_runtime.schema.registry import installed
 from bt_runtime.tree.node import path_of
 from bt_runtime.types import Json
 from bt_runtime.view.event import Event
@@ -103,7 +103,7 @@ class Grown:
 
 def _family(kind: str) -> str:
     """Of a node that grew: one that every tree has, a class of Python's, or a skill."""
-    found = BUILT_IN.get(kind)
+    found = installed().get(kind)
     return found.family if found is not None else "foreign" if kind[:1].isupper() else "skill"
 
 
