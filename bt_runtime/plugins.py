@@ -1,4 +1,4 @@
-"""What installed distributions bring by entry points: suites, worlds, models, kinds of nodes, content. Ours come so too.
+"""What installed distributions bring by entry points: suites, worlds, models, kinds of nodes, content. Ours, too.
 
 The metadata is read by hand: importing `importlib.metadata` takes longer than checking a tree. Nothing is imported
 before it is asked for by its name, and whatever is wrong with one plugin is told of that one alone.
@@ -157,7 +157,7 @@ def _checkout() -> Groups | None:
 
 def _described(folder: str) -> Iterator[tuple[str, Path]]:
     """What is installed in a folder of `sys.path`. Not in the one that one stands in: nobody has installed it there."""
-    if not folder or os.path.realpath(folder) == os.path.realpath(os.getcwd()):
+    if not folder or Path(folder).resolve() == Path.cwd():
         return
     try:
         with os.scandir(folder) as inside:

@@ -10,7 +10,7 @@ from py_trees.common import Status
 
 from bt_runtime.agents.budget import Spent
 from bt_runtime.diagnose import BtError
-from bt_runtime.envs.registry import open_suite
+from bt_runtime.envs.registry import open_world
 from bt_runtime.events import EpisodeBegun, EpisodeJudged
 from bt_runtime.skills.activity import Opening
 from bt_runtime.tree.context import Context, Within
@@ -61,7 +61,7 @@ class Episode(Decorator):
         """A job: opening may take long. Whoever records the run stands between it and us."""
 
         def make() -> Any:
-            world = open_suite(name).open(**options)
+            world = open_world(name, **options)
             world.reset(task)
             return world
 

@@ -116,8 +116,8 @@ REFLECT = Kind(
         "Several parts are asked for one after the other, each with those before it in view, and make one reflection: "
         "{goal, reached, summary, flaw, revision}.",
     ),
-    "reflect:\n  goal: bring a cup to the sink\n  into: lessons\n", impl=f"{_IMPL}.reflect:Reflect", waits=True, asks=True,
-    one_of=("into", "reflection"),
+    "reflect:\n  goal: bring a cup to the sink\n  into: lessons\n", impl=f"{_IMPL}.reflect:Reflect", waits=True,
+    asks=True, one_of=("into", "reflection"),
 )  # fmt: skip
 REWRITE = Kind(
     "rewrite", "agent", "Writes a new plan from the one that was followed and what was learnt with it.",

@@ -15,6 +15,7 @@ from bt_runtime.bench.run.case import Setup, Strategy
 from bt_runtime.bench.run.provenance import file_digest, of_tree, versions
 from bt_runtime.diagnose import BtError
 from bt_runtime.journal import sources
+from bt_runtime.llm.backends import FILE, backend_name, is_file
 from bt_runtime.llm.settings import Settings, is_address
 from bt_runtime.reach import is_module, read_allowed
 from bt_runtime.runtime import Tree, load
@@ -32,7 +33,7 @@ class Named(NamedTuple):
 
     @property
     def settings(self) -> Settings | None:
-        return None if is_address(self.where) else Settings(self.where, **self.how)
+        return Settings(self.where, **self.how) if backend_name(self.where) == FILE else None
 
     def stats(self) -> Mapping[str, Json]:
         return {"model": self.where}
@@ -47,7 +48,8 @@ class Named(NamedTuple):
                 raise BtError(f"there is no model {path}", "it has to lie at the same place on every node")
             if file_digest(path) != self.digest:
                 raise BtError(f"{path} is another model than where the evaluation was started", "copy it anew")
-        return open_model(self.where, **self.how).ready()
+        model = open_model(self.where, **self.how)
+        return model.ready() if hasattr(model, "ready") else model
 
 
 def named(where: str, **how: Any) -> Named:
@@ -56,6 +58,8 @@ def named(where: str, **how: Any) -> Named:
         from bt_runtime.llm.address import parse
 
         return Named(parse(where).text)
+    if not is_file(where):
+        return Named(where, how)
     path = Path(where).resolve()
     if not path.is_file():
         raise BtError(f"there is no model {where}")
