@@ -74,7 +74,7 @@ class Episode(Decorator):
         self.within.own.update(world=world, task=self.task.id, task_kind=self.task.kind, spent=spent, stories={})
         remember = self.context.service("remember")
         if remember is not None:
-            self.within.own.update(remember())
+            self.within.own.update(remember(self.within))
         self.context.emit(EpisodeBegun(self.path, self.task.id, self.task.goal))
 
     def conclude(self, status: Status) -> Any:

@@ -26,7 +26,7 @@ from bt_runtime.cli.given import given
 from bt_runtime.cli.models import decides, named_models, open_models
 from bt_runtime.cli.named import found
 from bt_runtime.cli.progress import Progress
-from bt_runtime.cli.tasks import read_options
+from bt_runtime.cli.tasks import in_file_here, read_options
 from bt_runtime.config import Settings
 from bt_runtime.diagnose import BtError
 from bt_runtime.runtime import Tree, load
@@ -47,6 +47,8 @@ def run(args: argparse.Namespace) -> int:
         return claims(args)
     if args.folders:
         raise BtError(f"{args.folders[0]} is one word too many", "one SUITE; strategies: --strategy react,reactree")
+    trusting.named(args.what)
+    args.what = in_file_here(args.what)
     source = find(args.what, wanted(args), read_options(args.world))
     if not source.tasks:
         print("error: there are no such tasks", file=sys.stderr)

@@ -81,7 +81,11 @@ def of_plugin(name: str) -> tuple[Backend, str]:
     entry = plugins.find(name, "models")
     if entry is None:
         raise BtError(f"no backend is called `{name}`", f"backends here: {', '.join(plugins.names('models'))}")
+    return of_entry(entry), entry.said
+
+
+def of_entry(entry: plugins.Entry) -> Backend:
     found: Backend = plugins.load(entry)
     if not callable(found):
         raise plugins.unfit(entry, found, "the class of a model, or a function that opens one")
-    return found, entry.said
+    return found

@@ -6,12 +6,12 @@ import gzip
 import json
 import os
 from collections.abc import Mapping, Sequence
-from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bt_runtime import importing
 from bt_runtime.diagnose import BtError
-from bt_runtime.envs.registry import Split, Suite, open_suite, suite_names
+from bt_runtime.envs.registry import Split, Suite, open_suite, suite_names, takes_data
 from bt_runtime.types import Json, Task
 
 FORMATS = (
@@ -39,7 +39,7 @@ class Source(NamedTuple):
 
 def find(name: str, wanted: Wanted, world: Mapping[str, Json] | None = None) -> Source:
     """By the name of a world, or by a file. Raises where there is neither."""
-    if name in suite_names():
+    if name in suite_names() or importing.in_file(name):
         return _of_suite(name, wanted, world or {})
     path = Path(name)
     if path.exists():
@@ -67,7 +67,7 @@ def _of_suite(name: str, wanted: Wanted, world: Mapping[str, Json]) -> Source:
 
 
 def _data_of(suite: Suite, data: str) -> dict[str, Json]:
-    return {"data": data} if data and "data" in signature(suite.open).parameters else {}
+    return {"data": data} if data and takes_data(suite, "open") else {}
 
 
 def _of_file(path: Path, wanted: Wanted, world: Mapping[str, Json]) -> Source:

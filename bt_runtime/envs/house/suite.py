@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from bt_runtime.diagnose import BtError, nearest
 from bt_runtime.envs.house.catalogue import Catalogue, read_catalogue
@@ -46,6 +46,7 @@ class HouseSuite:
     kinds: Sequence[str] = ("setup_table", "put_fridge", "put_dishwasher", "prepare_food", "prepare_snack")
     asked_for: Sequence[str] = tuple(PROCESSES)  # kinds that are made only when they are named
     skills = "house"
+    reads_data: Sequence[Literal["open", "tasks"]] = ("open", "tasks")
 
     def open(
         self,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import Split, choose_kinds, no_more_options
@@ -28,6 +28,7 @@ class TextCraftSuite:
     name = "textcraft"
     kinds: Sequence[str] = ("depth 1", "depth 2", "depth 3", "depth 4")
     skills = "textcraft"
+    reads_data: Sequence[Literal["open", "tasks"]] = ("open", "tasks")
 
     def open(self, *, data: str | os.PathLike[str] | None = None, **options: Any) -> World:
         no_more_options(self.name, options, ("data",))
