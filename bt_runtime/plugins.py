@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 
 Group = Literal["suites", "worlds", "models", "kinds", "content"]
 GROUPS: tuple[Group, ...] = get_args(Group)

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bt_runtime import importing
 from bt_runtime.cli import Exit, trusting
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import Suite, open_suite, suite_names, takes_data
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import importing
 from bt_runtime.types import Task
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import open_suite, open_world, suite_names
+from bt_runtime.faults.diagnostic import BtError
 from tests.plugged import plug
 
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime import importing
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import Split, Suite, open_suite, suite_names, takes_data
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import importing
 from bt_runtime.types import Json, Task
 
 FORMATS = (
