@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Literal, NamedTuple, get_args
 
-from bt_runtime import __version__, plugins, project
+from bt_runtime import __version__, project
 from bt_runtime.cli import Exit
 from bt_runtime.cli.color import GREEN, PLAIN, RED, YELLOW, add_color, painted
 from bt_runtime.envs import registry
@@ -20,6 +20,7 @@ from bt_runtime.faults.format import visible
 from bt_runtime.language.kinds.registry import of_plugin as kinds_of
 from bt_runtime.language.kinds.registry import registry_of
 from bt_runtime.llm import backends
+from bt_runtime.project import plugins
 from bt_runtime.run.config import Settings
 
 State = Literal["ok", "absent", "warn", "fail"]

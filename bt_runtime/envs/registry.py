@@ -10,10 +10,10 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
-from bt_runtime import plugins, project
+from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language import reach
-from bt_runtime.project import importing
+from bt_runtime.project import importing, plugins
 from bt_runtime.types import Json, Task, World
 
 Split = Literal["train", "eval"]

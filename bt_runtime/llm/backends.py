@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from bt_runtime import plugins
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.language import reach
-from bt_runtime.project import importing
+from bt_runtime.project import importing, plugins
 from bt_runtime.types import Model, Wake
 
 FILE = "gguf"  # the backend of a file whose suffix names none

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from bt_runtime import plugins
+from bt_runtime.project import plugins
 
 Folder = Literal["trees", "skills", "envs", "memory", "plans", "schemas"]
 PROJECT_FILE = "btr.yaml"

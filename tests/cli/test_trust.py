@@ -51,7 +51,6 @@ def executed(root: Path) -> bool:
 WORDS: dict[str, list[list[str]]] = {
     "init": [["--list"], ["new"]],
     "validate": [[], ["trees/t.yaml"], ["skills/s.yaml"]],
-    "tasks": [["house"]],
     "memory": [["list"], ["stats"], ["path"]],
     "view": [["last", "-o", "page.html"], ["nothing"]],
     "top": [["last", "--once"]],

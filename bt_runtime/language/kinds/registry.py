@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args
 
-from bt_runtime import plugins, project
+from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.kinds.agents import AGENTS
 from bt_runtime.language.kinds.control import CONTROL
@@ -15,7 +15,7 @@ from bt_runtime.language.kinds.decorators import DECORATORS
 from bt_runtime.language.kinds.kind import COMMON_NAMES, Family, Kind, Registry
 from bt_runtime.language.kinds.leaves import LEAVES
 from bt_runtime.language.reach import bring, read_kinds
-from bt_runtime.project import trust
+from bt_runtime.project import plugins, trust
 
 KINDS = (*CONTROL, *DECORATORS, *LEAVES, *AGENTS)  # in the order of the reference
 BUILT_IN = Registry(KINDS)  # what is written out for everybody is made of these alone

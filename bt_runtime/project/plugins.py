@@ -151,7 +151,7 @@ def _distributions(path: Iterable[str]) -> Iterator[tuple[str, Groups]]:
 
 def _checkout() -> Groups | None:
     """Ours where the package is not installed, or from its sources: then they are what its pyproject.toml says."""
-    file = Path(__file__).parent.parent / "pyproject.toml"
+    file = Path(__file__).parents[2] / "pyproject.toml"
     return _parsed(file) or None if file.is_file() else None
 
 
