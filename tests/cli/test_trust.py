@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.test_child import SHADOWS
+from tests.project.test_child import SHADOWS
 
 from bt_runtime.cli import COMMANDS, RUNNING
 from bt_runtime.faults.diagnostic import BtError, Faults
