@@ -68,6 +68,12 @@ def find(name: str, *groups: Group) -> Entry | None:
     return same[0] if same else None
 
 
+def versions() -> dict[str, str]:
+    """Of every distribution but ours that brings something."""
+    theirs = {entry.distribution for group in GROUPS for entry in entries(group) if not entry.ours}
+    return {name: version for name, _, version in (each.partition(" ") for each in sorted(theirs))}
+
+
 def clashes() -> Iterator[tuple[Entry, Entry]]:
     """Each entry whose name another one had first, and that other one."""
     first: dict[tuple[str, str], Entry] = {}

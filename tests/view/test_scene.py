@@ -14,7 +14,6 @@ from bt_runtime.run.run import Run
 from bt_runtime.testing import SUCCESS
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Observation
-from bt_runtime.types import Observation
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.scene import picture
@@ -46,7 +45,9 @@ def test_the_bag_of_textcraft_is_what_was_fetched_and_crafted():
 
 def test_a_camera_s_frame_becomes_a_png_of_the_same_pixels():
     rgb = bytes(range(36))
-    seen = picture(SimpleNamespace(frame=lambda: SimpleNamespace(width=4, height=3, rgb=rgb), look=lambda: Observation("")))
+    seen = picture(
+        SimpleNamespace(frame=lambda: SimpleNamespace(width=4, height=3, rgb=rgb), look=lambda: Observation(""))
+    )
     import base64
 
     data = base64.b64decode(seen["png"])
