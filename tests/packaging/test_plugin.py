@@ -1,4 +1,4 @@
-"""The package of docs/extending.md: built, installed beside nothing else, and used as ours is; and without installing."""
+"""The package of docs/extending.md: built, installed beside nothing else, and used as ours is; or not installed."""
 
 from __future__ import annotations
 
