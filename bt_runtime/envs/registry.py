@@ -65,6 +65,12 @@ class Hidden(Protocol):
         """What has to be found out in tasks of this kind that were made with these options, in sentences."""
 
 
+def goal_things(name: str, task: Task) -> Mapping[str, int]:
+    """The things that a task's goal is about, as far as its suite says."""
+    suite = open_suite(name)
+    return suite.wanted(task) if isinstance(suite, Wanting) else {}
+
+
 def takes_data(suite: Suite, call: Literal["open", "tasks"]) -> bool:
     return isinstance(suite, Outside) and call in suite.reads_data
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from random import Random
@@ -12,12 +12,13 @@ from typing import Any, Literal, NamedTuple, get_args
 from bt_runtime.envs.house.catalogue import Catalogue, read_catalogue
 from bt_runtime.envs.house.chores import Chores, read_chores
 from bt_runtime.envs.house.expert import Expert, Form, Knows
+from bt_runtime.envs.house.goals import conditions
 from bt_runtime.envs.house.graph import read_graph
 from bt_runtime.envs.house.home_file import read_home
 from bt_runtime.envs.house.layout import House
 from bt_runtime.envs.house.maker import Maker, under
 from bt_runtime.envs.house.rulebook import Asked, Rulebook, read_rulebook
-from bt_runtime.envs.house.rules import PROCESSES
+from bt_runtime.envs.house.rules import PROCESSES, describe, sentence
 from bt_runtime.envs.house.start import house_of
 from bt_runtime.envs.house.steward import Steward
 from bt_runtime.envs.house.tasks import Errands, read_errands
@@ -117,6 +118,20 @@ class HouseSuite:
             kind, where = able[i % len(able)]
             made.append(maker.make(kind, rng.choice(where), rng, f"house-{split}-{seed}-{i:04}{suffix}"))
         return made
+
+    def wanted(self, task: Task) -> Mapping[str, int]:
+        found: dict[str, int] = {}
+        for condition in conditions(task.data.get("goal", ())):
+            if condition.thing:
+                found[condition.thing] = found.get(condition.thing, 0) + condition.amount
+        return found
+
+    def hidden(self, kind: str, options: Mapping[str, str]) -> Sequence[str]:
+        """The rule by which a task of this kind is done, in tasks that were made with `rules`."""
+        if "rules" not in options:
+            return ()
+        rules = load_content().rulebook.find(options["rules"])
+        return [sentence(kind, rules.of[kind])] if kind in rules.of else describe(rules)
 
     def oracle(
         self, world: World, task: Task, *, knows: Knows = "seen", told: bool = True, **options: Any

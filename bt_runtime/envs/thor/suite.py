@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,12 @@ class ThorSuite:
         name = options.get("room")
         rooms = {name: read_room(name)} if name else read_rooms()
         return generate(rooms, seed, count, split, wanted)
+
+    def wanted(self, task: Task) -> Mapping[str, int]:
+        """In words: `ButterKnife` is a butter knife."""
+        goal = task.data["goal"]
+        names = [str(goal.get(key) or "") for key in ("object", "movable")]
+        return {re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold(): 1 for name in names if name}
 
     def oracle(self, world: World, task: Task, **options: Any) -> Iterator[str]:
         for option in options:
