@@ -65,6 +65,45 @@ class Hidden(Protocol):
         """What has to be found out in tasks of this kind that were made with these options, in sentences."""
 
 
+class Wanted(NamedTuple):
+    """Which tasks. `data`: the folder of outside data."""
+
+    seed: int = 0
+    episodes: int = 10
+    split: Split = "eval"
+    kinds: tuple[str, ...] = ()
+    data: str = ""
+    options: Mapping[str, Any] = {}  # of the world's tasks
+
+    def of_data(self, path: Path, folder: str, **options: Any) -> Wanted:
+        """The data folder is the one that holds `folder/`, in which the file lies."""
+        beside = path.resolve().parent
+        data = beside.parent if beside.name == folder else beside
+        return self._replace(data=self.data or str(data), options={**self.options, **options})
+
+
+class Read(NamedTuple):
+    """What a file gave: tasks, and the options that their world is opened with."""
+
+    tasks: list[Task]
+    world: Mapping[str, Json] = {}
+
+
+@runtime_checkable
+class Reading(Protocol):
+    formats: Sequence[str]  # of files with tasks in them, in words
+
+    def read(self, path: Path, wanted: Wanted) -> Read | None:
+        """The tasks of a file; None when it is in no form that this suite knows."""
+
+
+def tasks_of(suite: Suite, wanted: Wanted) -> Read:
+    """Made by the suite, with the options that were asked for."""
+    options = {**wanted.options, **({"data": wanted.data} if wanted.data else {})}
+    tasks = suite.tasks(wanted.seed, wanted.episodes, wanted.split, list(wanted.kinds) or None, **options)
+    return Read(tasks, {"data": wanted.data} if wanted.data and takes_data(suite, "open") else {})
+
+
 def goal_things(name: str, task: Task) -> Mapping[str, int]:
     """The things that a task's goal is about, as far as its suite says."""
     suite = open_suite(name)

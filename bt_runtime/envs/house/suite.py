@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal, NamedTuple, get_args
 
+from bt_runtime.envs.house import files
 from bt_runtime.envs.house.catalogue import Catalogue, read_catalogue
 from bt_runtime.envs.house.chores import Chores, read_chores
 from bt_runtime.envs.house.expert import Expert, Form, Knows
@@ -24,7 +25,7 @@ from bt_runtime.envs.house.steward import Steward
 from bt_runtime.envs.house.tasks import Errands, read_errands
 from bt_runtime.envs.house.wah import PARTS, read_json, recorded, spoken
 from bt_runtime.envs.house.world import Feedback, HouseWorld
-from bt_runtime.envs.registry import Split, choose_kinds, no_more_options
+from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options
 from bt_runtime.envs.trajectory import Agent, sentences, trace
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.project import find, folders
@@ -47,6 +48,7 @@ class HouseSuite:
     kinds: Sequence[str] = ("setup_table", "put_fridge", "put_dishwasher", "prepare_food", "prepare_snack")
     asked_for: Sequence[str] = tuple(PROCESSES)  # kinds that are made only when they are named
     skills = "house"
+    formats: Sequence[str] = files.FORMATS
     reads_data: Sequence[Literal["open", "tasks"]] = ("open", "tasks")
 
     def open(
@@ -118,6 +120,9 @@ class HouseSuite:
             kind, where = able[i % len(able)]
             made.append(maker.make(kind, rng.choice(where), rng, f"house-{split}-{seed}-{i:04}{suffix}"))
         return made
+
+    def read(self, path: Path, wanted: Wanted) -> Read | None:
+        return files.read(self, path, wanted)
 
     def wanted(self, task: Task) -> Mapping[str, int]:
         found: dict[str, int] = {}
