@@ -6,19 +6,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bt_runtime.types import Wake
+    from bt_runtime.types import Model
 
 
 def open_model(
     where: str | None = None,
     *,
     role: str = "planner",
-    wake: Wake | None = None,
     key: str | None = None,
     **settings: Any,
-) -> Any:
+) -> Model:
     """The model that is named, else BTR_MODEL's, else the project file's: a `.gguf` file, an http address, the name of
-    an installed backend (`echo`, `echo:loud`), or `path.py:Name`. Gives a `types.Model`.
+    an installed backend (`echo`, `echo:loud`), or `path.py:Name`.
 
     `key` is for this very server. Without one, the environment says for which address its key is (docs/models.md).
     Local files load in the background: `ready()` waits for them, and so does `with`.
@@ -26,7 +25,7 @@ def open_model(
     from bt_runtime.llm.backends import open_with_backend
     from bt_runtime.llm.settings import find_model
 
-    said = {name: value for name, value in (("wake", wake), ("key", key)) if value is not None}
+    said = {"key": key} if key is not None else {}
     return open_with_backend(find_model(where, role), **said, **settings)
 
 

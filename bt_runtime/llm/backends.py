@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.language import reach
 from bt_runtime.project import importing, plugins
-from bt_runtime.types import Model, Wake
+from bt_runtime.types import Model
 
 FILE = "gguf"  # the backend of a file whose suffix names none
 
@@ -17,23 +17,23 @@ class Backend(Protocol):
 
     def __call__(self, where: str, **settings: Any) -> Model:
         """`where` is the model as it was named, whole: `echo:loud` for a backend `echo`. Settings that it does not
-        know (`wake`, `key`, those of local models) it passes over."""
+        know (`key`, those of local models) it passes over."""
 
 
-def local(where: str, *, wake: Wake | None = None, key: str | None = None, **settings: Any) -> Model:
+def local(where: str, *, key: str | None = None, **settings: Any) -> Model:
     """A GGUF file in a worker process of its own; `key` is for servers."""
     need_llama()
     from bt_runtime.llm.model import LocalModel
     from bt_runtime.llm.settings import Settings
 
-    return LocalModel(Settings(where, **settings), wake)
+    return LocalModel(Settings(where, **settings))
 
 
-def server(where: str, *, wake: Wake | None = None, key: str | None = None, **settings: Any) -> Model:
+def server(where: str, *, key: str | None = None, **settings: Any) -> Model:
     """A server behind HTTP; settings of local models say nothing to it."""
     from bt_runtime.llm.endpoint import Endpoint
 
-    return Endpoint(where, wake=wake, key=key)
+    return Endpoint(where, key=key)
 
 
 def need_llama() -> None:
@@ -73,7 +73,7 @@ def open_with_backend(where: str, **settings: Any) -> Model:
         found, said = of_plugin(name)
     model = found(where, **settings)
     if not isinstance(model, Model):
-        raise BtError(f"what {said} opens is not a model", "it has to have what `bt_runtime.types.Model` says")
+        raise BtError(f"what {said} opens is not a model", "derive it from `bt_runtime.types.Model`")
     return model
 
 
