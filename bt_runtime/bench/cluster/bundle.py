@@ -48,8 +48,7 @@ class Named(NamedTuple):
                 raise BtError(f"there is no model {path}", "it has to lie at the same place on every node")
             if file_digest(path) != self.digest:
                 raise BtError(f"{path} is another model than where the evaluation was started", "copy it anew")
-        model = open_model(self.where, **self.how)
-        return model.ready() if hasattr(model, "ready") else model
+        return open_model(self.where, **self.how).ready()
 
 
 def named(where: str, **how: Any) -> Named:
