@@ -42,7 +42,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 # These run what a tree names, once its folder is trusted. All others import nothing of a folder: see docs/trust.md.
-RUNNING = frozenset({"run", "prompt", "demo", "play", "eval", "optimise", "resume", "replay", "distill"})
+RUNNING = frozenset({"run", "prompt", "demo", "play", "tasks", "eval", "optimise", "resume", "replay", "distill"})
 
 EPILOG = "Help for one command: btr COMMAND --help. Exits: 0 success, 1 failure or findings, 2 usage or invalid plan, \
 3 internal, 4 budget or timeout, 5 nothing selected, 130 interrupted."
@@ -75,6 +75,8 @@ def call(words: list[str]) -> int:
     try:
         args = parser(words).parse_args(words)
         trusted.guard = _guard(args.command or "")
+        if args.command in RUNNING:
+            import_module("bt_runtime.cli.trusting").kinds()
         gc.enable()
         code: int = args.run(args)
         sys.stdout.flush()

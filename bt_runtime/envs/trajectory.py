@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from bt_runtime.types import Observation, World
+from bt_runtime.types import Looking, Observation, World
 
 Control = Literal["sequence", "fallback", "parallel"]
 End = Literal["success", "failure", ""]
@@ -118,8 +118,7 @@ def _note(world: World, move: Move, stack: list[Agent]) -> None:
 
 
 def _look(world: World) -> Observation:
-    look = getattr(world, "look", None)
-    return look() if look else Observation("")
+    return world.look() if isinstance(world, Looking) else Observation("")
 
 
 # Written forms ------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.llm.settings import STARTER, find_model, is_address, starter
+from bt_runtime.llm.backends import is_file
+from bt_runtime.llm.settings import STARTER, find_model, starter
 from bt_runtime.project.importing import split
 from bt_runtime.types import Json
 
@@ -49,7 +50,7 @@ def model(given: Any) -> dict[str, Json]:
     if not isinstance(given, str | Path):
         return {"object": kind(given)}
     where = find_model(str(given))
-    if is_address(where):
+    if not is_file(where):
         return {"name": where}
     path = Path(where).resolve()
     return {"name": STARTER if _is_starter(path) else str(path), "digest": digest(path)}
@@ -79,8 +80,8 @@ def _is_starter(path: Path) -> bool:
 
 
 def place(name: str) -> Path | None:
-    """Where a model of this name lies; None for a server's."""
-    return None if is_address(name) else starter() if name == STARTER else Path(name)
+    """Where a model of this name lies; None when it is no file."""
+    return starter() if name == STARTER else Path(name) if is_file(name) else None
 
 
 def digest(path: Path) -> str:

@@ -14,7 +14,7 @@ from bt_runtime.language.checks.recursion import Step, check_recursion
 from bt_runtime.language.findings import Findings, did_you_mean
 from bt_runtime.language.header import Header, empty
 from bt_runtime.language.kinds.kind import Kind, Registry
-from bt_runtime.language.kinds.registry import BUILT_IN
+from bt_runtime.language.kinds.registry import registry_of
 from bt_runtime.language.reach import CODE, Reach, reach_of
 from bt_runtime.language.reader import NodeReader
 from bt_runtime.language.source import Document, Limits, Listing, Mapping, Node, Scalar
@@ -59,7 +59,7 @@ class Loader:
         limits: Limits | None = None,
     ) -> None:
         self.project = root or project.find_root()
-        self.registry = BUILT_IN.with_kinds(skills)
+        self.registry = registry_of(self.project).with_kinds(skills)
         self.caps = caps
         self.limits = limits or Limits()
         self.findings = Findings()
@@ -150,7 +150,7 @@ class Loader:
 
     def allowed(self, path: Path, folder: Path) -> bool:
         """Does a file that a tree of this folder names lie where it may: in the project, or among what is shipped?"""
-        roots = (self.project or self.home or folder, project.packaged("trees"), project.packaged("skills"))
+        roots = (self.project or self.home or folder, *project.installed("trees"), *project.installed("skills"))
         return any(path.resolve().is_relative_to(root.resolve()) for root in roots)
 
     def reach(self, folder: Path) -> Reach | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,24 @@ def split(reference: str) -> tuple[str, str]:
     return home, name
 
 
-def resolve(reference: str, folder: Path) -> Any:
-    """Imports the module, or runs the file once, and gives the object; `folder` is where a path starts."""
+def in_file(reference: str) -> bool:
+    """Is it of the form path.py:Name, which may stand wherever a name of something installed does?"""
+    home, colon, name = reference.rpartition(":")
+    return bool(colon) and home.endswith(".py") and all(part.isidentifier() for part in name.split("."))
+
+
+def whole(reference: str, folder: Path) -> str:
+    """path.py:Name with its whole path; any other name as it is."""
+    return str(folder.resolve() / reference) if in_file(reference) else reference
+
+
+def resolve(reference: str, folder: Path, asked: Callable[[str, Path], None] = trust.may_run) -> Any:
+    """Imports the module, or runs the file once, and gives the object; `folder` is where a path starts.
+
+    `asked` raises where nothing of that folder may be run.
+    """
     home, name = split(reference)
-    trust.may_run(f"`{reference}`", folder)
+    asked(f"`{reference}`", folder)
     module = _from_file(folder / home) if home.endswith(".py") else _from_module(home)
     found: Any = module
     for part in name.split("."):

@@ -37,6 +37,13 @@ def may_run(what: str, folder: Path) -> None:
         guard(what, folder)
 
 
+def may_describe(what: str, folder: Path) -> None:
+    """Called before Python of a project is imported that says what its trees may hold: of every command that reads
+    them, if the folder is trusted."""
+    if guard is not None and not knows(folder):
+        raise BtError(f"{folder} is not trusted, and names {what}", f"look at it, then: btr trust {folder}")
+
+
 def may_send(address: str, folder: Path) -> None:
     """Called before anything is sent to an address that a file of this folder names."""
     if guard is not None and beyond(address):

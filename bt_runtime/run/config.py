@@ -11,10 +11,11 @@ from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults, nearest
 from bt_runtime.language.source import Mapping as YamlMapping
 from bt_runtime.language.source import Node, Scalar, read
+from bt_runtime.project import importing
 from bt_runtime.types import Json
 
 CODE = "BT060"  # of every fault in a project file
-Type = Literal["text", "word", "number", "integer", "boolean", "any", "allow"]
+Type = Literal["text", "word", "number", "integer", "boolean", "any", "allow", "kinds"]
 
 
 class Setting(NamedTuple):
@@ -38,8 +39,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("ticks", "integer", "The most ticks that `run` may take."),
     Setting("slow", "number", "Seconds that a node may hold a tick of `run` before it is named; 0.5 if left open."),
     Setting("log", "word", "From which level on the log is shown.", "info", ("debug", "info", "warning", "error")),
-    Setting("env", "text", "The world in which `run` acts."),
-    Setting("model", "any", "The model of the agents: a GGUF file, an address, or a mapping of its options."),
+    Setting("env", "text", "The world in which `run` acts: its name, or path.py:Name."),
+    Setting("model", "any", "The model of the agents: a GGUF file, an address, a backend, or path.py:Name."),
     Setting("models", "any", "A mapping of roles to models: `{planner: big.gguf, executor: small.gguf}`."),
     Setting("memory", "text", "The file of the episodic memory."),
     Setting("runs", "text", "The folder of journals, or `none`; in a project its runs/, elsewhere none."),
@@ -48,6 +49,7 @@ SETTINGS: tuple[Setting, ...] = (
         ("required", "best_effort"),
     ),
     Setting("data", "text", "The folder of outside data sets."),
+    Setting("kinds", "kinds", "Kinds of nodes of the project's own: `[nodes/blink.py:BLINK]`."),
     Setting("allow", "allow", "What a project takes from elsewhere: `{python: [my_package, ../shared_skills]}`."),
 )  # fmt: skip
 BY_NAME = {s.name: s for s in SETTINGS}
@@ -89,6 +91,13 @@ class Settings:
 
     def __getitem__(self, name: str) -> Json:
         return self.value(name).value
+
+    def reference(self, name: str) -> str:
+        """A name of something installed as it is; `path.py:Name` whole, from the folder of whoever said it."""
+        found = self.value(name)
+        said_in_file = self.file.path is not None and found.source.startswith(project.PROJECT_FILE)
+        base = self.file.path.parent if said_in_file and self.file.path is not None else Path.cwd()
+        return importing.whole(str(found.value or ""), base)
 
     def value(self, name: str) -> Value:
         setting = BY_NAME[name]
@@ -133,6 +142,9 @@ def complaint(setting: Setting, value: Json) -> str:
         listed = value.get("python") if isinstance(value, dict) and list(value) == ["python"] else None
         fits = isinstance(listed, list) and all(isinstance(name, str) and name for name in listed)
         return "" if fits else "`allow` takes packages and folders: `allow: {python: [my_package, ../shared_skills]}`"
+    if kind == "kinds":
+        fits = isinstance(value, list) and all(isinstance(each, str) and ":" in each for each in value)
+        return "" if fits else "`kinds` takes names in Python files: `kinds: [nodes/blink.py:BLINK]`"
     if kind == "boolean":
         return "" if isinstance(value, bool) else f"`{setting.name}` is true or false"
     if kind in ("number", "integer"):

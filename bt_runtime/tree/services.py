@@ -28,7 +28,7 @@ class Services:
     budget: Budget | None = None  # what the whole run may spend
     seed: int = 0
     open_world: Callable[..., Any] | None = None  # for an episode; a journal's, which keeps what was opened
-    fresh_memory: Callable[[], Mapping[str, Any]] | None = None  # the working memory of an episode
+    fresh_memory: Callable[[Any], Mapping[str, Any]] | None = None  # an episode's working memory, by its context
     turns: dict[int, threading.Lock] = field(default_factory=dict)  # one action at a time in a world, by its identity
     imports: Callable[..., Any] | None = None  # finds the Python that a `py:` node names; none: as it is installed
     scripted_skills: Any = None  # by a skill's name, what is called in its stead: a test's

@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.test_child import SHADOWS
 
 from bt_runtime.cli import COMMANDS, RUNNING
 from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.project import child, trust
 from bt_runtime.run.run import Run, load
+from tests.project.test_child import SHADOWS
 
 PAYLOAD = "import pathlib\nimport py_trees\n(pathlib.Path({mark!r}) / 'EXECUTED').write_text(__name__)\n"
 SKILLS = "version: 1\nskills: s\nkinds:\n  go: {impl: 's.py:go'}\n"
@@ -51,7 +51,6 @@ def executed(root: Path) -> bool:
 WORDS: dict[str, list[list[str]]] = {
     "init": [["--list"], ["new"]],
     "validate": [[], ["trees/t.yaml"], ["skills/s.yaml"]],
-    "tasks": [["house"]],
     "memory": [["list"], ["stats"], ["path"]],
     "view": [["last", "-o", "page.html"], ["nothing"]],
     "top": [["last", "--once"]],

@@ -45,7 +45,9 @@ def test_the_bag_of_textcraft_is_what_was_fetched_and_crafted():
 
 def test_a_camera_s_frame_becomes_a_png_of_the_same_pixels():
     rgb = bytes(range(36))
-    seen = picture(SimpleNamespace(frame=lambda: SimpleNamespace(width=4, height=3, rgb=rgb), look=lambda: None))
+    seen = picture(
+        SimpleNamespace(frame=lambda: SimpleNamespace(width=4, height=3, rgb=rgb), look=lambda: Observation(""))
+    )
     import base64
 
     data = base64.b64decode(seen["png"])

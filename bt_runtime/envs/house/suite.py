@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
+from bt_runtime.envs.house import files
 from bt_runtime.envs.house.catalogue import Catalogue, read_catalogue
 from bt_runtime.envs.house.chores import Chores, read_chores
 from bt_runtime.envs.house.expert import Expert, Form, Knows
+from bt_runtime.envs.house.goals import conditions
 from bt_runtime.envs.house.graph import read_graph
 from bt_runtime.envs.house.home_file import read_home
 from bt_runtime.envs.house.layout import House
 from bt_runtime.envs.house.maker import Maker, under
 from bt_runtime.envs.house.rulebook import Asked, Rulebook, read_rulebook
-from bt_runtime.envs.house.rules import PROCESSES
+from bt_runtime.envs.house.rules import PROCESSES, describe, sentence
 from bt_runtime.envs.house.start import house_of
 from bt_runtime.envs.house.steward import Steward
 from bt_runtime.envs.house.tasks import Errands, read_errands
 from bt_runtime.envs.house.wah import PARTS, read_json, recorded, spoken
 from bt_runtime.envs.house.world import Feedback, HouseWorld
-from bt_runtime.envs.registry import Split, choose_kinds, no_more_options
+from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options
 from bt_runtime.envs.trajectory import Agent, sentences, trace
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.project import find, folders
@@ -46,6 +48,8 @@ class HouseSuite:
     kinds: Sequence[str] = ("setup_table", "put_fridge", "put_dishwasher", "prepare_food", "prepare_snack")
     asked_for: Sequence[str] = tuple(PROCESSES)  # kinds that are made only when they are named
     skills = "house"
+    formats: Sequence[str] = files.FORMATS
+    reads_data: Sequence[Literal["open", "tasks"]] = ("open", "tasks")
 
     def open(
         self,
@@ -116,6 +120,23 @@ class HouseSuite:
             kind, where = able[i % len(able)]
             made.append(maker.make(kind, rng.choice(where), rng, f"house-{split}-{seed}-{i:04}{suffix}"))
         return made
+
+    def read(self, path: Path, wanted: Wanted) -> Read | None:
+        return files.read(self, path, wanted)
+
+    def wanted(self, task: Task) -> Mapping[str, int]:
+        found: dict[str, int] = {}
+        for condition in conditions(task.data.get("goal", ())):
+            if condition.thing:
+                found[condition.thing] = found.get(condition.thing, 0) + condition.amount
+        return found
+
+    def hidden(self, kind: str, options: Mapping[str, str]) -> Sequence[str]:
+        """The rule by which a task of this kind is done, in tasks that were made with `rules`."""
+        if "rules" not in options:
+            return ()
+        rules = load_content().rulebook.find(options["rules"])
+        return [sentence(kind, rules.of[kind])] if kind in rules.of else describe(rules)
 
     def oracle(
         self, world: World, task: Task, *, knows: Knows = "seen", told: bool = True, **options: Any

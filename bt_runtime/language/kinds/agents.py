@@ -73,7 +73,7 @@ AGENT = Kind(
         "follows that of the agent or plan that it is a part of.",
     ),
     "agent:\n  goal: bring a cup to the sink\n  moves: [think, act]\n",
-    bare="goal", impl=f"{_IMPL}.agent:Agent", waits=True,
+    bare="goal", impl=f"{_IMPL}.agent:Agent", waits=True, asks=True,
 )  # fmt: skip
 PLAN = Kind(
     "plan", "agent", "Breaks a goal into parts, and becomes the subtree of them.",
@@ -88,7 +88,7 @@ PLAN = Kind(
         "The plan's result is the node's result.",
         "Its `guide` is followed by whoever carries its parts out, too.",
     ),
-    "plan:\n  goal: bring a cup to the sink\n  leaf: react\n", impl=f"{_IMPL}.plan:Plan", waits=True,
+    "plan:\n  goal: bring a cup to the sink\n  leaf: react\n", impl=f"{_IMPL}.plan:Plan", waits=True, asks=True,
 )  # fmt: skip
 REFLECT = Kind(
     "reflect", "agent", "Reads how an attempt went, and writes down what it teaches.",
@@ -117,7 +117,7 @@ REFLECT = Kind(
         "{goal, reached, summary, flaw, revision}.",
     ),
     "reflect:\n  goal: bring a cup to the sink\n  into: lessons\n", impl=f"{_IMPL}.reflect:Reflect", waits=True,
-    one_of=("into", "reflection"),
+    asks=True, one_of=("into", "reflection"),
 )  # fmt: skip
 REWRITE = Kind(
     "rewrite", "agent", "Writes a new plan from the one that was followed and what was learnt with it.",
@@ -137,7 +137,7 @@ REWRITE = Kind(
         "A plan that was cut off loses the step that is not whole.",
     ),
     "rewrite:\n  goal: heat something\n  reflections: [{goal: heat a cup, flaw: toasters do not}]\n  into: plan\n",
-    impl=f"{_IMPL}.rewrite:Rewrite", waits=True,
+    impl=f"{_IMPL}.rewrite:Rewrite", waits=True, asks=True,
 )  # fmt: skip
 VERIFY = Kind(
     "verify", "agent", "Asks whether a goal is met.",
@@ -150,7 +150,7 @@ VERIFY = Kind(
         "the model comes last.",
         "SUCCESS when the goal is met, else FAILURE; FAILURE as well when nobody can tell.",
     ),
-    "verify: the cup is in the sink\n", bare="goal", impl=f"{_IMPL}.verify:Verify", waits=True,
+    "verify: the cup is in the sink\n", bare="goal", impl=f"{_IMPL}.verify:Verify", waits=True, asks=True,
 )  # fmt: skip
 ROLLBACK = Kind(
     "rollback", "decorator", "Puts the world back as it was when its child fails.",
