@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from bt_runtime.diagnose import BtError
 from bt_runtime.distill.documents import Document
-from bt_runtime.distill.needs import np, torch
 from bt_runtime.distill.network import Network, Piece
 from bt_runtime.distill.tokenizer import Tokenizer
+from bt_runtime.distill.torch_imports import np, torch
 
 
 class Parity(NamedTuple):

@@ -9,7 +9,8 @@ pytest.importorskip("torch", reason="needs the distill extra")
 import torch
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.distill.network import SIZES, Network, Piece, Size
+from bt_runtime.distill.network import Network, Piece
+from bt_runtime.distill.size import SIZES, Size
 
 SMALL = Size(32, 2, 4, 2, 64, vocab=50, context=200)
 
