@@ -65,7 +65,7 @@ def test_what_worked_in_a_lesson_is_no_rule_of_the_evaluation(taught: list[Docum
 
 def test_no_instruction_of_a_lesson_is_worded_as_one_of_the_suite() -> None:
     rng = Random(2)
-    for process, chore in load_content().chores.kinds.items():
+    for process, chore in load_content().chores.items():
         kept = {text.replace("Put", "put").lower() for text in chore.say}
         said = {chores.sentence(process, rng).lower() for _ in range(4000)}
         assert len(said) > 500
