@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill.checkpoint import State
+from bt_runtime.faults.diagnostic import BtError
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.diagnose import BtError, nearest
 from bt_runtime.distill import checkpoint, documents, gguf_file, parity, pretrained, tokenizer
 from bt_runtime.distill.checkpoint import LATEST, State
 from bt_runtime.distill.dataset import is_held_out
@@ -20,6 +19,7 @@ from bt_runtime.distill.schedule import Schedule
 from bt_runtime.distill.size import SIZES, Size
 from bt_runtime.distill.tokenizer import Tokenizer
 from bt_runtime.distill.training import Tell, Training
+from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.types import Json
 
 _HEARD = 6000  # documents that the tokenizer is trained on

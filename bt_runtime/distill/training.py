@@ -13,7 +13,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill import checkpoint, documents, held_out, pretrained
 from bt_runtime.distill.checkpoint import LATEST, STEADY, State
 from bt_runtime.distill.collate import Row, collated
@@ -26,6 +25,7 @@ from bt_runtime.distill.schedule import Schedule
 from bt_runtime.distill.size import Size
 from bt_runtime.distill.tokenizer import Tokenizer
 from bt_runtime.distill.torch_imports import functional, np, torch
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 Tell = Callable[[str], None]

@@ -17,10 +17,10 @@ pytest.importorskip("tokenizers", reason="needs the distill extra")
 
 import torch
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill import tokenizer
 from bt_runtime.distill.ddp import launched
 from bt_runtime.distill.schedule import Schedule
+from bt_runtime.faults.diagnostic import BtError
 from tests.distill.errands import errands
 from tests.distill.processes import dies, fails
 from tests.distill.test_training import SCHEDULE, same, training, weights

@@ -8,9 +8,9 @@ pytest.importorskip("torch", reason="needs the distill extra")
 
 import torch
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill.network import Network, Piece
 from bt_runtime.distill.size import SIZES, Size
+from bt_runtime.faults.diagnostic import BtError
 
 SMALL = Size(32, 2, 4, 2, 64, vocab=50, context=200)
 

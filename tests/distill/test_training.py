@@ -16,13 +16,13 @@ pytest.importorskip("tokenizers", reason="needs the distill extra")
 
 import torch
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill import checkpoint, tokenizer
 from bt_runtime.distill.checkpoint import LATEST, STEADY
 from bt_runtime.distill.documents import write
 from bt_runtime.distill.schedule import Schedule
 from bt_runtime.distill.size import SIZES
 from bt_runtime.distill.training import Training, mixes
+from bt_runtime.faults.diagnostic import BtError
 from tests.distill.errands import errands
 
 pytestmark = pytest.mark.usefixtures("one_core")
