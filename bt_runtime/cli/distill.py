@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     work = args.work or args.out.with_suffix(".work")
     if args.fresh and work.is_dir():
         shutil.rmtree(work)
-    init = _beginning(args.init)
+    init = _init_file(args.init)
     order = Order(
         places=gathered(args.wanted, work / "documents"),
         work=work,
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     return Exit.SUCCESS
 
 
-def _beginning(named: str | None) -> Path | None:
+def _init_file(named: str | None) -> Path | None:
     """What training goes on from; `starter` is the model that comes with the package."""
     if named is None:
         return None

@@ -266,9 +266,11 @@ class Training:
         checkpoint.save(self.folder / LATEST, self.state, self.about, *kept)
 
 
-def _follow(group: Group, *given: Any) -> None:
-    """What another process of the group does."""
-    Training(*given, _silently).learn(group)
+def _follow(
+    group: Group, places: Sequence[Path], folder: Path, tokenizer: Tokenizer, size: Size, schedule: Schedule
+) -> None:
+    """What another process of the group does; it has its weights from rank 0."""
+    Training(places, folder, tokenizer, size, schedule, _silently).learn(group)
 
 
 @contextmanager

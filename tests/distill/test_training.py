@@ -74,6 +74,27 @@ def test_a_killed_run_goes_on_to_the_same_weights(words, documents, tmp_path):
     assert same(weights(tmp_path / "whole"), weights(tmp_path / "cut"))
 
 
+def test_ctrl_c_is_heard_at_the_end_of_a_step(words, documents, tmp_path):
+    """Interrupted when the weights have moved and nothing is noted yet, a run goes on to the same weights."""
+    short = replace(SCHEDULE, tokens=6000)
+    training(documents, tmp_path / "whole", words, short).go()
+    cut = training(documents, tmp_path / "cut", words, short)
+    move, before = cut.optimiser.step, signal.getsignal(signal.SIGINT)
+
+    def interrupted(rate: float) -> None:
+        move(rate)
+        if cut.state.step == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    cut.optimiser.step = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        cut.go()
+    assert signal.getsignal(signal.SIGINT) is before
+    assert checkpoint.load(tmp_path / "cut" / LATEST)[0].step == 3
+    training(documents, tmp_path / "cut", words, short).go()
+    assert same(weights(tmp_path / "whole"), weights(tmp_path / "cut"))
+
+
 def test_the_seed_decides(words, documents, tmp_path):
     """The same seed gives the same weights, another one others."""
     short = replace(SCHEDULE, tokens=4000)
