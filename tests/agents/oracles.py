@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from bt_runtime.envs.registry import open_suite
-from bt_runtime.types import Task
+from bt_runtime.types import Question, Task
 from recipes.starter import house
 from recipes.starter.lesson import sentences
 from recipes.starter.seen import read
@@ -48,9 +48,9 @@ def acting(said: Iterable[str]) -> Script:
     return lambda ask: next(made)
 
 
-def taught(ask: Mapping[str, Any]) -> str:
+def taught(ask: Question) -> str:
     """What the teacher of the starter's lessons says in the house: it thinks, acts, expands and recalls."""
-    return house.teacher(read(str(ask["prompt"])), sentences(ask))
+    return house.teacher(read(ask.prompt), sentences(ask))
 
 
 def parts_of(sentences: list[str], size: int = 10) -> list[list[str]]:
@@ -64,12 +64,12 @@ def planning(sentences: list[str], goal: str) -> Script:
     parts = {f"do part {i} of the work": part for i, part in enumerate(parts_of(sentences), 1)}
     left = {name: iter([*(f"Act: {s}" for s in part), "Act: done"]) for name, part in parts.items()}
 
-    def answer(ask: Mapping[str, Any]) -> str:
-        if ask["kind"] == "write":
+    def answer(ask: Question) -> str:
+        if ask.kind == "write":
             steps = "\n".join(f"Step {i}: {name}" for i, name in enumerate(parts, 1))
             order = " AND ".join(f"Step {i}" for i in range(1, len(parts) + 1))
             return f" the parts one after another.\n{steps}\nExecution Order: ({order})"
-        asking = goal_of(ask["prompt"])
+        asking = goal_of(ask.prompt)
         return "Act: failure" if asking == goal else next(left[asking])
 
     return answer
