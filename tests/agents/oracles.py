@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
 
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.types import Question, Task
@@ -12,7 +11,7 @@ from recipes.starter import house
 from recipes.starter.lesson import sentences
 from recipes.starter.seen import read
 
-Script = Callable[[Mapping[str, Any]], str]
+Script = Callable[[Question], str]
 _TASK = re.compile(r"^Your task is to: (.*)$", re.MULTILINE)
 
 
