@@ -12,14 +12,12 @@ from typing import Any, Literal
 
 from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, tasks_of
 from bt_runtime.envs.textcraft.book_file import read_book
-from bt_runtime.envs.textcraft.expert import Crafter, Form
 from bt_runtime.envs.textcraft.game_files import read_game
 from bt_runtime.envs.textcraft.planner import plan
 from bt_runtime.envs.textcraft.recipes import Book
 from bt_runtime.envs.textcraft.results_file import read_json, read_results
 from bt_runtime.envs.textcraft.tasks import depths, task_invented, task_of_book
 from bt_runtime.envs.textcraft.world import TextCraft
-from bt_runtime.envs.trajectory import Agent, trace
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project import find
 from bt_runtime.types import Task, World
@@ -92,13 +90,6 @@ class TextCraftSuite:
                     yield from _in_parts(deed.item, deed.amount, offered)
                 else:
                     yield sentence
-
-    def trajectory(self, world: World, task: Task, form: Form = "react") -> Agent:
-        """The oracle's reasoning, acted in `world` from the start of the task."""
-        if not isinstance(world, TextCraft):
-            raise BtError("this oracle knows TextCraft only", "open the world with open_world('textcraft')")
-        world.reset(task)
-        return trace(world, task.goal, Crafter(world, str(task.data["goal"]), form).run())
 
 
 SUITE = TextCraftSuite()
