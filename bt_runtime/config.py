@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from bt_runtime import project
-from bt_runtime.diagnose import BtError, Diagnostic, Faults, nearest
+from bt_runtime.diagnose import BtError, Diagnostic, Faults
+from bt_runtime.schema.check import Check, empty
+from bt_runtime.schema.shape import DRAFT, Schema, closed
 from bt_runtime.source import Mapping as YamlMapping
-from bt_runtime.source import Node, Scalar, read
+from bt_runtime.source import read
 from bt_runtime.types import Json
 
 CODE = "BT060"  # of every fault in a project file
@@ -114,7 +116,7 @@ def from_text(setting: Setting, text: str) -> Json:
         value = None
     if value is None or complaint(setting, value):
         why = complaint(setting, value if value is not None else text)
-        raise BtError(f"{setting.variable}={text}: {why}", f"mend it, or leave it out: `unset {setting.variable}`")
+        raise BtError(f"{setting.variable}={text}: {why}", f"fix it, or leave it out: `unset {setting.variable}`")
     return value
 
 
@@ -126,22 +128,43 @@ def _typed(setting: Setting, text: str) -> Json:
     return float(text) if setting.type == "number" else text
 
 
+def project_schema() -> Schema:
+    """The schema of a project file."""
+    return {
+        "$schema": DRAFT,
+        "title": "bt_runtime project",
+        "description": "The settings of a project (btr.yaml).",
+        "type": "object",
+        **closed({"version": _VERSION, **{s.name: _schema(s) for s in SETTINGS}}, ()),
+    }
+
+
+def _schema(setting: Setting) -> Schema:
+    if setting.type == "word":
+        shape, said = {"enum": list(setting.choices)}, f"one of {', '.join(setting.choices)}"
+    else:
+        shape, said = _SHAPES[setting.type]
+    return {**shape, "description": setting.about, "errorMessage": f"`{setting.name}` is {said}"}
+
+
+_VERSION: Schema = {"enum": [1], "description": "The version of the project file: 1.",
+                    "errorMessage": "this runtime reads version 1"}  # fmt: skip
+_NAMES: Schema = {"type": "array", "items": {"type": "string", "minLength": 1}}
+_SHAPES: dict[Type, tuple[Schema, str]] = {
+    "text": ({"type": "string"}, "a text"),
+    "number": ({"type": "number", "exclusiveMinimum": 0}, "a number above zero"),
+    "integer": ({"type": "integer", "exclusiveMinimum": 0}, "a whole number above zero"),
+    "boolean": ({"type": "boolean"}, "true or false"),
+    "any": ({}, "any value"),
+    "allow": ({"type": "object", "properties": {"python": _NAMES}, "required": ["python"], "maxProperties": 1},
+              "packages and folders: `allow: {python: [my_package, ../shared_skills]}`"),
+}  # fmt: skip
+CHECK = Check(project_schema(), CODE, "a project file")
+
+
 def complaint(setting: Setting, value: Json) -> str:
     """Why a setting cannot have this value; empty when it can."""
-    kind = setting.type
-    if kind == "allow":
-        listed = value.get("python") if isinstance(value, dict) and list(value) == ["python"] else None
-        fits = isinstance(listed, list) and all(isinstance(name, str) and name for name in listed)
-        return "" if fits else "`allow` takes packages and folders: `allow: {python: [my_package, ../shared_skills]}`"
-    if kind == "boolean":
-        return "" if isinstance(value, bool) else f"`{setting.name}` is true or false"
-    if kind in ("number", "integer"):
-        wanted = (int,) if kind == "integer" else (int, float)
-        fits = isinstance(value, wanted) and not isinstance(value, bool) and 0 < value < float("inf")
-        return "" if fits else f"`{setting.name}` is {'a whole' if kind == 'integer' else 'a'} number above zero"
-    if kind == "word" and value not in setting.choices:
-        return f"`{setting.name}` is one of {', '.join(setting.choices)}"
-    return "" if kind == "any" or isinstance(value, str) else f"`{setting.name}` is a text"
+    return CHECK.complaint(setting.name, value)
 
 
 def read_project(root: Path | None) -> ProjectFile:
@@ -154,32 +177,13 @@ def read_project(root: Path | None) -> ProjectFile:
         not document.diagnostics or document.diagnostics[0].code == "BT011"
     ):
         return ProjectFile(path, text=document.text)  # an empty file marks a project
-    found = list(document.diagnostics)
-    values: dict[str, tuple[Json, int]] = {}
-    if isinstance(document.root, YamlMapping):
-        for key, node in document.root:
-            fault = _fault(key, node, str(path))
-            if fault is not None:
-                found.append(fault)
-            elif key.text in BY_NAME and not (isinstance(node, Scalar) and node.value is None):
-                values[key.text] = (node.data(), key.span.line)
-    elif document.root is not None and not (isinstance(document.root, Scalar) and document.root.value is None):
-        found.append(Diagnostic(CODE, "a project file is a mapping of settings", str(path), document.root.span))
-    return ProjectFile(path, values, document.text, tuple(found))
-
-
-def _fault(key: Scalar, node: Node, file: str) -> Diagnostic | None:
-    if key.text == "version":
-        right = isinstance(node, Scalar) and node.value == 1 and not isinstance(node.value, bool)
-        return None if right else Diagnostic(CODE, "this runtime reads version 1", file, node.span)
-    setting = BY_NAME.get(key.text)
-    if setting is None:
-        close = nearest(key.text, BY_NAME)
-        label = f"did you mean `{close}`?" if close else ""
-        return Diagnostic(
-            CODE, f"there is no setting `{key.text}`", file, key.span, label, f"settings: {', '.join(BY_NAME)}"
-        )
-    if isinstance(node, Scalar) and node.value is None:
-        return None  # left open: the default holds
-    why = complaint(setting, node.data())
-    return Diagnostic(CODE, why, file, node.span, help=setting.about) if why else None
+    if document.root is None or empty(document.root):
+        return ProjectFile(path, {}, document.text, tuple(document.diagnostics))
+    if not isinstance(document.root, YamlMapping):
+        fault = Diagnostic(CODE, "a project file is a mapping of settings", str(path), document.root.span,
+                           help="write one setting a line: `hz: 10`")  # fmt: skip
+        return ProjectFile(path, {}, document.text, (*document.diagnostics, fault))
+    fitting, faults = CHECK.read(document.root, str(path))
+    lines = {key.text: key.span.line for key, _ in document.root}
+    values = {name: (value, lines[name]) for name, value in fitting.items() if name in BY_NAME}
+    return ProjectFile(path, values, document.text, (*document.diagnostics, *faults))

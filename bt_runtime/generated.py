@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from bt_runtime import project
+from bt_runtime import config, project
 from bt_runtime.plans.header import plan_schema
 from bt_runtime.schema.dialect import DEFAULT_BUDGET, expansion_schema
 from bt_runtime.schema.editor import tree_schema
@@ -42,6 +42,7 @@ def schemas(root: Path | None = None) -> dict[str, Schema]:
         "tree.schema.json": tree,
         "skills.schema.json": manifest_schema(),
         "plan.schema.json": plan_schema(),
+        "project.schema.json": config.project_schema(),
         "expansion.schema.json": expansion_schema(BUILT_IN, DEFAULT_BUDGET),
     }
 

@@ -15,7 +15,7 @@ from bt_runtime.source import Document, Limits, Listing, Mapping, Node, Scalar
 from bt_runtime.source.pause import PausedCollection
 from bt_runtime.tree import meaning
 from bt_runtime.tree.findings import Findings, did_you_mean
-from bt_runtime.tree.header import Header, empty
+from bt_runtime.tree.header import Header
 from bt_runtime.tree.reader import NodeReader
 from bt_runtime.tree.recursion import Step, check_recursion
 from bt_runtime.tree.spec import NodeSpec, TreeSpec
@@ -204,10 +204,7 @@ class Loader:
     def skills(self, node: Node | None, spec: TreeSpec) -> Registry:
         """The registry with the skills of the manifests that the tree names."""
         registry = self.registry
-        if node is None or empty(node):
-            return registry
         if not isinstance(node, Listing):
-            self.findings.error("BT018", "`skills` takes a list of manifests: `skills: [house]`", spec.file, node.span)
             return registry
         from bt_runtime.skills import manifest
 

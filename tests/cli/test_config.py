@@ -28,7 +28,7 @@ def test_flag_over_environment_over_project_over_default(here: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "column", "said"),
     [
-        ("hz: 10\nhzz: 5\n", 2, 1, "there is no setting `hzz`"), ("hz: fast\n", 1, 5, "a number above zero"),
+        ("hz: 10\nhzz: 5\n", 2, 1, "a project file has no `hzz`"), ("hz: fast\n", 1, 5, "a number above zero"),
         ("hz: -1\n", 1, 5, "a number above zero"), ("ticks: 1.5\n", 1, 8, "a whole number"),
         ("strict: on\n", 1, 9, "true or false"), ("color: blue\n", 1, 8, "one of auto, always, never"),
         ("env: [a]\n", 1, 6, "is a text"), ("[1, 2]\n", 1, 1, "a mapping of settings"),
