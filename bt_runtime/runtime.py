@@ -26,10 +26,10 @@ from bt_runtime.tree.engine import Engine
 from bt_runtime.tree.graft import Request
 from bt_runtime.tree.growth import Growth
 from bt_runtime.tree.inputs import starting_values
-from bt_runtime.tree.loader import DEFAULT_CAPS, Caps, Loader
+from bt_runtime.tree.loader import Loader
 from bt_runtime.tree.node import FAILURE, INVALID, SUCCESS
 from bt_runtime.tree.runner import Runner, interruptible
-from bt_runtime.tree.spec import TreeSpec
+from bt_runtime.tree.spec import DEFAULT_CAPS, Caps, TreeSpec
 from bt_runtime.tree.watchdog import SLOW
 from bt_runtime.types import Json, Task
 

@@ -1,8 +1,11 @@
-"""Who may import whom: a module imports only from its own floor downward, and the outside worlds never meet."""
+"""Who may import whom: a module imports only from its own floor downward, the outside worlds never meet, and no two
+files need each other. What only a type checker sees counts as well."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,43 +17,81 @@ TABLE = PAGE.partition("## Floors")[2].partition("```text\n")[2].partition("```"
 FLOORS = [set(line.partition("  ")[0].split()) for line in reversed(TABLE.splitlines())]
 LEVEL = {part: level for level, parts in enumerate(FLOORS) for part in parts}
 OUTSIDE = {"llm", "memory", "envs", "plans"}
+FILES = sorted(PACKAGE.rglob("*.py"))
+# The package's own face gathers what is public, and hands it out when it is asked for.
+FACE = PACKAGE / "__init__.py"
+
+
+def named(path: Path) -> str:
+    """`bt_runtime/llm/__init__.py` → bt_runtime.llm"""
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {named(path): path for path in FILES}
+
+
+def meant(node: ast.ImportFrom | ast.Import) -> Iterator[str]:
+    """The modules of ours that a statement imports."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names if alias.name in MODULES)
+    elif node.module and node.module.split(".")[0] == "bt_runtime":
+        for alias in node.names:
+            whole = f"{node.module}.{alias.name}"
+            yield whole if whole in MODULES else node.module
+
+
+@cache
+def imports(path: Path) -> Mapping[str, bool]:
+    """What a file imports, and whether it does so as soon as it is imported itself (or a type checker reads it)."""
+    found: dict[str, bool] = {}
+    todo: list[tuple[ast.AST, bool]] = [(ast.parse(path.read_text("utf-8")), True)]
+    while todo:
+        node, at_once = todo.pop()
+        if isinstance(node, ast.ImportFrom | ast.Import):
+            for name in meant(node):
+                found[name] = found.get(name, False) or at_once
+        inside = at_once and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        todo += [(each, inside) for each in ast.iter_child_nodes(node)]
+    return found
 
 
 def part_of(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
-def imports(path: Path) -> set[str]:
-    """The parts of bt_runtime that a file imports anywhere, but for what only a type checker sees."""
-    tree = ast.parse(path.read_text("utf-8"))
-    hidden = {
-        inner
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-        for inner in ast.walk(node)
-    }
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if node in hidden:
-            continue
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "bt_runtime":
-            names = [f"bt_runtime.{a.name}" for a in node.names] if node.module == "bt_runtime" else [node.module]
-            found |= {part_of(name) for name in names}
-        elif isinstance(node, ast.Import):
-            found |= {part_of(a.name) for a in node.names if a.name.startswith("bt_runtime.")}
-    return {f for f in found if f in LEVEL}
-
-
-FILES = sorted(
-    p for p in PACKAGE.rglob("*.py") if p.stem != "__main__" and (p.parent != PACKAGE or p.stem != "__init__")
-)
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+@pytest.mark.parametrize("path", [p for p in FILES if p != FACE], ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_a_module_imports_only_from_its_own_floor_downward(path: Path) -> None:
     own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
     assert own in LEVEL, f"say on which floor {own} stands"
-    above = {part for part in imports(path) if LEVEL[part] > LEVEL[own]}
-    assert not above
-    beside = {part for part in imports(path) if part != own and {part, own} <= OUTSIDE}
-    assert not beside
+    parts = {part_of(name) for name in imports(path)}
+    assert "" not in parts, "it imports the face of the package"
+    assert not {part for part in parts if LEVEL[part] > LEVEL[own]}
+    assert not {part for part in parts if part != own and {part, own} <= OUTSIDE}
+
+
+def circles(graph: Mapping[str, set[str]]) -> list[set[str]]:
+    """Sets of files each of which leads to all the others."""
+    reach = {name: closure(graph, name) for name in graph}
+    found = {frozenset({name} | {other for other in reach[name] if name in reach[other]}) for name in graph}
+    return sorted((set(each) for each in found if len(each) > 1), key=sorted)
+
+
+def closure(graph: Mapping[str, set[str]], name: str) -> set[str]:
+    known: set[str] = set()
+    todo = [name]
+    while todo:
+        new = graph[todo.pop()] - known
+        known |= new
+        todo += new
+    return known
+
+
+def test_a_circle_of_two_files_is_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == [{"b", "c"}]
+
+
+def test_no_files_need_each_other() -> None:
+    """Not even for types, and not by way of an import inside a function."""
+    graph = {name: set(imports(path)) - {name} for name, path in MODULES.items() if path != FACE}
+    assert circles({name: {other for other in others if other in graph} for name, others in graph.items()}) == []

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bt_runtime import trust as trusted  # `trust` alone is the command here
+from bt_runtime.cli.exits import Exit as Exit
 
 if TYPE_CHECKING:
     import argparse
@@ -46,10 +47,6 @@ RUNNING = frozenset({"run", "prompt", "demo", "play", "eval", "optimise", "resum
 
 EPILOG = "Help for one command: btr COMMAND --help. Exits: 0 success, 1 failure or findings, 2 usage or invalid plan, \
 3 internal, 4 budget or timeout, 5 nothing selected, 130 interrupted."
-
-
-class Exit:
-    SUCCESS, FAILURE, USAGE, INTERNAL, BUDGET, NOTHING, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
 
 def main(argv: list[str] | None = None) -> int:

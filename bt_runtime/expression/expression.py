@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 
 from bt_runtime.expression.error import BOUND, ExpressionError
-from bt_runtime.expression.scope import Scope, Value
-
-Run = Callable[[Scope], Value]
+from bt_runtime.expression.scope import Run, Scope, Value
 
 
 class Expression:
@@ -31,13 +29,6 @@ class Expression:
             return self.run(scope)
         except RecursionError:
             raise ExpressionError(BOUND, "these values are nested too deeply", "", 0, len(self.text)) from None
-
-    def unknown(self, known: Iterable[str]) -> list[ExpressionError]:
-        """A fault for each name that is not among the known ones."""
-        from bt_runtime.expression.part import unknown
-
-        words = dict.fromkeys(known)
-        return [unknown(name, words, *place) for name, place in self.names.items() if name not in words]
 
     def __repr__(self) -> str:
         return f"Expression({self.text!r})"

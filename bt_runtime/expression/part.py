@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from bt_runtime.diagnose import nearest
 from bt_runtime.expression.call import Function
 from bt_runtime.expression.error import NAME, ExpressionError, Misfit
-from bt_runtime.expression.expression import Run
-from bt_runtime.expression.scope import Scope, Value
+from bt_runtime.expression.scope import Run, Scope, Value
 from bt_runtime.expression.token import LONGEST
 from bt_runtime.expression.value import (
     ARITHMETIC,

@@ -156,7 +156,8 @@ class Recorder:
         loader = tree.first
         files = sources.kept(loader.files, loader.project, loader.home)
         text = spec.text
-        kept = outfit.kept(run, given)
+        things, trees = run.equipment, [each for each in (tree.spec, *loader.loaded.values()) if each]
+        kept = outfit.kept(given, things.memory, things.task is not None, trees)
         root = next((p for p, read in loader.files.items() if read == text), None)
         return {
             "format": FORMAT, "name": run.name, "tree": spec.name, "file": spec.file, "text": text,

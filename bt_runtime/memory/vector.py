@@ -12,6 +12,7 @@ from zlib import crc32
 
 from bt_runtime.diagnose import BtError
 
+WIDEST = 65_536  # numbers of a vector
 OTHER = "use another embedder, such as `hashing`"
 STEPS = 10**6  # scores are whole numbers of such steps; in the same step is a tie
 

@@ -18,20 +18,10 @@ from bt_runtime.tree.findings import Findings, did_you_mean
 from bt_runtime.tree.header import Header
 from bt_runtime.tree.reader import NodeReader
 from bt_runtime.tree.recursion import Step, check_recursion
-from bt_runtime.tree.spec import NodeSpec, TreeSpec
+from bt_runtime.tree.spec import DEFAULT_CAPS, Caps, NodeSpec, TreeSpec
 from bt_runtime.types import Span
 
 MOST_FILES = 100  # one inside another; loading goes down with them on Python's stack
-
-
-class Caps(NamedTuple):
-    """What a tree may be at most; subtrees count."""
-
-    depth: int = 256
-    nodes: int = 100_000
-
-
-DEFAULT_CAPS = Caps()
 
 
 class Checked(NamedTuple):

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from bt_runtime.tree import entries
 from bt_runtime.tree.border import check_border
 from bt_runtime.tree.findings import Findings
 from bt_runtime.tree.outcomes import S, outcomes
-from bt_runtime.tree.spec import NodeSpec, TreeSpec
+from bt_runtime.tree.spec import Caps, NodeSpec, TreeSpec
 from bt_runtime.tree.usage import Usage, usage
-
-if TYPE_CHECKING:
-    from bt_runtime.tree.loader import Caps
 
 
 def check_tree(tree: TreeSpec, findings: Findings, whole: bool = True) -> None:

@@ -18,7 +18,7 @@ import yaml
 from rows import Row
 
 from bt_runtime.runtime import Run, load
-from bt_runtime.tree.loader import Caps
+from bt_runtime.tree.spec import Caps
 
 WIDE = "version: 1\ntree: t\nroot:\n  {kind}:\n{children}"
 DEEP_CAPS = Caps(depth=2000)

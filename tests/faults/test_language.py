@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.tree.findings import MOST
-from bt_runtime.tree.loader import Caps, Loader
+from bt_runtime.tree.loader import Loader
+from bt_runtime.tree.spec import Caps
 
 HERE = Path(__file__).parent
 FILES = sorted((HERE / "language").glob("*.yaml"))
