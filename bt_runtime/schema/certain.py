@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bt_runtime.schema.shape import Schema
+from bt_runtime.language.kinds.shape import Schema
 
 _SAID = frozenset({"$schema", "$comment", "title", "description", "markdownDescription", "errorMessage", "examples",
                    "default", "definitions", "then", "else"})  # fmt: skip

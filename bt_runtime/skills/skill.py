@@ -16,9 +16,9 @@ import typing
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from bt_runtime.diagnose import BtError
-from bt_runtime.schema.kind import COMMON_NAMES, Field, FieldType, Kind
-from bt_runtime.skills.manifest import REPEAT, Entry, careful, skill_kind
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.kinds.kind import COMMON_NAMES, Field, FieldType, Kind
+from bt_runtime.language.manifest import REPEAT, Entry, careful, skill_kind
 
 if TYPE_CHECKING:
     from py_trees.common import Status

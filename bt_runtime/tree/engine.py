@@ -15,8 +15,9 @@ from typing import Any
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.events import Applied, Ended, Halt, Slow, Started, Tick
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.spec import DEFAULT_CAPS, Loader
 from bt_runtime.tree import graft
 from bt_runtime.tree.blackboard import Blackboard
 from bt_runtime.tree.context import Context
@@ -24,7 +25,6 @@ from bt_runtime.tree.graft import Request
 from bt_runtime.tree.growth import Growth
 from bt_runtime.tree.node import INVALID, RUNNING, adopt, halt, record_crash, segment_of
 from bt_runtime.tree.shape import Shape
-from bt_runtime.tree.spec import DEFAULT_CAPS, Loader
 from bt_runtime.tree.watchdog import Watchdog
 
 

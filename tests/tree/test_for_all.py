@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from bt_runtime.runtime import Run, load
+from bt_runtime.language.spec import Caps
+from bt_runtime.run.run import Run, load
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from bt_runtime.tree.node import INVALID
 from bt_runtime.tree.nodes.for_all import AT_ONCE
-from bt_runtime.tree.spec import Caps
 
 rule = pytest.mark.rule
 HEAD = (

@@ -1,0 +1,78 @@
+"""The editor schema of skill manifests (`skills/*.yaml`)."""
+
+from __future__ import annotations
+
+from bt_runtime.language.kinds.kind import COMMON_NAMES, DATA_TYPES
+from bt_runtime.language.kinds.shape import DRAFT, NAME, SCALAR, Schema, closed, typed
+
+ON_RESUME = ("repeat", "verify", "fail")
+_TYPES = sorted(DATA_TYPES)
+_IMPL = "Where it is done: `world`, `memory`, module:Name or path.py:Name."
+
+
+def manifest_schema() -> Schema:
+    named = {"pattern": NAME, "errorMessage": "A skill is named by letters, digits and _"}
+    return {
+        "$schema": DRAFT,
+        "title": "bt_runtime skills",
+        "description": "A manifest of skills: which sentences there are, and what each needs and brings.",
+        "type": "object",
+        **closed(
+            {
+                "version": {"enum": [1], "description": "The version of the language: 1.",
+                            "errorMessage": "A manifest begins with `version: 1`"},
+                "skills": {**_text("The manifest's name: what a tree lists under `skills:`."), "minLength": 1,
+                           "errorMessage": "A manifest has a name, for instance `skills: house`"},
+                "about": _text("What these skills are for."),
+                "impl": _text(f"{_IMPL} The skills that do not say otherwise use it."),
+                "kinds": {
+                    "type": "object",
+                    "description": "The skills by name; each becomes a kind of node.",
+                    "propertyNames": named,
+                    "additionalProperties": _skill(),
+                },
+            },
+            ("version", "skills", "kinds"),
+        ),
+    }  # fmt: skip
+
+
+def _skill() -> Schema:
+    properties: Schema = {
+        "sentence": _text("What an agent says to act: `go to {place}`; each {slot} is a parameter."),
+        "about": _text("What it does, in a sentence."),
+        "params": _params("What it takes: a name and a type each."),
+        "outputs": _params("What it gives; a node names the entry that is written."),
+        "needs": _sentences("What must be true before."),
+        "brings": _sentences("What is true afterwards."),
+        "takes": {"type": "number", "exclusiveMinimum": 0, "description": "How many seconds it usually takes."},
+        "on_resume": {
+            "enum": list(ON_RESUME),
+            "description": "After an interruption: do it again, ask whether it was done, or fail. Without a word: "
+            "`verify` when it says what it brings, else `fail`.",
+        },
+        "durable": {
+            "type": "boolean",
+            "description": "Is its end on the disk before anybody is told? Without a word: yes, unless it may repeat.",
+        },
+        "impl": _text(_IMPL),
+    }
+    return {"type": "object", "$comment": "a skill", **closed(properties, ())}
+
+
+def _params(about: str) -> Schema:
+    least: Schema = {"type": "number", "description": "The least that it may be."}
+    most: Schema = {"type": "number", "description": "The most that it may be."}
+    return {
+        "type": "object",
+        "description": about,
+        **typed("a parameter", _TYPES, COMMON_NAMES, minimum=least, maximum=most),
+    }
+
+
+def _text(about: str) -> Schema:
+    return {"type": SCALAR, "description": about}
+
+
+def _sentences(about: str) -> Schema:
+    return {"type": "array", "items": {"type": SCALAR}, "description": about}

@@ -1,0 +1,66 @@
+"""What stands above a tree's root: its version, name and typed ports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bt_runtime.language.emit.editor import PORT_TYPES, header_schema
+from bt_runtime.language.findings import Findings
+from bt_runtime.language.source import Mapping, Node, Scalar
+from bt_runtime.language.spec import ABSENT, Port
+from bt_runtime.language.validate import Check, Path
+from bt_runtime.language.values import NAME
+from bt_runtime.types import Json
+
+PORTS = ("inputs", "outputs", "blackboard")
+_VALUES = ("default", "choices")  # of a port, which must fit its type
+
+
+def _code(path: Path) -> str:
+    if not path or path[0] not in PORTS:
+        return "BT018"
+    return "BT016" if len(path) > 2 and path[2] == "default" else "BT048"
+
+
+CHECK = Check(header_schema(), _code, "a tree file")
+
+
+class Header:
+    """What stands above `root`. What is at fault in it is told, and passed over."""
+
+    def __init__(self, top: Mapping, file: str, findings: Findings) -> None:
+        self.top, self.file, self.findings = top, file, findings
+        head = {key.text: None if key.text == "root" else node.data() for key, node in top}
+        findings.add(*(fault for _, fault in CHECK.faults(top, file, head)))
+
+    def name(self) -> str:
+        node = self.top.get("tree")
+        fits = isinstance(node, Scalar) and isinstance(node.value, str) and NAME.fullmatch(node.text)
+        return node.text if isinstance(node, Scalar) and fits else "tree"
+
+    def text(self, key: str) -> str:
+        node = self.top.get(key)
+        return node.text if isinstance(node, Scalar) else ""
+
+    def ports(self, key: str) -> dict[str, Port]:
+        """Typed ports: `room: {type: string, default: kitchen}`, or in short `room: string`.
+
+        One that is at fault is known all the same, so that its uses are not faults too.
+        """
+        node = self.top.get(key)
+        named = node if isinstance(node, Mapping) else ()
+        return {name.text: self.port(name, value) for name, value in named if NAME.fullmatch(name.text)}
+
+    def port(self, key: Scalar, value: Node) -> Port:
+        given: dict[str, Any] = {k.text: v for k, v in value} if isinstance(value, Mapping) else {"type": value}
+        said = {name: node.data() for name, node in given.items()}
+        type = said.get("type", "any")
+        choices = tuple(said["choices"]) if isinstance(said.get("choices"), list) else ()
+        default: Json = said.get("default", ABSENT)
+        if choices and default is not ABSENT and default not in choices:
+            problem = f"`{default}`, none of its choices: {', '.join(f'`{c}`' for c in choices)}"
+            message = f"the default of `{key.text}` is {problem}"
+            self.findings.error("BT016", message, self.file, given["default"].span)
+        about = given.get("about")
+        text = about.text if isinstance(about, Scalar) else ""
+        return Port(key.text, type if type in PORT_TYPES else "any", default, text, choices, key.span)

@@ -1,0 +1,196 @@
+"""Skill manifests: YAML that says which sentences there are, with which parameters, and what each needs and brings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from bt_runtime.faults.diagnostic import Diagnostic, nearest
+from bt_runtime.language import source
+from bt_runtime.language.emit.certain import number
+from bt_runtime.language.emit.manifests import ON_RESUME, manifest_schema
+from bt_runtime.language.kinds.kind import COMMON_NAMES, DATA_TYPES, Field, FieldType, Kind
+from bt_runtime.language.reach import CODE, Reach
+from bt_runtime.language.source import Listing, Mapping, Node, Scalar
+from bt_runtime.language.validate import Check
+from bt_runtime.types import Json, Span
+
+FAULT = "BT042"
+CHECK = Check(manifest_schema(), FAULT, "a manifest")
+REPEAT, VERIFY, FAIL = ON_RESUME
+NODE = "bt_runtime.tree.nodes.skill:SkillNode"
+
+
+class Manifest(NamedTuple):
+    name: str
+    kinds: list[Kind]
+    diagnostics: list[Diagnostic]
+    text: str
+
+
+class Entry(NamedTuple):
+    """What a skill's node needs to know besides its fields; kept in the kind's `data`."""
+
+    sentence: str
+    impl: str  # `world`, `memory`, module:Name or path.py:Name
+    folder: str  # where a path.py starts
+    types: dict[str, str]
+    needs: tuple[str, ...] = ()
+    brings: tuple[str, ...] = ()
+    takes: float | None = None
+    on_resume: str = "fail"
+    durable: bool = True  # is its end on the disk before anybody is told
+    said: bool = False  # did somebody write `on_resume`, or is it what holds without
+
+
+def read(path: Path, shown: str = "", reach: Reach | None = None) -> Manifest:
+    """Reads and checks a manifest; whatever is wrong is in its diagnostics. `reach`: where its Python may come from."""
+    document = source.read(path, shown or str(path))
+    return _Reader(document, path.parent, reach).manifest()
+
+
+def parse(text: str, name: str = "manifest", folder: Path | None = None) -> Manifest:
+    return _Reader(source.parse(text, name), folder or Path.cwd()).manifest()
+
+
+class _Reader:
+    """What is at fault in a manifest is told, and passed over, so that the trees that use it are not faults too."""
+
+    def __init__(self, document: source.Document, folder: Path, reach: Reach | None = None) -> None:
+        self.document = document
+        self.folder = folder
+        self.reach = reach
+        self.found: list[Diagnostic] = list(document.diagnostics)
+
+    def manifest(self) -> Manifest:
+        top = self.document.root
+        if top is None:
+            return Manifest("", [], self.found, self.document.text)
+        self.found += (fault for _, fault in CHECK.faults(top, self.document.name))
+        named = top if isinstance(top, Mapping) else None
+        impl = _text(named, "impl") or "world"
+        self.reached(named)
+        kinds = [self.kind(key, node, impl) for key, node in _pairs(named, "kinds") if isinstance(node, Mapping)]
+        return Manifest(_text(named, "skills"), kinds, self.found, self.document.text)
+
+    def kind(self, key: Scalar, node: Mapping, impl: str) -> Kind:
+        self.reached(node)
+        inputs = self.params(node, "params", writes=False)
+        outputs = self.params(node, "outputs", writes=True)
+        for twice in {f.name for f in inputs} & {f.name for f in outputs}:
+            self.fault(f"`{twice}` is both a parameter and an output", key.span, "give one of them another name")
+        fields = (*inputs, *outputs)
+        sentence = _text(node, "sentence") or " ".join([key.text.replace("_", " "), *(f"{{{f.name}}}" for f in inputs)])
+        self.slots(sentence, {f.name for f in inputs}, node.get("sentence") or key)
+        brings, said = _sentences(node, "brings"), _text(node, "on_resume")
+        on_resume = said if said in ON_RESUME else careful(bool(brings))
+        takes, durable = _value(node, "takes"), _value(node, "durable")
+        entry = Entry(
+            sentence,
+            _text(node, "impl") or impl,
+            str(self.folder),
+            {f.name: f.type for f in fields},
+            _sentences(node, "needs"),
+            brings,
+            takes if number(takes) and takes > 0 else None,
+            on_resume,
+            durable if isinstance(durable, bool) else on_resume != REPEAT,
+            bool(said),
+        )
+        return skill_kind(key.text, _text(node, "about") or sentence, fields, entry)
+
+    def params(self, node: Mapping, section: str, writes: bool) -> tuple[Field, ...]:
+        listed = [(key, value) for key, value in _pairs(node, section) if key.text.isidentifier()]
+        return tuple(self.field(key, value, writes) for key, value in listed if key.text not in COMMON_NAMES)
+
+    def field(self, key: Scalar, node: Node, writes: bool) -> Field:
+        given = node if isinstance(node, Mapping) else None
+        said = _value(given, "type", "any") if given is not None else node.data()
+        least, most = _value(given, "minimum"), _value(given, "maximum")
+        return Field(
+            key.text,
+            cast(FieldType, said) if isinstance(said, str) and said in DATA_TYPES else "any",
+            _text(given, "about"),
+            required=not writes and (given is None or given.get("default") is None),
+            default=_value(given, "default"),
+            choices=tuple(item.data() for item in _items(given, "choices")),
+            minimum=least if number(least) else None,
+            maximum=most if number(most) else None,
+            writes=writes,
+        )
+
+    def reached(self, node: Mapping | None) -> None:
+        """May the Python that is named be imported?"""
+        impl = node.get("impl") if node is not None else None
+        refusal = self.reach.refusal(impl.text, self.folder) if self.reach and isinstance(impl, Scalar) else None
+        if impl is not None and refusal is not None:
+            self.found.append(Diagnostic(CODE, refusal.message, self.document.name, impl.span, help=refusal.hint))
+
+    def slots(self, sentence: str, params: set[str], node: Node) -> None:
+        from bt_runtime.language.sentence import Sentence
+
+        used = set(Sentence(sentence).slots)
+        for name in sorted(used - params):
+            close = nearest(name, params)
+            message = f"the sentence has a slot {{{name}}} that is not a parameter"
+            help = "name it under `params`, or leave it out of the sentence"
+            self.fault(message, node.span, help, f"did you mean `{close}`?" if close else "")
+
+    def fault(self, message: str, span: Span, help: str = "", label: str = "") -> None:
+        self.found.append(Diagnostic(FAULT, message, self.document.name, span, label, help))
+
+
+def _text(node: Mapping | None, key: str) -> str:
+    found = node.get(key) if node is not None else None
+    return found.text if isinstance(found, Scalar) else ""
+
+
+def _value(node: Mapping | None, key: str, left_open: Json = None) -> Json:
+    found = node.get(key) if node is not None else None
+    return left_open if found is None else found.data()
+
+
+def _pairs(node: Mapping | None, key: str) -> list[tuple[Scalar, Node]]:
+    found = node.get(key) if node is not None else None
+    return found.pairs if isinstance(found, Mapping) else []
+
+
+def _items(node: Mapping | None, key: str) -> list[Node]:
+    found = node.get(key) if node is not None else None
+    return found.items if isinstance(found, Listing) else []
+
+
+def _sentences(node: Mapping, key: str) -> tuple[str, ...]:
+    return tuple(str(item.data()) for item in _items(node, key) if isinstance(item, Scalar))
+
+
+def careful(can_be_told: bool) -> str:
+    """What holds for a skill that does not say what is to be done after an interruption: never twice."""
+    return VERIFY if can_be_told else FAIL
+
+
+def skill_kind(name: str, about: str, fields: tuple[Field, ...], entry: Entry) -> Kind:
+    """A skill as a kind of node."""
+    given = [f"  {f.name}: {_sample(f)}" for f in fields if f.required]
+    example = f"{name}:\n" + "\n".join(given) + "\n" if given else f"{name}: {{}}\n"
+    required = [f.name for f in fields if f.required]
+    return Kind(
+        name,
+        "skill",
+        about,
+        fields,
+        (f"It does what the sentence says: {entry.sentence}.",),
+        example,
+        bare=required[0] if len(required) == 1 else None,
+        impl=NODE,
+        waits=True,
+        data={"entry": entry},
+    )
+
+
+def _sample(field: Field) -> str:
+    if field.choices:
+        return str(field.choices[0])
+    return {"integer": "1", "number": "0.5", "boolean": "true", "list": "[]", "object": "{}"}.get(
+        field.type, "somewhere"
+    )
