@@ -17,7 +17,8 @@ from py_trees.common import Status
 
 from bt_runtime.events import Applied, Ended, Halt, Slow, Started, Tick
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.language.spec import DEFAULT_CAPS, Loader
+from bt_runtime.language.loader import Loader
+from bt_runtime.language.spec import DEFAULT_CAPS
 from bt_runtime.tree import graft
 from bt_runtime.tree.blackboard import Blackboard
 from bt_runtime.tree.context import Context
