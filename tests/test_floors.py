@@ -17,9 +17,11 @@ TABLE = PAGE.partition("## Floors")[2].partition("```text\n")[2].partition("```"
 FLOORS = [set(line.partition("  ")[0].split()) for line in reversed(TABLE.splitlines())]
 LEVEL = {part: level for level, parts in enumerate(FLOORS) for part in parts}
 OUTSIDE = {"llm", "memory", "envs"}
-FILES = sorted(PACKAGE.rglob("*.py"))
-# The package's own face gathers what is public, and hands it out when it is asked for.
+EXAMPLES = PACKAGE / "project" / "init" / "examples"  # what a user writes, who imports the face
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if EXAMPLES not in path.parents)
+# The package's own face gathers what is public, and hands it out when it is asked for; its version is a constant.
 FACE = PACKAGE / "__init__.py"
+VERSION = "bt_runtime.__version__"
 
 
 def named(path: Path) -> str:
@@ -38,7 +40,8 @@ def meant(node: ast.ImportFrom | ast.Import) -> Iterator[str]:
     elif node.module and node.module.split(".")[0] == "bt_runtime":
         for alias in node.names:
             whole = f"{node.module}.{alias.name}"
-            yield whole if whole in MODULES else node.module
+            if whole != VERSION:
+                yield whole if whole in MODULES else node.module
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 
 from bt_runtime.faults.diagnostic import Diagnostic, nearest
 from bt_runtime.language import source
-from bt_runtime.language.emit.certain import number
+from bt_runtime.language.certain import number
 from bt_runtime.language.emit.manifests import ON_RESUME, manifest_schema
 from bt_runtime.language.kinds.kind import COMMON_NAMES, DATA_TYPES, Field, FieldType, Kind
 from bt_runtime.language.reach import CODE, Reach

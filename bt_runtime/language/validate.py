@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from bt_runtime.faults.diagnostic import Diagnostic, nearest
-from bt_runtime.language.emit import certain
+from bt_runtime.language import certain
 from bt_runtime.language.kinds.shape import Schema
 from bt_runtime.language.source import Listing, Mapping, Node, Scalar
 from bt_runtime.types import Json, Span

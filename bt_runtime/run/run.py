@@ -25,10 +25,9 @@ from bt_runtime.tree.build import build
 from bt_runtime.tree.clock import RunClock
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.engine import Engine
-from bt_runtime.tree.graft import Request
-from bt_runtime.tree.growth import Growth
 from bt_runtime.tree.inputs import starting_values
 from bt_runtime.tree.node import FAILURE, INVALID, SUCCESS
+from bt_runtime.tree.request import Grower, Request
 from bt_runtime.tree.runner import Runner, interruptible
 from bt_runtime.tree.watchdog import SLOW
 from bt_runtime.types import Json, Task
@@ -172,7 +171,7 @@ class Run:
         return self.engine.root
 
     @property
-    def growth(self) -> Growth:
+    def growth(self) -> Grower:
         return self.context.growth
 
     @property

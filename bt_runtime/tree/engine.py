@@ -22,9 +22,9 @@ from bt_runtime.language.spec import DEFAULT_CAPS
 from bt_runtime.tree import graft
 from bt_runtime.tree.blackboard import Blackboard
 from bt_runtime.tree.context import Context
-from bt_runtime.tree.graft import Request
 from bt_runtime.tree.growth import Growth
 from bt_runtime.tree.node import INVALID, RUNNING, adopt, halt, record_crash, segment_of
+from bt_runtime.tree.request import Request
 from bt_runtime.tree.shape import Shape
 from bt_runtime.tree.watchdog import Watchdog
 

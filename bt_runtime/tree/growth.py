@@ -14,10 +14,10 @@ from py_trees.behaviour import Behaviour
 
 from bt_runtime.events import How
 from bt_runtime.tree.build import build_nodes
-from bt_runtime.tree.graft import Refused, Request
 from bt_runtime.tree.node import Node
 from bt_runtime.tree.nodes.for_all import ForAll
 from bt_runtime.tree.nodes.subtree import Subtree
+from bt_runtime.tree.request import Refused, Request
 from bt_runtime.tree.shape import Shape, through
 
 if TYPE_CHECKING:

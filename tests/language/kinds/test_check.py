@@ -11,14 +11,13 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.language import source
-from bt_runtime.language.emit import certain
+from bt_runtime.language import certain, source
 from bt_runtime.language.guide_header import CHECK as GUIDE
 from bt_runtime.language.header import CHECK as HEAD
 from bt_runtime.language.manifest import CHECK as MANIFEST
+from bt_runtime.language.project_file import CHECK as PROJECT
+from bt_runtime.language.project_file import SETTINGS
 from bt_runtime.language.validate import Check
-from bt_runtime.run.config import CHECK as PROJECT
-from bt_runtime.run.config import SETTINGS
 from tests.language.kinds.bend import bend
 
 ROOT = Path(__file__).parents[3]
