@@ -140,7 +140,7 @@ class World(Protocol):
 
     def reset(self, task: Task) -> Observation: ...
     def look(self) -> Observation:
-        """What one is told that begins here and now: where, what is held; `reset` says it too. Changes nothing."""
+        """The first observation of an agent that starts now: where it is, what it holds. Changes nothing."""
 
     def skills(self) -> Sequence[str]:
         """Every sentence that can be acted now, in a fixed order."""

@@ -26,7 +26,7 @@ class Surroundings:
         self.working: Any = context.services.working_memory if recall else None
 
     def opening(self) -> str:
-        """What one is told that begins here and now."""
+        """The first observation of an agent that starts now."""
         look = getattr(self.world, "look", None)
         text = str(look().text) if look is not None else ""
         if text and self.working is not None:

@@ -25,7 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tasks": ("Print tasks of a world.", "bt_runtime.cli.tasks"),
     "eval": ("Measure strategies on many tasks of a world.", "bt_runtime.cli.eval"),
     "optimise": ("Let a written plan improve over batches of tasks (AutoPlan).", "bt_runtime.cli.optimise"),
-    "memory": ("Look at, add to and mend what was learned from earlier runs.", "bt_runtime.cli.memory"),
+    "memory": ("Look at, add to and repair what was learned from earlier runs.", "bt_runtime.cli.memory"),
     "prompt": ("Show what an agent would ask its model.", "bt_runtime.cli.prompt"),
     "view": ("Show a run in the browser: recorded, or running now.", "bt_runtime.cli.view"),
     "top": ("Show a run that is going on in this terminal.", "bt_runtime.cli.top"),

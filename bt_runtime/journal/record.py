@@ -55,7 +55,7 @@ class Recorder:
         kept = str(recording.head.get("policy") or "") if recording is not None else ""
         self.policy = policy or kept or POLICIES[0]
         if self.policy not in POLICIES:
-            raise BtError(f"`{self.policy}` is no policy of a journal", f"there are {' and '.join(POLICIES)}")
+            raise BtError(f"`{self.policy}` is not a policy of a journal", f"there are {' and '.join(POLICIES)}")
         self.tape = Tape(None, recording)
         self.lock, self.standing = lock, standing
         self.since = 0  # the tick from which on changes of status are written

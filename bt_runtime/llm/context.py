@@ -174,7 +174,7 @@ class Context:
             row = np.ctypeslib.as_array(rows, shape=(len(tokens), self.weights.width)).mean(axis=0)
         norm = float(np.linalg.norm(row))
         if not np.isfinite(norm):
-            raise BtError("the model embeds a text as what is no number (NaN or infinity)", DAMAGED)
+            raise BtError("the model embeds a text as what is not a number (NaN or infinity)", DAMAGED)
         return [float(x) for x in row / (norm or 1.0)]
 
     def close(self) -> None:

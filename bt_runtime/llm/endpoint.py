@@ -400,7 +400,7 @@ def _likely(top: Sequence[Any], wanted: frozenset[int]) -> tuple[dict[int, float
     least = 0.0
     for row in top:
         if not isinstance(row, dict):
-            raise Unanswered("the answer's `top_logprobs` has something in it that is no object", 200)
+            raise Unanswered("the answer's `top_logprobs` has something in it that is not an object", 200)
         value = answer.logprob(row)
         least = min(least, value)
         if (token := answer.whole(row, "id")) in wanted:

@@ -22,7 +22,7 @@ def pack(vector: Sequence[float]) -> bytes:
     try:
         packed = array("f", vector)
     except (TypeError, OverflowError) as fault:
-        raise BtError("the embedder gave a vector of what is no number", OTHER) from fault
+        raise BtError("the embedder gave a vector of what is not a number", OTHER) from fault
     length = math.sqrt(sum(map(mul, packed, packed)))
     if not math.isfinite(length) or length < 1e-12:
         raise BtError("the embedder gave a vector without a direction (zero, infinite or not a number)", OTHER)

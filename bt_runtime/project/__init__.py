@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-Folder = Literal["trees", "skills", "envs", "memory", "plans", "schemas"]
+Folder = Literal["trees", "skills", "envs", "memory", "guides", "schemas"]
 PROJECT_FILE = "btr.yaml"
 
 _PACKAGE = Path(__file__).parents[1]

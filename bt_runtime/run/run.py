@@ -89,6 +89,23 @@ class Run:
 
     with Run(tree, inputs={"room": "kitchen"}) as run:
         while run.tick().running: ...
+
+    tree: a `Tree`, or what `load` takes: a file, a name, YAML text.
+    inputs: values of the tree's `inputs` and of entries under `blackboard`; checked before anything is opened.
+    world: where skills with `impl: world` act. `task`: what is to be done there; none: what the world brings itself.
+    model: a file, an address, `starter` or an object; or a mapping of roles to them.
+    memory: the file of the episodic memory, or one that is open (it stays open).
+    seed: of all that is drawn. `budget`: what all agents together may spend.
+    recall: may agents look into their working memory?
+    services: things of yours by name, for nodes and skills of your own.
+    clock: another clock than the machine's; a test's is moved by hand.
+    strict: an exception of a node ends the run, instead of being FAILURE of that node.
+    hz: the most ticks a second of `spin`; None: as many as there is work for.
+    log: called with every log line. `listen` hears all that happens.
+    journal: a folder or a file in which the run is written down, or a recorder of one. None: nowhere.
+    slow: seconds that a node may hold a tick before it is named; None: nobody looks.
+    journal_policy: `required` (the default): skills that may not be repeated wait for a journal that cannot be
+    written; `best_effort`: they go on without a record.
     """
 
     def __init__(

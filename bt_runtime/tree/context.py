@@ -81,7 +81,7 @@ class Context:
 
 
 class Within(Context):
-    """What the nodes of one part of a tree share: services of their own, all else is the tree's."""
+    """What the nodes below an episode share: its services shadow those of the tree; all else is the tree's."""
 
     outer: Context
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from oracles import growing
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.run.run import Run
 from bt_runtime.testing import SUCCESS
+from tests.support.oracles import growing
 
 pytest.importorskip("numpy")
 

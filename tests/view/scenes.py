@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
-
-from oracles import acting, growing
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.run.run import Run, load
+from tests.support.oracles import acting, growing
 
 
 def house_run(seed: int = 11, polls: int = 0, **options: Any) -> Run:

@@ -106,7 +106,7 @@ def _of_alfred(path: Path, wanted: Wanted, world: Mapping[str, Json]) -> Source:
 
     split: Split | None = next((s for s in ("train", "eval") if SPLITS[s] == path.name), None)
     if split is None:
-        raise BtError(f"{path} is no file of ALFRED's tasks", f"known: {', '.join(SPLITS.values())}")
+        raise BtError(f"{path} is not a file of ALFRED's tasks", f"known: {', '.join(SPLITS.values())}")
     return _of_suite("thor", _from(wanted, path, "alfred", source="alfred")._replace(split=split), world)
 
 

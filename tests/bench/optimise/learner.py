@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bt_runtime.types import Task
-from tests.agents.oracles import ways
+from tests.support.oracles import ways
 
 _TASK = re.compile(r"^Your task is to: (.*)$", re.MULTILINE)
 KNOWS = "make the parts first"

@@ -107,7 +107,7 @@ def test_what_is_shipped_is_read_without_loading_a_validator() -> None:
         "from bt_runtime.cli import main\n"
         "main(['validate', 'trees', 'skills'])\n"
         "from bt_runtime.language import guide\n"
-        "[guide.sound(path) for path in pathlib.Path('plans').rglob('*.md')]\n"
+        "[guide.sound(path) for path in pathlib.Path('guides').rglob('*.md')]\n"
         "sys.exit('jsonschema' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60)
