@@ -185,7 +185,7 @@ class Endpoint:
         self._add("asked")
         if not self._pool.submit(lambda: self._run(line, work, job)):
             self._add("failed")
-            job.finish(error=BtError("the model was closed"))
+            job.finish(error=BtError("the model was closed", "open it again, or ask before its run is closed"))
         return job
 
     def _run(self, line: Line, work: Callable[[Line], T], job: Answer[T]) -> None:
@@ -387,7 +387,10 @@ class Endpoint:
 
     def _tokenise(self, line: Line, text: str, begin: bool = False) -> list[int]:
         if self._flavour == "openai":
-            raise BtError(f"{self.server.address} does not tell its tokens")
+            raise BtError(
+                f"{self.server.address} does not tell its tokens",
+                "a server of llama.cpp tells them; or name the model's file instead",
+            )
         return self._spelling.tokens(line, text, begin)
 
 

@@ -75,7 +75,7 @@ def read_header(path: str | Path) -> Header:
         with _opened(path) as file:
             raw = Reader(file, path).raw()
     except OSError as fault:
-        raise BtError(f"{path} cannot be read: {fault.strerror}") from fault
+        raise BtError(f"{path} cannot be read: {fault.strerror}", "check the path and its permissions") from fault
     except (struct.error, EOFError, UnicodeDecodeError, OverflowError) as fault:
         raise BtError(f"{path} is cut off or damaged in its header", "download it again") from fault
     header = Header(path, *raw)

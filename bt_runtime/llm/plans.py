@@ -89,7 +89,7 @@ class _Unrolled:
                 f"the budget {budget} allows no plan", "a depth and a width of at least 1, strings of at least 8"
             )
         if not self.control:
-            raise BtError("a plan needs a kind with children")
+            raise BtError("a plan needs a kind with children", "let the model write `sequence` or `fallback`")
 
     def usable(self, depth: int) -> list[Kind]:
         """The kinds that may stand here; those with children only while depth is left."""

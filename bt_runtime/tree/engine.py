@@ -169,7 +169,10 @@ class Engine:
         if self._closed:
             raise BtError("the run was closed", "make a new one: Run(tree)")
         if self.context.ticking:
-            raise BtError("the tree is being ticked: a node cannot tick it once more")
+            raise BtError(
+                "the tree is being ticked: a node cannot tick it once more",
+                "return RUNNING, and go on in the next tick",
+            )
         if self.shape.kwargs is None:
             self.setup()
         self._listen()
