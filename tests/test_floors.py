@@ -45,18 +45,10 @@ def meant(node: ast.ImportFrom | ast.Import) -> Iterator[str]:
 
 
 @cache
-def imports(path: Path) -> Mapping[str, bool]:
-    """What a file imports, and whether it does so as soon as it is imported itself (or a type checker reads it)."""
-    found: dict[str, bool] = {}
-    todo: list[tuple[ast.AST, bool]] = [(ast.parse(path.read_text("utf-8")), True)]
-    while todo:
-        node, at_once = todo.pop()
-        if isinstance(node, ast.ImportFrom | ast.Import):
-            for name in meant(node):
-                found[name] = found.get(name, False) or at_once
-        inside = at_once and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        todo += [(each, inside) for each in ast.iter_child_nodes(node)]
-    return found
+def imports(path: Path) -> frozenset[str]:
+    """The modules of ours that a file imports, wherever in it, and for whomever."""
+    tree = ast.parse(path.read_text("utf-8"))
+    return frozenset(n for each in ast.walk(tree) if isinstance(each, ast.ImportFrom | ast.Import) for n in meant(each))
 
 
 def part_of(module: str) -> str:
@@ -98,3 +90,42 @@ def test_no_files_need_each_other() -> None:
     """Not even for types, and not by way of an import inside a function."""
     graph = {name: set(imports(path)) - {name} for name, path in MODULES.items() if path != FACE}
     assert circles({name: {other for other in others if other in graph} for name, others in graph.items()}) == []
+
+
+# What is imported when a function is called, and why; anything else of ours is imported at the top of a file.
+LATE = {
+    "cli": "a command loads what it needs, so that `btr --help` and `btr validate` begin at once",
+    "bench/cluster/bundle.py": "a node that asks a server needs no model file, and the other way round",
+    "bench/run/readonly_memory.py": "an evaluation without a memory loads no database",
+    "bench/run/source.py": "each form of tasks has a reader of its own world",
+    "bench/run/training.py": "an evaluation without a memory loads no database",
+    "distill/parity.py": "llama.cpp",
+    "interop/pytest_plugin.py": "pytest loads the plugin in every project; only tests that ask for a tree pay for it",
+    "language/expression/template.py": "most texts have no hole",
+    "language/loader.py": "most trees name no manifest",
+    "language/source/compose.py": "only for a text that is at fault",
+    "language/source/node.py": "only for a text that is at fault",
+    "llm/__init__.py": "a server needs no llama.cpp, and the other way round",
+    "llm/doctor.py": "the doctor says what cannot be loaded",
+    "memory/cache.py": "faiss",
+    "memory/embedder.py": "only the embedder that is named",
+    "project/child.py": "only what starts a process",
+    "run/resources.py": "a run without a model or a memory loads none",
+    "run/run.py": "a run without a journal loads no database",
+    "view/grown.py": "only for a recording of a tree that grew",
+}
+
+
+def late(path: Path) -> bool:
+    functions = [n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.FunctionDef)]
+    inside = [each for function in functions for each in ast.walk(function)]
+    return any(any(meant(each)) for each in inside if isinstance(each, ast.ImportFrom | ast.Import))
+
+
+def test_what_is_imported_late_has_a_reason() -> None:
+    found = {str(path.relative_to(PACKAGE)) for path in FILES if path != FACE and late(path)}
+    assert {name for name in found if name not in LATE and name.partition("/")[0] not in LATE} == set()
+
+
+def test_no_reason_stands_there_that_nothing_needs() -> None:
+    assert [name for name in LATE if name.endswith(".py") and not late(PACKAGE / name)] == []

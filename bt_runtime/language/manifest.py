@@ -11,6 +11,7 @@ from bt_runtime.language.certain import number
 from bt_runtime.language.emit.manifests import ON_RESUME, manifest_schema
 from bt_runtime.language.kinds.kind import COMMON_NAMES, DATA_TYPES, Field, FieldType, Kind
 from bt_runtime.language.reach import CODE, Reach
+from bt_runtime.language.sentence import Sentence
 from bt_runtime.language.source import Listing, Mapping, Node, Scalar
 from bt_runtime.language.validate import Check
 from bt_runtime.types import Json, Span
@@ -127,8 +128,6 @@ class _Reader:
             self.found.append(Diagnostic(CODE, refusal.message, self.document.name, impl.span, help=refusal.hint))
 
     def slots(self, sentence: str, params: set[str], node: Node) -> None:
-        from bt_runtime.language.sentence import Sentence
-
         used = set(Sentence(sentence).slots)
         for name in sorted(used - params):
             close = nearest(name, params)
