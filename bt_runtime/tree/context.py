@@ -45,7 +45,6 @@ class Context:
         self.crashes: deque[Crash] = deque(maxlen=256)  # the latest
         self.crash_count = 0
         self.wrap_action: Callable[..., Activity] = lambda start, *about: start()  # the journal's: see `skill.py`
-        self.asking = ""  # the path of the node that asks a model
         self.halting = Halt("", "")  # while nodes are being halted: why
         self.halting_in = 0  # … and in which thread
         self.requests: deque[Request] = deque()  # changes of shape, applied between ticks
