@@ -82,7 +82,7 @@ class Endpoint(Model):
         self._add("asked")
         if not self._pool.submit(lambda: self._run(line, ways[question.kind], question, job)):
             self._add("failed")
-            job.finish(error=BtError("the model was closed"))
+            job.finish(error=BtError("the model was closed", "open it again, or ask before its run is closed"))
         return job
 
     def count(self, text: str) -> int:
