@@ -235,7 +235,7 @@ class Task(NamedTuple):
 @runtime_checkable
 class Looking(Protocol):
     def look(self) -> Observation:
-        """What one is told that begins here and now: where, what is held; `reset` says it too. Changes nothing."""
+        """The first observation of an agent that starts now: where it is, what it holds. Changes nothing."""
 
 
 @runtime_checkable

@@ -26,7 +26,7 @@ class Surroundings:
         self.working: Any = context.services.working_memory if recall else None
 
     def opening(self) -> str:
-        """What one is told that begins here and now."""
+        """The first observation of an agent that starts now."""
         text = str(self.world.look().text) if isinstance(self.world, Looking) else ""
         if text and self.working is not None:
             self.working.observe("", text, by=self.place)

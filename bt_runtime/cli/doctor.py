@@ -159,7 +159,7 @@ def _content() -> Iterator[Check]:
         if not places:
             yield Check("warn", folder, "no folder of that name", "install bt_runtime again: its content is missing")
             continue
-        suffix = {"memory": ".jsonl", "plans": ".md", "schemas": ".json"}.get(folder, ".yaml")
+        suffix = {"memory": ".jsonl", "guides": ".md", "schemas": ".json"}.get(folder, ".yaml")
         count = len(list(project.names(folder, suffix)))
         yield Check("ok", folder, f"{count} in {', then '.join(str(p) for p in places)}")
 
@@ -176,5 +176,5 @@ def _project() -> Check:
     if faults:
         return Check("fail", "project", faults[0], f"mend `kinds:` in {root / project.PROJECT_FILE}")
     if not (root / project.PROJECT_FILE).is_file():
-        return Check("fail", "project", f"{root} has no {project.PROJECT_FILE}", "unset BTR_PROJECT, or mend it")
+        return Check("fail", "project", f"{root} has no {project.PROJECT_FILE}", "unset BTR_PROJECT, or fix it")
     return Check("ok", "project", str(root))

@@ -67,7 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", type=count, metavar="N", help="acts that one episode may do")
     parser.add_argument("--jobs", type=at_least(0), default=0, metavar="J", help="episodes at once (default: a batch)")
     parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="of the versions; default: in plans/, by suite and kind"
+        "--out", type=Path, metavar="DIR", help="of the versions; default: in guides/, by suite and kind"
     )
     parser.add_argument("--page", type=Path, metavar="FILE.md", help="with `curve`: curves and plans as a page")
     parser.add_argument("--json", action="store_true", help="the curve for programs")
@@ -126,7 +126,7 @@ def _named(setup: Setup) -> str:
 def plans() -> Path:
     """The folder of plans: of the project, else here."""
     root = project.find_root()
-    return (root / "plans").relative_to(Path.cwd()) if root == Path.cwd() else (root or Path()) / "plans"
+    return (root / "guides").relative_to(Path.cwd()) if root == Path.cwd() else (root or Path()) / "guides"
 
 
 def show(setup: Setup, kept: list[Version], as_json: bool) -> None:
@@ -181,7 +181,7 @@ def _scores(version: Version) -> dict[str, dict[str, int] | None]:
 def show_curves(args: argparse.Namespace) -> int:
     """Several optimisations together: means and deviations over those that differ only in their seed."""
     if not args.folders:
-        raise BtError("`btr optimise curve` takes folders of versions", "btr optimise curve plans/house-heat-*")
+        raise BtError("`btr optimise curve` takes folders of versions", "btr optimise curve guides/house-heat-*")
     score, found = curves(args.folders)
     if args.page:
         args.page.write_text(page(args.folders), encoding="utf-8")

@@ -53,7 +53,7 @@ class Reach:
         if places is None or any(self._inside(place) for place in places) or top in _registered():
             return None
         hint = f"allow it in {project.PROJECT_FILE}: {_line(top)}"
-        return Refusal(f"the module `{home:.60}` is no part of the project", hint)
+        return Refusal(f"the module `{home:.60}` is not part of the project", hint)
 
     def _inside(self, place: Path) -> bool:
         """A virtual environment within the project holds other people's packages."""

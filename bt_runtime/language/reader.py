@@ -105,7 +105,7 @@ class NodeReader:
     def fields(self, kind: Kind, value: Node, key: Scalar, misspelt: set[str]) -> dict[str, tuple[Scalar, Node]]:
         """Field name → (where it is named, its value); a bare value stands for the kind's bare field.
 
-        A field that was meant by an unknown name goes to `misspelt`: that it is missing is the same fault.
+        Fields that unknown names were meant for go to `misspelt`, so that they are not reported as missing as well.
         """
         if isinstance(value, Scalar) and value.value is None and value.plain:
             return {}

@@ -117,7 +117,10 @@ def _of_project(role: str, root: Path | None) -> tuple[str | None, Path]:
     models = wanted.get("models")
     found = (models.get(role) if isinstance(models, dict) else None) or wanted.get("model")
     if found is not None and not isinstance(found, str):
-        raise BtError(f"{home / PROJECT_FILE}: the model must be a path or an address, this is {found!r}")
+        raise BtError(
+            f"{home / PROJECT_FILE}: the model must be a path or an address, this is {found!r}",
+            "write `model: FILE.gguf`, or `model: http://127.0.0.1:8080`",
+        )
     return found, home
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from bt_runtime.project import plugins
 
-Folder = Literal["trees", "skills", "envs", "memory", "plans", "schemas"]
+Folder = Literal["trees", "skills", "envs", "memory", "guides", "schemas"]
 PROJECT_FILE = "btr.yaml"
 
 _PACKAGE = Path(__file__).parents[1]

@@ -22,7 +22,10 @@ def split(reference: str) -> tuple[str, str]:
     """The module (or file) and the name; raises when the text is of another form."""
     home, colon, name = reference.rpartition(":")
     if not colon or not home or not all(part.isidentifier() for part in name.split(".")):
-        raise ImportFault(f"`{reference}` is not of the form module:Name or path.py:Name")
+        raise ImportFault(
+            f"`{reference}` is not of the form module:Name or path.py:Name",
+            "such as `my_package.skills:Drive`, or `drive.py:Drive` beside the file that names it",
+        )
     return home, name
 
 
@@ -67,7 +70,9 @@ def _from_module(name: str) -> Any:
 def _from_file(path: Path) -> Any:
     path = path.resolve()
     if not path.is_file():
-        raise ImportFault(f"there is no file {path}")
+        raise ImportFault(
+            f"there is no file {path}", "a path.py:Name is looked for from the folder of the file that names it"
+        )
     name = f"btr_{path.stem}_{blake2b(str(path).encode(), digest_size=6).hexdigest()}"
     if name in sys.modules:
         return sys.modules[name]
@@ -79,5 +84,8 @@ def _from_file(path: Path) -> Any:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        raise ImportFault(f"{path.name} broke while it was imported: {type(error).__name__}: {error}") from error
+        raise ImportFault(
+            f"{path.name} broke while it was imported: {type(error).__name__}: {error}",
+            f"try it by itself: python {path}",
+        ) from error
     return module

@@ -126,7 +126,7 @@ def _of_environment() -> set[str]:
     for part in named:
         if not Path(part).is_absolute():
             raise BtError(
-                f"{VARIABLE}: {part} is no whole path", f"write it from / on: {VARIABLE}={Path(part).resolve()}"
+                f"{VARIABLE}: {part} is not an absolute path", f"write it from / on: {VARIABLE}={Path(part).resolve()}"
             )
     return {str(Path(part).resolve()) for part in named}
 
@@ -140,7 +140,7 @@ def _kept() -> dict[str, dict[str, str]]:
     except FileNotFoundError:
         pass
     except (OSError, ValueError, RecursionError) as error:
-        raise BtError(f"{place()} cannot be read: {error}", "mend it, or remove it: you will be asked again") from error
+        raise BtError(f"{place()} cannot be read: {error}", "fix it, or remove it: you will be asked again") from error
     parts = found if isinstance(found, dict) else {}
     return {name: _texts(parts.get(name)) for name in (FOLDERS, JOURNALS)}
 

@@ -96,7 +96,7 @@ class Everything:
 
 
 def _never(**params: Any) -> None:
-    raise BtError("a skill of a replayed run is never called")
+    raise BtError("a skill of a replayed run is never called", "this is a bug of bt_runtime, please report it")
 
 
 def outside(run: Run) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from oracles import taught
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from oracles import acting, expanding, parts_of, planning, taught
 
 from bt_runtime import project
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.language import source
 from bt_runtime.language.source import Listing, Mapping
 from bt_runtime.testing import FAILURE, SUCCESS
+from tests.support.oracles import acting, expanding, parts_of, planning, taught
 
 STRATEGIES = ("react", "reactree", "adapt", "plan_and_execute", "try_again", "reflexion", "lota")
 

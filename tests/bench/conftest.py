@@ -14,8 +14,8 @@ from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.envs import registry
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Task
-from tests.agents.oracles import acting, expanding, planning
 from tests.plugged import plug
+from tests.support.oracles import acting, expanding, planning
 
 
 @pytest.fixture

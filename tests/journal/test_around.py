@@ -18,10 +18,10 @@ from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import SUCCESS
 from bt_runtime.types import Task
-from tests.agents.oracles import acting
 from tests.bench.worlds import Doors, DoorsSuite
 from tests.journal.test_resume import abandoned
 from tests.plugged import plug
+from tests.support.oracles import acting
 
 TREE = "version: 1\ntree: t\ninputs: {goal: string}\nroot:\n  agent: {goal: '{goal}', moves: [think, act]}\n"
 SENTENCES = ["open door 1", "recall location of lamp", "open door 2"]

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
-
-from oracles import acting, taught
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.run.run import Run, load
+from tests.support.oracles import acting, taught
 
 
 def house_run(seed: int = 10, polls: int = 0, **options: Any) -> Run:

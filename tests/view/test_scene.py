@@ -7,8 +7,6 @@ import threading
 import zlib
 from types import SimpleNamespace
 
-from scenes import HOSTILE, craft_run, house_run
-
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.cli.screen import screen
 from bt_runtime.run.run import Run
@@ -19,6 +17,7 @@ from bt_runtime.view.feed import Feed
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.scene import picture
 from bt_runtime.view.watch import Watch
+from tests.view.scenes import HOSTILE, craft_run, house_run
 
 
 def test_a_house_shows_every_thing_once_where_it_is():

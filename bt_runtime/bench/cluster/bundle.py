@@ -61,7 +61,7 @@ def named(where: str, **how: Any) -> Named:
         return Named(where, how)
     path = Path(where).resolve()
     if not path.is_file():
-        raise BtError(f"there is no model {where}")
+        raise BtError(f"there is no model {where}", "check the path; `starter` is the model that is shipped")
     return Named(str(path), how, file_digest(path))
 
 

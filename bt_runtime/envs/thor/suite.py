@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -113,8 +114,6 @@ def data_folder(given: Any = None) -> Path:
 
 
 def _alfred_tasks(seed: int, count: int, split: Split, kinds: Sequence[str], data: Path) -> list[Task]:
-    import random
-
     rows = [row for row in alfred.rows(data, split) if row["task_type"] in kinds]
     random.Random(seed).shuffle(rows)
     return [alfred.task_of(row, data) for row in islice(rows, count)]

@@ -16,6 +16,7 @@ from bt_runtime.language.guide_header import plan_schema
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.kinds.registry import BUILT_IN, registry_of
 from bt_runtime.language.kinds.shape import Schema
+from bt_runtime.language.project_file import settings_schema
 
 
 def project_schema(root: Path | None = None) -> Schema:
@@ -44,6 +45,7 @@ def schemas(root: Path | None = None) -> dict[str, Schema]:
         "tree.schema.json": tree,
         "skills.schema.json": manifest_schema(),
         "plan.schema.json": plan_schema(),
+        "project.schema.json": settings_schema(),
         "expansion.schema.json": expansion_schema(BUILT_IN, DEFAULT_LIMITS),
     }
 

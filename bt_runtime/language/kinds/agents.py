@@ -39,7 +39,7 @@ _GROWTH = (
 )
 _NOTES = Field("notes", "list", "Lines from earlier attempts, shown before the first observation.", default=[])
 _GUIDE = Field(
-    "guide", "string", "A plan to follow: its text, or a file of plans/ such as `heat.md`; parts of it follow it too.",
+    "guide", "string", "A plan to follow: its text, or a file of guides/ such as `heat.md`; parts of it follow it too.",
     default="",
 )  # fmt: skip
 _TEMPERATURE = Field(
@@ -101,7 +101,7 @@ REFLECT = Kind(
               default=["lesson"]),
         Field("experience", "object", "What became of an episode; without one, the latest attempt at this goal.",
               default={}),
-        Field("guide", "string", "The plan that was followed: its text, or a file of plans/.", default=""),
+        Field("guide", "string", "The plan that was followed: its text, or a file of guides/.", default=""),
         Field("story_tokens", "integer", "Tokens of the story that are shown at most; 0 means all.", default=0,
               minimum=0),
         Field("story_line", "integer", "Characters of one answer in it that are shown at most; 0 means all.", default=0,
@@ -125,7 +125,7 @@ REWRITE = Kind(
         Field("goal", "string", "What the plan is for: the kind of task, in words.", required=True),
         Field("reflections", "list", "What was learnt: reflections of a batch of attempts.", required=True),
         Field("into", "key", "The entry that receives the new plan.", required=True, writes=True),
-        Field("guide", "string", "The plan that was followed: its text, or a file of plans/.", default=""),
+        Field("guide", "string", "The plan that was followed: its text, or a file of guides/.", default=""),
         Field("max_lines", "integer", "Steps of the plan.", default=12, minimum=1, maximum=40),
         Field("line_length", "integer", "Characters of one step.", default=200, minimum=1),
         _MODEL, _TEMPERATURE, _PROMPT,

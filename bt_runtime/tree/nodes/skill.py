@@ -42,7 +42,7 @@ class SkillNode(Node):
 
     @property
     def around(self) -> bool:
-        """Does it act in something that each episode opens anew?"""
+        """True if the target belongs to one episode, and must not be kept for the next."""
         return self.entry.impl in ("world", "memory") and self.context.services.in_episode
 
     def find(self) -> Any:
