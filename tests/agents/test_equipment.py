@@ -8,6 +8,7 @@ from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.run.run import Run
 from bt_runtime.testing import SUCCESS
+from tests.support.oracles import taught
 
 pytest.importorskip("numpy")
 
