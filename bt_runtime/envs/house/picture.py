@@ -16,7 +16,8 @@ def picture(house: House, state: State) -> Json:
         {"name": room.name, "here": body.room == i, "places": []} for i, room in enumerate(house.rooms)
     ]
     for i, fixture in enumerate(house.fixtures):
-        things = [_thing(state, house, t) for t in state.contents[i]]
+        shut = fixture.furniture.opens and i not in state.open
+        things = [_thing(state, thing, shut) for thing in state.contents[i]]
         place = {"name": fixture.name, "here": body.at == i, "things": things}
         if fixture.furniture.opens:
             place["open"] = i in state.open
@@ -27,7 +28,7 @@ def picture(house: House, state: State) -> Json:
     return {"is": "house", "name": house.name, "rooms": rooms, "hands": hands}
 
 
-def _thing(state: State, house: House, thing: int) -> Json:
-    made = sorted(state.made.get(thing, ()))
-    said = state.name(thing) + (f" ({', '.join(made)})" if made else "")
-    return {"name": said, "hidden": bool(state.hidden(house, thing))}
+def _thing(state: State, thing: int, shut: bool) -> Json:
+    said, made = state.name(thing), state.made.get(thing)
+    said += f" ({', '.join(sorted(made))})" if made else ""
+    return {"name": said, "hidden": bool(shut and state.how[thing] == "in")}
