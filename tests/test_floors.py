@@ -97,7 +97,6 @@ LATE = {
     "cli": "a command loads what it needs, so that `btr --help` and `btr validate` begin at once",
     "bench/cluster/bundle.py": "a node that asks a server needs no model file, and the other way round",
     "bench/run/readonly_memory.py": "an evaluation without a memory loads no database",
-    "bench/run/source.py": "each form of tasks has a reader of its own world",
     "bench/run/training.py": "an evaluation without a memory loads no database",
     "distill/parity.py": "llama.cpp",
     "interop/pytest_plugin.py": "pytest loads the plugin in every project; only tests that ask for a tree pay for it",
@@ -107,12 +106,12 @@ LATE = {
     "language/source/node.py": "only for a text that is at fault",
     "llm/__init__.py": "a server needs no llama.cpp, and the other way round",
     "llm/doctor.py": "the doctor says what cannot be loaded",
+    "llm/shipped.py": "a server needs no llama.cpp, and the other way round",
     "memory/cache.py": "faiss",
     "memory/embedder.py": "only the embedder that is named",
     "project/child.py": "only what starts a process",
     "run/resources.py": "a run without a model or a memory loads none",
     "run/run.py": "a run without a journal loads no database",
-    "view/grown.py": "only for a recording of a tree that grew",
 }
 
 

@@ -127,7 +127,9 @@ class Alone:
         try:
             signature(self.make).bind(**options)
         except TypeError as error:
-            raise BtError(f"the world `{self.name}` cannot be opened so: {error}") from None
+            raise BtError(
+                f"the world `{self.name}` cannot be opened so: {error}", "give the options that its class takes"
+            ) from None
         return self.make(**options)
 
     def tasks(
@@ -137,7 +139,8 @@ class Alone:
         return [Task(self.name, "", "", {})]
 
     def oracle(self, world: World, task: Task, **options: Any) -> Iterator[str]:
-        raise BtError(f"the world `{self.name}` comes without tasks, so nobody knows how they are done")
+        raise BtError(f"the world `{self.name}` comes without tasks, so nobody knows how they are done",
+                      "register a suite for it: docs/extending.md")  # fmt: skip
 
 
 # By name -------------------------------------------------------------------------------------------

@@ -31,6 +31,6 @@ def open_model(
 
 def need_llama() -> None:
     """Raises MissingExtra when a local model could not run; loads nothing. For the check of a tree with an agent."""
-    from bt_runtime.llm.backends import need_llama
+    from bt_runtime.llm.shipped import need_llama
 
     need_llama()

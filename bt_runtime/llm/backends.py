@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import reach
 from bt_runtime.project import importing, plugins
 from bt_runtime.types import Model
@@ -18,30 +18,6 @@ class Backend(Protocol):
     def __call__(self, where: str, **settings: Any) -> Model:
         """`where` is the model as it was named, whole: `echo:loud` for a backend `echo`. Settings that it does not
         know (`key`, those of local models) it passes over."""
-
-
-def local(where: str, *, key: str | None = None, **settings: Any) -> Model:
-    """A GGUF file in a worker process of its own; `key` is for servers."""
-    need_llama()
-    from bt_runtime.llm.model import LocalModel
-    from bt_runtime.llm.settings import Settings
-
-    return LocalModel(Settings(where, **settings))
-
-
-def server(where: str, *, key: str | None = None, **settings: Any) -> Model:
-    """A server behind HTTP; settings of local models say nothing to it."""
-    from bt_runtime.llm.endpoint import Endpoint
-
-    return Endpoint(where, key=key)
-
-
-def need_llama() -> None:
-    """Raises MissingExtra when a local model could not run; loads nothing. For the check of a tree with an agent."""
-    from importlib.util import find_spec
-
-    if find_spec("llama_cpp") is None or find_spec("llguidance") is None:
-        raise MissingExtra("a local model", "llm")
 
 
 def backend_name(where: str) -> str:

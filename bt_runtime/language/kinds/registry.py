@@ -67,9 +67,9 @@ def of_project(reference: str, root: Path | None) -> tuple[Kind, ...]:
     found = bring(reference, root, trust.may_describe)
     kinds = _kinds(found)
     if not kinds:
-        raise BtError("it is not a Kind, or a tuple of them")
+        raise BtError("it is not a Kind, or a tuple of them", "docs/extending.md shows one")
     for fault in _faults(kinds):
-        raise BtError(fault)
+        raise BtError(fault, "docs/extending.md shows a sound one")
     return kinds
 
 
