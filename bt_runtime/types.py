@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 T = TypeVar("T")
 Json = Any  # None | bool | int | float | str | list[Json] | dict[str, Json]
@@ -234,27 +234,97 @@ class Task(NamedTuple):
     data: Mapping[str, Json]
 
 
-class World(Protocol):
-    """A seeded, picklable environment without global state. Bad input gives an Observation, never an exception."""
+@runtime_checkable
+class Looking(Protocol):
+    def look(self) -> Observation:
+        """The first observation of an agent that starts now: where it is, what it holds. Changes nothing."""
+
+
+@runtime_checkable
+class Judging(Protocol):
+    def verdict(self) -> Verdict: ...
+
+
+@runtime_checkable
+class Knowing(Protocol):
+    def holds(self, fact: str) -> bool | None:
+        """Is this sentence of a skill's `needs` or `brings` true now? None: the world cannot tell."""
+
+
+@runtime_checkable
+class Digesting(Protocol):
+    def digest(self) -> str:
+        """A short text that is another one whenever the state is; empty when that cannot be told cheaply."""
+
+
+@runtime_checkable
+class Restorable(Protocol):
+    def snapshot(self) -> bytes: ...
+    def restore(self, snapshot: bytes) -> None: ...
+
+
+@runtime_checkable
+class World(Looking, Judging, Knowing, Digesting, Restorable, Protocol):
+    """A seeded, picklable environment without global state. Bad input gives an Observation, never an exception.
+
+    A program may give a run an object that has only `act`, and some of the parts that this is made of.
+    """
 
     def reset(self, task: Task) -> Observation: ...
-    def look(self) -> Observation:
-        """What one is told that begins here and now: where, what is held; `reset` says it too. Changes nothing."""
-
     def skills(self) -> Sequence[str]:
         """Every sentence that can be acted now, in a fixed order."""
 
     def act(self, sentence: str) -> Observation: ...
-    def verdict(self) -> Verdict: ...
-    def holds(self, fact: str) -> bool | None:
-        """Is this sentence of a skill's `needs` or `brings` true now? None: the world cannot tell."""
-
-    def digest(self) -> str:
-        """A short text that is another one whenever the state is; empty when that cannot be told cheaply."""
-
-    def snapshot(self) -> bytes: ...
-    def restore(self, snapshot: bytes) -> None: ...
     def close(self) -> None: ...
+
+
+# What a world may be able to do besides; each is looked for by `isinstance`, and none is needed.
+
+
+@runtime_checkable
+class Instant(Protocol):
+    instant: bool  # an act takes microseconds: the tick calls it itself, without a thread
+
+
+@runtime_checkable
+class Lasting(Protocol):
+    lasting: bool  # what is done there outlives the run: a run that goes on does not put it back to its beginning
+
+
+@runtime_checkable
+class Things(Protocol):
+    def things(self) -> Sequence[str]:
+        """The kinds of things that are there, in a fixed order: what an agent may ask its working memory for."""
+
+
+@runtime_checkable
+class Pictured(Protocol):
+    def picture(self) -> Json:
+        """How it stands, for the page: `{"is": "house" | "bag" | "image" | "text", …}` (docs/view.md)."""
+
+
+class Frame(Protocol):
+    """Rows from the top, three bytes a pixel."""
+
+    @property
+    def width(self) -> int: ...
+    @property
+    def height(self) -> int: ...
+    @property
+    def rgb(self) -> bytes: ...
+
+
+@runtime_checkable
+class Filmed(Protocol):
+    def frame(self) -> Frame | None:
+        """What its camera sees now."""
+
+
+@runtime_checkable
+class Explained(Protocol):
+    """It has rules that may be told first, or found out; the oracle of its suite takes `told=`."""
+
+    def told(self) -> Sequence[str]: ...
 
 
 # Faults in what people and models write -----------------------------------------------------------

@@ -20,7 +20,7 @@ from bt_runtime.skills.phrase import Phrase, phrase_of
 from bt_runtime.skills.words import outputs, words
 from bt_runtime.tree.nodes.deed import Deed, instant, test
 from bt_runtime.tree.nodes.permit import left
-from bt_runtime.tree.nodes.skill import Instant
+from bt_runtime.tree.nodes.skill import Done
 from bt_runtime.tree.nodes.subtree import Subtree
 from bt_runtime.types import Json, Observation
 
@@ -110,11 +110,11 @@ class Actions:
         read = phrase.read(params, written.strip())
         if read is None:
             why = f"`{begun}{written.strip()}` cannot be read as `{phrase.sentence.template}`."
-            return Instant(ended(Observation(why, False, why)))
+            return Done(ended(Observation(why, False, why)))
         kind = next(k for k in self.kinds if k.name == phrase.skill)
         wants = self.wanting(kind, read) if phrase.open else ""
         if wants:
-            return Instant(ended(Observation(wants, False, wants)))
+            return Done(ended(Observation(wants, False, wants)))
         before = self.deeds.get(kind.name)
         deed = self.deeds[kind.name] = Deed(kind, self.node, read, before.node.target if before is not None else None)
         return Job(self, kind, deed)

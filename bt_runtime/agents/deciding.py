@@ -52,7 +52,7 @@ class Deciding(Parent):
 
     def live(self) -> Life:
         """The node's life, from its start to its end."""
-        raise BtError(f"{type(self).__name__} has no life")
+        raise BtError(f"{type(self).__name__} has no life", "a node that decides gives `life`: a generator of jobs")
 
     # Ticking ---------------------------------------------------------------------------------
 

@@ -21,7 +21,8 @@ class Reflect(Deciding):
         unknown = [part for part in parts if part not in sir.CUES]
         if unknown or not parts:
             raise BtError(
-                f"`parts` of a reflection are some of {', '.join(sir.CUES)}, not {', '.join(unknown) or 'none'}"
+                f"`parts` of a reflection are some of {', '.join(sir.CUES)}, not {', '.join(unknown) or 'none'}",
+                "leave `parts` out: one lesson is written then",
             )
         said = yield from self.lesson() if parts == [sir.LESSON] else self.examined(parts)
         self.keep(said, alone=parts == [sir.LESSON])

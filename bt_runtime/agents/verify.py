@@ -12,7 +12,7 @@ from bt_runtime.agents.facts import Facts
 from bt_runtime.agents.prompt import Prompt, system_text
 from bt_runtime.agents.surroundings import Surroundings
 from bt_runtime.language.sentence import Sentence
-from bt_runtime.types import Question
+from bt_runtime.types import Knowing, Question
 
 _PLACED = re.compile(r"(?P<thing>.+?) (?:is |are )?(?:on|in|near|at) (?:the )?(?P<place>.+)")
 YES, NO = "yes", "no"
@@ -30,13 +30,12 @@ class Verify(Deciding):
     def told(self) -> bool | None:
         """What can be told without a model."""
         world: Any = self.context.services.world
-        ask = getattr(world, "holds", None)
-        if ask is not None:
-            held = ask(self.goal)
+        if isinstance(world, Knowing):
+            held = world.holds(self.goal)
             if held is not None:
                 return bool(held)
             facts = self.postcondition()
-            answers = [ask(fact) for fact in facts]
+            answers = [world.holds(fact) for fact in facts]
             if facts and None not in answers:
                 return all(answers)
         told = self.brought()

@@ -95,7 +95,7 @@ class Reading:
             parts = urlsplit("")
         if parts.scheme != "http" or not parts.netloc or not parts.fragment:
             raise BtError(
-                f"{visible(url)} is no address of a page", "give the whole address that btr printed, with its #"
+                f"{visible(url)} is not an address of a page", "give the whole address that btr printed, with its #"
             )
         self.feed, self.begun, self.over = feed, threading.Event(), False
         address = f"http://{parts.netloc}/events?token={quote(parts.fragment)}"

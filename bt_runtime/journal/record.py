@@ -57,7 +57,7 @@ class Recorder:
         kept = str(recording.head.get("policy") or "") if recording is not None else ""
         self.policy = policy or kept or POLICIES[0]
         if self.policy not in POLICIES:
-            raise BtError(f"`{self.policy}` is no policy of a journal", f"there are {' and '.join(POLICIES)}")
+            raise BtError(f"`{self.policy}` is not a policy of a journal", f"there are {' and '.join(POLICIES)}")
         self.tape = Tape(None, recording)
         self.lock, self.standing = lock, standing
         self.since = 0  # the tick from which on changes of status are written
@@ -162,7 +162,8 @@ class Recorder:
         loader = tree.first
         files = sources.kept(loader.files, loader.project, loader.home)
         text = spec.text
-        kept = outfit.kept(run, given)
+        things, trees = run.equipment, [each for each in (tree.spec, *loader.loaded.values()) if each]
+        kept = outfit.kept(given, things.memory, things.task is not None, trees)
         root = next((p for p, read in loader.files.items() if read == text), None)
         return {
             "format": FORMAT, "name": run.name, "tree": spec.name, "file": spec.file, "text": text,

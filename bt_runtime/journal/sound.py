@@ -57,7 +57,7 @@ class Unsound(ValueError):
 
 
 def _refused(text: str) -> Any:
-    raise Unsound(f"{text} is no number of JSON")
+    raise Unsound(f"{text} is not a number of JSON")
 
 
 def _finite(text: str) -> float:

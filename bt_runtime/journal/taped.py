@@ -13,7 +13,7 @@ from bt_runtime.journal.store import safe
 from bt_runtime.journal.tape import Tape, failure, result_of
 from bt_runtime.llm.chat import recalled
 from bt_runtime.skills.activity import Opening
-from bt_runtime.types import Job, Json, Model, Question
+from bt_runtime.types import Instant, Job, Json, Lasting, Model, Question
 
 if TYPE_CHECKING:
     from bt_runtime.tree.clock import Alarm, RunClock
@@ -188,27 +188,24 @@ class TapedWorld:
     """`has`: what can be called. Without a world (`inner` None) only recorded answers are given."""
 
     def __init__(self, tape: Tape, inner: Any, has: Sequence[str], instant: bool, lasting: bool) -> None:
-        self.tape, self.inner, self._has = tape, inner, frozenset(has)
+        for name in map(str, has):  # attributes, so that `isinstance` sees what it is able to do
+            if not name.startswith("_") and not hasattr(TapedWorld, name):
+                vars(self)[name] = partial(self._call, name)
+        self.tape, self.inner = tape, inner
         self.instant, self.lasting = instant, lasting
 
     def act(self, sentence: str) -> Any:
         """The action itself; that it began and how it ended is recorded by whoever asked for it."""
         return self.inner.act(sentence)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name not in self._has:
-            raise AttributeError(name)
+    def _call(self, name: str, *args: Any, **named: Any) -> Any:
+        key = {"call": name, "args": codec.plain([*args, named] if named else list(args))}
 
-        def call(*args: Any, **named: Any) -> Any:
-            key = {"call": name, "args": codec.plain([*args, named] if named else list(args))}
+        def make() -> Any:
+            return getattr(self.inner, name)(*args, **named)
 
-            def make() -> Any:
-                return getattr(self.inner, name)(*args, **named)
-
-            again = name in CHANGING and self.inner is not None and not self.lasting
-            return self.tape.call("world", key, make, make if again else None)
-
-        return call
+        again = name in CHANGING and self.inner is not None and not self.lasting
+        return self.tape.call("world", key, make, make if again else None)
 
 
 class TapedOpening:
@@ -234,8 +231,8 @@ class TapedOpening:
 
 def described(world: Any) -> dict[str, Any]:
     """What has to be known of a world to play it without it."""
-    has = callable_names(world)
-    return {"has": has, **{n: bool(getattr(world, n, False)) for n in ("instant", "lasting")}}
+    instant, lasting = isinstance(world, Instant) and world.instant, isinstance(world, Lasting) and world.lasting
+    return {"has": callable_names(world), "instant": bool(instant), "lasting": bool(lasting)}
 
 
 def callable_names(world: Any) -> list[str]:

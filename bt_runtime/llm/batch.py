@@ -137,7 +137,7 @@ class Batch:
         try:
             for k, row in enumerate(rows, first):
                 if not math.isfinite(row.max()):  # one NaN among them is the largest, too
-                    raise BtError("the model answers with what is no number (NaN or infinity)", DAMAGED)
+                    raise BtError("the model answers with what is not a number (NaN or infinity)", DAMAGED)
                 work.read(k, row)
         except (BtError, ValueError, RuntimeError) as fault:
             task.fault = fault

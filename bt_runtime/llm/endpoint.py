@@ -82,7 +82,7 @@ class Endpoint(Model):
         self._add("asked")
         if not self._pool.submit(lambda: self._run(line, ways[question.kind], question, job)):
             self._add("failed")
-            job.finish(error=BtError("the model was closed"))
+            job.finish(error=BtError("the model was closed", "open it again, or ask before its run is closed"))
         return job
 
     def count(self, text: str) -> int:
@@ -346,7 +346,10 @@ class Endpoint(Model):
 
     def _tokenise(self, line: Line, text: str, begin: bool = False) -> list[int]:
         if self._flavour == "openai":
-            raise BtError(f"{self.server.address} does not tell its tokens")
+            raise BtError(
+                f"{self.server.address} does not tell its tokens",
+                "a server of llama.cpp tells them; or name the model's file instead",
+            )
         return self._spelling.tokens(line, text, begin)
 
 
@@ -359,7 +362,7 @@ def _likely(top: Sequence[Any], wanted: frozenset[int]) -> tuple[dict[int, float
     least = 0.0
     for row in top:
         if not isinstance(row, dict):
-            raise Unanswered("the answer's `top_logprobs` has something in it that is no object", 200)
+            raise Unanswered("the answer's `top_logprobs` has something in it that is not an object", 200)
         value = answer.logprob(row)
         least = min(least, value)
         if (token := answer.whole(row, "id")) in wanted:

@@ -52,13 +52,18 @@ def compile_for(tokenizer: Any, grammar: Grammar) -> Any:
     if make is None:
         raise BtError(f"no grammar of kind {grammar.kind!r}", "lark, json_schema or regex")
     if not grammar.text.strip():
-        raise BtError("an empty grammar allows nothing")
+        raise BtError("an empty grammar allows nothing", "give it a rule: `start: /[a-z]+/`")
     try:
         matcher = maker(tokenizer, make(grammar.text), log_level=0)
     except ValueError as fault:
-        raise BtError(f"the grammar cannot be read: {fault}") from fault
+        raise BtError(
+            f"the grammar cannot be read: {fault}", "it is written in Lark's notation, and begins at `start`"
+        ) from fault
     if matcher.is_error():
-        raise BtError(f"the grammar cannot be compiled: {matcher.get_error().strip().splitlines()[0]}")
+        raise BtError(
+            f"the grammar cannot be compiled: {matcher.get_error().strip().splitlines()[0]}",
+            "it is written in Lark's notation, and begins at `start`",
+        )
     return matcher
 
 

@@ -100,9 +100,11 @@ class Line:
             while not self._closing:
                 self._turn()
         except Exception as fault:  # nothing may leave a job waiting for ever
-            self._give_up(BtError(f"the line to the model broke: {fault!r}"))
+            self._give_up(
+                BtError(f"the line to the model broke: {fault!r}", "open it again; `btr doctor` looks at the model")
+            )
         finally:
-            self._give_up(BtError("the model was closed"))
+            self._give_up(BtError("the model was closed", "open it again, or ask before its run is closed"))
             self._process.kill()
             self._process.end()
             self._ear.close()

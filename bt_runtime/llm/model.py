@@ -47,7 +47,9 @@ class LocalModel(Model):
     def ready(self, timeout: float | None = None) -> Self:
         """Wait until the model is loaded; raises why it is not."""
         if not self._line.opened.wait(timeout):
-            raise BtError(f"{self.settings.model} is not loaded after {timeout:g} s")
+            raise BtError(
+                f"{self.settings.model} is not loaded after {timeout:g} s", "give it more time, or take a smaller file"
+            )
         if self._line.failed:
             raise self._line.failed
         return self

@@ -68,7 +68,7 @@ class _Unrolled:
                 f"the limits {tuple(limits)} allow no plan", "a depth and a width of at least 1, strings of at least 8"
             )
         if not any(form.inner for form in forms):
-            raise BtError("a plan needs a kind with children")
+            raise BtError("a plan needs a kind with children", "let the model write `sequence` or `fallback`")
 
     def grammar(self) -> str:
         top = [self.form(f, self.limits.depth, 0) for f in self.usable(self.limits.depth) if f.inner]

@@ -17,6 +17,7 @@ from bt_runtime.types import Grammar, Question, Writing
 _KEPT = 64  # grammars that stay compiled
 _COLDEST = 1e-6  # a smaller temperature is zero in 32 bits, and nothing can be divided by it
 _SPARE = 32  # idle matchers of each
+_REPORT = "this is a bug of bt_runtime or of llguidance: please report it, with the grammar"
 
 
 def sample(row: Any, allowed: Any, how: Question, dice: np.random.Generator) -> int:
@@ -51,7 +52,10 @@ def allowed_tokens(matcher: Any, size: int) -> Any:
     bits = np.frombuffer(matcher.compute_bitmask(), np.uint8)
     allowed = np.flatnonzero(np.unpackbits(bits, count=min(size, 8 * len(bits)), bitorder="little").view(np.bool_))
     if not len(allowed):
-        raise BtError(f"the grammar allows nothing here: {matcher.get_error() or matcher.stop_reason()}")
+        raise BtError(
+            f"the grammar allows nothing here: {matcher.get_error() or matcher.stop_reason()}",
+            "does the beginning of the answer fit the grammar?",
+        )
     return allowed
 
 
@@ -136,7 +140,7 @@ def write(task: Task, pen: Pen, how: Question, matcher: Any = None) -> Run:
             return pen.written("stop")
         if matcher is not None:
             if not matcher.consume_token(token):
-                raise BtError(f"the grammar refused a token: {matcher.get_error()}")
+                raise BtError(f"the grammar refused a token: {matcher.get_error()}", _REPORT)
             tokens += _forced(matcher)
             if any(pen.add(t) for t in tokens[1:]):
                 return pen.written("stop")
@@ -148,13 +152,13 @@ def _forced(matcher: Any) -> list[int]:
         return []
     forced: list[int] = matcher.compute_ff_tokens()
     if forced and not matcher.consume_tokens(forced):
-        raise BtError(f"the grammar refused its own tokens: {matcher.get_error()}")
+        raise BtError(f"the grammar refused its own tokens: {matcher.get_error()}", _REPORT)
     return forced
 
 
 def _ended(pen: Pen, matcher: Any) -> str:
     if matcher is not None and matcher.is_error():
-        raise BtError(f"the grammar failed: {matcher.get_error()}")
+        raise BtError(f"the grammar failed: {matcher.get_error()}", _REPORT)
     if matcher is not None and matcher.is_stopped():
         return "grammar"
     return "length" if len(pen.tokens) >= pen.most else ""

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from bt_runtime.faults.diagnostic import closing
 from bt_runtime.llm.front import a_model
-from bt_runtime.types import Model, Observation, Task, Verdict
+from bt_runtime.types import Judging, Model, Observation, Task, Verdict
 
 if TYPE_CHECKING:
-    from bt_runtime.memory.working import WorkingMemory
+    from bt_runtime.memory.working import Noticer, WorkingMemory
     from bt_runtime.tree.budget import Budget
     from bt_runtime.tree.context import Context
 
@@ -97,15 +97,14 @@ class Equipment:
         from bt_runtime.memory.working import WorkingMemory
 
         board = cast(Any, _Board(context))
-        working = WorkingMemory(board)
+        working = WorkingMemory(board, noticer=noticer_of(context))
         context.services.working_memory, context.services.memory = working, Recaller(working)
 
     def verdict(self) -> Verdict | None:
         """How the world says the task stands; None without a world or a task."""
         if self.judged is not None:
             return self.judged
-        judge = getattr(self.world, "verdict", None)
-        found = judge() if judge is not None else None
+        found = self.world.verdict() if isinstance(self.world, Judging) else None
         return found if found is not None and found.total else None
 
     def finish(self) -> int:
@@ -123,11 +122,24 @@ class Equipment:
                 stack.push(closing(self.opened.pop(0).close))
 
 
-def fresh_memory() -> dict[str, Any]:
+def noticer_of(context: Context) -> Noticer:
+    """What the world says that one notices, else what its sentences say. Asked where nodes find the world, which a
+    journal stands before."""
+    from bt_runtime.memory.notice import Noticing
+    from bt_runtime.memory.observation import read
+
+    def noticer(action: str, text: str, here: Any, known: Any) -> Any:
+        world = context.services.world
+        return (world.notices(action, text), here) if isinstance(world, Noticing) else read(action, text, here, known)
+
+    return noticer
+
+
+def fresh_memory(context: Context) -> dict[str, Any]:
     """The working memory of one episode, and what acts on it."""
     from bt_runtime.memory.working import WorkingMemory
 
-    working = WorkingMemory(cast(Any, _Notes()))
+    working = WorkingMemory(cast(Any, _Notes()), noticer=noticer_of(context))
     return {"working_memory": working, "memory": Recaller(working)}
 
 

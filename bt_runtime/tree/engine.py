@@ -17,13 +17,14 @@ from py_trees.common import Status
 
 from bt_runtime.events import Applied, Ended, Halt, Slow, Started, Tick
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.language.loader import DEFAULT_CAPS, Loader
+from bt_runtime.language.loader import Loader
+from bt_runtime.language.spec import DEFAULT_CAPS
 from bt_runtime.tree import graft
 from bt_runtime.tree.blackboard import Blackboard
 from bt_runtime.tree.context import Context
-from bt_runtime.tree.graft import Request
 from bt_runtime.tree.growth import Growth
 from bt_runtime.tree.node import INVALID, RUNNING, adopt, halt, record_crash, segment_of
+from bt_runtime.tree.request import Request
 from bt_runtime.tree.shape import Shape
 from bt_runtime.tree.watchdog import Watchdog
 
@@ -168,7 +169,10 @@ class Engine:
         if self._closed:
             raise BtError("the run was closed", "make a new one: Run(tree)")
         if self.context.ticking:
-            raise BtError("the tree is being ticked: a node cannot tick it once more")
+            raise BtError(
+                "the tree is being ticked: a node cannot tick it once more",
+                "return RUNNING, and go on in the next tick",
+            )
         if self.shape.kwargs is None:
             self.setup()
         self._listen()

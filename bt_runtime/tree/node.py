@@ -253,7 +253,7 @@ def halt(root: Behaviour, context: Context, why: Halt, everywhere: bool = False)
 
 
 def reset(root: Behaviour, context: Context, everywhere: bool = False) -> None:
-    """Clears what finished nodes show, without telling them: they are about to be started anew, or are out of date.
+    """Resets finished nodes to INVALID without calling `terminate`: they start anew, or are out of date.
 
     `everywhere` also looks below nodes that show nothing: one that was halted leaves finished children.
     """

@@ -29,7 +29,7 @@ class Services:
     budget: Budget | None = None  # what the whole run may spend
     seed: int = 0
     open_world: Callable[..., Any] | None = None  # for an episode; a journal's, which keeps what was opened
-    fresh_memory: Callable[[], Mapping[str, Any]] | None = None  # the working memory of an episode
+    fresh_memory: Callable[[Any], Mapping[str, Any]] | None = None  # an episode's working memory, by its context
     turns: dict[int, threading.Lock] = field(default_factory=dict)  # one action at a time in a world, by its identity
     imports: Callable[..., Any] | None = None  # finds the Python that a `py:` node names; none: as it is installed
     starts: Counter[tuple[str, str]] = field(default_factory=Counter)  # of skills that may be started so often only

@@ -12,9 +12,9 @@ from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.tree import graft
 from bt_runtime.tree.census import Census
 from bt_runtime.tree.context import Context
-from bt_runtime.tree.graft import Refused, Request
 from bt_runtime.tree.node import TRANSPARENT, Node, adopt, halt, path_of, segment_of
 from bt_runtime.tree.nodes.parent import Parent
+from bt_runtime.tree.request import Refused, Request
 
 
 class Shape:

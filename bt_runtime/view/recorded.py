@@ -40,7 +40,7 @@ def _lines(path: Path) -> Iterator[Event]:
         for event in read_lines(path):
             yield {**event, "recorded": True} if event["k"] == "start" else event
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise BtError(f"{path} is no file of events: {error}", "name a run of `btr runs list`") from error
+        raise BtError(f"{path} is not a file of events: {error}", "name a run of `btr runs list`") from error
 
 
 class Reader:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from test_guards import Room
 
 from bt_runtime import Run, Skill, load, skill
 from bt_runtime.agents.scripted import Answered, ScriptedModel
 from bt_runtime.faults.diagnostic import Faults
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
+from tests.support.room import Room
 
 AGENT = """
 version: 1

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from test_guards import Room, ending
 
 from bt_runtime.agents.prompt import Prompt, agent_prompt
 from bt_runtime.agents.scripted import Answered, ScriptedModel
 from bt_runtime.agents.story import Family, Step
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
+from tests.support.room import Room, ending
 
 rule = pytest.mark.rule
 

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from oracles import goal_of, ways
 
 from bt_runtime.agents.prompt import system_text
 from bt_runtime.agents.scripted import ScriptedModel
@@ -18,6 +17,7 @@ from bt_runtime.replay.resume import resume
 from bt_runtime.run.run import Run, load
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from bt_runtime.types import Task
+from tests.support.oracles import goal_of, ways
 
 rule = pytest.mark.rule
 RULES = system_text("agent", {"moves": ["think", "act"], "recall": False}).count("Act: ")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from oracles import growing
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.run.run import Run
 from bt_runtime.testing import SUCCESS
+from tests.support.oracles import taught
 
 pytest.importorskip("numpy")
 
@@ -25,9 +25,8 @@ def house():
 def test_a_runs_experiences_are_written_at_its_end_with_the_worlds_verdict_and_shown_to_the_next_run(house, tmp_path):
     from bt_runtime.memory.episodes import Episodes
 
-    suite, task, world = house
-    script = growing(suite._expert(world, "reactree", "seen", False, 0).run(), recall=False)
-    with Run("reactree", inputs={"goal": task.goal}, world=world, task=task, model=ScriptedModel(script),
+    _, task, world = house
+    with Run("reactree", inputs={"goal": task.goal}, world=world, task=task, model=ScriptedModel(taught),
              memory=tmp_path / "memory.db", recall=False) as run:  # fmt: skip
         assert run.spin(ticks=5000) is SUCCESS
     with Episodes.open(tmp_path / "memory.db") as episodes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from test_guards import Room
 
 from bt_runtime.agents.prompt import guided, system_text
 from bt_runtime.language.guide import Guide
 from bt_runtime.testing import FAILURE, SUCCESS
+from tests.support.room import Room
 
 rule = pytest.mark.rule
 PLAN = "1. Look around.\n2. Leave by the door."
@@ -66,8 +66,8 @@ def test_a_guide_of_its_own_comes_before_that_of_whoever_is_above(start, tmp_pat
 
 def test_a_guide_may_be_a_file_of_plans_and_a_missing_one_ends_the_agent_not_the_run(start, tmp_path, monkeypatch):
     monkeypatch.setenv("BTR_PROJECT", str(tmp_path))
-    (tmp_path / "plans").mkdir()
-    (tmp_path / "plans" / "out.md").write_text(Guide(PLAN, {"version": 1}).written())
+    (tmp_path / "guides").mkdir()
+    (tmp_path / "guides" / "out.md").write_text(Guide(PLAN, {"version": 1}).written())
     run = start("react", ["Act: done"], goal="get out", guide="out.md", world=Room())
     assert run.spin() is SUCCESS
     assert PLAN in run.model.asked[0].prompt

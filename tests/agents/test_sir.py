@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from test_guards import Room
 
 from bt_runtime.agents import sir
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.testing import FAILURE, SUCCESS
+from tests.support.room import Room
 
 rule = pytest.mark.rule
 TRIED = {

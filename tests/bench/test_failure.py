@@ -8,8 +8,8 @@ import pytest
 
 from bt_runtime.bench.run import failure
 from bt_runtime.bench.run.episode_log import Told
-from bt_runtime.bench.run.failure import Account, culprit, label, wanted
-from bt_runtime.envs.registry import open_suite
+from bt_runtime.bench.run.failure import Account, culprit, label
+from bt_runtime.envs.registry import goal_things, open_suite
 from bt_runtime.events import AgentEnded, Expanded, PlanRefused, Stepped
 
 GOAL = "Put the apple and the juice on the kitchen table."
@@ -156,7 +156,7 @@ def test_a_search_that_found_it_in_the_second_room_is_no_reason_to_fail() -> Non
 @pytest.mark.parametrize(("suite", "sample"), [("house", "fork"), ("thor", "bread"), ("textcraft", "anchor")])
 def test_what_a_goal_is_about_is_read_from_every_worlds_tasks(suite: str, sample: str) -> None:
     tasks = open_suite(suite).tasks(0, 8, "eval")
-    things = [wanted(task) for task in tasks]
+    things = [goal_things(suite, task) for task in tasks]
     assert all(things)
     assert any(sample in name for found in things for name in found)
     unnamed = [

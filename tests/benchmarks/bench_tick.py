@@ -12,15 +12,12 @@ from typing import Any
 
 from rows import Row
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "view"))
-
-from scenes import house_run
-
 import bt_runtime
 from bt_runtime.events import Acting, Decided
 from bt_runtime.tree.clock import Manual
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.watch import Watch
+from tests.view.scenes import house_run
 
 ROOM = str(Path(bt_runtime.__file__).parent)
 CALLS, FILES = 1200, 25  # with a journal and a page

@@ -9,8 +9,6 @@ from contextlib import closing
 from itertools import islice
 
 import pytest
-from scenes import craft_run, house_run
-from test_picture import as_it_is, as_shown
 
 from bt_runtime.cli import main
 from bt_runtime.faults.diagnostic import BtError
@@ -26,6 +24,8 @@ from bt_runtime.view.picture import Picture
 from bt_runtime.view.recorded import Following, Reader, events_of, kept
 from bt_runtime.view.teller import Teller
 from bt_runtime.view.watch import Watch
+from tests.support.pictures import as_it_is, as_shown
+from tests.view.scenes import craft_run, house_run
 
 
 @pytest.fixture

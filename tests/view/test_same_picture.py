@@ -10,8 +10,6 @@ import py_trees
 import pytest
 from py_trees.behaviour import Behaviour
 from py_trees.common import ParallelPolicy
-from scenes import house_run
-from test_picture import as_it_is, as_shown
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.run import Run, load
@@ -23,6 +21,8 @@ from bt_runtime.view.feed import Feed
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.recorded import Reader, events_of
 from bt_runtime.view.watch import Watch
+from tests.support.pictures import as_it_is, as_shown
+from tests.view.scenes import house_run
 
 LISTS = ("sequence", "fallback", "reactive_sequence", "reactive_fallback", "parallel")
 ONE = (

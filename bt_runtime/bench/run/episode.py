@@ -9,11 +9,11 @@ from py_trees.common import Status
 
 from bt_runtime.bench.run.case import Case, Setup, size
 from bt_runtime.bench.run.episode_log import Acted, EpisodeLog, nesting, steps
-from bt_runtime.bench.run.failure import Account, label, wanted
+from bt_runtime.bench.run.failure import Account, label
 from bt_runtime.bench.run.free import Free
 from bt_runtime.bench.run.metered_model import MeteredModel, Tally
 from bt_runtime.bench.run.outcome import Outcome
-from bt_runtime.envs.registry import open_world
+from bt_runtime.envs.registry import goal_things, open_world
 from bt_runtime.events import AgentEnded, PlanRefused, Woken
 from bt_runtime.run.run import Run, Tree
 from bt_runtime.tree.budget import Spent
@@ -137,7 +137,8 @@ class Episode:
             told.error = told.error or crashes[0]
         if not told.success and not told.error:
             task, events, too_long = self.case.task, log.events, self.tally.too_long
-            told.label = label(Account(task.goal, wanted(task), told.met, told.total, told.status, events, too_long))
+            things = goal_things(self.setup.suite, task)
+            told.label = label(Account(task.goal, things, told.met, told.total, told.status, events, too_long))
 
     def _count(self, log: EpisodeLog) -> None:
         told, tally, events = self.outcome, self.tally, log.events

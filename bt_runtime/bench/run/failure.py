@@ -14,7 +14,6 @@ from bt_runtime.agents.loops import is_search, words
 from bt_runtime.agents.plan_text import Goal, Group, Part, Unreadable, read_plan
 from bt_runtime.bench.run.episode_log import Told
 from bt_runtime.events import AgentEnded, Expanded, PlanRefused, Stepped
-from bt_runtime.types import Task
 
 DECOMPOSITION, CONTROL_FLOW, EXPAND_LOOP = "task decomposition", "control-flow selection", "expand-level infinite loop"
 SEARCH, PLANNING = "navigation & search", "agent-level planning"
@@ -53,21 +52,6 @@ class Account(NamedTuple):
 def label(told: Account) -> str:
     """One of the ten, or `unlabelled`."""
     return _instruction(told) or (_claimed(told) if told.status == "SUCCESS" else _failed(told))
-
-
-def wanted(task: Task) -> dict[str, int]:
-    """The things of a task's goal, by the words for them, in any of the forms that our worlds keep it in."""
-    goal = task.data.get("goal")
-    if isinstance(goal, str):
-        return {goal: 1}
-    if isinstance(goal, Mapping):
-        names = [str(goal.get(key) or "") for key in ("object", "movable")]
-        return {re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold(): 1 for name in names if name}
-    found: dict[str, int] = {}
-    for entry in goal or ():
-        if entry.get("thing"):
-            found[entry["thing"]] = found.get(entry["thing"], 0) + int(entry.get("amount", 1))
-    return found
 
 
 # Rules ---------------------------------------------------------------------------------------------

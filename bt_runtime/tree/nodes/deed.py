@@ -39,8 +39,9 @@ class Deed:
             f.name: params.get(f.name, f.default) for f in taken if f.name in params or f.default is not None
         }
         self.kind, self.params = kind, dict(params)
-        module, _, name = kind.impl.partition(":")
-        self.node: Any = getattr(import_module(module), name)(spec, owner.inside, owner.scope)
+        module, _, name = str(kind.impl).partition(":")
+        made = kind.impl if isinstance(kind.impl, type) else getattr(import_module(module), name)
+        self.node: Any = made(spec, owner.inside, owner.scope)
         self.node.parent, self.node.segment, self.node.target = owner, kind.name, target
 
     def poll(self) -> Ended | None:

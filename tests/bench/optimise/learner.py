@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bt_runtime.types import Question, Task
-from tests.agents.oracles import ways
+from tests.support.oracles import ways
 
 _TASK = re.compile(r"^Your task is to: (.*)$", re.MULTILINE)
 KNOWS = "make the parts first"

@@ -10,12 +10,10 @@ drills alone 1.6 for those where noise gave 3.5.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bt_runtime.distill.needs import torch
-
-if TYPE_CHECKING:
-    from bt_runtime.distill.network import Network, Size
+from bt_runtime.distill.size import Size
+from bt_runtime.distill.torch_imports import torch
 
 _WIDE = 0.05  # of an embedding's numbers
 _SHARE = 0.5  # of an embedding that all tokens have in common: what heads can look at that look at places only
@@ -27,9 +25,8 @@ _GAP = 40.0  # how much nearer the token before is than its neighbours; divided 
 _FAST = 8  # pairs of numbers that turn fast enough to tell a token from its neighbours
 
 
-def begin(network: Network, seed: int) -> None:
+def init_weights(network: Any, size: Size, seed: int) -> None:
     """Set every weight; the same seed gives the same."""
-    size = network.size
     random = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, weight in network.named_parameters():
@@ -41,11 +38,10 @@ def begin(network: Network, seed: int) -> None:
         own = torch.randn(size.vocab, size.width, generator=random) * _WIDE
         own -= torch.outer(own @ common, common)
         network.embedding.weight.copy_(own + common * (_SHARE * _WIDE * math.sqrt(size.width)))
-        _heads(network, common, random)
+        _heads(network, size, common, random)
 
 
-def _heads(network: Network, common: Any, random: Any) -> None:
-    size = network.size
+def _heads(network: Any, size: Size, common: Any, random: Any) -> None:
     reach = min(_REACH, size.kv_heads)
     slow = [j + half for half in (0, size.head // 2) for j in range(size.head // 4, size.head // 2)]
     rows = len(slow) // reach

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import signal
 
-from bt_runtime.distill.crew import Crew
+from bt_runtime.distill.ddp import Group
 
 
-def fails(crew: Crew, why: str) -> None:
+def fails(group: Group, why: str) -> None:
     raise ValueError(why)
 
 
-def dies(crew: Crew) -> None:
+def dies(group: Group) -> None:
     os.kill(os.getpid(), signal.SIGKILL)

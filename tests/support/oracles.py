@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
 
 from bt_runtime.envs.registry import open_suite
-from bt_runtime.envs.trajectory import Act, Enter, Expand, Leave, Move, Recall, Think
 from bt_runtime.types import Question, Task
+from recipes.starter import house
+from recipes.starter.lesson import sentences
+from recipes.starter.seen import read
 
-Script = Callable[[Mapping[str, Any]], str]
+Script = Callable[[Question], str]
 _TASK = re.compile(r"^Your task is to: (.*)$", re.MULTILINE)
 
 
@@ -33,12 +34,12 @@ def ways(tasks: Iterable[Task], suite: str) -> dict[str, list[str]]:
     return found
 
 
-def acting(sentences: Iterable[str]) -> Script:
+def acting(said: Iterable[str]) -> Script:
     """One agent does it all: a thought, the sentences one after the other, done."""
 
     def lines() -> Iterator[str]:
         yield "Think: I know what to do."
-        for sentence in sentences:
+        for sentence in said:
             yield f"Act: {sentence}"
         yield "Act: done"
 
@@ -46,27 +47,9 @@ def acting(sentences: Iterable[str]) -> Script:
     return lambda ask: next(made)
 
 
-def growing(moves: Iterable[Move], recall: bool = True) -> Script:
-    """The oracle's own reasoning in ReAcTree's form: think, act, expand, one agent node after another."""
-
-    def lines() -> Iterator[str]:
-        expanded = [False]
-        for move in moves:
-            if isinstance(move, Think):
-                yield f"Think: {move.text}"
-            elif isinstance(move, Act) or (isinstance(move, Recall) and recall):
-                yield f"Act: {move.sentence}"
-            elif isinstance(move, Expand):
-                expanded[-1] = True
-                yield "Expand:\n" + "\n".join([f"{move.control}:", *(f"- {goal}" for goal in move.subgoals)])
-            elif isinstance(move, Enter):
-                expanded.append(False)
-            elif isinstance(move, Leave) and not expanded.pop():
-                yield f"Act: {'done' if move.ended == 'success' else 'failure'}"
-        yield "Act: done"
-
-    made = lines()
-    return lambda ask: next(made)
+def taught(ask: Question) -> str:
+    """What the teacher of the starter's lessons says in the house: it thinks, acts, expands and recalls."""
+    return house.teacher(read(ask.prompt), sentences(ask))
 
 
 def parts_of(sentences: list[str], size: int = 10) -> list[list[str]]:

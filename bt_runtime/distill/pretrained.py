@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.distill import tokenizer
-from bt_runtime.distill.needs import torch
-from bt_runtime.distill.network import Size
+from bt_runtime.distill.size import Size
 from bt_runtime.distill.tokenizer import Tokenizer
+from bt_runtime.distill.torch_imports import torch
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
 
 SUFFIX = ".gguf"
 
 
-class Inherited(NamedTuple):
+class Pretrained(NamedTuple):
     size: Size
     weights: dict[str, Any]
     tokenizer: Tokenizer
 
 
-def read(path: Path) -> Inherited:
+def read(path: Path) -> Pretrained:
     """What is in the file; one of another make is refused."""
     try:
         import gguf
@@ -53,7 +53,7 @@ def read(path: Path) -> Inherited:
     }
     pairs = [tuple(merge.split(" ", 1)) for merge in told["tokenizer.ggml.merges"]]
     words = tokenizer.of_tables(told["tokenizer.ggml.tokens"], pairs)
-    return Inherited(size, dict(_weights(found, size)), words)
+    return Pretrained(size, dict(_weights(found, size)), words)
 
 
 def _weights(found: dict[str, Any], size: Size) -> list[tuple[str, Any]]:
@@ -75,7 +75,7 @@ def _weights(found: dict[str, Any], size: Size) -> list[tuple[str, Any]]:
 
 
 def parted(weight: Any, heads: int) -> Any:
-    """Rows in our order again: the halves of a head, not neighbours, turn with one another."""
+    """Dataset in our order again: the halves of a head, not neighbours, turn with one another."""
     rows, width = weight.shape
     return weight.view(heads, rows // heads // 2, 2, width).transpose(1, 2).reshape(rows, width)
 

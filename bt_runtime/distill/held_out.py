@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from itertools import chain, groupby
 from typing import NamedTuple
 
-from bt_runtime.distill.layout import laid, shared
-from bt_runtime.distill.needs import functional, np, torch
+from bt_runtime.distill.collate import collated
+from bt_runtime.distill.dataset import Dataset
 from bt_runtime.distill.network import Network
-from bt_runtime.distill.rows import Rows, packed, shuffled
+from bt_runtime.distill.packing import packed, shared, shuffled
+from bt_runtime.distill.torch_imports import functional, np, torch
 
 _MOST = 60  # documents of a kind that are looked at
 
@@ -29,7 +30,7 @@ class Score(NamedTuple):
         return self.right / self.answers if self.answers else 0.0
 
 
-def chosen(rows: Rows, most: int = _MOST) -> list[int]:
+def chosen(rows: Dataset, most: int = _MOST) -> list[int]:
     """The documents held back, of each kind not more than `most`."""
     kinds: dict[str, list[int]] = defaultdict(list)
     for document in np.flatnonzero(rows.held).tolist():
@@ -41,12 +42,12 @@ def _some(documents: Sequence[int], most: int) -> list[int]:
     return [documents[i] for i in sorted(shuffled(len(documents), "held")[:most])]
 
 
-def scores(network: Network, rows: Rows, documents: Sequence[int], size: int, device: str) -> dict[str, Score]:
+def scores(network: Network, rows: Dataset, documents: Sequence[int], size: int, device: str) -> dict[str, Score]:
     """By kind, and of all under the name ``; gradients are not asked for and cost nothing but memory."""
     losses: dict[str, list[float]] = defaultdict(list)
     hits: dict[str, list[bool]] = defaultdict(list)
     for batch in packed(documents, rows.lengths.tolist(), size, shared(rows, documents)):
-        row = laid(rows, batch, size)
+        row = collated(rows, batch, size)
         hidden = network(torch.from_numpy(row.tokens).to(device), row.pieces)
         (places,) = np.nonzero(row.learn)
         logits = network.logits(hidden[torch.from_numpy(row.before[places]).to(device)]).detach().float()

@@ -14,16 +14,18 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from bt_runtime.distill.layout import laid, shared
-from bt_runtime.distill.network import SIZES, Network
-from bt_runtime.distill.rows import Rows, packed, shuffled
+from bt_runtime.distill.collate import collated
+from bt_runtime.distill.dataset import Dataset
+from bt_runtime.distill.network import Network
+from bt_runtime.distill.packing import packed, shared, shuffled
+from bt_runtime.distill.size import SIZES
 
 pytestmark = pytest.mark.usefixtures("one_core")
 VOCAB, SIZE = 50, 1024
 NETWORK = replace(SIZES["toy"], vocab=VOCAB, context=700)
 
 
-def rows(openings: tuple[int, ...], count: int, seed: int = 0, longest: int = 200) -> Rows:
+def rows(openings: tuple[int, ...], count: int, seed: int = 0, longest: int = 200) -> Dataset:
     """Documents behind openings of these lengths, in turn; each learns two spans of its own part."""
     rng = random.Random(seed)
     begins = [[rng.randrange(VOCAB) for _ in range(n)] for n in openings]
@@ -36,14 +38,14 @@ def rows(openings: tuple[int, ...], count: int, seed: int = 0, longest: int = 20
         tokens += begin + [rng.randrange(VOCAB) for _ in range(own)]
         learn += [False] * len(begin) + [at % 10 > 6 for at in range(own)]
         starts.append(len(tokens))
-    return Rows(
+    return Dataset(
         np.array(tokens, np.uint16), np.array(learn), np.array(starts), ["x"] * count, np.zeros(count, np.bool_), 0, 0
     )
 
 
-def learnt(network: Any, found: Rows, batch: Any, size: int) -> tuple[torch.Tensor, torch.Tensor]:
+def learnt(network: Any, found: Dataset, batch: Any, size: int) -> tuple[torch.Tensor, torch.Tensor]:
     """The loss of every token that is to be learnt, by document, and the gradient of their mean."""
-    row = laid(found, batch, size)
+    row = collated(found, batch, size)
     hidden = network(torch.from_numpy(row.tokens), row.pieces)
     losses = {}
     for document, start, end in row.spans:
@@ -74,7 +76,7 @@ def test_a_shared_opening_changes_nothing(openings, longest):
 def test_an_opening_stands_in_a_row_once():
     """What documents have in common takes room for one of them, and the tokens are counted for all."""
     found = rows((150,), 4)
-    row = laid(found, [[0, 1, 2, 3]], SIZE)
+    row = collated(found, [[0, 1, 2, 3]], SIZE)
     own = sum(found.lengths) - 4 * 150
     assert sum(piece.length for piece in row.pieces) == 150 + own
     assert row.seen == sum(found.lengths)
@@ -85,11 +87,11 @@ def test_an_opening_stands_in_a_row_once():
 def test_what_is_to_be_learnt_is_never_shared():
     """Documents that are wholly alike share only what stands before the first answer."""
     one = rows((80,), 1)
-    both = Rows(
+    both = Dataset(
         np.concatenate([one.tokens] * 2), np.concatenate([one.learn] * 2),
         np.array([0, *(len(one.tokens) * n for n in (1, 2))]), ["x"] * 2, np.zeros(2, np.bool_), 0, 0,
     )  # fmt: skip
-    row = laid(both, [[0, 1]], SIZE)
+    row = collated(both, [[0, 1]], SIZE)
     assert row.pieces[0].length == 80 + 7
     assert int(row.learn.sum()) == 2 * int(one.learn.sum())
 
@@ -110,7 +112,7 @@ def test_batches_of_families_are_full_and_whole():
     found = rows((160, 110, 20), 3000)
     batches = packed(shuffled(3000, "x"), found.lengths.tolist(), 4096, shared(found, range(3000)))
     assert sorted(d for batch in batches for group in batch for d in group) == list(range(3000))
-    filled = [sum(piece.length for piece in laid(found, batch, 4096).pieces) for batch in batches]
+    filled = [sum(piece.length for piece in collated(found, batch, 4096).pieces) for batch in batches]
     assert max(filled) <= 4096
     assert sum(filled) > 0.95 * 4096 * len(batches)
     assert sum(filled) < 0.7 * sum(found.lengths)

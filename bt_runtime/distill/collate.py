@@ -6,17 +6,12 @@ pieces that go on after the one opening: to every one of them it is as if it sto
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from bt_runtime.distill.needs import np
+from bt_runtime.distill.dataset import Dataset
 from bt_runtime.distill.network import Piece
-from bt_runtime.distill.rows import Rows, Shared
-
-LEAST = 64  # tokens of an opening that is worth it
-_STEP = 16  # by which openings are told apart
-_COMMON = 100  # an opening begins one document of so many
+from bt_runtime.distill.torch_imports import np
 
 
 class Row(NamedTuple):
@@ -29,7 +24,7 @@ class Row(NamedTuple):
     seen: int  # tokens of all documents, as if each had been laid for itself
 
 
-def laid(rows: Rows, batch: Sequence[Sequence[int]], size: int) -> Row:
+def collated(rows: Dataset, batch: Sequence[Sequence[int]], size: int) -> Row:
     """A batch, in groups of documents that begin alike, as one row of `size` tokens."""
     tokens: Any = np.zeros(size, np.int64)
     learn: Any = np.zeros(size, np.bool_)
@@ -64,40 +59,14 @@ def laid(rows: Rows, batch: Sequence[Sequence[int]], size: int) -> Row:
     return Row(tokens, learn, around, before, pieces, spans, seen)
 
 
-def _opening(rows: Rows, group: Sequence[int]) -> int:
+def _opening(rows: Dataset, group: Sequence[int]) -> int:
     """How many tokens all of these begin with, before any of them has something to learn."""
     if len(group) < 2:
         return 0
     starts = [int(rows.starts[d]) for d in group]
-    most = min(_read(rows, d) for d in group)
+    most = min(rows.unanswered(d) for d in group)
     first = rows.tokens[starts[0] : starts[0] + most]
     for start in starts[1:]:
         (other,) = np.nonzero(first[:most] != rows.tokens[start : start + most])
         most = int(other[0]) if len(other) else most
     return most
-
-
-def _read(rows: Rows, document: int) -> int:
-    """Tokens of a document before the first that is to be learnt."""
-    return int(rows.learn[rows.starts[document] : rows.starts[document + 1]].argmax())
-
-
-def shared(rows: Rows, documents: Sequence[int]) -> Shared:
-    """The longest opening of each of these that is common among them; families are documents with the same."""
-    family, length = [-1] * len(rows), [0] * len(rows)
-    often = max(2, len(documents) // _COMMON)
-    going, size = {d: _read(rows, d) for d in documents}, LEAST
-    numbers: dict[bytes, int] = {}
-    while going:
-        begins = {
-            d: rows.tokens[rows.starts[d] : rows.starts[d] + size].tobytes()
-            for d, read in going.items()
-            if read >= size
-        }
-        count = Counter(begins.values())
-        going = {d: going[d] for d, begin in begins.items() if count[begin] >= often}
-        for document in going:
-            family[document] = numbers.setdefault(begins[document], len(numbers))
-            length[document] = size
-        size += _STEP
-    return Shared(family, length)

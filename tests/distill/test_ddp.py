@@ -15,17 +15,18 @@ import pytest
 pytest.importorskip("torch", reason="needs the distill extra")
 pytest.importorskip("tokenizers", reason="needs the distill extra")
 
-from bt_runtime.distill import checkpoint, tokenizer
-from bt_runtime.distill.checkpoint import LATEST
-from bt_runtime.distill.crew import hired
-from bt_runtime.distill.training import Plan
+import torch
+
+from bt_runtime.distill import tokenizer
+from bt_runtime.distill.ddp import launched
+from bt_runtime.distill.schedule import Schedule
 from bt_runtime.faults.diagnostic import BtError
 from tests.distill.errands import errands
-from tests.distill.mates import dies, fails
-from tests.distill.test_training import PLAN, same, training, weights
+from tests.distill.processes import dies, fails
+from tests.distill.test_training import SCHEDULE, same, training, weights
 
 pytestmark = pytest.mark.usefixtures("one_core")
-TWO = replace(PLAN, processes=2)
+TWO = replace(SCHEDULE, processes=2)
 
 
 @pytest.fixture(scope="module")
@@ -33,17 +34,32 @@ def words():
     return tokenizer.train((d.text for d in errands(100)), 400)
 
 
-def test_a_stopped_run_of_two_goes_on_to_the_same_weights(words, documents, tmp_path):
-    """Two processes learn; the same seed gives the same weights, also with a stop in between."""
+def test_a_stopped_run_of_three_goes_on_to_the_same_weights(words, documents, tmp_path):
+    """Several processes learn; the same seed gives the same weights bit for bit, also with a stop in between."""
     told: list[str] = []
-    learning = replace(TWO, tokens=24_000, rate=6e-3)
+    learning = replace(SCHEDULE, processes=3, batch=1536, tokens=9000)
     training(documents, tmp_path / "whole", words, learning, told.append).go()
-    training(documents, tmp_path / "cut", words, replace(learning, tokens=8000)).go()
+    training(documents, tmp_path / "cut", words, replace(learning, tokens=4000)).go()
     training(documents, tmp_path / "cut", words, learning).go()
     assert same(weights(tmp_path / "whole"), weights(tmp_path / "cut"))
-    curve = [point["loss"] for point in checkpoint.load(tmp_path / "whole" / LATEST)[0].curve if "loss" in point]
-    assert curve[-1] < 0.6 * curve[0]
     assert sum(text.startswith("epoch 1:") for text in told) == 1  # only one tells
+
+
+def test_a_step_of_two_goes_by_the_mean_of_both(words, documents, tmp_path):
+    """Two processes move the weights as one does that adds up the gradients of both batches and halves them."""
+    run = training(documents, tmp_path / "two", words, replace(TWO, tokens=4000))
+    run.go()
+    alone = training(documents, tmp_path / "one", words, replace(TWO, tokens=4000))
+    rows, batches = alone.epoch()
+    for step in range(run.state.step):
+        seen = sum(alone._gradients(rows, batch)[1] for batch in batches[2 * step : 2 * step + 2])
+        for weight in alone.network.parameters():
+            weight.grad /= 2
+        torch.nn.utils.clip_grad_norm_(alone.network.parameters(), alone.schedule.clip)
+        alone.optimiser.step(alone.schedule.rate_at(alone.state))
+        alone.state.step, alone.state.tokens = step + 1, alone.state.tokens + seen
+    assert run.state.step > 2
+    assert same(run.network.state_dict(), alone.network.state_dict())
 
 
 def test_all_tokens_are_counted(words, documents, tmp_path):
@@ -57,12 +73,12 @@ def test_all_tokens_are_counted(words, documents, tmp_path):
     assert len(set(read)) == len(read)
 
 
-@pytest.mark.parametrize(("work", "given", "said"), [(fails, ("out of luck",), "out of luck"), (dies, (), "-9")])
+@pytest.mark.parametrize(("work", "given", "said"), [(fails, ("out of luck",), "out of luck"), (dies, (), "SIGKILL")])
 def test_a_process_that_ends_early_ends_the_run(work, given, said):
     """The others do not wait for it, and the reason is told."""
-    with pytest.raises(BtError, match=said), hired(2, work, *given) as crew:
-        crew.heard(lambda: "anything")
-        crew.heard(lambda: "anything")
+    with pytest.raises(BtError, match=said), launched(2, work, *given) as group:
+        group.broadcast(lambda: "anything")
+        group.broadcast(lambda: "anything")
 
 
 CHILD = """
@@ -70,11 +86,11 @@ import sys
 from pathlib import Path
 from dataclasses import replace
 from bt_runtime.distill import tokenizer
-from tests.distill.test_crew import TWO
+from tests.distill.test_ddp import TWO
 from tests.distill.test_training import training
 words = tokenizer.load(Path(sys.argv[3]))
-plan = replace(TWO, tokens=10**9)
-training(Path(sys.argv[1]), Path(sys.argv[2]), words, plan, tell=lambda text: print(text, flush=True)).go()
+schedule = replace(TWO, tokens=10**9)
+training(Path(sys.argv[1]), Path(sys.argv[2]), words, schedule, tell=lambda text: print(text, flush=True)).go()
 """
 
 
@@ -114,8 +130,8 @@ def _lives(pid: int) -> bool:
 def test_what_cannot_be_shared_is_told(words, documents, tmp_path):
     """A share that is shorter than a document, fewer batches than processes, and no process at all are faults."""
     with pytest.raises(BtError, match="longer than"):
-        training(documents, tmp_path, words, replace(PLAN, batch=64)).go()
+        training(documents, tmp_path, words, replace(SCHEDULE, batch=64)).go()
     with pytest.raises(BtError, match="too few documents for so many"):
-        training(documents, tmp_path, words, replace(PLAN, batch=256_000, processes=2)).epoch()
+        training(documents, tmp_path, words, replace(SCHEDULE, batch=256_000, processes=2)).epoch()
     with pytest.raises(BtError, match="train nothing"):
-        Plan(tokens=1, processes=0)
+        Schedule(tokens=1, processes=0)
