@@ -19,7 +19,10 @@ from bt_runtime.journal.writer import Writer
 from bt_runtime.types import Json
 
 ASKED = frozenset(
-    {"clock", "world", "ask", "answer", "begin", "done", "told", "seek", "found", "question", "reply", "open", "opened"}
+    {
+        "clock", "world", "ask", "answer", "begin", "done", "told", "seek", "found", "question", "reply", "open", "opened",
+        "news", "stopped", "instant",
+    }  # fmt: skip
 )
 OUTSIDE = frozenset({"write", "change", "halt", "late"})  # what others did, between two ticks
 TAPED = ASKED | OUTSIDE

@@ -41,6 +41,9 @@ class Entry(NamedTuple):
     on_resume: str = "fail"
     durable: bool = True  # is its end on the disk before anybody is told
     said: bool = False  # did somebody write `on_resume`, or is it what holds without
+    uses: tuple[str, ...] = ()  # what only one at a time may have
+    follow: tuple[str, ...] = ()  # inputs that it is told anew while it runs
+    instant: bool = False  # answers within the tick
 
 
 def read(path: Path, shown: str = "", reach: Reach | None = None) -> Manifest:

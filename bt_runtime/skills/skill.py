@@ -39,7 +39,7 @@ class Skill:
     """A skill with a life of its own. One object a node; `start` is called each time the node starts."""
 
     feedback = ""  # what people see while it runs
-    result: Any = None  # what it found, for its outputs: read once `poll` has said SUCCESS
+    result: Any = None  # what it has found so far, for its outputs: read after each `poll`
 
     def start(self, *args: Any, **params: Any) -> None:
         """Begin. Must not wait."""
@@ -48,8 +48,16 @@ class Skill:
         """RUNNING until done; never waits."""
         raise BtError(f"{type(self).__name__} has no `poll`", "a Skill says by poll() how it stands")
 
-    def cancel(self) -> None:
-        """Stop now. Always reached when the tree moves on or halts."""
+    def cancel(self) -> Any:
+        """Stop now. Always reached when the tree moves on or halts. As `async def cancel` it may take its time."""
+
+    def stopping(self) -> bool:
+        """After `cancel`: does it still move? The next start, and what uses the same things, wait until it does not."""
+        return False
+
+    def changed(self, **values: Any) -> None:
+        """Inputs that it follows have changed: called before a `poll`. They become attributes of these names."""
+        vars(self).update(values)
 
     def verify(self, *args: Any, **params: Any) -> bool | None:
         """Has this already been done? Asked on resume; None: cannot tell."""

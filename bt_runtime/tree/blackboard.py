@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Container, Iterator, Mapping
+from typing import NamedTuple
 
 from bt_runtime.diagnose import BtError, nearest
 from bt_runtime.events import Woken, Written
@@ -87,7 +88,11 @@ class Scope:
         return at in scope.values
 
     def __setitem__(self, name: str, value: Json) -> None:
-        self.board.write(self, name, lambda _: value)
+        self.board.write(self, name, _always(value))
+
+    def write(self, values: Mapping[str, Json] | None = None, /, **more: Json) -> None:
+        """Several entries at once: all of them or, when one may not be written, none; no tick sees a part."""
+        self.board.write_all(self, {**(values or {}), **more})
 
     def update(self, name: str, change: Callable[[Json], Json]) -> None:
         """Read and write in one step: `scope.update("n", lambda n: (n or 0) + 1)` loses no count between threads."""
@@ -112,6 +117,17 @@ class Scope:
         return seen
 
 
+class _Change(NamedTuple):
+    """Entries that are written at once."""
+
+    scope: Scope
+    values: Mapping[str, Callable[[Json], Json]]
+
+
+def _always(value: Json) -> Callable[[Json], Json]:
+    return lambda before: value
+
+
 class Blackboard:
     """All scopes of one run. Two trees in one process never meet: nothing here is global."""
 
@@ -124,7 +140,7 @@ class Blackboard:
         self._ticker: int | None = None  # the thread that is inside a tick
         self.begun = 0  # ticks
         self._begins: deque[int] = deque(maxlen=64)  # the sequence number at which each of the latest ticks began
-        self._inbox: deque[tuple[Scope, str, Callable[[Json], Json]]] = deque()
+        self._inbox: deque[_Change] = deque()
         self.faults: deque[tuple[str, Exception]] = deque(maxlen=256)  # scope path, what broke; the engine reports them
         self.stirred = False  # an entry changed inside this tick: nodes that were ticked before it may see it next time
         self._picture: tuple[int, Mapping[str, Mapping[str, Json]]] = (-1, {})
@@ -145,14 +161,21 @@ class Blackboard:
                 self.sequence += 1  # the picture changed
 
     def write(self, scope: Scope, name: str, change: Callable[[Json], Json]) -> None:
+        self._write(_Change(scope, {name: change}))
+
+    def write_all(self, scope: Scope, values: Mapping[str, Json]) -> None:
+        self._write(_Change(scope, {name: _always(value) for name, value in values.items()}))
+
+    def _write(self, change: _Change) -> None:
         with self._lock:
             if self._ticker is not None and self._ticker != threading.get_ident():
-                self._inbox.append((scope, name, change))
+                self._inbox.append(change)
                 return
-            written = self._put(scope, name, change)
+            written = self._put(change)
             inside = self._ticker is not None
-        self._tell(written)  # outside the lock: a listener may wait for something that waits for it
-        if not inside:
+        for each in written:
+            self._tell(each)  # outside the lock: a listener may wait for something that waits for it
+        if not inside and written:
             self.stream.emit(_WOKEN)
 
     def begin_tick(self) -> None:
@@ -190,23 +213,28 @@ class Blackboard:
     def _drain(self) -> list[Written]:
         done: list[Written] = []
         while self._inbox:
-            scope, name, change = self._inbox.popleft()
+            change = self._inbox.popleft()
             try:
-                done.append(self._put(scope, name, change))
+                done.extend(self._put(change))
             except Exception as error:  # the writer has long gone on
-                self.faults.append((scope.path, error))
+                self.faults.append((change.scope.path, error))
         return done
 
-    def _put(self, scope: Scope, name: str, change: Callable[[Json], Json]) -> Written:
-        home, at = scope.home(name, writing=True)
-        before = home.values.get(at)
-        value = change(before)
-        _guard(scope, name, value)
-        self.sequence += 1
-        home.values[at] = value
-        home.stamps[at] = self.sequence
-        self.stirred = self.stirred or not _same(before, value)
-        return Written(home.path, at, value, self.sequence)
+    def _put(self, change: _Change) -> list[Written]:
+        scope, ready, written = change.scope, [], []
+        for name, make in change.values.items():
+            home, at = scope.home(name, writing=True)
+            before = home.values.get(at)
+            value = make(before)
+            _guard(scope, name, value)
+            ready.append((home, at, before, value))
+        for home, at, before, value in ready:
+            self.sequence += 1
+            home.values[at] = value
+            home.stamps[at] = self.sequence
+            self.stirred = self.stirred or not _same(before, value)
+            written.append(Written(home.path, at, value, self.sequence))
+        return written
 
     def _tell(self, written: Written) -> None:
         try:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from py_trees.common import Status
 
-from bt_runtime.events import Crash, Event, Halt, Woken
+from bt_runtime.events import Crash, Event, Halt, SkillEnded, Woken
+from bt_runtime.skills.loop import Loop
+from bt_runtime.skills.resources import Resources
 from bt_runtime.tree.blackboard import Blackboard
-from bt_runtime.tree.clock import Monotonic, RunClock
+from bt_runtime.tree.clock import Monotonic, RunClock, steady
 from bt_runtime.tree.stream import Stream
 
 if TYPE_CHECKING:
@@ -25,13 +27,17 @@ if TYPE_CHECKING:
 _WOKEN = Woken()
 
 
+def _bare(start: Callable[[], Activity], *about: Any) -> Activity:
+    return start()
+
+
 class Context:
     """One per tree. The tick writes here what it did; the engine reads it between ticks."""
 
     growth: Growth  # how the tree grows while it runs; of its engine
 
     def __init__(self, clock: RunClock | None = None, strict: bool = False) -> None:
-        self.clock: RunClock = clock or Monotonic()
+        self.clock: RunClock = steady(clock or Monotonic())
         self.strict = strict
         self.stream = Stream()  # of all that happens
         self.tree: TreeSpec | None = None  # that the nodes were built from
@@ -43,7 +49,9 @@ class Context:
         self.halts: list[tuple[Behaviour, Halt]] | None = None
         self.crashes: deque[Crash] = deque(maxlen=256)  # the latest
         self.crash_count = 0
-        self.wrap_action: Callable[..., Activity] = lambda start, *about: start()  # the journal's: see `skill.py`
+        self.wrap_action: Callable[..., Activity] = _bare  # the journal's: see `skill.py`
+        self.loop = Loop()  # of async skills
+        self.resources = Resources()  # what skills use, and what has not stopped yet
         self.asking = ""  # the path of the node that asks a model
         self.halting = Halt("", "")  # while nodes are being halted: why
         self.halting_in = 0  # … and in which thread
@@ -56,6 +64,11 @@ class Context:
     def whole(self) -> Context:
         """That of the whole tree."""
         return self
+
+    @property
+    def wrapped(self) -> bool:
+        """Does anybody want to know of each action?"""
+        return self.wrap_action is not _bare or self.stream.wanted(SkillEnded)
 
     def emit(self, event: Event) -> None:
         """Something has happened: whoever listens to such is told. From any thread."""

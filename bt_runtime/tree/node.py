@@ -97,7 +97,10 @@ class Node(Behaviour):
             if status is not RUNNING and status is not SUCCESS and status is not FAILURE and status is not INVALID:
                 raise TypeError(f"update() of a node must return a Status, not {status!r}")
         except Exception as error:
-            status = self.crash(error)
+            status = self.crashed(error)
+        except BaseException:  # Ctrl-C, for instance
+            self.status = RUNNING  # it may have begun: the halt of the broken tick is to reach it
+            raise
         if self.ends and status is not RUNNING:
             try:
                 self.terminate(status)
@@ -133,6 +136,14 @@ class Node(Behaviour):
             raise error
         record_crash(self, self.context, error)
         return FAILURE
+
+    def crashed(self, error: Exception) -> Status:
+        """The same, inside its first tick too: the halt of a strict run's broken tick is to reach it."""
+        try:
+            return self.crash(error)
+        except NodeError:
+            self.status = RUNNING
+            raise
 
     def attached(self) -> None:
         """Called when this node has become part of the tree that is ticked."""

@@ -28,7 +28,8 @@ class Runner:
         self.overruns = 0  # ticks that took longer than a period
         self.missed = 0  # deadlines that passed while a tick was late; they are skipped, not made up for
         self.timed_out = False
-        self.stopped = ""  # the reason, once somebody has asked to stop
+        self.stopped = ""  # the reason, once somebody has asked to stop, or has halted the tree
+        self.for_good = ""  # … for which it is not to be started any more
         self.woken = Alarm()
         engine.context.stream.listen(lambda woken: self.woken.set(), Woken)
 
@@ -36,34 +37,48 @@ class Runner:
         """Runs to the end; INVALID when it was stopped or ran out of time, everything halted."""
         if self.hz is not None and not 0 < self.hz < math.inf:
             raise BtError(f"a tree cannot be ticked {self.hz} times a second", "give a rate above 0, or none at all")
-        clock = self.engine.context.clock
+        clock, seen = self.engine.context.clock, self.engine.latest
+        self.stopped, self.timed_out = self.for_good, False
         end = math.inf if seconds is None else clock.now() + seconds
         due, left = clock.now(), math.inf if ticks is None else ticks
-        while not self.stopped:
+        while not self._halted(seen):
             self.woken.clear()
             extra = clock.now() < due  # a time limit ran out between two deadlines of the rate
-            tick = self.engine.tick()
+            tick = self.engine.tick_unless(seen)
+            if tick is None:
+                break
             left -= 1
+            if tick.status is INVALID:
+                self._halted(seen)
             if not tick.running:
                 return tick.status
+            if self._halted(seen):
+                break
             if clock.now() >= end or left <= 0:
                 self.timed_out = True
                 self.engine.halt("the time for the run is up", "runner")
                 return INVALID
             due = due if extra and self.hz is not None else self._next(due, tick)
             until = min(due, end, tick.deadline)
-            while not self.stopped and clock.now() < until:
+            while not self._halted(seen) and clock.now() < until:
                 clock.wait(self.woken, until)
                 if self.hz is None and self.woken.is_set():
                     break
-                if self.hz is not None and not self.stopped:
+                if self.hz is not None and not self._halted(seen):
                     self.woken.clear()  # at a fixed rate only the deadline counts
         self.engine.halt(self.stopped, "runner")
         return INVALID
 
+    def _halted(self, seen: Halt | None) -> bool:
+        """Was the tree halted since, or is it to be? What has ended by itself before that stays as it is."""
+        latest = self.engine.latest
+        if latest is not seen and latest is not None and not self.stopped:
+            self.stopped = latest.reason or "halted"
+        return bool(self.stopped)
+
     def stop(self, reason: str) -> None:
         """Asks a spinning runner to halt the tree and return; from any thread, or a signal handler."""
-        self.stopped = reason or "stopped"
+        self.stopped = self.for_good = reason or "stopped"
         self.woken.set()
 
     def _next(self, due: float, tick: Tick) -> float:
@@ -81,18 +96,27 @@ class Runner:
 
 @contextmanager
 def interruptible(runner: Runner) -> Iterator[None]:
-    """Ctrl-C asks the runner to stop; a second one kills. Only the main thread can listen for it."""
+    """Ctrl-C and SIGTERM ask the runner to stop; the same once more kills. Only the main thread can listen for them.
+
+    A handler of SIGTERM that somebody else has put there is left alone.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before: Any = signal.getsignal(signal.SIGINT)
+    ours = [signal.SIGINT]
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        ours.append(signal.SIGTERM)
+    before: dict[int, Any] = {number: signal.getsignal(number) for number in ours}
 
     def first(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, before if callable(before) else signal.default_int_handler)
-        runner.stop("interrupted")
+        kills = before[number]
+        signal.signal(number, kills if callable(kills) or number != signal.SIGINT else signal.default_int_handler)
+        runner.stop("interrupted" if number == signal.SIGINT else signal.Signals(number).name)
 
-    signal.signal(signal.SIGINT, first)
+    for number in ours:
+        signal.signal(number, first)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

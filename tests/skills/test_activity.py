@@ -63,7 +63,7 @@ def empty_log():
 def test_a_class_is_started_polled_and_not_cancelled_when_it_has_ended(start):
     run = start("life: {place: hall}", Life)
     assert run.tick().running
-    assert run.root.feedback_message == "life hall"
+    assert run.root.feedback_message == "1 to go"
     assert run.tick().status is SUCCESS
     run.halt("enough")
     assert log == ["start hall", "poll", "poll"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from py_trees.common import Status
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.events import SkillEnded, WorldActed
+from bt_runtime.events import Feedback, SkillEnded, WorldActed
 from bt_runtime.importing import resolve
-from bt_runtime.skills.activity import Activity, Ended, InThread, begin, ended
+from bt_runtime.skills.activity import Activity, Ended, InThread, News, OfSkill, Stops, begin, ended
 from bt_runtime.skills.manifest import Entry
+from bt_runtime.skills.resources import Hold
 from bt_runtime.skills.sentence import Sentence
 from bt_runtime.tree import ports
 from bt_runtime.tree.node import FAILURE, POLL, RUNNING, Node
@@ -25,14 +26,27 @@ if TYPE_CHECKING:
     from bt_runtime.tree.spec import NodeSpec
 
 
+_PLAIN = (str, int, float, bool, type(None))
+
+
 class SkillNode(Node):
     activity: Activity | None = None
     target: Any = None
+    hold: Hold | None = None  # on what it uses, while it runs
+    lingering: Hold | None = None  # of the start before, as long as that may not have stopped
+    constant: dict[str, Any] | None = None  # the parameters, when all of them are literals
+    quick: OfSkill | None = None  # the target's activity, used again by each start
+    followed: dict[str, Any] | None = None  # what the inputs that it follows were
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
         self.entry: Entry = spec.kind.data["entry"]
         self.sentence = ""  # as it was said at the last start
+        self.taken = [f for f in spec.kind.fields if not f.writes and f.name in spec.values]
+        self.written = [f for f in spec.kind.fields if f.writes and f.name in spec.values]
+        dynamic = {f.name for f in self.taken if hasattr(spec.values[f.name], "evaluate")}
+        self.fixed = not dynamic
+        self.follows = [f for f in self.taken if f.name in dynamic and f.name in self.entry.follow]
 
     def setup(self, **kwargs: Any) -> None:
         """Finds the implementation, so that a missing one is known before the first tick."""
@@ -60,51 +74,124 @@ class SkillNode(Node):
             self.target = python() if isinstance(python, type) else python
         return self.target
 
+    # One start -------------------------------------------------------------------------------
+
     def initialise(self) -> None:
-        taken = [f for f in self.spec.kind.fields if not f.writes and f.name in self.spec.values]
-        params = {f.name: self.value(f.name) for f in taken}
-        for field in taken:
+        self.activity = None
+        if self.lingering is not None or self.entry.uses:
+            return  # it may have to wait
+        self.begin()
+
+    def begin(self) -> None:
+        params = self.params()
+        self.feedback_message = self.sentence
+        if self.quick is not None and not self.context.wrapped:
+            self.quick.start(params)
+            self.activity = self.quick
+            return
+        target, context = self.find(), self.context
+        if hasattr(target, "act") and target is context.service(self.entry.impl):
+            self.activity = act(target, self.sentence, context, self.entry)
+            return
+        start = partial(begin, target, params, context.wake, context.loop)
+        activity = self.activity = started(context, start, self.sentence, target, self.entry, params)
+        if type(activity) is OfSkill:
+            self.quick = activity
+
+    def params(self) -> dict[str, Any]:
+        if self.constant is not None:
+            return self.constant
+        params = {f.name: self.value(f.name) for f in self.taken}
+        for field in self.taken:
             ports.check_range(field, params[field.name])
         self.sentence = Sentence(self.entry.sentence).say(params)
-        self.feedback_message = self.sentence
-        target = self.find()
-        self.activity = None
-        if hasattr(target, "act") and target is self.context.service(self.entry.impl):
-            self.activity = act(target, self.sentence, self.context, self.entry)
-        else:
-            start = partial(begin, target, params, self.context.wake)
-            self.activity = started(self.context, start, self.sentence, target, self.entry, params)
+        self.followed = {f.name: params[f.name] for f in self.follows}
+        if self.fixed and all(isinstance(value, _PLAIN) for value in params.values()):
+            self.constant = params
+        return params
+
+    def may_begin(self) -> bool:
+        """Is what it uses free, and has its own last start stopped?"""
+        names: tuple[Any, ...] = (*self.entry.uses, *(self.lingering.names if self.lingering else ()))
+        blocker = self.context.resources.blocker(names)
+        if blocker is not None:
+            self.feedback_message = f"waits until this is over: {blocker.sentence}"
+            self.context.wake_at(self.context.clock.now() + POLL)
+            return False
+        self.lingering = None
+        self.begin()
+        if self.entry.uses:
+            self.hold = self.context.resources.take(self.entry.uses, self.sentence)
+        return True
 
     def update(self) -> Status:
-        assert self.activity is not None
-        done = self.activity.poll()
-        if done is None:
-            if not self.activity.wakes:
+        activity = self.activity
+        if activity is None:
+            if not self.may_begin():
+                return RUNNING
+            activity = self.activity
+            assert activity is not None
+        if self.follows and self.status is RUNNING:
+            self.look(activity)
+        done = activity.poll()
+        if done is None or type(done) is News:
+            if done is not None:
+                self.told(done)
+            if not activity.wakes:
                 self.context.wake_at(self.context.clock.now() + POLL)
             return RUNNING
         self.activity = None
         if done.feedback:
             self.feedback_message = done.feedback
-        self.keep(done)
+        if self.written:
+            self.keep(done.value, done.status is FAILURE)
         return done.status
 
-    def keep(self, done: Ended) -> None:
+    def look(self, activity: Any) -> None:
+        """Tells a running skill what its inputs are now, those that it follows."""
+        values = {f.name: self.value(f.name) for f in self.follows}
+        if values != self.followed:
+            for field in self.follows:
+                ports.check_range(field, values[field.name])
+            self.followed = values
+            activity.follow(values)
+
+    def told(self, news: News) -> None:
+        if news.feedback and news.feedback != self.feedback_message:
+            self.feedback_message = news.feedback
+            self.context.emit(Feedback(self.path, news.feedback))
+        if self.written:
+            self.keep(news.value, False)
+
+    def keep(self, value: Any, failed: bool) -> None:
         """Writes the outputs that the tree asked for: a mapping by name, a single value as it is, None not at all."""
-        outputs = [f.name for f in self.spec.kind.fields if f.writes and f.name in self.spec.values]
-        if done.status is FAILURE or done.value is None or not outputs:
+        if value is None or (failed and not isinstance(value, Mapping)):
             return
-        values = done.value if isinstance(done.value, dict) else {outputs[0]: done.value}
-        for name in outputs:
-            if name in values:
-                self.scope[self.spec.values[name].text.strip()] = values[name]
+        names = self.spec.values
+        values = value if isinstance(value, Mapping) else {self.written[0].name: value}
+        found = [f for f in self.written if f.name in values]
+        for field in found:
+            ports.check(field, values[field.name])
+        self.scope.write({names[f.name].text.strip(): values[f.name] for f in found})
 
     def terminate(self, new_status: Status) -> None:
+        hold, self.hold = self.hold, None
         activity, self.activity = self.activity, None
-        if activity is not None:
-            activity.cancel(self.context.halting.reason)
+        if activity is None:
+            if hold is not None:
+                self.context.resources.leave(hold)
+            return
+        slow = activity.lingers or (hold is not None and activity.in_thread)  # may it go on for a while
+        if slow:  # on record first: whatever cancelling breaks, its things are not free
+            self.lingering = hold or Hold((self,), self.sentence)
+            self.context.resources.stopping(self.lingering, activity)
+            self.quick = None
+        elif hold is not None:
+            self.context.resources.leave(hold)
+        activity.cancel(self.context.halting.reason)
 
 
-class Instant:
+class Instant(Stops):
     """An action that is done by the time it was asked for."""
 
     wakes = True
@@ -137,9 +224,12 @@ class Told:
         self.inner, self.sentence, self.context = inner, sentence, context
         self.wakes = inner.wakes
 
-    def poll(self) -> Ended | None:
+    def __getattr__(self, name: str) -> Any:
+        return getattr(vars(self)["inner"], name)
+
+    def poll(self) -> Ended | News | None:
         done = self.inner.poll()
-        if done is not None:
+        if isinstance(done, Ended):
             self.context.emit(SkillEnded(self.sentence, done.status, done.value, done.feedback))
         return done
 
