@@ -243,6 +243,46 @@ class TapedActivity:
         self.tape.put("late", {"job": self.number, "sentence": self.sentence, "value": codec.plain(future.result())})
 
 
+class TapedInstant:
+    """What answers at once: written down when it is another answer than the one before."""
+
+    def __init__(self, tape: Tape, call: Callable[..., Any]) -> None:
+        self.tape, self.call = tape, call
+        self.number = tape.next_number()
+        self.kept: Any = _NOTHING  # the answer before, as it is written
+        self.value: Any = None
+
+    def __call__(self, **params: Any) -> Any:
+        tape = self.tape
+        body = tape.answer("instant", self.number)
+        if body is not None:
+            self.kept = body.get("value", _NOTHING)
+            self.value = result_of(body)
+        elif not tape.live and self.kept is _NOTHING and not tape.broken:
+            tape.take("instant", {"job": self.number})  # it must be here, and is not
+        elif tape.live and tape.writer is None:
+            tape.take("instant", {})
+        elif tape.live and not tape.broken:
+            return self._asked(params)
+        return self.value
+
+    def _asked(self, params: dict[str, Any]) -> Any:
+        try:
+            value = self.call(**params)
+        except Exception as error:
+            self.kept = _NOTHING
+            self.tape.put("instant", {"job": self.number, **failure(error)})
+            raise
+        kept = codec.plain(value)
+        if type(kept) is not type(self.kept) or kept != self.kept:
+            self.kept = kept
+            self.tape.put("instant", {"job": self.number, "value": kept})
+        return value
+
+
+_NOTHING = object()
+
+
 def _kept(done: Ended) -> dict[str, Any]:
     return {"value": [done.status.name, codec.plain(done.value), done.feedback]}
 

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from bt_runtime.diagnose import BtError, closing
 from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Halt, Line, Tick, Written, body
 from bt_runtime.journal import ageing, codec, folder, mark, outfit, sources
-from bt_runtime.journal.action import TapedActivity
+from bt_runtime.journal.action import TapedActivity, TapedInstant
 from bt_runtime.journal.doubt import entry_of
 from bt_runtime.journal.early import Early
 from bt_runtime.journal.layout import FORMAT, HEAD, Event, NodeRow, head_sum
@@ -88,6 +89,7 @@ class Recorder:
             self._open(run, given)
         self.around.wrap(run, self.tape)
         context.wrap_action = self._begun
+        context.wrap_instant = partial(TapedInstant, self.tape)
         self._listen(context.stream)
 
     def _open(self, run: Any, given: dict[str, Any]) -> None:

@@ -14,11 +14,12 @@ from bt_runtime.source import Listing, Mapping, Node, Scalar
 from bt_runtime.types import Json, Span
 
 TOP = ("version", "skills", "about", "impl", "kinds")
-ENTRY = ("sentence", "about", "params", "outputs", "needs", "brings", "takes", "on_resume", "durable", "impl")
+ENTRY = ("sentence", "about", "params", "outputs", "needs", "brings", "takes", "on_resume", "durable", "uses", "follow", "instant", "impl")
 PARAM = ("type", "about", "default", "choices", "minimum", "maximum")
 ON_RESUME = ("repeat", "verify", "fail")
 REPEAT, VERIFY, FAIL = ON_RESUME
 NODE = "bt_runtime.tree.nodes.skill:SkillNode"
+INSTANT = "bt_runtime.tree.nodes.instant:InstantNode"
 
 
 class Manifest(NamedTuple):
@@ -44,6 +45,7 @@ class Entry(NamedTuple):
     uses: tuple[str, ...] = ()  # what only one at a time may have
     follow: tuple[str, ...] = ()  # inputs that it is told anew while it runs
     instant: bool = False  # answers within the tick
+    test: bool = False  # … true or false
 
 
 def read(path: Path, shown: str = "", reach: Reach | None = None) -> Manifest:
@@ -112,9 +114,24 @@ class _Reader:
         if takes is not None and (not isinstance(seconds, int | float) or isinstance(seconds, bool) or seconds <= 0):
             self.fault("`takes` is a number of seconds", takes.span)
             seconds = None
+        follow = self.sentences(node, "follow")
+        for name in follow:
+            if name not in {f.name for f in inputs}:
+                close = nearest(name, [f.name for f in inputs])
+                self.fault(
+                    f"`follow` names `{name}`, which is no parameter", (node.get("follow") or node).span,
+                    label=f"did you mean `{close}`?" if close else "",
+                )  # fmt: skip
+        impl = self.text(node, "impl") or impl
+        instant = self.flag(node, "instant")
+        if instant and impl == "world":
+            self.fault(
+                "`instant` is for Python: a world says itself whether it is", (node.get("instant") or node).span,
+                "give the skill an `impl`, as `module:function`",
+            )  # fmt: skip
         entry = Entry(
             sentence,
-            self.text(node, "impl") or impl,
+            impl,
             str(self.folder),
             {f.name: f.type for f in fields},
             self.sentences(node, "needs"),
@@ -123,6 +140,9 @@ class _Reader:
             on_resume,
             self.durable(node, on_resume),
             bool(said),
+            self.sentences(node, "uses"),
+            follow,
+            instant,
         )
         return skill_kind(key.text, self.text(node, "about") or sentence, fields, entry)
 
@@ -217,12 +237,19 @@ class _Reader:
             self.fault("`durable` is true or false", given.span)
         return value if isinstance(value, bool) else on_resume != REPEAT
 
+    def flag(self, node: Mapping, key: str) -> bool:
+        given = node.get(key)
+        value = given.value if isinstance(given, Scalar) else None
+        if given is not None and not isinstance(value, bool):
+            self.fault(f"`{key}` is true or false", given.span)
+        return value is True
+
     def sentences(self, node: Mapping, key: str) -> tuple[str, ...]:
         listed = node.get(key)
         if listed is None:
             return ()
         if not isinstance(listed, Listing) or not all(isinstance(i, Scalar) for i in listed):
-            self.fault(f"`{key}` takes a list of sentences", listed.span)
+            self.fault(f"`{key}` takes a list of {'names' if key in ('uses', 'follow') else 'sentences'}", listed.span)
             return ()
         return tuple(str(i.data()) for i in listed)
 
@@ -262,8 +289,8 @@ def skill_kind(name: str, about: str, fields: tuple[Field, ...], entry: Entry) -
         (f"It does what the sentence says: {entry.sentence}.",),
         example,
         bare=required[0] if len(required) == 1 else None,
-        impl=NODE,
-        waits=True,
+        impl=INSTANT if entry.instant else NODE,
+        waits=not entry.instant,
         data={"entry": entry},
     )
 

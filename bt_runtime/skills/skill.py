@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from bt_runtime.diagnose import BtError
-from bt_runtime.schema.kind import COMMON_NAMES, Field, FieldType, Kind
+from bt_runtime.schema.kind import COMMON_NAMES, DATA_TYPES, Field, FieldType, Kind
 from bt_runtime.skills.manifest import REPEAT, Entry, careful, skill_kind
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ _TYPES: dict[Any, FieldType] = {
     dict: "object",
 }
 _MARK = "__bt_skill__"
+_ABOUT = frozenset({"name", "on_resume", "durable", "takes", "outputs", "uses", "follow", "instant", "test"})
 
 
 class Skill:
@@ -76,26 +77,42 @@ def skill(
     on_resume: Literal["repeat", "verify", "fail"] | None = None,
     durable: bool | None = None,
     takes: float | None = None,
+    outputs: Mapping[str, Any] | None = None,
+    uses: Iterable[str] = (),
+    follow: Iterable[str] = (),
+    instant: bool = False,
 ) -> Callable[[T], T]: ...
 @overload
 def skill(sentence: T) -> T: ...
-def skill(
-    sentence: Any = "", *, name: str = "", on_resume: Any = None, durable: bool | None = None,
-    takes: float | None = None,
-) -> Any:  # fmt: skip
+def skill(sentence: Any = "", **about: Any) -> Any:
     """Marks a class or function as a skill; usable with and without arguments.
 
+    `outputs` are named with their types. What it `uses` it has for itself; what it is to `follow` are parameters that
+    it is told anew while it runs; `instant` says that it answers within the tick.
     Without `on_resume` it is `verify` for a class that has its own, else `fail`.
     """
     if callable(sentence):
         return skill()(sentence)
+    unknown = about.keys() - _ABOUT
+    if unknown:
+        raise TypeError(f"skill() takes no `{min(unknown)}`: it takes {', '.join(sorted(_ABOUT))}")
 
     def mark(target: T) -> T:
-        about = {"sentence": sentence, "name": name, "on_resume": on_resume, "durable": durable, "takes": takes}
-        setattr(target, _MARK, about)
+        setattr(target, _MARK, {**about, "sentence": sentence})
         return target
 
     return mark
+
+
+@overload
+def condition(sentence: str = "", *, name: str = "", outputs: Mapping[str, Any] | None = None) -> Callable[[T], T]: ...
+@overload
+def condition(sentence: T) -> T: ...
+def condition(sentence: Any = "", **about: Any) -> Any:
+    """Marks a function that looks whether something holds: asked in the tick, true or false at once."""
+    if callable(sentence):
+        return condition()(sentence)
+    return skill(sentence, **about, instant=True, on_resume="repeat", durable=False, test=True)  # type: ignore[call-overload]
 
 
 def kind_of(target: Any) -> Kind:
@@ -112,17 +129,27 @@ def kind_of(target: Any) -> Kind:
     own = getattr(target, "verify", None)
     asked = said or careful(own is not None and own is not getattr(Skill, "verify", None))
     durable = marked.get("durable")
+    outputs = _outputs(marked.get("outputs") or {}, name, {f.name for f in fields})
+    follow = tuple(marked.get("follow") or ())
+    for unknown in [each for each in follow if each not in {f.name for f in fields}]:
+        raise SkillError(f"`{name}` is to follow `{unknown}`, which is none of its parameters")
+    if marked.get("instant"):
+        refuse_slow(target, name)
     entry = Entry(
         sentence,
         "python",
         "",
         {f.name: f.type for f in fields},
         takes=marked.get("takes"),
+        uses=tuple(marked.get("uses") or ()),
+        follow=follow,
+        instant=bool(marked.get("instant")),
+        test=bool(marked.get("test")),
         on_resume=asked,
         durable=asked != REPEAT if durable is None else durable,
         said=said is not None,
     )
-    kind = skill_kind(name, about, fields, entry)
+    kind = skill_kind(name, about, (*fields, *outputs), entry)
     return kind._replace(data={**kind.data, "python": target})
 
 
@@ -143,6 +170,26 @@ def fields_of(target: Any, name: str) -> tuple[Field, ...]:
         default = None if parameter.default is parameter.empty else parameter.default
         found.append(Field(parameter.name, type_, "", parameter.default is parameter.empty, default, tuple(choices)))
     return tuple(found)
+
+
+def _outputs(given: Mapping[str, Any], name: str, taken: set[str]) -> tuple[Field, ...]:
+    found = []
+    for output, type_ in given.items():
+        if output in COMMON_NAMES or output in taken or not output.isidentifier():
+            why = "is one of its parameters" if output in taken else "cannot be the name of one"
+            raise SkillError(f"an output of `{name}` is called `{output}`, which {why}", "rename it")
+        known = type_ if type_ in DATA_TYPES else _TYPES.get(typing.get_origin(type_) or type_)
+        if known is None and type_ is not Any:
+            raise SkillError(f"the output `{output}` of `{name}` has no type of a tree: {type_!r}", "str, int, float, …")
+        found.append(Field(output, known or "any", writes=True, about=""))
+    return tuple(found)
+
+
+def refuse_slow(target: Any, name: str) -> None:
+    """An instant skill is one that can be called and has then answered."""
+    waits = inspect.iscoroutinefunction(target) or inspect.isgeneratorfunction(target) or hasattr(target, "poll")
+    if waits or not callable(target) or isinstance(target, type):
+        raise SkillError(f"`{name}` cannot be instant", "that is a plain function, which answers when it returns")
 
 
 def _snake(name: str) -> str:

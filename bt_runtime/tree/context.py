@@ -50,6 +50,7 @@ class Context:
         self.crashes: deque[Crash] = deque(maxlen=256)  # the latest
         self.crash_count = 0
         self.wrap_action: Callable[..., Activity] = _bare  # the journal's: see `skill.py`
+        self.wrap_instant: Callable[[Any], Callable[..., Any]] | None = None  # … for what answers at once
         self.loop = Loop()  # of async skills
         self.resources = Resources()  # what skills use, and what has not stopped yet
         self.asking = ""  # the path of the node that asks a model

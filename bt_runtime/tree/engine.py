@@ -113,23 +113,22 @@ class Engine:
         """One tick; None, and none, when another halt than `seen` was asked for meanwhile."""
         with self._lock:
             self._ready()
+            tick, broke = None, None
             self._busy = True  # a signal's handler may halt at any moment: from here on it only asks
             try:
-                if not always and self.latest is not seen:
-                    return None
-                if self.over is not None:
-                    return Tick(self.count, INVALID, math.inf)
-                tick, broke = self._tick()
+                if self.over is None and (always or self.latest is seen):
+                    tick, broke = self._tick()
             finally:
                 self._busy = False
             if self._halt is not None:
                 tick = self._stopped(tick)
-            self.status = tick.status
-            self._untold.append(tick)
+            if tick is not None:
+                self.status = tick.status
+                self._untold.append(tick)
         self._tell()
         if broke is not None:
             raise broke
-        return tick
+        return Tick(self.count, INVALID, math.inf) if tick is None and self.over is not None else tick
 
     def _tick(self) -> tuple[Tick, BaseException | None]:
         if not self.count:
@@ -161,12 +160,15 @@ class Engine:
             context.again()  # what was ticked before the change may see it now
         return self._recorded(status, applied), broke
 
-    def _stopped(self, tick: Tick) -> Tick:
-        """A halt that was asked for when the tick had already been written down."""
+    def _stopped(self, tick: Tick | None) -> Tick | None:
+        """A halt that was asked for when the tick had already been written down, or was not made at all."""
         why, self._halt = self._halt, None
         assert why is not None
-        halt(self.root, self.context, why, everywhere=True)
+        self._listen()
+        count = halt(self.root, self.context, why, everywhere=True)
         more = self._recorded(self.root.status, [])
+        if tick is None:
+            return more if count else None
         return tick._replace(status=more.status, changes=[*tick.changes, *more.changes], halts=[*tick.halts, *more.halts])
 
     def halt(self, reason: str, by: str = "operator") -> int:

@@ -46,6 +46,7 @@ class Runner:
             extra = clock.now() < due  # a time limit ran out between two deadlines of the rate
             tick = self.engine.tick_unless(seen)
             if tick is None:
+                self._halted(seen)
                 break
             left -= 1
             if tick.status is INVALID:
