@@ -53,6 +53,12 @@ def _skill() -> Schema:
             "type": "boolean",
             "description": "Is its end on the disk before anybody is told? Without a word: yes, unless it may repeat.",
         },
+        "uses": _names("What only one skill at a time may have: the next one waits until it is free."),
+        "follow": _names("Parameters that it is told anew while it runs."),
+        "instant": {
+            "type": "boolean",
+            "description": "It answers as soon as it is called: called in the tick, never in a thread.",
+        },
         "impl": _text(_IMPL),
     }
     return {"type": "object", **closed(properties, ())}
@@ -78,6 +84,10 @@ def _params(about: str) -> Schema:
 
 def _text(about: str) -> Schema:
     return {"type": SCALAR, "description": about}
+
+
+def _names(about: str) -> Schema:
+    return {"type": "array", "items": {"type": "string"}, "description": about}
 
 
 def _sentences(about: str) -> Schema:

@@ -153,7 +153,8 @@ def _restarts(spec: NodeSpec, findings: Findings) -> None:
                 "after it has ended",
                 first.file,
                 first.span,
-                help="put it last, put a `check` before it, or use a control node with memory",
+                help="put it last, put a `check` before it, use a control node with memory, or "
+                "say that it is instant if it is",
             )
 
 
