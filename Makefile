@@ -214,8 +214,8 @@ types: setup
 	$(PY) -m mypy
 
 generated: setup
-	$(PY) -m bt_runtime.schema
-	$(PY) -m bt_runtime.explain > docs/faults.md.new
+	$(PY) -m bt_runtime.language.emit
+	$(PY) -m bt_runtime.faults.explain > docs/faults.md.new
 	mv docs/faults.md.new docs/faults.md
 
 wheel: setup

@@ -9,23 +9,23 @@ __version__ = "0.1.0"
 
 # Loaded on first use, so that `import bt_runtime` and `btr --help` stay light.
 _HOMES = {
-    "Faults": "bt_runtime.diagnose",
-    "BtError": "bt_runtime.diagnose",
-    "Diagnostic": "bt_runtime.diagnose",
+    "Faults": "bt_runtime.faults.diagnostic",
+    "BtError": "bt_runtime.faults.diagnostic",
+    "Diagnostic": "bt_runtime.faults.diagnostic",
     "Status": "bt_runtime.tree.node",
     "Node": "bt_runtime.tree.node",
     "Skill": "bt_runtime.skills.skill",
     "skill": "bt_runtime.skills.skill",
     "condition": "bt_runtime.skills.skill",
-    "load": "bt_runtime.runtime",
-    "Run": "bt_runtime.runtime",
+    "load": "bt_runtime.run.run",
+    "Run": "bt_runtime.run.run",
 }
 
 __all__ = ["BtError", "Diagnostic", "Faults", "Node", "Run", "Skill", "Status", "clock", "condition", "load", "skill"]
 
 if TYPE_CHECKING:
-    from bt_runtime.diagnose import BtError, Diagnostic, Faults
-    from bt_runtime.runtime import Run, load
+    from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
+    from bt_runtime.run.run import Run, load
     from bt_runtime.skills.skill import Skill, condition, skill
     from bt_runtime.tree import clock
     from bt_runtime.tree.node import Node, Status

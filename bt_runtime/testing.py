@@ -17,12 +17,12 @@ from typing import Any
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime import project, source
-from bt_runtime.diagnose import BtError
+from bt_runtime import project
 from bt_runtime.events import Applied, Line, Tick
-from bt_runtime.runtime import Run, load
-from bt_runtime.schema.kind import Field, Kind
-from bt_runtime.skills import manifest
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language import manifest, source
+from bt_runtime.language.kinds.kind import Field, Kind
+from bt_runtime.run.run import Run, load
 from bt_runtime.skills.activity import ended
 from bt_runtime.skills.skill import Skill, fields_of
 from bt_runtime.tree.clock import Manual

@@ -8,11 +8,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from bt_runtime import Run, load, source
-from bt_runtime.schema.dialect import expansion_schema
-from bt_runtime.schema.registry import BUILT_IN
-from bt_runtime.skills import manifest
-from bt_runtime.tree.loader import Loader
+from bt_runtime import Run, load
+from bt_runtime.language import manifest, source
+from bt_runtime.language.emit.dialect import expansion_schema
+from bt_runtime.language.kinds.registry import BUILT_IN
+from bt_runtime.language.loader import Loader
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {name: (DOCS / f"{name}.md").read_text("utf-8") for name in ("language", "skills", "embedding", "architecture")}

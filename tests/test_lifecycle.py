@@ -10,7 +10,7 @@ import pytest
 
 from bt_runtime import Run, load
 from bt_runtime.cli import main
-from bt_runtime.diagnose import BtError, Faults
+from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.store import Store
 

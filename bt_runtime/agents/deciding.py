@@ -14,17 +14,17 @@ from py_trees.common import Status
 
 from bt_runtime.agents.budget import Spent
 from bt_runtime.agents.end import Ending
-from bt_runtime.diagnose import BtError
 from bt_runtime.events import AgentEnded
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.node import FAILURE, INVALID, POLL, RUNNING, SUCCESS, computed, path_of
 from bt_runtime.tree.nodes.parent import Parent
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree
 
 if TYPE_CHECKING:
+    from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
-    from bt_runtime.tree.spec import NodeSpec
     from bt_runtime.types import Model
 
 Life = Generator[Any, Any, Ending]

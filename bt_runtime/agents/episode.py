@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from py_trees.common import Status
 
 from bt_runtime.agents.budget import Spent
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.events import EpisodeBegun, EpisodeJudged
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.skills.activity import Opening
 from bt_runtime.tree.context import Context, Within
 from bt_runtime.tree.node import FAILURE, INVALID, POLL, RUNNING, SUCCESS
@@ -19,8 +19,8 @@ from bt_runtime.tree.nodes.parent import Decorator
 from bt_runtime.types import Json, Task, Verdict
 
 if TYPE_CHECKING:
+    from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
-    from bt_runtime.tree.spec import NodeSpec
 
 OWN = ("world", "task", "task_kind", "spent", "stories", "last_action", "working_memory", "memory", "notebook")
 

@@ -13,20 +13,20 @@ from bt_runtime.agents.deciding import Deciding, above, goal_of
 from bt_runtime.agents.expansion import Situation, as_yaml, objections
 from bt_runtime.agents.plan_text import Group, Unreadable, goals, read_plan
 from bt_runtime.agents.story import Family
-from bt_runtime.diagnose import BtError, Faults
 from bt_runtime.events import Expanded, PlanRefused
+from bt_runtime.faults.diagnostic import BtError, Faults
+from bt_runtime.language.emit.dialect import forms
+from bt_runtime.language.guide import text_of
 from bt_runtime.llm.plans import Budget as Room
 from bt_runtime.llm.plans import Kind, expansion
-from bt_runtime.plans.guide import text_of
-from bt_runtime.schema.dialect import forms
 from bt_runtime.tree.node import computed
 from bt_runtime.tree.nodes.parent import Composite
 from bt_runtime.tree.nodes.subtree import Subtree
 
 if TYPE_CHECKING:
+    from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
-    from bt_runtime.tree.spec import NodeSpec
     from bt_runtime.types import Grammar, Job
 
 MOST_SAID = 300  # characters of one objection that go back to the model

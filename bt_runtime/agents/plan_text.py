@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from bt_runtime import source
-from bt_runtime.diagnose import BtError
-from bt_runtime.source import Limits, Listing, Mapping, Node, Scalar
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language import source
+from bt_runtime.language.source import Limits, Listing, Mapping, Node, Scalar
 
 Control = Literal["sequence", "fallback", "parallel"]
 CONTROLS: tuple[Control, ...] = ("sequence", "fallback", "parallel")

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from bt_runtime import project
 from bt_runtime.agents.story import Family, Step, opening, written
-from bt_runtime.diagnose import BtError
-from bt_runtime.expression import ExpressionError, Template
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.expression import ExpressionError, Template
 from bt_runtime.llm.chat import Chat
 
 

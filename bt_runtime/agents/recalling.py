@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.events import RetrievalFailed, Retrieved
+from bt_runtime.faults.diagnostic import BtError
 
 if TYPE_CHECKING:
     from bt_runtime.agents.growing import Growing

@@ -9,9 +9,9 @@ from bt_runtime.agents import sir
 from bt_runtime.agents.deciding import Deciding, Life
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.prompt import Prompt, system_text
-from bt_runtime.diagnose import BtError
 from bt_runtime.events import Reflected
-from bt_runtime.plans.guide import text_of
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.guide import text_of
 from bt_runtime.types import Json
 
 

@@ -7,7 +7,7 @@ from bt_runtime.agents.deciding import Deciding, Life
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.prompt import system_text
 from bt_runtime.events import Rewriting
-from bt_runtime.plans.guide import text_of
+from bt_runtime.language.guide import text_of
 
 
 class Rewrite(Deciding):

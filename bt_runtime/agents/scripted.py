@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bt_runtime.agents.story import ACT
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Choice, Grammar, Job, Json, Model, Writing
 
 Ask = Mapping[str, Any]  # what was asked: kind, prompt, and options, moves or stop

@@ -9,7 +9,7 @@ from bt_runtime.agents.deciding import Deciding, Life
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.prompt import Prompt, system_text
 from bt_runtime.agents.surroundings import Surroundings
-from bt_runtime.skills.sentence import Sentence
+from bt_runtime.language.sentence import Sentence
 
 _PLACED = re.compile(r"(?P<thing>.+?) (?:is |are )?(?:on|in|near|at) (?:the )?(?P<place>.+)")
 YES, NO = "yes", "no"

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bt_runtime import trust as trusted  # `trust` alone is the command here
+from bt_runtime.project import trust as trusted
 
 if TYPE_CHECKING:
     import argparse

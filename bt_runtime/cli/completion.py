@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bt_runtime.cli import COMMANDS, Exit
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 
 SHELLS = ("bash", "zsh", "fish")
 

@@ -10,9 +10,9 @@ from bt_runtime.agents.deciding import Deciding
 from bt_runtime.agents.plan_text import Act, Fail, Goal, Group, Part, Unreadable, read_plan
 from bt_runtime.agents.story import ACT, OPENINGS
 from bt_runtime.cli.goals import JOINED, shortened
-from bt_runtime.diagnose_format import visible
 from bt_runtime.events import NAMES, AgentEvent, body
-from bt_runtime.runtime import Run
+from bt_runtime.faults.format import visible
+from bt_runtime.run.run import Run
 
 WIDTH = 79
 _DEEPEST = 16  # columns of indent, however deep the tree

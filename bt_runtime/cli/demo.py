@@ -19,11 +19,11 @@ from bt_runtime.cli.goals import LiveGoals, said_often, shortened
 from bt_runtime.cli.result import culprit
 from bt_runtime.cli.terminal import raw
 from bt_runtime.cli.watch import terminable
-from bt_runtime.diagnose import BtError
-from bt_runtime.diagnose_format import visible
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.events import AGENT_EVENTS, Tick
-from bt_runtime.runtime import Run, load
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.format import visible
+from bt_runtime.run.run import Run, load
 from bt_runtime.types import Task, Verdict
 
 SEED = 3  # at which the starter model solves both: of the items of depth 3 it solves two of five

@@ -15,9 +15,9 @@ from typing import Literal, NamedTuple, get_args
 from bt_runtime import __version__, project
 from bt_runtime.cli import Exit
 from bt_runtime.cli.color import GREEN, PLAIN, RED, YELLOW, add_color, painted
-from bt_runtime.config import Settings
-from bt_runtime.diagnose import BtError
-from bt_runtime.diagnose_format import visible
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.format import visible
+from bt_runtime.run.config import Settings
 
 State = Literal["ok", "absent", "warn", "fail"]
 TONES = {"ok": GREEN, "absent": "", "warn": YELLOW, "fail": RED}

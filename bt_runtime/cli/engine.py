@@ -12,10 +12,10 @@ from pathlib import Path
 from bt_runtime.cli.result import CutShort, result
 from bt_runtime.cli.result import show as printed
 from bt_runtime.cli.watch import watched
-from bt_runtime.config import Settings
 from bt_runtime.events import Tick
 from bt_runtime.project import packaged
-from bt_runtime.runtime import Run, load
+from bt_runtime.run.config import Settings
+from bt_runtime.run.run import Run, load
 from bt_runtime.tree.graft import Request
 
 TREE = "night_watch.yaml"

@@ -27,9 +27,9 @@ from bt_runtime.cli.models import decides, named_models, open_models
 from bt_runtime.cli.named import found
 from bt_runtime.cli.progress import Progress
 from bt_runtime.cli.tasks import read_options
-from bt_runtime.config import Settings
-from bt_runtime.diagnose import BtError
-from bt_runtime.runtime import Tree, load
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.config import Settings
+from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Json
 
 BUILD = "build"

@@ -25,9 +25,9 @@ from bt_runtime.bench.run.backend import Local
 from bt_runtime.cli import Exit
 from bt_runtime.cli.models import open_models
 from bt_runtime.cli.progress import Progress
-from bt_runtime.config import Settings
 from bt_runtime.journal.record import versions
 from bt_runtime.llm.settings import usable_cores
+from bt_runtime.run.config import Settings
 from bt_runtime.types import Json
 
 EPISODES, OUT = 200, Path("evals/claims")

@@ -16,7 +16,7 @@ from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.bench.run.results_file import outcomes as read_outcomes
 from bt_runtime.bench.run.results_file import read_setup
 from bt_runtime.cli import Exit
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 
 
 def show(args: argparse.Namespace) -> int:

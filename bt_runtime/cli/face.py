@@ -10,9 +10,9 @@ from py_trees.common import Status
 
 from bt_runtime.cli.color import BLUE, BOLD, DIM, GREEN, PLAIN, RED
 from bt_runtime.cli.outline import Row, inner
-from bt_runtime.diagnose_format import visible
-from bt_runtime.render.sketch import words
+from bt_runtime.faults.format import visible
 from bt_runtime.tree.node import Node
+from bt_runtime.view.render.sketch import words
 
 
 class Signs(NamedTuple):

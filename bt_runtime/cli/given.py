@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from bt_runtime.diagnose import BtError, nearest
-from bt_runtime.tree.ports import PortFault, an, check
+from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language.ports import PortFault, an, check
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
-    from bt_runtime.tree.spec import Port, TreeSpec
+    from bt_runtime.language.spec import Port, TreeSpec
 
 SAMPLES = {"integer": "3", "number": "0.5", "boolean": "true", "list": '["a", "b"]', "object": '{"a": 1}'}
 

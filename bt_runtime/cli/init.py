@@ -7,11 +7,11 @@ import json
 import sys
 from pathlib import Path
 
-from bt_runtime import init, trust
 from bt_runtime.cli import Exit
 from bt_runtime.cli.failure import say
-from bt_runtime.diagnose import BtError
-from bt_runtime.generated import as_text, schemas
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.emit.generated import as_text, schemas
+from bt_runtime.project import init, trust
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

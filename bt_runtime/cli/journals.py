@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 
 from bt_runtime import project
-from bt_runtime.config import Settings
 from bt_runtime.journal.folder import RUNS
+from bt_runtime.run.config import Settings
 
 NONE = "none"
 

@@ -15,11 +15,11 @@ from py_trees.common import Status
 from bt_runtime.cli.color import BOLD, DIM
 from bt_runtime.cli.face import FINE, PLAIN_SIGNS, Face, clipped, columns
 from bt_runtime.cli.outline import outline
-from bt_runtime.diagnose_format import visible
+from bt_runtime.faults.format import visible
 
 if TYPE_CHECKING:
     from bt_runtime.events import Tick
-    from bt_runtime.runtime import Run
+    from bt_runtime.run.run import Run
 
 _TONE = re.compile("\x1b\\[[0-9;]*m")
 FRAMES = 12  # a second, at most

@@ -12,8 +12,8 @@ from bt_runtime.cli import Exit
 from bt_runtime.cli import memory_arguments as arguments
 from bt_runtime.cli.memory_arguments import VERDICTS
 from bt_runtime.cli.terminal import escaped, json_text
-from bt_runtime.diagnose import BtError
-from bt_runtime.diagnose_format import printed, visible
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.format import printed, visible
 from bt_runtime.memory import reactree, starter
 from bt_runtime.memory.embedder import close, name_of, open_embedder
 from bt_runtime.memory.episodes import Episodes

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.config import Settings
-from bt_runtime.tree.spec import NodeSpec, TreeSpec
+from bt_runtime.language.spec import NodeSpec, TreeSpec
+from bt_runtime.run.config import Settings
 
 if TYPE_CHECKING:
     from bt_runtime.bench.cluster.bundle import Named

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from bt_runtime import project
-from bt_runtime.diagnose import BtError, nearest
-from bt_runtime.tree.loader import Checked, Loader
+from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language.loader import Checked, Loader
 
 STDIN = "-"
 

@@ -11,6 +11,13 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from bt_runtime import project
+from bt_runtime.bench.optimise import plan_versions
+from bt_runtime.bench.optimise.curve import curves, table
+from bt_runtime.bench.optimise.held_out import measure
+from bt_runtime.bench.optimise.loop import TREE, optimise
+from bt_runtime.bench.optimise.page import page
+from bt_runtime.bench.optimise.plan_versions import Version
+from bt_runtime.bench.optimise.setup import PARTS, Setup
 from bt_runtime.cli import Exit, trusting
 from bt_runtime.cli.failure import say
 from bt_runtime.cli.journals import add_folder, writing
@@ -21,17 +28,10 @@ from bt_runtime.cli.run import viewed
 from bt_runtime.cli.serving import add_serving
 from bt_runtime.cli.tasks import at_least, outside, read_options
 from bt_runtime.cli.told import Teller
-from bt_runtime.config import Settings
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import open_suite, suite_names
-from bt_runtime.optimise.curve import curves, table
-from bt_runtime.optimise.held_out import measure
-from bt_runtime.optimise.loop import TREE, optimise
-from bt_runtime.optimise.page import page
-from bt_runtime.optimise.setup import PARTS, Setup
-from bt_runtime.plans import shelf
-from bt_runtime.plans.shelf import Version
-from bt_runtime.runtime import load
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.config import Settings
+from bt_runtime.run.run import load
 
 CURVE = "curve"
 BAR = 20  # characters of a full score
@@ -127,7 +127,7 @@ def plans() -> Path:
 
 
 def show(setup: Setup, kept: list[Version], as_json: bool) -> None:
-    chosen = shelf.best(kept)
+    chosen = plan_versions.best(kept)
     if as_json:
         rows = [{"iteration": v.iteration, "file": str(v.path), **_scores(v)} for v in kept]
         print(json.dumps({"versions": rows, "best": str(chosen.path) if chosen else None}, indent=2))

@@ -12,9 +12,9 @@ from bt_runtime.cli import Exit, trusting
 from bt_runtime.cli.run import opened
 from bt_runtime.cli.terminal import json_text
 from bt_runtime.cli.worlds import add_task, begin
-from bt_runtime.config import Settings
-from bt_runtime.diagnose import BtError
-from bt_runtime.runtime import Run
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.config import Settings
+from bt_runtime.run.run import Run
 
 TICKS = 200
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.named import checked
-from bt_runtime.diagnose import BtError
-from bt_runtime.render import FORMS, SUFFIXES, draw, sketch
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.view.render import FORMS, SUFFIXES, draw, sketch
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -13,9 +13,9 @@ from py_trees.common import Status
 from bt_runtime.cli import Exit
 from bt_runtime.cli.failure import say
 from bt_runtime.cli.terminal import json_text
-from bt_runtime.diagnose_format import visible
 from bt_runtime.events import Tick
-from bt_runtime.runtime import Run
+from bt_runtime.faults.format import visible
+from bt_runtime.run.run import Run
 from bt_runtime.tree.node import path_of
 from bt_runtime.types import Json, Verdict
 

@@ -7,19 +7,19 @@ import json
 import sys
 from pathlib import Path
 
-from bt_runtime import trust
 from bt_runtime.cli import trusting
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.cli.told import Teller
 from bt_runtime.cli.watch import printed
-from bt_runtime.diagnose import Faults
-from bt_runtime.diagnose_format import visible
 from bt_runtime.events import Notice
+from bt_runtime.faults.diagnostic import Faults
+from bt_runtime.faults.format import visible
 from bt_runtime.journal import folder, mark
 from bt_runtime.journal.reading import Recording
 from bt_runtime.llm import key
-from bt_runtime.playback import again
-from bt_runtime.playback.resume import finished, resume
+from bt_runtime.project import trust
+from bt_runtime.replay import rebuild
+from bt_runtime.replay.resume import finished, resume
 
 SUCCESS, FAILURE, BUDGET, INTERRUPTED = 0, 1, 4, 130
 
@@ -70,9 +70,9 @@ def run(args: argparse.Namespace) -> int:
 def trusted(path: Path, recording: Recording, model: str | None) -> bool:
     """Asks about a journal from elsewhere, when it names what would be run or where something would be sent."""
     head = {**recording.head, **({"model": None} if model else {})}
-    with again.laid_out(recording) as (folder, file):
+    with rebuild.laid_out(recording) as (folder, file):
         try:
-            tree = again.tree_of(recording, file, folder)
+            tree = rebuild.tree_of(recording, file, folder)
         except Faults:
             tree = None  # resume says why
         return trusting.journal(path, head, tree)

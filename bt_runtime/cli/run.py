@@ -21,11 +21,11 @@ from bt_runtime.cli.serving import add_serving
 from bt_runtime.cli.told import LEVELS
 from bt_runtime.cli.watch import watched
 from bt_runtime.cli.worlds import Opened, add_task, begin
-from bt_runtime.config import BY_NAME, Settings, complaint
-from bt_runtime.diagnose import BtError
-from bt_runtime.diagnose_format import render
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.format import render
 from bt_runtime.journal.trouble import POLICIES
-from bt_runtime.runtime import Run, Tree, load
+from bt_runtime.run.config import BY_NAME, Settings, complaint
+from bt_runtime.run.run import Run, Tree, load
 from bt_runtime.tree.node import NodeError
 from bt_runtime.tree.watchdog import SLOW
 

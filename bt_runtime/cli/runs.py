@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bt_runtime.cli.journals import add_folder, reading
-from bt_runtime.diagnose import BtError
-from bt_runtime.diagnose_format import visible
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.format import visible
 from bt_runtime.journal import door, folder
 from bt_runtime.journal.compare import compare
 from bt_runtime.journal.layout import SUFFIX

@@ -10,8 +10,8 @@ from pathlib import Path
 from bt_runtime import project
 from bt_runtime.cli import Exit
 from bt_runtime.cli.failure import say
-from bt_runtime.diagnose import BtError
-from bt_runtime.generated import as_text, schemas, write
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.emit.generated import as_text, schemas, write
 
 NAMES = ("tree", "skills", "plan", "expansion")
 

@@ -10,8 +10,8 @@ from inspect import signature
 from typing import Any
 
 from bt_runtime.cli import Exit
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import Suite, open_suite, suite_names
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task
 
 

@@ -19,8 +19,8 @@ from urllib.parse import quote, urlsplit
 from bt_runtime.cli import Exit
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.cli.terminal import raw
-from bt_runtime.diagnose import BtError
-from bt_runtime.diagnose_format import visible
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.format import visible
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.recorded import Following, Reader

@@ -6,9 +6,10 @@ import argparse
 import json
 from pathlib import Path
 
-from bt_runtime import project, trust
+from bt_runtime import project
 from bt_runtime.cli import Exit
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import trust
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

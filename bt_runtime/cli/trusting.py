@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime import project, trust
-from bt_runtime.diagnose import BtError
-from bt_runtime.diagnose_format import visible
+from bt_runtime import project
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.format import visible
+from bt_runtime.project import trust
 
 if TYPE_CHECKING:
-    from bt_runtime.config import Settings
-    from bt_runtime.runtime import Tree
+    from bt_runtime.run.config import Settings
+    from bt_runtime.run.run import Tree
 
 MOST = 6  # reasons that are shown
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from bt_runtime.cli import Exit
 from bt_runtime.cli.color import add_color, painted
 from bt_runtime.cli.selection import Selected, select
-from bt_runtime.config import BY_NAME, Settings, read_project
-from bt_runtime.diagnose import Diagnostic
+from bt_runtime.faults.diagnostic import Diagnostic
+from bt_runtime.language.loader import Checked, Loader
+from bt_runtime.language.reach import reach_of
 from bt_runtime.project import find_root
-from bt_runtime.reach import reach_of
-from bt_runtime.tree.loader import Checked, Loader
+from bt_runtime.run.config import BY_NAME, Settings, read_project
 
 STDIN = "-"
 _THEN = {"fail": "fails", "verify": "is verified"}
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         return Exit.NOTHING
     faults, sources = gathered(checked)
     if faults or form == "json":
-        from bt_runtime.diagnose_format import render
+        from bt_runtime.faults.format import render
 
         print(render(faults, sources, form, painted(sys.stdout, settings["color"])))
     for note in notes(files):
@@ -63,11 +63,11 @@ def check(file: Selected) -> Checked:
         return Checked(None, project.diagnostics, {str(project.path): project.text})
     shown = Loader().shown(file.path.resolve())
     if file.content == "plan":
-        from bt_runtime.plans import guide
+        from bt_runtime.language import guide
 
         plan = guide.read(file.path, shown)
         return Checked(None, plan.diagnostics, {shown: plan.source})
-    from bt_runtime.skills import manifest
+    from bt_runtime.language import manifest
 
     home = file.path.resolve().parent
     read = manifest.read(file.path, shown, reach_of(find_root(home) or home))
@@ -76,7 +76,7 @@ def check(file: Selected) -> Checked:
 
 def notes(files: Iterable[Selected]) -> Iterator[str]:
     """What holds for skills that act and leave open what is to be done after an interruption: a line a manifest."""
-    from bt_runtime.skills import manifest
+    from bt_runtime.language import manifest
 
     for file in (f for f in files if f.content == "skills"):
         entries = ((kind.name, kind.data["entry"]) for kind in manifest.read(file.path).kinds)
@@ -101,6 +101,6 @@ def verdict(files: int, faults: list[Diagnostic]) -> str:
     what = f"{files} file{'s' if files != 1 else ''} checked"
     if not faults:
         return f"{what}, no faults"
-    from bt_runtime.diagnose_format import summary
+    from bt_runtime.faults.format import summary
 
     return f"{what}: {summary(faults)}"

@@ -14,8 +14,8 @@ from typing import TypeVar
 from bt_runtime.cli import Exit
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.cli.serving import PORT, add_serving
-from bt_runtime.diagnose import BtError
-from bt_runtime.runtime import Run
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.run import Run
 from bt_runtime.view import Feed, View
 from bt_runtime.view.page import whole
 from bt_runtime.view.recorded import Following, Reader, events_of

@@ -13,10 +13,10 @@ from typing import Any
 from bt_runtime.cli.color import painted
 from bt_runtime.cli.terminal import raw
 from bt_runtime.cli.told import Teller
-from bt_runtime.config import Settings
-from bt_runtime.diagnose_format import visible
 from bt_runtime.events import Line, Notice, Tick
-from bt_runtime.runtime import Run
+from bt_runtime.faults.format import visible
+from bt_runtime.run.config import Settings
+from bt_runtime.run.run import Run
 
 
 @contextmanager

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bt_runtime.cli.given import given
 from bt_runtime.cli.tasks import read_options
-from bt_runtime.config import Settings
-from bt_runtime.diagnose import BtError, closing, nearest
+from bt_runtime.faults.diagnostic import BtError, closing, nearest
+from bt_runtime.language.spec import TreeSpec
+from bt_runtime.run.config import Settings
 from bt_runtime.tree.inputs import starting_values
-from bt_runtime.tree.spec import TreeSpec
 from bt_runtime.types import Json, Task, World
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill.needs import torch
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 LATEST, STEADY = "latest.pt", "steady.pt"  # STEADY: before the rate began to fall, from where a run can be prolonged

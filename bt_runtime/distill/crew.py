@@ -20,9 +20,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeVar
 
-from bt_runtime.child import spawning
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill.needs import torch
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project.child import spawning
 
 _PATIENCE = timedelta(days=1)  # while the first one encodes documents; a process that ends is noticed at once
 _FAREWELL = 10.0  # seconds in which a process ends by itself

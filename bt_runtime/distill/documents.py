@@ -12,7 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 SUFFIX = ".jsonl"

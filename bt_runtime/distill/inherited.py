@@ -8,11 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.diagnose import BtError, MissingExtra
 from bt_runtime.distill import tokenizer
 from bt_runtime.distill.needs import torch
 from bt_runtime.distill.network import Size
 from bt_runtime.distill.tokenizer import Tokenizer
+from bt_runtime.faults.diagnostic import BtError, MissingExtra
 
 SUFFIX = ".gguf"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bt_runtime.diagnose import MissingExtra
+from bt_runtime.faults.diagnostic import MissingExtra
 
 try:
     import numpy as np

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill.beginning import begin
 from bt_runtime.distill.needs import functional, nn, torch
+from bt_runtime.faults.diagnostic import BtError
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill.documents import Document
 from bt_runtime.distill.needs import np, torch
 from bt_runtime.distill.network import Network, Piece
 from bt_runtime.distill.tokenizer import Tokenizer
+from bt_runtime.faults.diagnostic import BtError
 
 
 class Parity(NamedTuple):

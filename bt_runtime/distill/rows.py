@@ -10,11 +10,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill import documents
 from bt_runtime.distill.documents import Document, digest
 from bt_runtime.distill.needs import np
 from bt_runtime.distill.tokenizer import Tokenizer
+from bt_runtime.faults.diagnostic import BtError
 
 HELD = 50  # one document of so many is held back, by its digest: the same ones whatever comes later
 _CHUNK = 2000  # documents that are encoded at once

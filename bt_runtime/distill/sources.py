@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill import documents, experiences, journals
 from bt_runtime.distill.documents import Document, digest
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.folder import journals as journals_in
 from bt_runtime.journal.layout import SUFFIX as JOURNAL
 

@@ -10,7 +10,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.diagnose import BtError, nearest
 from bt_runtime.distill import checkpoint, documents, gguf_file, inherited, parity, tokenizer
 from bt_runtime.distill.checkpoint import LATEST, State
 from bt_runtime.distill.documents import Document
@@ -18,6 +17,7 @@ from bt_runtime.distill.network import SIZES, Network, Size
 from bt_runtime.distill.rows import is_held
 from bt_runtime.distill.tokenizer import Tokenizer
 from bt_runtime.distill.training import Plan, Tell, Training
+from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.types import Json
 
 _HEARD = 6000  # documents that the tokenizer is trained on

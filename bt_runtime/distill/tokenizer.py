@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.diagnose import BtError, MissingExtra
 from bt_runtime.distill.documents import Document, digest
+from bt_runtime.faults.diagnostic import BtError, MissingExtra
 
 END = "<|end|>"  # ends every document, and fills rows up; token 0
 SMALLEST = 257  # every byte, and the end

@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill import checkpoint, documents, held, inherited
 from bt_runtime.distill.checkpoint import LATEST, STEADY, State
 from bt_runtime.distill.crew import ALONE, Crew, hired
@@ -20,6 +19,7 @@ from bt_runtime.distill.network import Network, Size
 from bt_runtime.distill.optimiser import Optimiser
 from bt_runtime.distill.rows import Batch, Rows, gather, packed, shuffled
 from bt_runtime.distill.tokenizer import Tokenizer
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 Tell = Callable[[str], None]

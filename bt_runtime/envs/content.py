@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bt_runtime import source
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language import source
 
 
 def read_yaml(path: Path) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, Literal, Protocol, cast
 
-from bt_runtime.diagnose import BtError, nearest
+from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.types import Task, World
 
 GROUP = "bt_runtime.worlds"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 
 MAGIC = b"BTCPP4-FileLogger2\x01"
 MOST = 0xFFFF  # nodes: their numbers have two bytes

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.diagnose import MissingExtra
+from bt_runtime.faults.diagnostic import MissingExtra
 
 TOPICS = {"status": "/bt/status", "blackboard": "/bt/blackboard", "write": "/bt/blackboard", "node": "/bt/nodes"}
 OTHERS = "/bt/events"

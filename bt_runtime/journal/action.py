@@ -14,8 +14,8 @@ from bt_runtime.journal.doubt import DONE, START, settle, verified
 from bt_runtime.journal.tape import Difference, Tape, failure, result_of
 from bt_runtime.journal.taped import TapedWorld
 from bt_runtime.journal.writer import Ticket
+from bt_runtime.language.manifest import Entry
 from bt_runtime.skills.activity import Ended, News, lingers
-from bt_runtime.skills.manifest import Entry
 from bt_runtime.types import Observation
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import folder, mark, sound
 from bt_runtime.journal.layout import FORMAT, HEAD, LONGEST, MARK, TABLES, End
 from bt_runtime.types import Json

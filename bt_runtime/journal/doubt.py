@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from bt_runtime.skills.manifest import Entry
-from bt_runtime.skills.sentence import Sentence
+from bt_runtime.language.manifest import Entry
+from bt_runtime.language.sentence import Sentence
 
 
 class Answer(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from bt_runtime.diagnose import BtError, nearest
+from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.journal import lock, mark
 from bt_runtime.journal.layout import SUFFIX
 

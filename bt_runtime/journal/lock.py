@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from weakref import WeakSet
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 
 PATIENCE = 0.5  # seconds: whoever only looks holds it for an instant
 _PAUSE = 0.005

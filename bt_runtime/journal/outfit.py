@@ -10,12 +10,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.importing import split
 from bt_runtime.llm.settings import STARTER, find_model, is_address, starter
+from bt_runtime.project.importing import split
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
-    from bt_runtime.runtime import Run, Tree
+    from bt_runtime.run.run import Run, Tree
 
 WHOLE = 32 * 2**20  # bytes of a file that are read wholly for its digest; of larger ones, parts
 _PART = 2**18

@@ -12,8 +12,8 @@ from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.diagnose import BtError, closing
 from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Halt, Line, Tick, Written, body
+from bt_runtime.faults.diagnostic import BtError, closing
 from bt_runtime.journal import ageing, codec, folder, mark, outfit, sources
 from bt_runtime.journal.action import TapedActivity, TapedInstant
 from bt_runtime.journal.doubt import entry_of
@@ -29,7 +29,7 @@ from bt_runtime.journal.taped import TapedClock
 from bt_runtime.journal.texts import Texts
 from bt_runtime.journal.trouble import BEST_EFFORT, POLICIES
 from bt_runtime.journal.writer import Writer
-from bt_runtime.skills.manifest import Entry
+from bt_runtime.language.manifest import Entry
 from bt_runtime.tree.node import RUNNING, path_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import codec, sources
 from bt_runtime.journal.layout import LONGEST, Event, NodeRow, TickRow
 from bt_runtime.types import Json

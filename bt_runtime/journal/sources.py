@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from bt_runtime import project
-from bt_runtime.schema.kind import Field, FieldType, Kind
-from bt_runtime.skills.manifest import Entry, skill_kind
+from bt_runtime.language.kinds.kind import Field, FieldType, Kind
+from bt_runtime.language.manifest import Entry, skill_kind
 from bt_runtime.types import Json
 
 

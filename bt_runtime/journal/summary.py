@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import door, folder, mark, sound
 from bt_runtime.journal.layout import End, head_sum
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from bt_runtime import project
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import OURS, open_suite
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import codec
 from bt_runtime.journal.tape import Tape
 from bt_runtime.journal.taped import TapedEpisodes, TapedModel, TapedOpening, TapedPerson, TapedWorld, callable_names
+from bt_runtime.language import manifest
+from bt_runtime.language.manifest import Entry
 from bt_runtime.llm.chat import keep
-from bt_runtime.skills import manifest
-from bt_runtime.skills.manifest import Entry
 from bt_runtime.types import Json, Task
 
 

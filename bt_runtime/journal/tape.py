@@ -10,7 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import codec
 from bt_runtime.journal.layout import Event
 from bt_runtime.journal.reading import Recording
@@ -20,8 +20,22 @@ from bt_runtime.types import Json
 
 ASKED = frozenset(
     {
-        "clock", "world", "ask", "answer", "begin", "done", "told", "seek", "found", "question", "reply", "open", "opened",
-        "news", "stopped", "instant",
+        "clock",
+        "world",
+        "ask",
+        "answer",
+        "begin",
+        "done",
+        "told",
+        "seek",
+        "found",
+        "question",
+        "reply",
+        "open",
+        "opened",
+        "news",
+        "stopped",
+        "instant",
     }  # fmt: skip
 )
 OUTSIDE = frozenset({"write", "change", "halt", "late"})  # what others did, between two ticks

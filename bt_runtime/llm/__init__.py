@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.diagnose import MissingExtra
+from bt_runtime.faults.diagnostic import MissingExtra
 
 if TYPE_CHECKING:
     from bt_runtime.llm.endpoint import Endpoint

@@ -6,7 +6,7 @@ import ipaddress
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 
 _HINT = "http://HOST:PORT or https://HOST, as in http://localhost:8080"
 

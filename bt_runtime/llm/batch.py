@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.context import DAMAGED, SEQUENCES, Aborted, Feed, NoRoom
 from bt_runtime.llm.job import Spent
 from bt_runtime.llm.prefix import PrefixTree

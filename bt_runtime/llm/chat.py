@@ -15,9 +15,9 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
-from bt_runtime import child
-from bt_runtime.diagnose import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.llm.template import CASES, LONGEST, SECONDS, SYSTEM, USER
+from bt_runtime.project import child
 
 _HOLES = 8  # times that a template may say a text
 _PATIENCE = 30.0  # seconds, on however busy a machine

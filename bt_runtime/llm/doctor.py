@@ -12,8 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from bt_runtime import child
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.address import parse
 from bt_runtime.llm.chat import Chat
 from bt_runtime.llm.fit import fit, free_memory, size
@@ -21,7 +20,7 @@ from bt_runtime.llm.header import Header, read_header
 from bt_runtime.llm.key import MODEL_VARIABLE, named
 from bt_runtime.llm.offload import Need, layers_that_fit
 from bt_runtime.llm.settings import Settings, default_threads, find_model, is_address, usable_cores
-from bt_runtime.project import PROJECT_FILE
+from bt_runtime.project import PROJECT_FILE, child
 
 _DRIVERS = (  # what a driver leaves on the machine, and the flag that builds llama.cpp for it
     ("NVIDIA", ("/dev/nvidia0", "/proc/driver/nvidia/version"), "-DGGML_CUDA=on"),

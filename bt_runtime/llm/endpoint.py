@@ -15,7 +15,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Literal, TypeVar
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import answer
 from bt_runtime.llm.answer import Unanswered
 from bt_runtime.llm.choice import ROOT, Mode, Trie, check_options, combine, search

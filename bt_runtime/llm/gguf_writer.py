@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from bt_runtime.diagnose import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError, MissingExtra
 
 TYPES = {"f32": 0, "f16": 1, "q8_0": 7}  # our name → the file type's number
 

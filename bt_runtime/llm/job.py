@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from itertools import count
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.batch import Batch, Known
 from bt_runtime.llm.task import Task
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.branches import choose
 from bt_runtime.llm.choice import Mode, check_options, combine
 from bt_runtime.llm.grammar import accepts

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import yaml
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.grammar import LETTER, any_of, literal
 from bt_runtime.types import Grammar
 

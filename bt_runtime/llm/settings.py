@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from bt_runtime import source, trust
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language import source
 from bt_runtime.llm.key import MODEL_VARIABLE
-from bt_runtime.project import PROJECT_FILE, find_root
+from bt_runtime.project import PROJECT_FILE, find_root, trust
 
 NO_MODEL = "no model is named"
 STARTER = "starter"  # the model that comes with the package; a file of that name is `./starter`

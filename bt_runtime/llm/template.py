@@ -10,7 +10,7 @@ import resource
 import sys
 from typing import Any
 
-from bt_runtime import orphan
+from bt_runtime.project import orphan
 
 SYSTEM, USER = "Qjsystemzvq", "Qjuserzvq"  # stand for the texts, and are looked for in what comes out
 SECONDS = 2  # of computing

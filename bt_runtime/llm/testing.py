@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
-from bt_runtime.diagnose import MissingExtra
+from bt_runtime.faults.diagnostic import MissingExtra
 from bt_runtime.llm.gguf_writer import Vocabulary, write
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"

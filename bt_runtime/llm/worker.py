@@ -19,8 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bt_runtime import orphan
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import offload, wire
 from bt_runtime.llm.batch import Batch
 from bt_runtime.llm.context import Context
@@ -32,6 +31,7 @@ from bt_runtime.llm.llama import Device, Weights, begin, devices
 from bt_runtime.llm.orders import Orders
 from bt_runtime.llm.settings import Settings, default_threads
 from bt_runtime.llm.task import Task
+from bt_runtime.project import orphan
 
 _BEAT = 0.5  # seconds between signs of life
 _EMBEDDED = 512  # tokens of a text that count for its embedding

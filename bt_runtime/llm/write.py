@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bt_runtime.diagnose import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.llm.grammar import SLICES, compile_for
 from bt_runtime.llm.llama import Weights
 from bt_runtime.llm.style import Style

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 
 APPLICATION = 0x62745F6D  # "bt_m", in the file's header: no other SQLite file is taken for a memory
 VERSION = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from bt_runtime.diagnose import BtError, nearest
+from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.memory.vector import OTHER, pack
 from bt_runtime.types import Embedder
 

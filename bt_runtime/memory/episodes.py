@@ -11,7 +11,7 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.memory import embedder as embedders
 from bt_runtime.memory.answer import Answer
 from bt_runtime.memory.cache import CELLS_FROM, Cache

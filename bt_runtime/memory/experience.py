@@ -12,7 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import get_args
 
-from bt_runtime.diagnose import BtError, Diagnostic, Faults, nearest
+from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults, nearest
 from bt_runtime.types import End, Json, Span
 
 # What a file of experiences may hold: a trajectory has some thousand characters, a goal one line.

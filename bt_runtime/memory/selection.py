@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.memory.draw import Draw
 from bt_runtime.memory.episodes import Episodes
 from bt_runtime.memory.experience import Experience

@@ -15,10 +15,10 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import IO
 
-from bt_runtime import child
-from bt_runtime.diagnose import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.memory.embedder import WIDEST
 from bt_runtime.memory.vector import OTHER
+from bt_runtime.project import child
 from bt_runtime.types import Json
 
 _LONGEST = 128 << 20  # bytes of one answer: a batch of the widest vectors fits

@@ -7,7 +7,7 @@ from contextlib import suppress
 from os import fsync
 from pathlib import Path
 
-from bt_runtime.diagnose import BtError, nearest
+from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.memory.experience import Experience, lines, read_jsonl
 from bt_runtime.project import find, names
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.memory.cells import SAMPLE, Cells, cell_count, draw_cells, nearest_cells
 from bt_runtime.memory.store import Kept, Store
 from bt_runtime.memory.vector import check_seals

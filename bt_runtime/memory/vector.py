@@ -10,7 +10,7 @@ from operator import mul
 from pathlib import Path
 from zlib import crc32
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 
 OTHER = "use another embedder, such as `hashing`"
 STEPS = 10**6  # scores are whole numbers of such steps; in the same step is a tie

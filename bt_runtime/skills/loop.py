@@ -17,7 +17,9 @@ JOIN = 1.0  # seconds that the end of a loop without work may take
 class Work:
     """A coroutine on a loop: begun there, told to stop there, and over when its last `finally` is."""
 
-    def __init__(self, work: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop, wake: Callable[[], None]) -> None:
+    def __init__(
+        self, work: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop, wake: Callable[[], None]
+    ) -> None:
         self.loop = loop
         self.end: Future[Any] = Future()
         self._work, self._wake = work, wake

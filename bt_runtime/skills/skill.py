@@ -16,9 +16,9 @@ import typing
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from bt_runtime.diagnose import BtError
-from bt_runtime.schema.kind import COMMON_NAMES, DATA_TYPES, Field, FieldType, Kind
-from bt_runtime.skills.manifest import REPEAT, Entry, careful, skill_kind
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.kinds.kind import COMMON_NAMES, DATA_TYPES, Field, FieldType, Kind
+from bt_runtime.language.manifest import REPEAT, Entry, careful, skill_kind
 
 if TYPE_CHECKING:
     from py_trees.common import Status
@@ -180,7 +180,9 @@ def _outputs(given: Mapping[str, Any], name: str, taken: set[str]) -> tuple[Fiel
             raise SkillError(f"an output of `{name}` is called `{output}`, which {why}", "rename it")
         known = type_ if type_ in DATA_TYPES else _TYPES.get(typing.get_origin(type_) or type_)
         if known is None and type_ is not Any:
-            raise SkillError(f"the output `{output}` of `{name}` has no type of a tree: {type_!r}", "str, int, float, …")
+            raise SkillError(
+                f"the output `{output}` of `{name}` has no type of a tree: {type_!r}", "str, int, float, …"
+            )
         found.append(Field(output, known or "any", writes=True, about=""))
     return tuple(found)
 

@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import NamedTuple
 
-from bt_runtime.diagnose import BtError, nearest
 from bt_runtime.events import Woken, Written
+from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.tree.stream import Stream
 from bt_runtime.types import Json
 

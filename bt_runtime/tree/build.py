@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 from py_trees.behaviour import Behaviour
 
-from bt_runtime.importing import resolve
-from bt_runtime.source.pause import PausedCollection
+from bt_runtime.language.source.pause import PausedCollection
+from bt_runtime.language.spec import NodeSpec, TreeSpec
+from bt_runtime.project.importing import resolve
 from bt_runtime.tree.blackboard import Scope
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.graft import discard_one
 from bt_runtime.tree.node import TRANSPARENT, Node, adopt
 from bt_runtime.tree.nodes.subtree import Subtree
-from bt_runtime.tree.spec import NodeSpec, TreeSpec
 
 
 def build(tree: TreeSpec, context: Context, scope: Scope) -> Behaviour:

@@ -19,9 +19,9 @@ from bt_runtime.tree.stream import Stream
 if TYPE_CHECKING:
     from py_trees.behaviour import Behaviour
 
+    from bt_runtime.language.spec import TreeSpec
     from bt_runtime.skills.activity import Activity
     from bt_runtime.tree.growth import Growth
-    from bt_runtime.tree.spec import TreeSpec
 
 
 _WOKEN = Woken()

@@ -15,14 +15,14 @@ from typing import Any
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.events import Applied, Ended, Halt, Slow, Started, Tick
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.loader import DEFAULT_CAPS, Loader
 from bt_runtime.tree import graft
 from bt_runtime.tree.blackboard import Blackboard
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.graft import Request
 from bt_runtime.tree.growth import Growth
-from bt_runtime.tree.loader import DEFAULT_CAPS, Loader
 from bt_runtime.tree.node import INVALID, RUNNING, adopt, halt, record_crash, segment_of
 from bt_runtime.tree.shape import Shape
 from bt_runtime.tree.watchdog import Watchdog
@@ -169,7 +169,9 @@ class Engine:
         more = self._recorded(self.root.status, [])
         if tick is None:
             return more if count else None
-        return tick._replace(status=more.status, changes=[*tick.changes, *more.changes], halts=[*tick.halts, *more.halts])
+        return tick._replace(
+            status=more.status, changes=[*tick.changes, *more.changes], halts=[*tick.halts, *more.halts]
+        )
 
     def halt(self, reason: str, by: str = "operator") -> int:
         """Tells everything that runs to stop, and returns when it was told; inside a tick, at that tick's end."""

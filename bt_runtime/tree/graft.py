@@ -8,8 +8,8 @@ from typing import Any
 from py_trees import composites
 from py_trees.behaviour import Behaviour
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.events import Applied, Halt, How
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.node import RUNNING, Node, halt, path_of, record_crash, segment_of
 from bt_runtime.tree.nodes.parent import Parent

@@ -21,12 +21,12 @@ from bt_runtime.tree.nodes.subtree import Subtree
 from bt_runtime.tree.shape import through
 
 if TYPE_CHECKING:
-    from bt_runtime.schema.kind import Registry
+    from bt_runtime.language.kinds.kind import Registry
+    from bt_runtime.language.loader import Loader
+    from bt_runtime.language.spec import NodeSpec, TreeSpec
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
     from bt_runtime.tree.engine import Engine
-    from bt_runtime.tree.loader import Loader
-    from bt_runtime.tree.spec import NodeSpec, TreeSpec
 
 
 class Owner(NamedTuple):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bt_runtime.diagnose import Diagnostic, Faults
-from bt_runtime.tree import ports
-from bt_runtime.tree.findings import did_you_mean
-from bt_runtime.tree.spec import Port, TreeSpec
+from bt_runtime.faults.diagnostic import Diagnostic, Faults
+from bt_runtime.language import ports
+from bt_runtime.language.findings import did_you_mean
+from bt_runtime.language.spec import Port, TreeSpec
 from bt_runtime.types import Json
 
 

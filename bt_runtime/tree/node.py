@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status as Status  # the package's own `Status` is this one
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.events import Crash, Halt
-from bt_runtime.schema.kind import DATA_TYPES
-from bt_runtime.tree import ports
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language import ports
+from bt_runtime.language.kinds.kind import DATA_TYPES
 from bt_runtime.tree.context import Context
 
 if TYPE_CHECKING:
+    from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
-    from bt_runtime.tree.spec import NodeSpec
 
 TRANSPARENT = "."  # the segment of a guarded node: its guard stands at the same path
 POLL = 0.02  # seconds between two looks at something that cannot say when it has finished

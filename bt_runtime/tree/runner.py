@@ -12,8 +12,8 @@ from typing import Any
 
 from py_trees.common import Status
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.events import Tick, Woken
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.clock import Alarm
 from bt_runtime.tree.engine import Engine
 from bt_runtime.tree.node import INVALID

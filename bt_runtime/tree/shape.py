@@ -7,8 +7,8 @@ from typing import Any
 
 from py_trees.behaviour import Behaviour
 
-from bt_runtime.diagnose import BtError, nearest
 from bt_runtime.events import Applied, Halt
+from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.tree import graft
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.graft import Refused, Request

@@ -6,8 +6,8 @@ from typing import Any
 
 from py_trees.behaviour import Behaviour
 
-from bt_runtime.expression.expression import Expression
-from bt_runtime.schema.kind import DATA_TYPES, NODE_TYPES
+from bt_runtime.language.expression.expression import Expression
+from bt_runtime.language.kinds.kind import DATA_TYPES, NODE_TYPES
 from bt_runtime.tree.node import Node
 from bt_runtime.view.plain import clipped
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.layout import NodeRow
-from bt_runtime.schema.registry import BUILT_IN
+from bt_runtime.language.kinds.registry import BUILT_IN
 from bt_runtime.tree.node import path_of
 from bt_runtime.types import Json
 from bt_runtime.view.event import Event
@@ -109,7 +109,7 @@ def _family(kind: str) -> str:
 
 def _described(head: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """What the nodes of the tree as it was written say, when this version can still load it."""
-    from bt_runtime.runtime import Run, load
+    from bt_runtime.run.run import Run, load
 
     try:
         tree = load(str(head["text"]) + "\n")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from types import TracebackType
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.events import Tick
-from bt_runtime.runtime import Run
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.run import Run
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.gate import Gate
 from bt_runtime.view.server import LOOPBACK, Server

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.diagnose import BtError
-from bt_runtime.diagnose_format import visible
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.format import visible
 from bt_runtime.journal.folder import is_live
 from bt_runtime.journal.layout import Event as Entry
 from bt_runtime.journal.layout import NodeRow, TickRow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bt_runtime.diagnose_format import visible
+from bt_runtime.faults.format import visible
 from bt_runtime.types import Json
 from bt_runtime.view.event import WORDS
 from bt_runtime.view.picture import Picture, Spot

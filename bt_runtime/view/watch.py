@@ -11,7 +11,7 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Line, Tick, WorldActed, Written, body
-from bt_runtime.runtime import Run
+from bt_runtime.run.run import Run
 from bt_runtime.tree.clock import RunClock
 from bt_runtime.tree.node import path_of
 from bt_runtime.types import Json

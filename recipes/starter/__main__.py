@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.settings import STARTER, starter
 from recipes.starter.teachers import course, shards
 

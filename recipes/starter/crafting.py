@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from bt_runtime.envs.textcraft.tasks import task_invented
 from bt_runtime.envs.textcraft.world import TextCraft
-from bt_runtime.runtime import Tree, load
+from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Task
 from recipes.starter.books import imagined
 from recipes.starter.exercise import Exercise, some

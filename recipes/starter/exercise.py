@@ -7,7 +7,7 @@ from random import Random
 from typing import NamedTuple
 
 from bt_runtime.distill.documents import Document
-from bt_runtime.runtime import Tree
+from bt_runtime.run.run import Tree
 from bt_runtime.types import Json, Model, Task, World
 from recipes.starter.lesson import Slips, Taught, Teacher, teach
 from recipes.starter.practice import Practised, practise

@@ -9,7 +9,7 @@ from random import Random
 from bt_runtime.agents.story import EXPAND
 from bt_runtime.distill.documents import Document
 from bt_runtime.envs.registry import open_world
-from bt_runtime.runtime import load
+from bt_runtime.run.run import load
 from recipes.starter.errand import meant
 from recipes.starter.exercise import Exercise, some
 from recipes.starter.homes import make_lesson_task

@@ -14,12 +14,12 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from bt_runtime.child import spawning
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill import documents
 from bt_runtime.distill.documents import Document
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import open_model
 from bt_runtime.llm.settings import usable_cores
+from bt_runtime.project.child import spawning
 from recipes.starter import crafting, guidance, housekeeping
 from recipes.starter.drills import drills
 from recipes.starter.exercise import Exercise, worth

@@ -14,8 +14,8 @@ from typing import Literal
 
 from bt_runtime.agents.prompt import system_text
 from bt_runtime.agents.story import ACT, EXPAND, THINK, Step
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.textcraft.recipes import Ingredient, counted
+from bt_runtime.faults.diagnostic import BtError
 from recipes.starter.scene import Scene, Wanted, read_bag, read_goal, read_scene
 from recipes.starter.seen import Seen
 from recipes.starter.work import Need, Work, survey, work_for

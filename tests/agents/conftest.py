@@ -12,7 +12,7 @@ import pytest
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.events import AGENT_EVENTS, NAMES, body
-from bt_runtime.runtime import Run
+from bt_runtime.run.run import Run
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Task, World
 

@@ -165,7 +165,7 @@ def test_examples_come_most_similar_first_and_a_memory_that_fails_costs_no_run(s
 
     class Broken:
         def ask(self, *_, **__):
-            from bt_runtime.diagnose import BtError
+            from bt_runtime.faults.diagnostic import BtError
 
             raise BtError("the store is gone")
 
@@ -216,7 +216,7 @@ def test_a_chat_template_without_a_system_role_gets_it_in_the_users_words_and_a_
     refusing = "{% if m.role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
     strict = "{% for m in messages %}" + refusing + "[{{ m.content }}]{% endfor %}"
     assert Prompt("S", "", "T", "").text(strict) == "[S\n\nT]"
-    from bt_runtime.diagnose import BtError
+    from bt_runtime.faults.diagnostic import BtError
 
     with pytest.raises(BtError, match="template"):
         Prompt("S", "", "T", "").text("{{ ''.__class__.__mro__[1].__subclasses__() }}")

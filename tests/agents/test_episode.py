@@ -13,9 +13,9 @@ from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.envs.textcraft.world import TextCraft
 from bt_runtime.journal.reading import Recording
-from bt_runtime.playback.replay import replay
-from bt_runtime.playback.resume import resume
-from bt_runtime.runtime import Run, load
+from bt_runtime.replay.replay import replay
+from bt_runtime.replay.resume import resume
+from bt_runtime.run.run import Run, load
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from bt_runtime.types import Task
 

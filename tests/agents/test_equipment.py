@@ -7,7 +7,7 @@ from oracles import growing
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
-from bt_runtime.runtime import Run
+from bt_runtime.run.run import Run
 from bt_runtime.testing import SUCCESS
 
 pytest.importorskip("numpy")

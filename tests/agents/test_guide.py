@@ -6,7 +6,7 @@ import pytest
 from test_guards import Room
 
 from bt_runtime.agents.prompt import guided, system_text
-from bt_runtime.plans.guide import Guide
+from bt_runtime.language.guide import Guide
 from bt_runtime.testing import FAILURE, SUCCESS
 
 rule = pytest.mark.rule

@@ -9,8 +9,8 @@ import pytest
 from bt_runtime.agents.budget import Budget
 from bt_runtime.agents.expansion import Situation, as_yaml, objections
 from bt_runtime.agents.plan_text import read_plan
-from bt_runtime.diagnose import BtError
-from bt_runtime.runtime import load
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.run import load
 from bt_runtime.testing import FAILURE
 
 ALLOWED = {

@@ -9,7 +9,7 @@ import pytest
 
 from bt_runtime.agents.expansion import as_yaml
 from bt_runtime.agents.plan_text import Act, Fail, Goal, Group, Unreadable, goals, read_plan
-from bt_runtime.runtime import load
+from bt_runtime.run.run import load
 
 
 def test_the_dialect_nests_control_nodes_subgoals_and_actions():

@@ -6,7 +6,7 @@ import pytest
 
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.events import AGENT_EVENTS, NAMES, body
-from bt_runtime.runtime import Run
+from bt_runtime.run.run import Run
 from bt_runtime.testing import RUNNING
 
 pytest.importorskip("llama_cpp")

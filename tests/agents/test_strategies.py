@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from oracles import acting, expanding, growing, parts_of, planning
 
-from bt_runtime import project, source
+from bt_runtime import project
 from bt_runtime.envs.registry import open_suite
-from bt_runtime.source import Listing, Mapping
+from bt_runtime.language import source
+from bt_runtime.language.source import Listing, Mapping
 from bt_runtime.testing import FAILURE, SUCCESS
 
 STRATEGIES = ("react", "reactree", "adapt", "plan_and_execute", "try_again", "reflexion", "lota")

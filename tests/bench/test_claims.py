@@ -8,9 +8,9 @@ import pytest
 
 from bt_runtime.bench.report.claims import Claim, Figure, read_claims
 from bt_runtime.bench.run.outcome import Outcome
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import open_suite
-from bt_runtime.runtime import load
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.run import load
 
 CLAIMS = read_claims()
 FIGURES = [(claim.name, figure) for claim in CLAIMS.claims.values() for figure in claim.figures]

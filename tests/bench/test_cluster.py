@@ -23,7 +23,7 @@ from bt_runtime.bench.run import results_file as ledger
 from bt_runtime.bench.run.backend import Local
 from bt_runtime.bench.run.evaluation import Again
 from bt_runtime.bench.run.outcome import Outcome
-from bt_runtime.diagnose import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from tests.bench.wander import HOW, SETUP, make_model, told, wandering
 
 # A lost node is noticed within seconds instead of a minute.

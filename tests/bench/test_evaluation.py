@@ -19,7 +19,7 @@ from bt_runtime.bench.run.case import Case, Setup, cases
 from bt_runtime.bench.run.evaluation import Again
 from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.bench.run.results_file import RESULTS, ResultsFile
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.clock import Manual
 from tests.bench.conftest import knowing, named, tasks_of
 

@@ -15,7 +15,7 @@ from bt_runtime.bench.cluster import bundle as bundle
 from bt_runtime.bench.cluster.bundle import Named, named, pack, unpack
 from bt_runtime.bench.cluster.node_runner import NodeRunner
 from bt_runtime.bench.run.case import Setup, Strategy, cases
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.memory.episodes import Episodes
 from bt_runtime.memory.experience import Experience
 from tests.bench.conftest import tasks_of

@@ -13,7 +13,7 @@ from bt_runtime.bench.report.page import page
 from bt_runtime.bench.report.study import Measured
 from bt_runtime.bench.run.case import Strategy
 from bt_runtime.bench.run.outcome import Outcome
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 
 MADE = {
     "date": "2030-01-02", "command": "btr eval claims --model m.gguf", "model": {"file": "m.gguf", "digest": "d" * 32},

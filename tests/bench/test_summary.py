@@ -15,7 +15,7 @@ from bt_runtime.bench.report.table import as_csv, in_words, table
 from bt_runtime.bench.run.evaluation import Again, open_folder, write_up
 from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.bench.run.results_file import RESULTS, ResultsFile
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 
 
 def told(strategy: str, number: int, success: bool, **more: object) -> Outcome:

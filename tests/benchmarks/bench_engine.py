@@ -17,8 +17,8 @@ import py_trees
 import yaml
 from rows import Row
 
-from bt_runtime.runtime import Run, load
-from bt_runtime.tree.loader import Caps
+from bt_runtime.language.loader import Caps
+from bt_runtime.run.run import Run, load
 
 WIDE = "version: 1\ntree: t\nroot:\n  {kind}:\n{children}"
 DEEP_CAPS = Caps(depth=2000)

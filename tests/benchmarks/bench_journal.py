@@ -13,8 +13,8 @@ from rows import Row
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
-from bt_runtime.playback.replay import replay
-from bt_runtime.runtime import Run, load
+from bt_runtime.replay.replay import replay
+from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 
 HZ = 100

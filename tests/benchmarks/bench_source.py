@@ -11,8 +11,8 @@ from pathlib import Path
 
 import yaml
 
-from bt_runtime.expression import Template, compile
-from bt_runtime.source import parse
+from bt_runtime.language.expression import Template, compile
+from bt_runtime.language.source import parse
 
 sys.path.insert(0, str(Path(__file__).parent))
 from rows import Row

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "view"))
 from browser import Browser, missing
 from scenes import wide_tree
 
-from bt_runtime.runtime import Run, load
+from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.view import Feed, View
 from bt_runtime.view.watch import Watch

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_runtime.config import SETTINGS, Settings, read_project
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.config import SETTINGS, Settings, read_project
 from tests.cli.conftest import Btr
 
 

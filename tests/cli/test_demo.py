@@ -22,11 +22,11 @@ from bt_runtime.cli.decisions import WIDTH, Decisions
 from bt_runtime.cli.face import FINE, Face, columns
 from bt_runtime.cli.goals import Goal, LiveGoals, goals, line
 from bt_runtime.cli.outline import outline
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.events import AGENT_EVENTS
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import settings
-from bt_runtime.runtime import Run, load
+from bt_runtime.run.run import Run, load
 from bt_runtime.types import Task
 from recipes.starter import house
 from recipes.starter.lesson import teach

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime import init
+from bt_runtime.project import init
 from tests.cli.conftest import Btr
 
 

@@ -21,7 +21,7 @@ from py_trees.common import Status
 from bt_runtime.cli.live import Live
 from bt_runtime.cli.outline import outline
 from bt_runtime.events import Line
-from bt_runtime.runtime import Run, load
+from bt_runtime.run.run import Run, load
 from tests.cli.conftest import tree
 from tests.cli.screen import Screen
 

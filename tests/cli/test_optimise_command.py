@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime.bench.optimise import plan_versions
+from bt_runtime.bench.optimise.plan_versions import Version
+from bt_runtime.bench.optimise.setup import Setup
 from bt_runtime.cli.optimise import command, evaluating, line
-from bt_runtime.optimise.setup import Setup
-from bt_runtime.plans import guide, shelf
-from bt_runtime.plans.guide import Guide
-from bt_runtime.plans.shelf import Version
+from bt_runtime.language import guide
+from bt_runtime.language.guide import Guide
 from tests.cli.conftest import Btr
 
 SCORED = Guide("1. Go.", {"training": {"reached": 1, "of": 4}, "validation": {"reached": 3, "of": 8}})
@@ -34,7 +35,7 @@ def test_with_a_real_model_every_version_is_kept_and_the_same_command_again_asks
     assert said.out.startswith("version  training  validation\n      0         -         0/2\n      1       0/2 ")
     assert "version 1: made from 2 tasks, 0 reached under the plan before" in said.err
     assert "btr run react --env textcraft --task 'depth 1' --set guide=textcraft-depth_1-5/0.md" in said.err
-    kept = shelf.versions(here / "plans" / "textcraft-depth_1-5")
+    kept = plan_versions.versions(here / "plans" / "textcraft-depth_1-5")
     assert [v.guide.header["model"] for v in kept] == ["micro.gguf"] * 2
     assert guide.parse(kept[1].guide.written()).diagnostics == ()
     assert btr("validate").code == 0

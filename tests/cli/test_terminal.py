@@ -13,9 +13,9 @@ import pytest
 from bt_runtime.cli import COMMANDS
 from bt_runtime.cli.color import GREEN, PLAIN
 from bt_runtime.cli.terminal import Door, escaped, guarded, json_text, raw
-from bt_runtime.diagnose_format import printed, visible
+from bt_runtime.faults.format import printed, visible
 from bt_runtime.memory.experience import Experience
-from bt_runtime.runtime import Run, load
+from bt_runtime.run.run import Run, load
 from bt_runtime.skills.skill import skill
 
 CODES = [

@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from bt_runtime import child, trust
-from bt_runtime.cli import COMMANDS, RUNNING
-from bt_runtime.diagnose import BtError, Faults
-from bt_runtime.runtime import Run, load
 from tests.test_child import SHADOWS
+
+from bt_runtime.cli import COMMANDS, RUNNING
+from bt_runtime.faults.diagnostic import BtError, Faults
+from bt_runtime.project import child, trust
+from bt_runtime.run.run import Run, load
 
 PAYLOAD = "import pathlib\nimport py_trees\n(pathlib.Path({mark!r}) / 'EXECUTED').write_text(__name__)\n"
 SKILLS = "version: 1\nskills: s\nkinds:\n  go: {impl: 's.py:go'}\n"

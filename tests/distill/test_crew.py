@@ -15,11 +15,11 @@ import pytest
 pytest.importorskip("torch", reason="needs the distill extra")
 pytest.importorskip("tokenizers", reason="needs the distill extra")
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill import checkpoint, tokenizer
 from bt_runtime.distill.checkpoint import LATEST
 from bt_runtime.distill.crew import hired
 from bt_runtime.distill.training import Plan
+from bt_runtime.faults.diagnostic import BtError
 from tests.distill.errands import errands
 from tests.distill.mates import dies, fails
 from tests.distill.test_training import PLAN, same, training, weights

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill.documents import Document, read, shards, write
+from bt_runtime.faults.diagnostic import BtError
 from tests.distill.errands import errands
 
 

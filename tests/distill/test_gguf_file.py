@@ -12,11 +12,11 @@ pytest.importorskip("llama_cpp", reason="needs the llm extra")
 
 from bt_runtime.agents.prompt import Prompt, agent_prompt
 from bt_runtime.agents.story import Step
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill import checkpoint, documents, inherited, parity, tokenizer
 from bt_runtime.distill.gguf_file import CHAT_TEMPLATE, write
 from bt_runtime.distill.network import Network, Size
 from bt_runtime.distill.stages import export, make, samples
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.header import read_header
 from bt_runtime.llm.model import LocalModel
 from bt_runtime.llm.settings import Settings

@@ -8,8 +8,8 @@ pytest.importorskip("torch", reason="needs the distill extra")
 
 import torch
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill.network import SIZES, Network, Piece, Size
+from bt_runtime.faults.diagnostic import BtError
 
 SMALL = Size(32, 2, 4, 2, 64, vocab=50, context=200)
 

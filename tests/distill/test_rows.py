@@ -9,9 +9,9 @@ import pytest
 pytest.importorskip("torch", reason="needs the distill extra")
 pytest.importorskip("tokenizers", reason="needs the distill extra")
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill import rows, tokenizer
 from bt_runtime.distill.documents import Document, read, write
+from bt_runtime.faults.diagnostic import BtError
 from tests.distill.errands import errands
 
 

@@ -10,16 +10,16 @@ import pytest
 pytest.importorskip("torch", reason="needs the distill extra")
 
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill import experiences, journals
 from bt_runtime.distill.documents import Document, read
 from bt_runtime.distill.gguf_file import CHAT_TEMPLATE
 from bt_runtime.distill.sources import gathered
 from bt_runtime.envs.registry import open_suite
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.folder import journals as journals_in
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.store import Store
-from bt_runtime.runtime import Run
+from bt_runtime.run.run import Run
 from bt_runtime.tree.clock import Manual
 
 

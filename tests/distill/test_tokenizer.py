@@ -6,9 +6,9 @@ import pytest
 
 pytest.importorskip("tokenizers", reason="needs the distill extra")
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill import tokenizer
 from bt_runtime.distill.documents import Document
+from bt_runtime.faults.diagnostic import BtError
 from tests.distill.errands import errand, errands
 
 

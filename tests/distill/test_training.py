@@ -16,12 +16,12 @@ pytest.importorskip("tokenizers", reason="needs the distill extra")
 
 import torch
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill import checkpoint, tokenizer
 from bt_runtime.distill.checkpoint import LATEST, STEADY
 from bt_runtime.distill.documents import write
 from bt_runtime.distill.network import SIZES
 from bt_runtime.distill.training import Plan, Training, mixes
+from bt_runtime.faults.diagnostic import BtError
 from tests.distill.errands import errands
 
 pytestmark = pytest.mark.usefixtures("one_core")

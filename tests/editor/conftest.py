@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime import generated
+from bt_runtime.language.emit import generated
 from tests.editor.lsp import Server
 
 ROOT = Path(__file__).parents[2]

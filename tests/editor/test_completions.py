@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bt_runtime import generated
-from bt_runtime.schema.kind import COMMON
+from bt_runtime.language.emit import generated
+from bt_runtime.language.kinds.kind import COMMON
 from tests.editor.lsp import Server
 
 pytestmark = pytest.mark.editor

@@ -6,10 +6,10 @@ from itertools import count
 
 import pytest
 
-from bt_runtime.schema.registry import BUILT_IN
+from bt_runtime.language.kinds.registry import BUILT_IN
 from tests.editor.conftest import MANIFEST
 from tests.editor.lsp import Server
-from tests.schema.samples import tree_text
+from tests.language.kinds.samples import tree_text
 
 pytestmark = pytest.mark.editor
 HEAD = "# yaml-language-server: $schema=tree.schema.json\nversion: 1\ntree: t\nskills: [depot]\nroot:\n"

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 import yaml
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.content import entries, many, part, read_yaml, texts, words
 from bt_runtime.envs.house.catalogue import Catalogue, read_catalogue
 from bt_runtime.envs.house.chores import read_chores
@@ -18,6 +17,7 @@ from bt_runtime.envs.house.home_file import read_home
 from bt_runtime.envs.house.rulebook import read_rulebook
 from bt_runtime.envs.house.tasks import read_errands
 from bt_runtime.envs.textcraft.book_file import read_book
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project import packaged
 
 

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from bt_runtime.envs.registry import open_suite
+from bt_runtime.language.sentence import Sentence
 from bt_runtime.project import packaged
-from bt_runtime.skills.sentence import Sentence
 
 RESERVED = {"name", "when", "unless", "on_success", "on_failure", "on_halt"}
 

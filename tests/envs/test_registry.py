@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import open_suite, open_world, suite_names
+from bt_runtime.faults.diagnostic import BtError
 
 
 def test_our_worlds_are_known_by_name() -> None:

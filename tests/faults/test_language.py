@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.tree.findings import MOST
-from bt_runtime.tree.loader import Caps, Loader
+from bt_runtime.language.findings import MOST
+from bt_runtime.language.loader import Caps, Loader
 
 HERE = Path(__file__).parent
 FILES = sorted((HERE / "language").glob("*.yaml"))
@@ -35,7 +35,12 @@ def test_there_are_at_least_thirty_files_at_fault() -> None:
 def test_every_code_of_the_language_has_a_file_at_fault() -> None:
     """Those that are given by a run rather than by the loader have tests of their own."""
     root = HERE.parents[1] / "bt_runtime"
-    sources = [*root.glob("tree/**/*.py"), *root.glob("skills/*.py")]
+    sources = [
+        *root.glob("language/*.py"),
+        *root.glob("language/checks/*.py"),
+        *root.glob("tree/**/*.py"),
+        *root.glob("skills/*.py"),
+    ]
     used = {code for path in sources for code in re.findall(r'"(BT0\d\d)"', path.read_text("utf-8"))}
     shown = {code for path in FILES for code, *_ in EXPECTED.findall(path.read_text("utf-8"))}
     assert used - shown == {"BT046"}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from bt_runtime import explain
-from bt_runtime.diagnose import Diagnostic
-from bt_runtime.diagnose_format import FORMATS, render
-from bt_runtime.expression import ExpressionError, Template, compile
-from bt_runtime.source import Listing, Mapping, Node, Scalar, parse
-from bt_runtime.tree.loader import Loader
+from bt_runtime.faults import explain
+from bt_runtime.faults.diagnostic import Diagnostic
+from bt_runtime.faults.format import FORMATS, render
+from bt_runtime.language.expression import ExpressionError, Template, compile
+from bt_runtime.language.loader import Loader
+from bt_runtime.language.source import Listing, Mapping, Node, Scalar, parse
 
 LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 CODES = frozenset(explain.codes())

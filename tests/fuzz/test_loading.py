@@ -8,14 +8,14 @@ import time
 
 import pytest
 
-from bt_runtime.diagnose import Faults
-from bt_runtime.schema.registry import BUILT_IN
-from bt_runtime.skills import manifest
-from bt_runtime.source.text import LINE_BREAK
-from bt_runtime.tree.loader import Loader
+from bt_runtime.faults.diagnostic import Faults
+from bt_runtime.language import manifest
+from bt_runtime.language.kinds.registry import BUILT_IN
+from bt_runtime.language.loader import Loader
+from bt_runtime.language.source.text import LINE_BREAK
 from tests.fuzz.mutate import SEEDS, documents
-from tests.schema.bend import bend
-from tests.schema.samples import tree_data, tree_text
+from tests.language.kinds.bend import bend
+from tests.language.kinds.samples import tree_data, tree_text
 
 EXAMPLES = tuple(tree_text(kind.example) for kind in BUILT_IN)
 SKILLS = (

@@ -43,7 +43,7 @@ def test_what_is_mutated_is_sound_before() -> None:
 
 
 def test_the_same_seed_gives_the_same_documents_and_most_are_faulty() -> None:
-    from bt_runtime.source import parse
+    from bt_runtime.language.source import parse
 
     first, second = list(documents(300, 7)), list(documents(300, 7))
     assert first == second

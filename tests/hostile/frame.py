@@ -55,7 +55,7 @@ class Running(NamedTuple):
     began: float
 
 
-COLD = ("bt_runtime.distill", "bt_runtime.llm.worker", "bt_runtime.bench", "bt_runtime.optimise")
+COLD = ("bt_runtime.distill", "bt_runtime.llm.worker", "bt_runtime.bench", "bt_runtime.bench.optimise")
 
 
 def warmed() -> None:

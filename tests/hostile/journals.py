@@ -54,7 +54,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 
 
 def of_a_tree(folder: Path) -> Path:
-    from bt_runtime.runtime import Run, load
+    from bt_runtime.run.run import Run, load
     from bt_runtime.tree.clock import Manual
 
     with Run(load(TREE), inputs={"rooms": ["kitchen", "hall", "attic"]}, clock=Manual(), journal=folder) as run:
@@ -66,7 +66,7 @@ def of_an_agent(folder: Path, whole: bool = False) -> Path:
     """Cut off, so that there is something to resume, or to its end."""
     from bt_runtime.agents.scripted import ScriptedModel
     from bt_runtime.envs.registry import open_suite
-    from bt_runtime.runtime import Run
+    from bt_runtime.run.run import Run
     from bt_runtime.tree.clock import Manual
     from tests.journal import errand
 

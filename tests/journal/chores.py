@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.journal.reading import Recording
-from bt_runtime.playback.resume import resume
-from bt_runtime.runtime import Run, load
+from bt_runtime.replay.resume import resume
+from bt_runtime.run.run import Run, load
 from bt_runtime.skills.skill import Skill, kind_of, skill
 from bt_runtime.tree.node import RUNNING, SUCCESS
 

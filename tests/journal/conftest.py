@@ -11,7 +11,7 @@ import pytest
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.journal.reading import Recording
-from bt_runtime.runtime import Run, load
+from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from tests.journal import errand
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.store import Limits
-from bt_runtime.runtime import Run, Tree, load
+from bt_runtime.run.run import Run, Tree, load
 from bt_runtime.skills.skill import Skill, skill
 from bt_runtime.tree.node import SUCCESS
 

@@ -18,15 +18,15 @@ from bt_runtime.journal.store import Store
 from bt_runtime.journal.writer import Writer
 from bt_runtime.memory.notebook import Notebook
 from bt_runtime.memory.store import Store as Memory
-from bt_runtime.playback import again, resume
-from bt_runtime.runtime import Run
+from bt_runtime.replay import rebuild, resume
+from bt_runtime.run.run import Run
 from bt_runtime.tree.engine import Engine
 from tests.journal import chores, errand
 
 WATCHED: tuple[tuple[Any, str], ...] = (
     (Writer, "event"), (Writer, "soon"), (Store, "__init__"), (Store, "commit"), (Store, "cut"), (Store, "close"),
     (Lock, "__init__"), (Lock, "release"), (Recorder, "_goes_on"), (Recorder, "verdict"), (Recorder, "finished"),
-    (Notebook, "close"), (Memory, "add"), (Run, "graft"), (Engine, "shutdown"), (again, "outside"),
+    (Notebook, "close"), (Memory, "add"), (Run, "graft"), (Engine, "shutdown"), (rebuild, "outside"),
     (resume, "_catch_up"), (errand.Site, "act"), (errand.Site, "save"), (chores, "leave"),
 )  # fmt: skip
 

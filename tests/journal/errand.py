@@ -11,8 +11,8 @@ from typing import Any
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
-from bt_runtime.playback.resume import resume
-from bt_runtime.runtime import Run
+from bt_runtime.replay.resume import resume
+from bt_runtime.run.run import Run
 from bt_runtime.types import Observation, Task
 
 PARTS = 3

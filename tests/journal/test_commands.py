@@ -11,7 +11,7 @@ import pytest
 from bt_runtime.cli import main
 from bt_runtime.journal import folder
 from bt_runtime.journal.reading import Recording
-from bt_runtime.runtime import Run, load
+from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from tests.journal.mutations import HOSTILE, made
 from tests.journal.test_replay import rewrite

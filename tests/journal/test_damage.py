@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import open_suite
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import rebuilt
 from bt_runtime.journal.reading import DECIDED, Recording
 from bt_runtime.journal.rebuilt import rebuild
 from bt_runtime.journal.store import Limits
-from bt_runtime.playback.replay import replay
-from bt_runtime.playback.resume import CannotResume, resume
-from bt_runtime.runtime import Run
+from bt_runtime.replay.replay import replay
+from bt_runtime.replay.resume import CannotResume, resume
+from bt_runtime.run.run import Run
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import SUCCESS
 from tests.journal import errand

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime import trust
 from bt_runtime.cli import main
 from bt_runtime.journal import sources
 from bt_runtime.journal.layout import head_sum
-from bt_runtime.playback.replay import replay
-from bt_runtime.runtime import Run, load
+from bt_runtime.project import trust
+from bt_runtime.replay.replay import replay
+from bt_runtime.run.run import Run, load
 
 PAYLOAD = "import pathlib, py_trees\npathlib.Path({mark!r}).touch()\nclass X(py_trees.behaviours.Success):\n    pass\n"
 PLAIN = "version: 1\ntree: t\nroot:\n  sequence: [log: hello]\n"

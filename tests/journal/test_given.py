@@ -18,8 +18,8 @@ from bt_runtime.journal import outfit
 from bt_runtime.journal.reading import Recording
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.store import Store
-from bt_runtime.playback.resume import CannotResume, resume
-from bt_runtime.runtime import Run, load
+from bt_runtime.replay.resume import CannotResume, resume
+from bt_runtime.run.run import Run, load
 from bt_runtime.skills.skill import skill
 from bt_runtime.tree.clock import Manual
 from tests.journal.test_resume import abandoned

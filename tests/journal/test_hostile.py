@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.cli import main
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.lines import lines
 from bt_runtime.journal.reading import Recording
 from tests.journal import mutations
@@ -76,7 +76,7 @@ def test_every_value_of_every_table_is_covered(whole, statement):
 
 WRITER = """
 import sys, threading
-from bt_runtime.runtime import Run, load
+from bt_runtime.run.run import Run, load
 from bt_runtime.journal.record import Recorder
 tree = load("version: 1\\ntree: t\\nblackboard:\\n  n: {type: integer, default: 0}\\n"
             "root: {repeat: {times: 1000000, child: {set: {n: '{n + 1}'}}}}\\n")

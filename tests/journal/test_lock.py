@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import folder, lock
 from bt_runtime.journal.lock import Lock, is_held
-from bt_runtime.playback.resume import resume
-from bt_runtime.runtime import Run, load
+from bt_runtime.replay.resume import resume
+from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
-from bt_runtime.playback.replay import replay
-from bt_runtime.playback.resume import resume
+from bt_runtime.replay.replay import replay
+from bt_runtime.replay.resume import resume
 from bt_runtime.tree.node import SUCCESS
 from tests.journal import deeds
 from tests.journal.disk import Call, Disk, calls, shim

@@ -15,8 +15,8 @@ from bt_runtime.journal.reading import Recording
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.notebook import Notebook
 from bt_runtime.memory.store import Store
-from bt_runtime.playback.resume import finished, resume
-from bt_runtime.runtime import Run
+from bt_runtime.replay.resume import finished, resume
+from bt_runtime.run.run import Run
 from bt_runtime.tree.clock import Manual
 from tests.journal.test_resume import abandoned
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.layout import Event, checksum, head_sum
 from bt_runtime.journal.reading import Recording
-from bt_runtime.playback.keepsake import write_test
-from bt_runtime.playback.replay import replay
+from bt_runtime.replay.regression_test import write_test
+from bt_runtime.replay.replay import replay
 from bt_runtime.skills.skill import Skill, skill
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 from tests.journal.conftest import read

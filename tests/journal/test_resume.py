@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
-from bt_runtime.playback.replay import replay
-from bt_runtime.playback.resume import CannotResume, resume
-from bt_runtime.runtime import Run, load
+from bt_runtime.replay.replay import replay
+from bt_runtime.replay.resume import CannotResume, resume
+from bt_runtime.run.run import Run, load
 from bt_runtime.skills.skill import Skill, skill
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import ageing, codec, folder
 from bt_runtime.journal.layout import HEAD
 from bt_runtime.journal.lines import lines
@@ -22,9 +22,9 @@ from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.store import Limits, Store
 from bt_runtime.journal.texts import Texts, Whole
 from bt_runtime.journal.writer import Writer
-from bt_runtime.playback.replay import replay
-from bt_runtime.playback.resume import CannotResume, resume
-from bt_runtime.runtime import Run, load
+from bt_runtime.replay.replay import replay
+from bt_runtime.replay.resume import CannotResume, resume
+from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Choice, Observation
 from tests.journal.conftest import read

@@ -10,9 +10,9 @@ import pytest
 from bt_runtime.journal.layout import Event
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.tape import in_order
-from bt_runtime.playback.replay import replay
-from bt_runtime.playback.resume import resume
-from bt_runtime.runtime import Run, load
+from bt_runtime.replay.replay import replay
+from bt_runtime.replay.resume import resume
+from bt_runtime.run.run import Run, load
 from bt_runtime.skills.skill import skill
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import SUCCESS

@@ -12,12 +12,12 @@ import pytest
 
 pytest.importorskip("jinja2")
 
-from bt_runtime import child
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import testing
 from bt_runtime.llm.chat import Chat, _parted, keep, recalled
 from bt_runtime.llm.header import read_header
 from bt_runtime.llm.settings import starter
+from bt_runtime.project import child
 
 TURNS = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant"
 

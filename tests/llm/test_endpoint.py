@@ -17,7 +17,7 @@ import pytest
 
 pytest.importorskip("llguidance", reason="needs the llm extra")
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.endpoint import Endpoint
 from bt_runtime.llm.job import Cancelled
 from bt_runtime.types import Grammar

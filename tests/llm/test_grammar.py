@@ -9,7 +9,7 @@ import yaml
 
 pytest.importorskip("llguidance", reason="needs the llm extra")
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.grammar import accepts, line, sentences
 from bt_runtime.llm.plans import Budget, Field, Kind, bare, expansion
 from bt_runtime.types import Grammar

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.fit import fit
 from bt_runtime.llm.header import read_header
 from bt_runtime.llm.settings import Settings

@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("llguidance", reason="needs the llm extra")
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.endpoint import TOKEN_BYTES, Endpoint
 from bt_runtime.llm.request import WHOLE
 from bt_runtime.types import Choice, Grammar, Writing

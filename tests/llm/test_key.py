@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from bt_runtime.cli import main
-from bt_runtime.config import Settings
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import doctor, key, open_model
 from bt_runtime.llm.address import parse
 from bt_runtime.llm.endpoint import Endpoint
 from bt_runtime.llm.key import Key, key_for
+from bt_runtime.run.config import Settings
 
 KEY = "sk-secret-0123456789"
 HERE, THERE = "http://127.0.0.1:8080", "https://api.example.com/v1"

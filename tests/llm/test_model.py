@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.job import Cancelled
 from bt_runtime.llm.testing import MICRO, make_gguf
 from bt_runtime.types import Grammar

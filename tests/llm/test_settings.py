@@ -5,7 +5,7 @@ import math
 import pytest
 
 from bt_runtime import llm
-from bt_runtime.diagnose import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.llm import settings
 from bt_runtime.llm.endpoint import Endpoint
 from bt_runtime.llm.header import read_header

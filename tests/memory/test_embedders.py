@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.diagnose import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.memory.embedder import embed_packed, name_of, open_embedder
 from bt_runtime.memory.hashing import Hashing, _say_once
 from bt_runtime.memory.modelled import Modelled

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.memory import reactree
 from bt_runtime.memory.working import WorkingMemory
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.memory.episodes import Episodes
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.reembed import reembed
@@ -192,7 +192,7 @@ def test_a_write_protected_store_says_so(remember: Make, lived: Make, tmp_path: 
 
 FILL = """
 import resource, signal, sys
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.memory.episodes import Episodes
 from bt_runtime.memory.experience import Experience
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -9,7 +9,7 @@ import pytest
 
 from bt_runtime.agents.story import EXPAND
 from bt_runtime.envs.house.suite import SUITE, load_content
-from bt_runtime.runtime import load
+from bt_runtime.run.run import load
 from recipes.starter.errand import understood
 from recipes.starter.homes import make_home, make_lesson_task, outline
 from recipes.starter.house import teacher

@@ -11,8 +11,8 @@ import pytest
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import ACT, EXPAND
-from bt_runtime.diagnose import BtError
 from bt_runtime.distill import documents
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.settings import starter
 from recipes.starter import crafting, housekeeping
 from recipes.starter.exercise import Exercise, worth

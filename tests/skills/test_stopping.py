@@ -255,7 +255,7 @@ def test_what_a_function_in_a_thread_uses_is_free_when_it_has_returned():
 
 
 def test_a_recorded_run_that_waited_until_something_had_stopped_comes_again(tmp_path):
-    from bt_runtime.playback.replay import replay
+    from bt_runtime.replay.replay import replay
 
     server = Server()
     header = "blackboard: {obstacle: {type: boolean, default: false}}"

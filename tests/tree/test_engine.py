@@ -9,7 +9,7 @@ import py_trees
 import pytest
 
 from bt_runtime import Run, Skill, load, skill
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.testing import FAILURE, INVALID, RUNNING, SUCCESS, Double, Script, after
 from bt_runtime.tree.node import Node, NodeError
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bt_runtime.runtime import Run, load
+from bt_runtime.language.loader import Caps
+from bt_runtime.run.run import Run, load
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
-from bt_runtime.tree.loader import Caps
 from bt_runtime.tree.node import INVALID
 from bt_runtime.tree.nodes.for_all import AT_ONCE
 

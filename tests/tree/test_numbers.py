@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from bt_runtime.runtime import Run, load
+from bt_runtime.run.run import Run, load
 from bt_runtime.testing import FAILURE, RUNNING
 from bt_runtime.tree.clock import LONGEST, Alarm, Manual, Monotonic
 

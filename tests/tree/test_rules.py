@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from bt_runtime.schema.registry import BUILT_IN
+from bt_runtime.language.kinds.registry import BUILT_IN
 
 
 def named_rules() -> set[tuple[str, int]]:

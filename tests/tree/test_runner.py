@@ -12,7 +12,7 @@ import threading
 import pytest
 
 from bt_runtime import Run, Skill, load, skill
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.testing import FAILURE, INVALID, RUNNING, SUCCESS, after
 from bt_runtime.tree.clock import Alarm, Manual, Simulated
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bt_runtime.tree.loader import Loader
+from bt_runtime.language.loader import Loader
 
 LAYERS = 40
 

@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 from bt_runtime.events import Tick
-from bt_runtime.runtime import Run, load
+from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 
 TREE = "version: 1\ntree: t\nroot:\n  repeat:\n    times: 3\n    child:\n      sequence:\n        - succeed: {}\n" \

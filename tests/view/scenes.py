@@ -13,7 +13,7 @@ from oracles import acting, growing
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
-from bt_runtime.runtime import Run, load
+from bt_runtime.run.run import Run, load
 
 
 def house_run(seed: int = 11, polls: int = 0, **options: Any) -> Run:

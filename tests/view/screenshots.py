@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from browser import Browser
 from scenes import craft_run, house_run, wide_tree
 
-from bt_runtime.runtime import Run, load
+from bt_runtime.run.run import Run, load
 from bt_runtime.view import Feed, View
 from bt_runtime.view.page import whole
 from bt_runtime.view.watch import Watch

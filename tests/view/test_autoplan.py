@@ -7,13 +7,13 @@ from contextlib import ExitStack
 from test_picture import as_it_is, as_shown
 
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.optimise.loop import optimise
-from bt_runtime.optimise.setup import Setup, draw
+from bt_runtime.bench.optimise.loop import optimise
+from bt_runtime.bench.optimise.setup import Setup, draw
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.recorded import events_of
 from bt_runtime.view.watch import Watch
-from tests.optimise.learner import KNOWS, Learner
+from tests.bench.optimise.learner import KNOWS, Learner
 
 SETUP = Setup("textcraft", "depth 1", batch=2, validation=1, seed=1)
 

@@ -10,7 +10,7 @@ from browser import Browser, missing
 from scenes import HOSTILE, craft_run, hostile_run, house_run, wide_tree
 from test_picture import as_it_is
 
-from bt_runtime.runtime import Run, load
+from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.view import Feed, View
 from bt_runtime.view.page import whole

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scenes import house_run, wide_tree
 
 from bt_runtime.events import Line
-from bt_runtime.runtime import Run, load
+from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import path_of
 from bt_runtime.view.event import SIGNS

@@ -12,8 +12,8 @@ from scenes import craft_run, house_run
 from test_picture import as_it_is, as_shown
 
 from bt_runtime.cli import main
-from bt_runtime.diagnose import BtError
-from bt_runtime.runtime import Run, load
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.view.event import SIGNS
 from bt_runtime.view.feed import Feed

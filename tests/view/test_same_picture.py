@@ -10,8 +10,8 @@ import pytest
 from scenes import house_run
 from test_picture import as_it_is, as_shown
 
-from bt_runtime.diagnose import BtError
-from bt_runtime.runtime import Run, load
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.view.event import Event
 from bt_runtime.view.feed import Feed

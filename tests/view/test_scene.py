@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from scenes import HOSTILE, craft_run, house_run
 
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.runtime import Run
+from bt_runtime.run.run import Run
 from bt_runtime.testing import SUCCESS
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Observation

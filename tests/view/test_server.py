@@ -14,8 +14,8 @@ from contextlib import ExitStack
 import pytest
 from scenes import house_run
 
-from bt_runtime.diagnose import BtError
-from bt_runtime.runtime import Run, load
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.view import Feed, View
 from bt_runtime.view.server import Busy, Server

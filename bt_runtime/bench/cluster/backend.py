@@ -8,12 +8,12 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from bt_runtime import child
 from bt_runtime.bench.cluster.bundle import Named, pack
 from bt_runtime.bench.cluster.ray_actor import TRIES, Hosts, Unfit, asked, on
 from bt_runtime.bench.run.case import Case, Setup
 from bt_runtime.bench.run.outcome import Outcome
-from bt_runtime.diagnose import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.project import child
 
 LOCAL = "local"
 PLACES = "node:__internal_implicit_resource_bt_runtime"  # each node has one: how Ray is told "so many a node"

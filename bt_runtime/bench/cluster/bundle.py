@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from bt_runtime import project
 from bt_runtime.bench.run.case import Setup, Strategy
 from bt_runtime.bench.run.provenance import file_digest, of_tree, versions
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import sources
+from bt_runtime.language.reach import is_module, read_allowed
 from bt_runtime.llm.settings import Settings, is_address
-from bt_runtime.reach import is_module, read_allowed
-from bt_runtime.runtime import Tree, load
+from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Json
 
 CONTENT: tuple[project.Folder, ...] = ("trees", "skills", "envs")

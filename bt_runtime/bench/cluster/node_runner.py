@@ -14,7 +14,7 @@ from bt_runtime.bench.cluster.bundle import Bundle, unpack
 from bt_runtime.bench.run.backend import Intake, Local
 from bt_runtime.bench.run.case import Case
 from bt_runtime.bench.run.outcome import Outcome
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 
 
 class NodeRunner:

@@ -15,7 +15,7 @@ from bt_runtime.bench.cluster.bundle import Bundle, Named
 from bt_runtime.bench.cluster.node_runner import NodeRunner
 from bt_runtime.bench.run.case import Case
 from bt_runtime.bench.run.outcome import Outcome
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 
 TRIES = 8  # how often a call is made again when what it was made on is lost
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.bench.run.case import Strategy
-from bt_runtime.diagnose import BtError, nearest
 from bt_runtime.envs.content import read_yaml
+from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.types import Json
 
 OURS = Path(__file__).with_name("claims.yaml")

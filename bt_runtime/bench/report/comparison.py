@@ -10,7 +10,7 @@ from typing import NamedTuple
 from bt_runtime.bench.report.statistics import Estimate, bootstrap, mcnemar
 from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.bench.run.results_file import outcomes, read_setup
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 MEANS = ("steps", "decisions", "calls", "seconds")

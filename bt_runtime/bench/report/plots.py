@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.bench.report.summary import Group
-from bt_runtime.diagnose import MissingExtra
+from bt_runtime.faults.diagnostic import MissingExtra
 
 SIZE, DOTS = (6.4, 4.0), 150
 

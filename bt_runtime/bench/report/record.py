@@ -15,7 +15,7 @@ from bt_runtime.bench.report.claims import Claim, Claims
 from bt_runtime.bench.report.finding import Finding, find, from_json
 from bt_runtime.bench.report.study import Measured
 from bt_runtime.bench.report.summary import groups
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 Record = dict[str, Any]

@@ -22,7 +22,7 @@ from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.bench.run.source import Source, Wanted, find
 from bt_runtime.bench.run.training import train
 from bt_runtime.journal.record import versions
-from bt_runtime.runtime import load
+from bt_runtime.run.run import load
 from bt_runtime.types import Json
 
 NO_DATA = "the outside data is not here: name its folder with --data or BTR_DATA"

@@ -11,7 +11,7 @@ from bt_runtime.bench.run.episode import Episode
 from bt_runtime.bench.run.metered_model import counted
 from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.bench.run.readonly_memory import ReadonlyMemories, ReadonlyMemory
-from bt_runtime.runtime import Tree, load
+from bt_runtime.run.run import Tree, load
 from bt_runtime.tree.clock import Alarm, Monotonic, RunClock
 from bt_runtime.types import Model
 

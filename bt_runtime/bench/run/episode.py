@@ -16,7 +16,7 @@ from bt_runtime.bench.run.metered_model import MeteredModel, Tally
 from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.envs.registry import open_world
 from bt_runtime.events import Woken
-from bt_runtime.runtime import Run, Tree
+from bt_runtime.run.run import Run, Tree
 from bt_runtime.tree.clock import RunClock
 from bt_runtime.types import Model, Wake, World
 

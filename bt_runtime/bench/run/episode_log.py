@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from py_trees.common import Status
 
 from bt_runtime.agents.surroundings import RECALL
-from bt_runtime.diagnose import BtError
 from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEnded, AgentEvent, SkillEnded, body
-from bt_runtime.runtime import Run
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.run import Run
 from bt_runtime.types import Observation
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from bt_runtime import project
 from bt_runtime.bench.run.case import Setup, Strategy
 from bt_runtime.journal import record, sources
-from bt_runtime.runtime import Tree
+from bt_runtime.run.run import Tree
 from bt_runtime.types import Json, Task
 
 _CHUNK = 1 << 20

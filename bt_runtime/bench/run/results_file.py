@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.bench.run.outcome import Outcome, from_json
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 SETUP, RESULTS, TRAINED = "setup.json", "results.jsonl", "train.jsonl"

@@ -10,8 +10,8 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import Split, Suite, open_suite, suite_names
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json, Task
 
 FORMATS = (

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.diagnose import BtError, nearest
 from bt_runtime.envs.content import entries, part, read_yaml, texts, words
+from bt_runtime.faults.diagnostic import BtError, nearest
 
 MOST = 100  # things of one kind in a home
 _WORDS = ("seen", "opens", "into", "onto", "switch", "guarded", "wide")

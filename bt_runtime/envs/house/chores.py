@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.content import entries, read_yaml, texts, words
 from bt_runtime.envs.house.catalogue import Catalogue
 from bt_runtime.envs.house.layout import House
 from bt_runtime.envs.house.rules import PROCESSES, Rule, Rules, as_data
 from bt_runtime.envs.house.tasks import Errand, make_task
 from bt_runtime.envs.phrases import article, capital, filled
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task
 
 

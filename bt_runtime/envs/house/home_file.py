@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from bt_runtime.diagnose import BtError, nearest
 from bt_runtime.envs.content import read_yaml, words
 from bt_runtime.envs.house.catalogue import Catalogue, Furniture
 from bt_runtime.envs.house.layout import Fixture, House, Room, along_walls, build
+from bt_runtime.faults.diagnostic import BtError, nearest
 
 _ROOM = re.compile(r"(.+) (\d{1,6})")
 _MANY = re.compile(r"(.+?) x(\d{1,2})")

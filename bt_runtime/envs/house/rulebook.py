@@ -8,11 +8,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.content import many, part, read_yaml, words
 from bt_runtime.envs.house.catalogue import Catalogue, Furniture
 from bt_runtime.envs.house.rules import PROCESSES, Rule, Rules, Way, read_rules, ways
 from bt_runtime.envs.registry import Split
+from bt_runtime.faults.diagnostic import BtError
 
 Asked = int | str | Mapping[str, Any] | None
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.content import texts
 from bt_runtime.envs.house.catalogue import Catalogue, Furniture
 from bt_runtime.envs.phrases import capital
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.house.catalogue import Catalogue, described
 from bt_runtime.envs.house.layout import Box, Fixture, House, Room, build
 from bt_runtime.envs.house.state import Placed, State, begin
+from bt_runtime.faults.diagnostic import BtError
 
 
 def house_of(data: Mapping[str, Any], catalogue: Catalogue) -> House:

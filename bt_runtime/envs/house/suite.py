@@ -9,7 +9,6 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, get_args
 
-from bt_runtime.diagnose import BtError, nearest
 from bt_runtime.envs.house.catalogue import Catalogue, read_catalogue
 from bt_runtime.envs.house.chores import Chores, read_chores
 from bt_runtime.envs.house.expert import Expert, Form, Knows
@@ -26,6 +25,7 @@ from bt_runtime.envs.house.wah import PARTS, read_json, recorded, spoken
 from bt_runtime.envs.house.world import Feedback, HouseWorld
 from bt_runtime.envs.registry import Split, choose_kinds, no_more_options
 from bt_runtime.envs.trajectory import Agent, sentences, trace
+from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.project import find, folders
 from bt_runtime.types import Task, World
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.content import entries, many, read_yaml, texts
 from bt_runtime.envs.house.catalogue import Catalogue
 from bt_runtime.envs.house.goals import RELATIONS
 from bt_runtime.envs.house.layout import House
 from bt_runtime.envs.phrases import article, capital, listing, number, plural, spin
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json, Task
 
 _SUBGOALS = (1, 2, 2, 3, 3, 3, 4, 4, 5, 6)  # how many parts a task has, as often as they stand here

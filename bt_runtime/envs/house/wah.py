@@ -9,11 +9,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.house.catalogue import Catalogue
 from bt_runtime.envs.house.graph import read_goal, read_graph
 from bt_runtime.envs.house.layout import House
 from bt_runtime.envs.house.tasks import Errands, ask, fits, make_task
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task
 
 FIFTHS = 5

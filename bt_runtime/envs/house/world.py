@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Literal
 
-from bt_runtime.diagnose import BtError, nearest
 from bt_runtime.envs.house.acts import VERBS, Doer, split
 from bt_runtime.envs.house.catalogue import Catalogue
 from bt_runtime.envs.house.goals import Condition, conditions
@@ -20,6 +19,7 @@ from bt_runtime.envs.house.speech import say
 from bt_runtime.envs.house.start import house_of, state_of
 from bt_runtime.envs.house.state import HANDS, State
 from bt_runtime.envs.house.treatment import TREATMENTS, offered
+from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.types import Observation, Task, Verdict
 
 Feedback = Literal["full", "detailed", "terse"]

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.content import many, read_yaml, texts
 from bt_runtime.envs.textcraft.recipes import Book, Recipe, read_line
+from bt_runtime.faults.diagnostic import BtError
 
 MOST = 1000  # texts that one line stands for: the fullest of ours is 16
 _WORD = re.compile(r"\{(\w+)\}")

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.textcraft.recipes import NAMESPACE, Book, Ingredient, Recipe
+from bt_runtime.faults.diagnostic import BtError
 
 # Circles are cut in load order; with these first every item that the paper tests can be made.
 FIRST = ("iron_nugget.json", "gold_nugget.json", "honey_bottle.json")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.textcraft.recipes import Book, Recipe, counted
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.registry import Split, choose_kinds, no_more_options
 from bt_runtime.envs.textcraft.book_file import read_book
 from bt_runtime.envs.textcraft.expert import Crafter, Form
@@ -20,6 +19,7 @@ from bt_runtime.envs.textcraft.recipes import Book
 from bt_runtime.envs.textcraft.tasks import depths, task_invented, task_of_book
 from bt_runtime.envs.textcraft.world import TextCraft
 from bt_runtime.envs.trajectory import Agent, trace
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project import find
 from bt_runtime.types import Task, World
 

@@ -10,8 +10,8 @@ from hashlib import blake2b
 from itertools import product
 from typing import Any
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.textcraft.recipes import Book, Ingredient, Recipe, counted, game_id, read_line
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Observation, Task, Verdict
 
 _CRAFT = re.compile(r"craft (.+?) using (.+)")

@@ -16,11 +16,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from bt_runtime import orphan
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.thor.episode import Episode
 from bt_runtime.envs.thor.library import Build, LibraryStage
 from bt_runtime.envs.thor.stage import Gone
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import orphan
 
 # What an answer can be.
 READY, DONE, FAILED, GONE = "ready", "done", "failed", "gone"

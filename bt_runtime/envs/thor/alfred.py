@@ -11,11 +11,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.goals import from_alfred
 from bt_runtime.envs.thor.room import Point, Room, Thing, make_id
 from bt_runtime.envs.thor.support import support
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json, Task
 
 LAYOUTS = "thor_layouts_120scenes.json.gz"

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.diagnose import BtError, MissingExtra
 from bt_runtime.envs.thor.player import EMPTY, launcher
 from bt_runtime.envs.thor.room import Room
 from bt_runtime.envs.thor.scene import SIGHT
 from bt_runtime.envs.thor.stage import SIDE, Frame, Gone, Outcome
+from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.types import Json
 
 FETCH = "fetch"

@@ -15,11 +15,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from bt_runtime import child
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.thor.adapter import DONE, FAILED, GONE, READY
 from bt_runtime.envs.thor.library import FETCH, Build
 from bt_runtime.envs.thor.stage import Gone
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import child
 
 GRACE = 2.0  # beyond the library's own deadline, so that its better message comes first
 _TRY = "run the player by hand and look at what it says; without the option `build` our own player is used"

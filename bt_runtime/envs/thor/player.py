@@ -14,11 +14,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from bt_runtime import child
 from bt_runtime.envs.thor.actions import act, reachable
 from bt_runtime.envs.thor.frame import draw
 from bt_runtime.envs.thor.room import Room, from_json
 from bt_runtime.envs.thor.scene import Refusal, Scene
+from bt_runtime.project import child
 
 METADATA, RGB, END = 1, 4, 255
 HEADER = struct.Struct("!BI")

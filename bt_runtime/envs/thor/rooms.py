@@ -7,10 +7,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from bt_runtime import project, source
-from bt_runtime.diagnose import BtError, Diagnostic, Faults, nearest
+from bt_runtime import project
 from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.room import Point, Room, Thing, make_id, spread, stands_of
+from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults, nearest
+from bt_runtime.language import source
 from bt_runtime.types import Json
 
 FOLDER = "rooms"

@@ -7,12 +7,12 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.episode import Episode
 from bt_runtime.envs.thor.goals import TYPES, Goal
 from bt_runtime.envs.thor.room import Room, Thing, place
 from bt_runtime.envs.thor.stage import SceneStage
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task
 
 Split = Literal["train", "eval"]

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.thor.episode import Episode, ViewName
 from bt_runtime.envs.thor.goals import Goal
 from bt_runtime.envs.thor.library import Build
@@ -14,6 +13,7 @@ from bt_runtime.envs.thor.link import Link
 from bt_runtime.envs.thor.room import from_json
 from bt_runtime.envs.thor.setup import setup_of
 from bt_runtime.envs.thor.stage import Frame, Gone, SceneStage
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json, Observation, Task, Verdict
 
 NO_TASK = Observation("There is no task yet: reset comes first.", False, "no task")

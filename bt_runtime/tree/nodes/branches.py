@@ -12,9 +12,9 @@ from bt_runtime.tree.node import FAILURE, RUNNING, path_of
 from bt_runtime.tree.nodes.parent import Chooser
 
 if TYPE_CHECKING:
+    from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
-    from bt_runtime.tree.spec import NodeSpec
 
 
 class _Branches(Chooser, composites.Composite):

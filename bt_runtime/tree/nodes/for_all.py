@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, path_of
 from bt_runtime.tree.nodes.parent import Composite, halt_below
 
 if TYPE_CHECKING:
+    from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
     from bt_runtime.tree.graft import Request
-    from bt_runtime.tree.spec import NodeSpec
 
 AT_ONCE = 1_000  # nodes that one `for_all` lets grow, or go, in one tick: a long list begins over several
 

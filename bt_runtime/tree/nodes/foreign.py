@@ -10,11 +10,11 @@ from py_trees import composites, decorators
 from py_trees.behaviour import Behaviour
 
 from bt_runtime import project
-from bt_runtime.diagnose import Diagnostic, Faults
-from bt_runtime.importing import ImportFault
+from bt_runtime.faults.diagnostic import Diagnostic, Faults
+from bt_runtime.project.importing import ImportFault
 
 if TYPE_CHECKING:
-    from bt_runtime.tree.spec import NodeSpec
+    from bt_runtime.language.spec import NodeSpec
 
 
 def foreign(spec: NodeSpec, children: list[Behaviour], folder: Path, imported: Callable[[str, Path], Any]) -> Behaviour:

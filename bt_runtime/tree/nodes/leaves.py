@@ -13,8 +13,8 @@ from bt_runtime.tree.context import Context
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node, computed
 
 if TYPE_CHECKING:
+    from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
-    from bt_runtime.tree.spec import NodeSpec
 
 
 def assign(scope: Scope, values: Mapping[str, Any]) -> None:

@@ -12,9 +12,9 @@ from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
 from bt_runtime.tree.nodes.parent import Composite, halt_below
 
 if TYPE_CHECKING:
+    from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
-    from bt_runtime.tree.spec import NodeSpec
 
 
 class Parallel(Composite, composites.Parallel):

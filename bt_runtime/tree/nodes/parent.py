@@ -10,8 +10,8 @@ from py_trees import composites, decorators
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.events import Halt
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.node import INVALID, RUNNING, Node, adopt, halt, reset
 
 if TYPE_CHECKING:

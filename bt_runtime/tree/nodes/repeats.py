@@ -6,7 +6,7 @@ from typing import Any
 
 from py_trees.common import Status
 
-from bt_runtime.diagnose import BtError
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
 from bt_runtime.tree.nodes.parent import Decorator
 

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from py_trees.common import Status
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.events import Feedback, SkillEnded, WorldActed
-from bt_runtime.importing import resolve
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language import ports
+from bt_runtime.language.manifest import Entry
+from bt_runtime.language.sentence import Sentence
+from bt_runtime.project.importing import resolve
 from bt_runtime.skills.activity import Activity, Ended, InThread, News, OfSkill, Stops, begin, ended
-from bt_runtime.skills.manifest import Entry
 from bt_runtime.skills.resources import Hold
-from bt_runtime.skills.sentence import Sentence
-from bt_runtime.tree import ports
 from bt_runtime.tree.node import FAILURE, POLL, RUNNING, Node
 
 if TYPE_CHECKING:
+    from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
-    from bt_runtime.tree.spec import NodeSpec
 
 
 _PLAIN = (str, int, float, bool, type(None))

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from py_trees.common import Status
 
-from bt_runtime.tree import ports
+from bt_runtime.language import ports
+from bt_runtime.language.checks.references import entry_named
 from bt_runtime.tree.node import FAILURE, RUNNING, computed
 from bt_runtime.tree.nodes.parent import Decorator
-from bt_runtime.tree.usage import entry_named
 
 if TYPE_CHECKING:
+    from bt_runtime.language.spec import NodeSpec, TreeSpec
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
     from bt_runtime.tree.graft import Request
-    from bt_runtime.tree.spec import NodeSpec, TreeSpec
     from bt_runtime.types import Json
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.house.chores import heard, read_chores
 from bt_runtime.envs.house.rules import PROCESSES, as_data
 from bt_runtime.envs.house.suite import SUITE, load_content
 from bt_runtime.envs.house.world import HouseWorld
 from bt_runtime.envs.registry import Split
+from bt_runtime.faults.diagnostic import BtError
 
 KINDS = ["heat", "cool", "clean"]
 

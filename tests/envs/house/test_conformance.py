@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 import yaml
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.house.acts import split
 from bt_runtime.envs.house.expert import Expert
 from bt_runtime.envs.house.graph import read_goal
@@ -23,8 +22,9 @@ from bt_runtime.envs.house.speech import hear, say
 from bt_runtime.envs.house.suite import SUITE, load_content
 from bt_runtime.envs.house.world import HouseWorld
 from bt_runtime.envs.trajectory import sentences
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.sentence import Sentence
 from bt_runtime.project import packaged
-from bt_runtime.skills.sentence import Sentence
 
 pytestmark = pytest.mark.data
 ENDS = ("done", "failure")  # how an agent node ends itself: moves of the agent, not of the world

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.house.catalogue import read_catalogue
 from bt_runtime.envs.house.home_file import read_home
 from bt_runtime.envs.house.suite import load_content
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project import packaged
 
 CATALOGUE = read_catalogue(packaged("envs") / "house" / "things.yaml")

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.house.rules import PROCESSES, Rule, Rules, Way, as_data, describe, read_rules, sentence, ways
 from bt_runtime.envs.house.suite import load_content
+from bt_runtime.faults.diagnostic import BtError
 
 BOOK = load_content().rulebook
 DRAWN = {split: [BOOK.draw(seed, split) for seed in range(300)] for split in ("train", "eval")}  # type: ignore[arg-type]

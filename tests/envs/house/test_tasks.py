@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.house.suite import SUITE, load_content
 from bt_runtime.envs.house.tasks import ask
+from bt_runtime.faults.diagnostic import BtError
 
 
 @pytest.mark.parametrize("knows", ["seen", "all"])

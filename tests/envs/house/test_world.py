@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.house.speech import hear, say
 from bt_runtime.envs.house.suite import SUITE
 from bt_runtime.envs.house.world import HouseWorld
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task
 
 

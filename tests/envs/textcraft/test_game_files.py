@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.textcraft.game_files import read_game
 from bt_runtime.envs.textcraft.planner import plan
 from bt_runtime.envs.textcraft.suite import books
+from bt_runtime.faults.diagnostic import BtError
 
 SHAPED = {
     "type": "minecraft:crafting_shaped",

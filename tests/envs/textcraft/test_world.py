@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.textcraft.suite import SUITE
 from bt_runtime.envs.textcraft.world import TextCraft
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task, World
 
 RECIPES = [

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.thor import alfred, kinds
 from bt_runtime.envs.thor.oracle import solve
 from bt_runtime.envs.thor.partial import _SENTENCE
 from bt_runtime.envs.thor.suite import SUITE
 from bt_runtime.envs.thor.world import Thor
+from bt_runtime.faults.diagnostic import BtError
 
 pytestmark = pytest.mark.data
 

@@ -9,8 +9,8 @@ import yaml
 
 from bt_runtime.envs.thor.suite import SUITE
 from bt_runtime.envs.thor.world import Thor
+from bt_runtime.language.sentence import Sentence
 from bt_runtime.project import packaged
-from bt_runtime.skills.sentence import Sentence
 
 RESERVED = {"name", "when", "unless", "on_success", "on_failure", "on_halt"}
 MANIFESTS = {"thor": "partial", "thor_full": "full"}

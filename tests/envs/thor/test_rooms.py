@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.diagnose import BtError, Faults
 from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.room import from_json, place
 from bt_runtime.envs.thor.rooms import parse, read_room, read_rooms
+from bt_runtime.faults.diagnostic import BtError, Faults
 
 GOOD = """\
 version: 1

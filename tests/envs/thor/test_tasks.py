@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.thor.goals import TYPES
 from bt_runtime.envs.thor.suite import SUITE
 from bt_runtime.envs.thor.world import Thor
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task
 
 MANY = 210

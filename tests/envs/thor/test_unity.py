@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.thor.library import object_states
 from bt_runtime.envs.thor.oracle import solve
 from bt_runtime.envs.thor.world import Thor
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task
 
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import pytest
 
-from bt_runtime.diagnose import BtError
 from bt_runtime.envs.thor.frame import png
 from bt_runtime.envs.thor.suite import SUITE
 from bt_runtime.envs.thor.world import Thor
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task
 
 Library = Callable[..., Thor]

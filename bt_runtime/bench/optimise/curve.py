@@ -1,0 +1,90 @@
+"""The curves of several optimisations: what a plan of each iteration reaches, mean and deviation over the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import NamedTuple
+
+from bt_runtime.bench.optimise import plan_versions
+from bt_runtime.bench.optimise.plan_versions import Version
+from bt_runtime.faults.diagnostic import BtError
+
+ALIKE = (
+    "world",
+    "kind",
+    "model",
+    "strategy",
+    "batch",
+    "reflection",
+    "options",
+    "steps",
+)  # runs of one curve agree in these
+
+
+class Point(NamedTuple):
+    mean: float
+    deviation: float  # of the sample; 0 for a single run
+
+
+class Curve(NamedTuple):
+    name: str  # what it is in which it differs from the others
+    runs: int
+    points: tuple[Point, ...]  # by iteration, from the empty plan on
+
+
+def curves(folders: Sequence[Path]) -> tuple[str, list[Curve]]:
+    """Which score is shown (`test` where every version has one), and a curve for each set-up."""
+    runs = [plan_versions.versions(folder) for folder in folders]
+    for folder, run in zip(folders, runs, strict=True):
+        if not run:
+            raise BtError(f"{folder} holds no versions of a plan", "name folders that `btr optimise` has made")
+    tested = all(version.rate("test") is not None for run in runs for version in run)
+    score = "test" if tested else "validation"
+    groups: dict[tuple[str, ...], list[list[float]]] = {}
+    for run in runs:
+        groups.setdefault(_kin(run[0]), []).append(rates(run, score))
+    telling = [i for i in range(len(ALIKE)) if len({kin[i] for kin in groups}) > 1]
+    return score, [_curve(" ".join(kin[i] for i in telling) or "plans", found) for kin, found in groups.items()]
+
+
+def rates(run: Sequence[Version], score: str) -> list[float]:
+    """Versions without that score are those that a run was cut off at: they end it."""
+    found: list[float] = []
+    for version in run:
+        rate = version.rate(score)
+        if rate is None:
+            break
+        found.append(rate)
+    return found
+
+
+def _kin(version: Version) -> tuple[str, ...]:
+    header = version.guide.header
+    return tuple(f"{name} {header[name]}" if name in header else f"no {name}" for name in ALIKE)
+
+
+def _curve(name: str, runs: Sequence[Sequence[float]]) -> Curve:
+    """A run that stopped early goes on with its last plan."""
+    whole = [list(run) for run in runs if run]
+    longest = max((len(run) for run in whole), default=0)
+    even = [run + run[-1:] * (longest - len(run)) for run in whole]
+    points = tuple(Point(fmean(at), stdev(at) if len(at) > 1 else 0.0) for at in zip(*even, strict=True))
+    return Curve(name, len(even), points)
+
+
+def table(score: str, found: Sequence[Curve]) -> str:
+    """One line a curve, one column an iteration: `40 ± 12 %`."""
+    longest = max((len(curve.points) for curve in found), default=0)
+    width = max(len(score), *(len(curve.name) for curve in found)) if found else len(score)
+    head = f"{score:<{width}}  runs" + "".join(f"{n:>12}" for n in range(longest))
+    lines = [head]
+    for curve in found:
+        cells = "".join(f"{_said(point):>12}" for point in curve.points)
+        lines.append(f"{curve.name:<{width}}  {curve.runs:>4}{cells}")
+    return "\n".join(lines)
+
+
+def _said(point: Point) -> str:
+    return f"{100 * point.mean:.0f} ± {100 * point.deviation:.0f} %"

@@ -1,0 +1,82 @@
+"""The versions of one plan: a folder with a file for each, written whole or not at all, never written over."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language import guide
+from bt_runtime.language.guide import SUFFIX, Guide
+from bt_runtime.types import Json
+
+
+class Version(NamedTuple):
+    iteration: int
+    path: Path
+    guide: Guide
+
+    def rate(self, of: str = "validation") -> float | None:
+        """How many of those tasks were reached, from 0 to 1; None when they were not tried."""
+        score = self.guide.header.get(of)
+        return score["reached"] / score["of"] if score else None
+
+
+def versions(folder: Path) -> list[Version]:
+    """All that were kept, in order. A file at fault is said to be so, not passed over."""
+    named = [p for p in folder.glob(f"*{SUFFIX}") if p.stem.isdigit()] if folder.is_dir() else []
+    return sorted(Version(int(path.stem), path, guide.sound(path)) for path in named)
+
+
+def best(kept: list[Version]) -> Version | None:
+    """The one with the highest score; of equals the first, which took the least to find."""
+    scored = [(rate, -v.iteration, v) for v in kept if (rate := v.rate()) is not None]
+    return max(scored)[-1] if scored else (kept[-1] if kept else None)
+
+
+def keep(folder: Path, iteration: int, written: Guide) -> Path:
+    """Puts a version on the disk. One that is there already may be given a score, but no other text."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{iteration}{SUFFIX}"
+    if path.exists() and guide.sound(path).text != written.text.strip():
+        raise BtError(f"{path} holds another plan, and no version is written over", "name another folder: --out")
+    draft = path.with_suffix(".draft")
+    with draft.open("w", encoding="utf-8") as file:
+        file.write(written.written())
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    _settle(folder)
+    return path
+
+
+def keep_plan(
+    folder: str,
+    iteration: int,
+    text: str,
+    header: Mapping[str, Json],
+    training: Mapping[str, Json],
+    validation: Mapping[str, Json],
+) -> dict[str, Json]:
+    """The skill of that name: see skills/plans.yaml. A version that was scored keeps what it had."""
+    place = Path(folder)
+    before = next((v.guide.header for v in versions(place) if v.iteration == iteration), {})
+    said = {**before, **header, "iteration": iteration}
+    if iteration:
+        said["parent"] = f"{iteration - 1}{SUFFIX}"
+    said |= {name: dict(score) for name, score in (("training", training), ("validation", validation)) if score}
+    return {"file": str(keep(place, iteration, Guide(text, said)))}
+
+
+def _settle(folder: Path) -> None:
+    """The new name is on the disk too, where folders can be synchronised."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

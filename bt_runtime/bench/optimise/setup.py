@@ -1,0 +1,118 @@
+"""What an optimisation is made of: its set-up, the tasks that follow from it, and what of it has not been done yet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+
+from bt_runtime.agents import sir
+from bt_runtime.agents.budget import Budget
+from bt_runtime.bench.optimise.plan_versions import Version
+from bt_runtime.envs.registry import open_suite
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.types import Json, Task
+
+PARTS = (sir.SUMMARY, sir.FLAW, sir.REVISION)
+_APART = 1_000_003  # between the seeds of two batches
+
+
+class Setup(NamedTuple):
+    """Everything that decides what comes out. With the same set-up, the same folder is gone on with."""
+
+    suite: str
+    kind: str = ""  # all kinds when empty
+    batch: int = 4
+    seed: int = 0
+    strategy: str = "react"
+    model: str = ""  # as a person named it
+    parts: tuple[str, ...] = PARTS
+    validation: int = 8
+    world: Mapping[str, Json] = {}  # options of the world
+    tasks: Mapping[str, Json] = {}  # options of its tasks
+    decisions: int | None = None  # of one episode
+    steps: int | None = None  # acts of one episode
+
+    @property
+    def digest(self) -> str:
+        said = json.dumps(self._asdict(), sort_keys=True, default=str)
+        return blake2b(said.encode(), digest_size=6).hexdigest()
+
+    @property
+    def budget(self) -> Budget | None:
+        """Of one episode."""
+        given = {"decisions": self.decisions, "steps": self.steps}
+        bounds = {name: float(most) for name, most in given.items() if most}
+        return Budget(**bounds) if bounds else None  # type: ignore[arg-type]
+
+    @property
+    def goal(self) -> str:
+        return f"{self.kind} tasks in the {self.suite}" if self.kind else f"tasks in the {self.suite}"
+
+    def header(self) -> dict[str, Json]:
+        """What every version says of itself."""
+        known = {
+            "kind": self.kind, "world": self.suite, "model": self.model, "strategy": self.strategy,
+            "reflection": ", ".join(self.parts), "options": _options(self.world), "tasks": _options(self.tasks),
+            "steps": self.steps,
+        }  # fmt: skip
+        said = {name: value for name, value in known.items() if value}
+        return {"version": 1, **said, "seed": self.seed, "batch": self.batch, "setup": self.digest}
+
+
+def _options(given: Mapping[str, Json]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in sorted(given.items()))
+
+
+def check(setup: Setup) -> None:
+    """Raises for what cannot be meant, before anything is begun."""
+    open_suite(setup.suite).open(**setup.world).close()
+    draw(setup, 1)
+
+
+def draw(setup: Setup, iterations: int) -> tuple[list[Task], list[list[Task]]]:
+    """The tasks kept aside, and a batch for each iteration, none of those in it. More iterations change neither."""
+    aside = _drawn(setup, 0, setup.validation, frozenset())
+    known = frozenset(_what(task) for task in aside)
+    return aside, [_drawn(setup, n, setup.batch, known) for n in range(1, iterations + 1)]
+
+
+def _drawn(setup: Setup, number: int, count: int, avoid: frozenset[str]) -> list[Task]:
+    suite, kinds = open_suite(setup.suite), [setup.kind] if setup.kind else None
+    wanted = count
+    while True:
+        found = suite.tasks(setup.seed * _APART + number, wanted, "train", kinds, **setup.tasks)
+        fresh = {_what(task): task for task in found if _what(task) not in avoid}
+        if len(fresh) >= count or len(found) < wanted or wanted > 64 * count:
+            break
+        wanted *= 2
+    if len(fresh) < count:
+        raise BtError(f"only {len(fresh)} different tasks can be drawn, and {count} are asked for", "ask for fewer")
+    return list(fresh.values())[:count]
+
+
+def _what(task: Task) -> str:
+    """Two tasks of different names may be the same."""
+    return json.dumps([task.goal, dict(task.data)], sort_keys=True, default=str)
+
+
+def left(setup: Setup, kept: Sequence[Version], iterations: int) -> dict[str, Json]:
+    """The inputs of the tree for what has not been done yet."""
+    aside, batches = draw(setup, iterations)
+    last = kept[-1] if kept else None
+    begun = last.iteration if last is not None else 0
+    rounds: list[Json] = []
+    if last is None or last.rate() is None:
+        rounds.append({"iteration": begun, "tasks": []})
+    rounds += [
+        {"iteration": n, "tasks": [t._asdict() for t in batches[n - 1]]} for n in range(begun + 1, iterations + 1)
+    ]
+    best, stale = -1.0, 0
+    for rate in (v.rate() for v in kept):
+        if rate is not None:
+            best, stale = (rate, 0) if rate > best else (best, stale + 1)
+    return {
+        "rounds": rounds, "validation": [task._asdict() for task in aside],
+        "plan": last.guide.text if last is not None else "", "best": best, "stale": stale,
+    }  # fmt: skip

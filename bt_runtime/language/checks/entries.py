@@ -1,0 +1,107 @@
+"""The entries of one tree: read and written, declared and not, and of which type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bt_runtime.language.checks.references import Usage, Use
+from bt_runtime.language.checks.subtree_ports import unfit
+from bt_runtime.language.findings import Findings, did_you_mean
+from bt_runtime.language.kinds.kind import DATA_TYPES
+from bt_runtime.language.ports import an, flows
+from bt_runtime.language.spec import TreeSpec
+from bt_runtime.language.values import Computed
+
+
+def check_types(tree: TreeSpec, used: Usage, findings: Findings) -> None:
+    """What is read and written against what is declared."""
+    _written_inputs(tree, used, findings)
+    _assignments(tree, used, findings)
+    _references(tree, used, findings)
+
+
+def check_known(tree: TreeSpec, used: Usage, findings: Findings) -> None:
+    """What is read and never written, or written and never read."""
+    written = {w.name for w in used.writes}
+    known = written | tree.ports.keys()
+    for name, read in _first(used.reads).items():
+        if name not in known and not findings.full("warning"):
+            findings.warning(
+                "BT023",
+                f"nothing in this tree writes `{name}`",
+                read.spec.file,
+                read.span,
+                did_you_mean(name, known),
+                f"if it comes from outside, say so: `blackboard: {{{name}: any}}`",
+            )
+    for port in tree.outputs.values():
+        if port.required and port.name not in written:
+            findings.warning("BT023", f"nothing in this tree writes its output `{port.name}`", tree.file, port.span)
+    _unread(tree, used, findings)
+
+
+def _first(uses: Sequence[Use]) -> dict[str, Use]:
+    """The first use of each name, in the order of the text."""
+    found: dict[str, Use] = {}
+    for use in uses:
+        found.setdefault(use.name, use)
+    return found
+
+
+def _unread(tree: TreeSpec, used: Usage, findings: Findings) -> None:
+    read = {r.name for r in used.reads}
+    for name, use in _first(used.writes).items():
+        by_default = use.field.writes and use.field.name not in use.spec.given
+        if name not in read and name not in tree.ports and not by_default:
+            findings.warning(
+                "BT024",
+                f"nothing in this tree reads `{name}`",
+                use.spec.file,
+                use.span,
+                help="if it is meant for outside, make it an output: `outputs: {" + name + ": any}`",
+            )
+    for port in tree.inputs.values():
+        if port.name not in read:
+            findings.warning("BT024", f"nothing in this tree reads its input `{port.name}`", tree.file, port.span)
+
+
+def _written_inputs(tree: TreeSpec, used: Usage, findings: Findings) -> None:
+    for use in used.writes:
+        if use.name in tree.inputs:
+            findings.error(
+                "BT044",
+                f"`{use.name}` is an input and cannot be written",
+                use.spec.file,
+                use.span,
+                help="write an entry of another name, or make it an output",
+            )
+
+
+def _assignments(tree: TreeSpec, used: Usage, findings: Findings) -> None:
+    """What is written to a typed entry must be of its type, as far as that can be seen."""
+    ports = tree.ports
+    for use in used.writes:
+        port = ports.get(use.name)
+        if port is None or use.name in tree.inputs:
+            continue
+        if use.field.type == "assignments":
+            value = use.spec.values[use.field.name].get(use.name)
+            problem = "" if isinstance(value, Computed) or use.spec.kind.includes else unfit(port, value)
+        else:
+            fits_type = use.field.type not in DATA_TYPES or flows(use.field.type, port.type)
+            problem = "" if fits_type else f"`{port.name}` is {an(port.type)}, and this writes {an(use.field.type)}"
+        if problem:
+            findings.error("BT021", problem, use.spec.file, use.span)
+
+
+def _references(tree: TreeSpec, used: Usage, findings: Findings) -> None:
+    ports = tree.ports
+    for read in used.reads:
+        port = ports.get(read.name)
+        if port and read.whole and read.field.type in DATA_TYPES and not flows(port.type, read.field.type):
+            findings.error(
+                "BT021",
+                f"`{read.field.name}` takes {an(read.field.type)}, and `{read.name}` is {an(port.type)}",
+                read.spec.file,
+                read.span,
+            )

@@ -1,0 +1,106 @@
+"""Who reads and who writes which entry, in one tree: found from the specs, for the checks of meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from bt_runtime.language.expression import Expression, Template
+from bt_runtime.language.kinds.kind import COMMON, DATA_TYPES, Field
+from bt_runtime.language.source import Listing, Node, Scalar
+from bt_runtime.language.source import Mapping as YamlMapping
+from bt_runtime.language.spec import NodeSpec
+from bt_runtime.language.values import Nested, inside, is_entry
+from bt_runtime.types import Json, Span
+
+
+class Use(NamedTuple):
+    name: str
+    span: Span
+    spec: NodeSpec
+    field: Field
+    whole: bool = False  # the value is this entry and nothing else
+
+
+class Usage(NamedTuple):
+    reads: list[Use]
+    writes: list[Use]
+    opaque: bool  # something here may read or write entries that cannot be seen
+
+
+def entry_named(value: Json) -> str | None:
+    """The entry that a whole-string `{entry}` names."""
+    return value.text.strip() if is_entry(value) else None
+
+
+def usage(root: NodeSpec) -> Usage:
+    found = Usage([], [], any(s.kind.foreign or s.values.get("autoremap") for s in root.walk()))
+    for spec in root.walk():
+        for name, node in spec.given.items():
+            if name not in spec.values:
+                continue  # it was at fault
+            field = spec.kind.field(name) or next(f for f in COMMON if f.name == name)
+            if spec.kind.includes and name == "with":
+                _shared(spec, field, node, found)
+            else:
+                _of_field(spec, field, spec.values[name], node, found)
+        for field in spec.kind.fields:  # an entry that a default names is written as well
+            if field.writes and field.name not in spec.given and isinstance(spec.values.get(field.name), str):
+                found.writes.append(Use(spec.values[field.name], spec.span, spec, field))
+    return found
+
+
+def _of_field(spec: NodeSpec, field: Field, value: Json, node: Node, found: Usage) -> None:
+    if field.type == "assignments":
+        assert isinstance(node, YamlMapping)
+        for key, inner in node:
+            found.writes.append(Use(key.text, key.span, spec, field))
+            found.reads.extend(_reads(spec, field, value[key.text], inner))
+    elif field.type == "inputs":
+        assert isinstance(node, YamlMapping)
+        for key, inner in node:
+            found.reads.extend(_reads(spec, field, value.get(key.text), inner))
+    elif field.writes:
+        name = entry_named(value) if field.type in DATA_TYPES else value
+        if isinstance(name, str):
+            found.writes.append(Use(name, node.span, spec, field))
+    elif field.type == "key":
+        found.reads.append(Use(value, node.span, spec, field))
+    else:
+        found.reads.extend(_reads(spec, field, value, node))
+
+
+def _shared(spec: NodeSpec, field: Field, node: Node, found: Usage) -> None:
+    """`with:` of a subtree: an entry given to one of its outputs is written, all else is read."""
+    assert isinstance(node, YamlMapping)
+    outputs = spec.subtree.outputs if spec.subtree is not None else {}
+    for key, inner in node:
+        value = spec.values["with"].get(key.text)
+        name = entry_named(value)
+        if key.text in outputs and name is not None:
+            found.writes.append(Use(name, inner.span, spec, field))
+        else:
+            found.reads.extend(_reads(spec, field, value, inner))
+
+
+def _reads(spec: NodeSpec, field: Field, value: Json, node: Node) -> Iterator[Use]:
+    if isinstance(value, Nested):
+        parts = (
+            node.items
+            if isinstance(node, Listing)
+            else [v for _, v in node.pairs]
+            if isinstance(node, YamlMapping)
+            else []
+        )
+        shapes = value.shape.values() if isinstance(value.shape, Mapping) else value.shape
+        for shape, part in zip(shapes, parts, strict=True):
+            yield from _reads(spec, field, shape, part)
+    elif isinstance(value, dict | list) and isinstance(node, YamlMapping | Listing):
+        parts = node.items if isinstance(node, Listing) else [v for _, v in node.pairs]
+        for shape, part in zip(value.values() if isinstance(value, dict) else value, parts, strict=True):
+            yield from _reads(spec, field, shape, part)
+    elif isinstance(value, Expression | Template):
+        whole = entry_named(value) is not None
+        shift = 1 if isinstance(value, Expression) and isinstance(node, Scalar) and field.type != "expression" else 0
+        for name, (start, end) in value.names.items():
+            yield Use(name, inside(node, start + shift, end + shift), spec, field, whole)

@@ -1,0 +1,75 @@
+"""What crosses the border of a subtree, against the ports of that tree."""
+
+from __future__ import annotations
+
+from bt_runtime.language.checks.references import entry_named
+from bt_runtime.language.findings import Findings, did_you_mean
+from bt_runtime.language.ports import an, fits, flows, type_name
+from bt_runtime.language.source import Mapping
+from bt_runtime.language.spec import NodeSpec, Port, TreeSpec
+from bt_runtime.language.values import AN_OUTPUT, Computed
+
+
+def check_border(tree: TreeSpec, spec: NodeSpec, target: TreeSpec, findings: Findings) -> None:
+    """What a `tree` node gives, against the ports of the tree it names."""
+    given = spec.values.get("with") or {}
+    node = spec.given.get("with")
+    offered = {**target.inputs, **target.outputs}
+    for name, value in given.items():
+        place = node.get(name) if isinstance(node, Mapping) else None
+        span = place.span if place else spec.span
+        port = offered.get(name)
+        if port is None and findings.full():
+            return
+        if port is None:
+            findings.error(
+                "BT022",
+                f"`{target.name}` has no port `{name}`",
+                spec.file,
+                span,
+                did_you_mean(name, offered),
+                f"its ports: {', '.join(offered) or 'none'}",
+            )
+            continue
+        problem = _mismatch(tree, port, value, output=name in target.outputs)
+        if problem:
+            findings.error("BT021", problem, spec.file, span)
+    if node is not None and "with" not in spec.values:
+        return  # it was given, and is at fault
+    for port in target.inputs.values():
+        if port.required and port.name not in given and not spec.values.get("autoremap"):
+            findings.error(
+                "BT020",
+                f"`{target.name}` needs its input `{port.name}`",
+                spec.file,
+                spec.span,
+                help=f"add `with: {{{port.name}: ...}}`, {an(port.type)}",
+            )
+
+
+def _mismatch(tree: TreeSpec, port: Port, value: object, output: bool) -> str:
+    entry = entry_named(value)
+    if output and entry is None:
+        return f"`{port.name}` is {AN_OUTPUT}"
+    if output and entry in tree.inputs:
+        return f"`{entry}` is an input of this tree and cannot be written"
+    if entry is not None:
+        ours = tree.ports.get(entry)
+        source, sink = (
+            (port.type, ours.type if ours else "any") if output else (ours.type if ours else "any", port.type)
+        )
+        return (
+            ""
+            if flows(source, sink)
+            else f"`{port.name}` is {an(port.type)}, and `{entry}` is {an(ours.type if ours else 'any')}"
+        )
+    return "" if isinstance(value, Computed) else unfit(port, value)
+
+
+def unfit(port: Port, value: object) -> str:
+    """Why a literal may not be given to a port; empty when it may."""
+    if not fits(value, port.type):
+        return f"`{port.name}` takes {an(port.type)}, not {an(type_name(value))}"
+    if port.choices and value not in port.choices:
+        return f"`{port.name}` is one of {', '.join(f'`{c}`' for c in port.choices)}, not `{value}`"
+    return ""

@@ -1,0 +1,130 @@
+"""What a model may write to expand a node: a smaller language. A bare text is a subgoal, `act` is a skill's sentence,
+and of the kinds only those with `emit`. Given as plain data, for who builds a grammar, and as a JSON Schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from bt_runtime.language.kinds.kind import Field, Kind
+from bt_runtime.language.kinds.shape import DRAFT, Schema
+
+ACT = "act"  # the kind whose value is a skill's sentence
+Shape = Literal["children", "child", "leaf", "sentence"]
+ValueType = Literal["integer", "number", "boolean", "string"]
+_TYPES: dict[str, ValueType] = {
+    "integer": "integer", "number": "number", "boolean": "boolean",
+    "string": "string", "text": "string", "expression": "string", "key": "string",
+}  # fmt: skip
+
+
+class Budget(NamedTuple):
+    """How much one answer may hold; it is a part of the grammar, so that more cannot be written."""
+
+    depth: int = 3  # nodes with children, one inside another
+    width: int = 5  # children of one node
+    string: int = 80  # characters of one text
+
+
+DEFAULT_BUDGET = Budget()
+
+
+class FormField(NamedTuple):
+    name: str
+    type: ValueType | tuple[str, ...]  # a tuple: one of these words
+    required: bool = True
+
+
+class Form(NamedTuple):
+    """A kind as a model writes it: with its children, its child, its fields, or (`act`) as a sentence."""
+
+    name: str
+    shape: Shape
+    fields: tuple[FormField, ...] = ()
+
+    @property
+    def inner(self) -> bool:
+        return self.shape in ("children", "child")
+
+
+class NotEmittable(ValueError):
+    """A kind is marked `emit`, and a model cannot write it."""
+
+
+def forms(kinds: Iterable[Kind]) -> tuple[Form, ...]:
+    """The kinds that a model may write, `act` last. A bare text, a subgoal, may stand wherever a node may."""
+    return (*(form_of(kind) for kind in kinds if kind.emit and kind.name != ACT), Form(ACT, "sentence"))
+
+
+def form_of(kind: Kind) -> Form:
+    """Fields that have a default are left out: a small model that must choose less goes less wrong."""
+    below = [f for f in kind.node_fields if f.required]
+    shape: Shape = "leaf" if not below else "children" if below[0].name == "children" else "child"
+    if [f.name for f in below] not in ([], ["child"], ["children"]):
+        raise NotEmittable(f"the nodes of `{kind.name}` stand neither under `child` nor under `children`")
+    given = [f for f in kind.fields if f not in kind.node_fields and (f.required or f.name == kind.bare)]
+    return Form(kind.name, shape, tuple(_field(kind, f) for f in given))
+
+
+def _field(kind: Kind, field: Field) -> FormField:
+    if field.type == "word":
+        return FormField(field.name, tuple(str(c) for c in field.choices))
+    if field.type not in _TYPES:
+        raise NotEmittable(f"`{field.name}` of `{kind.name}` takes {field.type}")
+    return FormField(field.name, _TYPES[field.type])
+
+
+# The same as a JSON Schema ------------------------------------------------------------------------
+
+
+def expansion_schema(kinds: Iterable[Kind], budget: Budget = DEFAULT_BUDGET) -> Schema:
+    """A whole answer: a node with children, at most `depth` of them one inside another."""
+    known = forms(kinds)
+    return {
+        "$schema": DRAFT,
+        "title": "bt_runtime expansion",
+        "description": "What a model may write to expand a node. A bare text is a subgoal, `act` a skill's sentence.",
+        "oneOf": [_written(f, budget.depth, budget) for f in known if f.inner],
+        "definitions": {
+            "text": {"type": "string", "minLength": 1, "maxLength": budget.string},
+            **{f"node_{left}": _level(known, left, budget) for left in range(budget.depth)},
+        },
+    }
+
+
+def _level(known: tuple[Form, ...], left: int, budget: Budget) -> Schema:
+    """What may stand where `left` more nodes with children may be nested."""
+    written = [_written(f, left, budget) for f in known if left or not f.inner]
+    return {"oneOf": [_TEXT, *written]}
+
+
+_TEXT: Schema = {"$ref": "#/definitions/text"}
+
+
+def _written(form: Form, left: int, budget: Budget) -> Schema:
+    return _exactly({form.name: _value(form, left, budget)})
+
+
+def _value(form: Form, left: int, budget: Budget) -> Schema:
+    if form.shape == "sentence":
+        return _TEXT
+    fields = {f.name: _of(f) for f in form.fields}
+    if form.shape == "leaf":
+        bare = list(fields.values())
+        return {"oneOf": [*bare, _exactly(fields)]} if len(fields) == 1 else _exactly(fields)
+    inside: Schema = {"$ref": f"#/definitions/node_{left - 1}"}
+    if form.shape == "child":
+        return _exactly({**fields, "child": inside})
+    listed = {"type": "array", "items": inside, "minItems": 1, "maxItems": budget.width}
+    return _exactly({**fields, "children": listed}) if fields else listed
+
+
+def _of(field: FormField) -> Schema:
+    if isinstance(field.type, tuple):
+        return {"enum": list(field.type)}
+    return _TEXT if field.type == "string" else {"type": field.type}
+
+
+def _exactly(properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}

@@ -1,0 +1,89 @@
+"""What is written out from the registry: the schemas of `schemas/` and of any project, the pages of `docs/nodes/`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from bt_runtime import project
+from bt_runtime.language import manifest
+from bt_runtime.language.emit.dialect import DEFAULT_BUDGET, expansion_schema
+from bt_runtime.language.emit.editor import tree_schema
+from bt_runtime.language.emit.manifests import manifest_schema
+from bt_runtime.language.emit.pages import pages
+from bt_runtime.language.guide_header import plan_schema
+from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.language.kinds.registry import BUILT_IN
+from bt_runtime.language.kinds.shape import Schema
+
+
+def project_schema(root: Path | None = None) -> Schema:
+    """The schema of a project's tree files: the built-in kinds, and the skills of every manifest it can see.
+
+    Skills of the project's own manifests come before shipped ones of the same name.
+    """
+    own, shipped = (_skills(folder) for folder in (_own(root), project.packaged("skills")))
+    known = {kind.name for kinds in own.values() for kind in kinds} | BUILT_IN.kinds.keys()
+    fitting = [k for kinds in own.values() for k in kinds if k.name not in BUILT_IN]
+    fitting += [k for name, kinds in shipped.items() if name not in own for k in kinds if k.name not in known]
+    return tree_schema((*BUILT_IN, *fitting), {*own, *shipped})
+
+
+def _own(root: Path | None) -> Path:
+    home = root or project.find_root()
+    return home / "skills" if home else project.packaged("skills")
+
+
+def schemas(root: Path | None = None) -> dict[str, Schema]:
+    """Every schema of a project by its file name; without a project those that are shipped."""
+    tree = project_schema(root) if root else _shipped_schema()
+    return {
+        "tree.schema.json": tree,
+        "skills.schema.json": manifest_schema(),
+        "plan.schema.json": plan_schema(),
+        "expansion.schema.json": expansion_schema(BUILT_IN, DEFAULT_BUDGET),
+    }
+
+
+def write(texts: Mapping[Path, str]) -> list[Path]:
+    """Writes what has changed; gives the files that it wrote."""
+    changed = [path for path, text in texts.items() if not path.is_file() or path.read_text("utf-8") != text]
+    for path in changed:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(texts[path], "utf-8")
+    return changed
+
+
+def as_text(schema: Schema) -> str:
+    return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+
+
+def _shipped_schema() -> Schema:
+    shipped = _skills(project.packaged("skills"))
+    kinds = [k for kinds in shipped.values() for k in kinds if k.name not in BUILT_IN]
+    return tree_schema((*BUILT_IN, *kinds), shipped)
+
+
+def _skills(folder: Path) -> dict[str, list[Kind]]:
+    """The skills of each manifest by its name; one that is at fault gives what could be read of it."""
+    paths = sorted(folder.rglob("*.yaml")) if folder.is_dir() else []
+    return {str(path.relative_to(folder).with_suffix("")): manifest.read(path).kinds for path in paths}
+
+
+def main() -> int:
+    """Writes schemas/ and docs/nodes/ of this checkout; says what has changed."""
+    home = Path(__file__).parents[3]
+    texts = {home / "schemas" / name: as_text(schema) for name, schema in schemas().items()}
+    texts |= {home / "docs" / "nodes" / name: text for name, text in pages(BUILT_IN).items()}
+    changed = write(texts)
+    for path in stale(home / "docs" / "nodes", texts):
+        path.unlink()
+        changed.append(path)
+    print("\n".join(str(p.relative_to(home)) for p in changed) or "nothing has changed")
+    return 0
+
+
+def stale(folder: Path, texts: Mapping[Path, str]) -> list[Path]:
+    """Pages of kinds that are no more."""
+    return [path for path in sorted(folder.glob("*.md")) if path not in texts]

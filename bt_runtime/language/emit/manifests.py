@@ -1,0 +1,94 @@
+"""The editor schema of skill manifests (`skills/*.yaml`)."""
+
+from __future__ import annotations
+
+from bt_runtime.language.kinds.kind import COMMON_NAMES, DATA_TYPES
+from bt_runtime.language.kinds.shape import DRAFT, NAME, SCALAR, Schema, closed
+
+ON_RESUME = ("repeat", "verify", "fail")
+_TYPES = sorted(DATA_TYPES)
+_IMPL = "Where it is done: `world`, `memory`, module:Name or path.py:Name."
+
+
+def manifest_schema() -> Schema:
+    named = {"pattern": NAME, "errorMessage": "A skill is named by letters, digits and _"}
+    return {
+        "$schema": DRAFT,
+        "title": "bt_runtime skills",
+        "description": "A manifest of skills: which sentences there are, and what each needs and brings.",
+        "type": "object",
+        **closed(
+            {
+                "version": {"enum": [1], "description": "The version of the language: 1."},
+                "skills": _text("The manifest's name: what a tree lists under `skills:`."),
+                "about": _text("What these skills are for."),
+                "impl": _text(f"{_IMPL} The skills that do not say otherwise use it."),
+                "kinds": {
+                    "type": "object",
+                    "description": "The skills by name; each becomes a kind of node.",
+                    "propertyNames": named,
+                    "additionalProperties": _skill(),
+                },
+            },
+            ("version", "skills", "kinds"),
+        ),
+    }  # fmt: skip
+
+
+def _skill() -> Schema:
+    properties: Schema = {
+        "sentence": _text("What an agent says to act: `go to {place}`; each {slot} is a parameter."),
+        "about": _text("What it does, in a sentence."),
+        "params": _params("What it takes: a name and a type each."),
+        "outputs": _params("What it gives; a node names the entry that is written."),
+        "needs": _sentences("What must be true before."),
+        "brings": _sentences("What is true afterwards."),
+        "takes": {"type": "number", "exclusiveMinimum": 0, "description": "How many seconds it usually takes."},
+        "on_resume": {
+            "enum": list(ON_RESUME),
+            "description": "After an interruption: do it again, ask whether it was done, or fail. Without a word: "
+            "`verify` when it says what it brings, else `fail`.",
+        },
+        "durable": {
+            "type": "boolean",
+            "description": "Is its end on the disk before anybody is told? Without a word: yes, unless it may repeat.",
+        },
+        "uses": _names("What only one skill at a time may have: the next one waits until it is free."),
+        "follow": _names("Parameters that it is told anew while it runs."),
+        "instant": {
+            "type": "boolean",
+            "description": "It answers as soon as it is called: called in the tick, never in a thread.",
+        },
+        "impl": _text(_IMPL),
+    }
+    return {"type": "object", **closed(properties, ())}
+
+
+def _params(about: str) -> Schema:
+    fields: Schema = {
+        "type": {"enum": _TYPES, "description": "What values it takes (any, unless said)."},
+        "about": _text("What it is for."),
+        "default": {"description": "Its value when none is given; without one it must be given."},
+        "choices": {"type": "array", "description": "The only values that it may have."},
+        "minimum": {"type": "number", "description": "The least that it may be."},
+        "maximum": {"type": "number", "description": "The most that it may be."},
+    }
+    names = {"allOf": [{"pattern": NAME}, {"not": {"enum": sorted(COMMON_NAMES)}}]}
+    return {
+        "type": "object",
+        "description": about,
+        "propertyNames": names,
+        "additionalProperties": {"if": {"type": "object"}, "then": closed(fields, ()), "else": {"enum": _TYPES}},
+    }
+
+
+def _text(about: str) -> Schema:
+    return {"type": SCALAR, "description": about}
+
+
+def _names(about: str) -> Schema:
+    return {"type": "array", "items": {"type": "string"}, "description": about}
+
+
+def _sentences(about: str) -> Schema:
+    return {"type": "array", "items": {"type": SCALAR}, "description": about}

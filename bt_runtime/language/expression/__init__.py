@@ -1,0 +1,16 @@
+"""Expressions that a stranger may write: a small part of Python's, bounded in size, time and memory.
+
+    compile("battery < low").evaluate({"battery": 0.1, "low": 0.2})     # True
+    Template("go to {room}").evaluate({"room": "kitchen"})            # "go to kitchen"
+
+Nothing is handed to Python's own parser or `eval`: what is not in the grammar here does not exist.
+"""
+
+from __future__ import annotations
+
+from bt_runtime.language.expression.error import ExpressionError
+from bt_runtime.language.expression.expression import Expression, compile
+from bt_runtime.language.expression.scope import Scope, Value
+from bt_runtime.language.expression.template import Template
+
+__all__ = ["Expression", "ExpressionError", "Scope", "Template", "Value", "compile"]

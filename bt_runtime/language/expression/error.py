@@ -1,0 +1,42 @@
+"""What can be wrong with an expression, and where in its text."""
+
+from __future__ import annotations
+
+from bt_runtime.faults.diagnostic import BtError, Diagnostic
+from bt_runtime.types import Span
+
+SYNTAX = "BT030"
+NAME = "BT031"
+CALL = "BT032"
+BOUND = "BT033"
+VALUE = "BT034"
+FOREIGN = "BT035"
+HOLE = "BT036"
+
+
+class ExpressionError(BtError):
+    """`start` and `end` count characters of the text from 0; `end` is exclusive."""
+
+    def __init__(self, code: str, message: str, hint: str = "", start: int = 0, end: int = 0) -> None:
+        super().__init__(message, hint)
+        self.code = code
+        self.start = start
+        self.end = max(end, start + 1)
+
+    def diagnostic(self, file: str, span: Span) -> Diagnostic:
+        """As a fault of a file; the span is what `start` and `end` are in it."""
+        return Diagnostic(self.code, self.message, file, span, help=self.hint)
+
+    def shifted(self, by: int) -> ExpressionError:
+        """The same, for a text that this one is a part of."""
+        return ExpressionError(self.code, self.message, self.hint, self.start + by, self.end + by)
+
+
+class Misfit(Exception):
+    """An operation cannot be done with these values. The expression adds the place."""
+
+    def __init__(self, message: str, hint: str = "", code: str = VALUE) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.code = code

@@ -1,0 +1,55 @@
+"""An expression, ready to run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+
+from bt_runtime.language.expression.error import BOUND, ExpressionError
+from bt_runtime.language.expression.scope import Scope, Value
+
+Run = Callable[[Scope], Value]
+
+
+class Expression:
+    """`names` are those whose values it reads, with their first place; `asked` those that `exists` asks about."""
+
+    __slots__ = ("asked", "constant", "names", "run", "text")
+
+    def __init__(
+        self, text: str, run: Run, names: Mapping[str, tuple[int, int]], asked: frozenset[str], constant: bool
+    ) -> None:
+        self.text = text
+        self.run = run
+        self.names = names
+        self.asked = asked
+        self.constant = constant
+
+    def evaluate(self, scope: Scope) -> Value:
+        """Raises ExpressionError, and nothing else, whatever the values are."""
+        try:
+            return self.run(scope)
+        except RecursionError:
+            raise ExpressionError(BOUND, "these values are nested too deeply", "", 0, len(self.text)) from None
+
+    def unknown(self, known: Iterable[str]) -> list[ExpressionError]:
+        """A fault for each name that is not among the known ones."""
+        from bt_runtime.language.expression.part import unknown
+
+        words = dict.fromkeys(known)
+        return [unknown(name, words, *place) for name, place in self.names.items() if name not in words]
+
+    def __repr__(self) -> str:
+        return f"Expression({self.text!r})"
+
+
+@lru_cache(maxsize=1024)
+def compile(text: str) -> Expression:
+    """Raises ExpressionError with the place in the text."""
+    from bt_runtime.language.expression.parse import Parser
+
+    parser = Parser(text)
+    made = parser.whole()
+    if not parser.names and not parser.asked:
+        made.run({})  # what can only fail is a fault of the text
+    return Expression(text, made.run, parser.names, frozenset(parser.asked), made.constant)

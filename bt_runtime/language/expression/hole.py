@@ -1,0 +1,104 @@
+"""The holes of a text: where they are, and what fills them."""
+
+from __future__ import annotations
+
+import re
+
+from bt_runtime.language.expression.call import show
+from bt_runtime.language.expression.error import BOUND, HOLE, ExpressionError, Misfit
+from bt_runtime.language.expression.expression import Expression, compile
+from bt_runtime.language.expression.scope import Scope, Value
+from bt_runtime.language.expression.token import LONGEST, scan
+from bt_runtime.language.expression.value import MOST_TEXT
+
+MOST_HOLES = 100
+_BRACE = re.compile(r"\{\{|\}\}|\{")
+
+
+class Hole:
+    """An expression, and where it begins in the text around it."""
+
+    __slots__ = ("at", "expression")
+
+    def __init__(self, expression: Expression, at: int) -> None:
+        self.expression = expression
+        self.at = at
+
+    def value(self, scope: Scope) -> Value:
+        try:
+            return self.expression.evaluate(scope)
+        except ExpressionError as fault:
+            raise fault.shifted(self.at) from None
+
+    def shown(self, scope: Scope) -> str:
+        value = self.value(scope)
+        if value.__class__ is str:
+            return str(value)
+        try:
+            return show(value)
+        except Misfit as reason:
+            end = self.at + len(self.expression.text)
+            raise ExpressionError(reason.code, reason.message, reason.hint, self.at, end) from None
+
+    @staticmethod
+    def bounded(length: int, text: str) -> None:
+        if length > MOST_TEXT:
+            hint = f"at most {MOST_TEXT:,} characters"
+            raise ExpressionError(BOUND, "this text would be too large", hint, 0, len(text))
+
+
+def cut(text: str) -> list[str | Hole]:
+    """The text between the holes, and the holes; at least one piece."""
+    pieces: list[str | Hole] = []
+    plain, at, holes = "", 0, 0
+    while brace := _BRACE.search(text, at):
+        plain += text[at : brace.start()]
+        at = brace.end()
+        if brace[0] != "{":
+            plain += brace[0][0]
+            continue
+        holes += 1
+        if holes > MOST_HOLES:
+            raise ExpressionError(BOUND, "too many holes", f"at most {MOST_HOLES} in one text", brace.start(), at)
+        end = _closing(text, at)
+        if plain:
+            pieces.append(plain)
+            plain = ""
+        pieces.append(Hole(_compiled(text[at:end], at), at))
+        at = end + 1
+    plain += text[at:]
+    if plain or not pieces:
+        pieces.append(plain)
+    return pieces
+
+
+def _compiled(text: str, at: int) -> Expression:
+    if not text.strip():
+        raise ExpressionError(
+            HOLE, "this hole is empty", "put a name in it, or write `{{}}` for two braces", at - 1, at + 1
+        )
+    try:
+        return compile(text)
+    except ExpressionError as fault:
+        raise fault.shifted(at) from None
+
+
+def _closing(text: str, start: int) -> int:
+    """Where the hole ends: at the first brace that closes nothing inside it."""
+    window, at, depth = text[start : start + LONGEST + 1], 0, 0
+    while True:
+        try:
+            token, at = scan(window, at)
+        except ExpressionError as fault:
+            raise fault.shifted(start) if "}" in window else _unclosed(start) from None
+        if token.kind == "end":
+            raise _unclosed(start)
+        if token.kind == "sign" and token.text in "{}":
+            depth += 1 if token.text == "{" else -1
+            if depth < 0:
+                return start + token.start
+
+
+def _unclosed(start: int) -> ExpressionError:
+    hint = "close it by `}`, or write `{{` for a brace"
+    return ExpressionError(HOLE, "this `{` is never closed", hint, start - 1, start)

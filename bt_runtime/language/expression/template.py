@@ -1,0 +1,67 @@
+"""Text with holes: `go to {room}`. `{{` and `}}` stand for the braces themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from bt_runtime.language.expression.error import ExpressionError
+from bt_runtime.language.expression.expression import Expression
+from bt_runtime.language.expression.scope import Scope, Value
+
+if TYPE_CHECKING:
+    from bt_runtime.language.expression.hole import Hole
+
+
+class Template:
+    """A text that is one hole and nothing else keeps the type of its value."""
+
+    __slots__ = ("names", "pieces", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.pieces: Sequence[str | Hole] = (text,)
+        self.names: dict[str, tuple[int, int]] = {}  # as those of an expression, but places in this text
+        if "{" in text or "}" in text:
+            from bt_runtime.language.expression.hole import cut
+
+            self.pieces = cut(text)
+            for hole in self.holes:
+                for name, (start, end) in hole.expression.names.items():
+                    self.names.setdefault(name, (start + hole.at, end + hole.at))
+
+    @property
+    def holes(self) -> list[Hole]:
+        return [piece for piece in self.pieces if not isinstance(piece, str)]
+
+    @property
+    def constant(self) -> bool:
+        """No hole at all: the text stands for itself."""
+        return len(self.pieces) == 1 and isinstance(self.pieces[0], str)
+
+    @property
+    def whole(self) -> Expression | None:
+        """The expression of a text that is one hole."""
+        first = self.pieces[0]
+        return first.expression if len(self.pieces) == 1 and not isinstance(first, str) else None
+
+    def evaluate(self, scope: Scope) -> Value:
+        """Raises ExpressionError, and nothing else, whatever the values are."""
+        first = self.pieces[0]
+        if len(self.pieces) == 1:
+            return first if isinstance(first, str) else first.value(scope)
+        shown, length = [], 0
+        for piece in self.pieces:
+            shown.append(piece if isinstance(piece, str) else piece.shown(scope))
+            length += len(shown[-1])
+            if length > len(self.text):
+                self.holes[0].bounded(length, self.text)
+        return "".join(shown)
+
+    def unknown(self, known: Iterable[str]) -> list[ExpressionError]:
+        """A fault for each name that is not among the known ones."""
+        words = dict.fromkeys(known)
+        return [fault.shifted(hole.at) for hole in self.holes for fault in hole.expression.unknown(words)]
+
+    def __repr__(self) -> str:
+        return f"Template({self.text!r})"

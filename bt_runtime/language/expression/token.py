@@ -1,0 +1,117 @@
+"""A text to words, numbers, texts and signs; what has no place in an expression is told apart here."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from bt_runtime.language.expression.error import BOUND, FOREIGN, SYNTAX, ExpressionError
+
+LONGEST = 1_000  # characters of an expression
+MOST_TOKENS = 300
+
+_TOKEN = re.compile(
+    r"[ \t\r\n]*(?:"
+    r"(?P<name>[^\W\d]\w*)"
+    r"|(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<text>'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\")"
+    r"|(?P<sign>\*\*|//|<=|>=|==|!=|[-+*/%<>()\[\]{},:])"
+    r"|(?P<bad>.)"
+    r"|(?P<end>\Z))",
+    re.DOTALL,
+)
+_WORD_SIGN = re.compile(r"\b(?:and|or|not|in|is|if|else)\Z")
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPES = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "t": "\t"}
+
+# what people bring along from other languages
+_HINTS = {
+    "=": "`==` compares; a value is given by `set`",
+    "&": "write `and`",
+    "|": "write `or`",
+    "!": "write `not`, or `!=`",
+    ".": 'a field of a mapping is read by `name["field"]`',
+    "?": "write `this if condition else that`",
+    "^": "a power is written `**`",
+    ";": "one expression, one value",
+    "$": "a name is written without `$`",
+    "`": "text is written in quotes",
+    "@": "there is no such sign here",
+    "~": "there is no such sign here",
+    "\\": "a backslash has a place only inside quotes",
+}
+_STATEMENTS = (
+    "lambda for while await async yield from import def class return with as assert del global nonlocal pass raise "
+    "try except finally break continue"
+)
+FOREIGN_WORDS = frozenset(_STATEMENTS.split())
+
+
+class Token(NamedTuple):
+    kind: str  # name, number, text, sign, end
+    text: str
+    start: int
+    end: int
+
+
+def tokens(text: str) -> list[Token]:
+    if len(text) > LONGEST:
+        hint = f"at most {LONGEST:,} characters; `set` parts of it first"
+        raise ExpressionError(BOUND, "this expression is too long", hint, LONGEST, LONGEST + 1)
+    found: list[Token] = []
+    at = 0
+    while True:
+        token, at = scan(text, at)
+        found.append(token)
+        if token.kind == "end":
+            return found
+        if len(found) > MOST_TOKENS:
+            hint = f"at most {MOST_TOKENS} words and signs; `set` parts of it first"
+            raise ExpressionError(BOUND, "this expression is too long", hint, token.start, token.end)
+
+
+def scan(text: str, at: int) -> tuple[Token, int]:
+    """The next token, and where to go on."""
+    match = _TOKEN.match(text, at)
+    assert match is not None  # the last two alternatives take whatever there is
+    kind = match.lastgroup or "end"
+    start, end = match.span(kind)
+    if kind == "bad":
+        raise _unknown(text, start)
+    if kind == "number" and text[end : end + 1].isidentifier():
+        raise ExpressionError(SYNTAX, "a letter stands right after this number", "put a space between", start, end + 1)
+    if kind == "text" and _prefixed(text, start):
+        hint = 'in a field, `"... {name} ..."` puts a value into a text'
+        raise ExpressionError(FOREIGN, "a letter stands right before this text", hint, start - 1, start + 1)
+    return Token(kind, match[kind], start, end), end
+
+
+def _prefixed(text: str, start: int) -> bool:
+    """`f"..."`, but not `x in"..."`."""
+    before = text[max(0, start - 5) : start]
+    return before[-1:].isidentifier() and not _WORD_SIGN.search(before)
+
+
+def _unknown(text: str, start: int) -> ExpressionError:
+    sign = text[start]
+    if sign in "'\"":
+        return ExpressionError(SYNTAX, "this quote is never closed", "add the closing quote", start, start + 1)
+    if sign == "=" or sign in _HINTS:
+        return ExpressionError(FOREIGN, f"`{sign}` has no place in an expression", _HINTS[sign], start, start + 1)
+    shown = sign if sign.isprintable() else f"U+{ord(sign):04X}"
+    return ExpressionError(SYNTAX, f"`{shown}` has no place in an expression", "delete it", start, start + 1)
+
+
+def literal(token: Token) -> str:
+    """The text between the quotes."""
+
+    def plain(match: re.Match[str]) -> str:
+        known = _ESCAPES.get(match[1])
+        if known is None:
+            at = token.start + 1 + match.start()
+            hint = "`\\\\`, `\\'`, `\\\"`, `\\n` and `\\t` are known"
+            raise ExpressionError(SYNTAX, "no such escape", hint, at, at + 2)
+        return known
+
+    inside = token.text[1:-1]
+    return _ESCAPE.sub(plain, inside) if "\\" in inside else inside

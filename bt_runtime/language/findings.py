@@ -1,0 +1,54 @@
+"""Where the checks of one load put what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bt_runtime.faults.diagnostic import Diagnostic, Severity, nearest
+from bt_runtime.types import Span
+
+MOST = 200  # of each severity: nobody reads more, and a hostile file could have 100,000
+
+
+class Findings:
+    def __init__(self) -> None:
+        self.items: list[Diagnostic] = []
+        self.counts: dict[Severity, int] = {"error": 0, "warning": 0}
+        self.sources: dict[str, str] = {}  # file → text, for the edge to show
+
+    @property
+    def errors(self) -> int:
+        return self.counts["error"]
+
+    def error(self, code: str, message: str, file: str, span: Span | None, label: str = "", help: str = "") -> None:
+        self.add(Diagnostic(code, message, file, span, label, help))
+
+    def warning(self, code: str, message: str, file: str, span: Span | None, label: str = "", help: str = "") -> None:
+        self.add(Diagnostic(code, message, file, span, label, help, "warning"))
+
+    def add(self, *found: Diagnostic) -> None:
+        for each in found:
+            self.counts[each.severity] += 1
+        self.items += found
+
+    def full(self, severity: Severity = "error") -> bool:
+        """Are there so many already that looking for more is not worth the time?"""
+        return self.counts[severity] > MOST
+
+    def sorted(self) -> list[Diagnostic]:
+        """By file and place, each fault once; of very many the first ones."""
+        unique = sorted(dict.fromkeys(self.items), key=lambda d: (d.file, d.span or Span(0, 0, 0, 0), d.code))
+        kept: list[Diagnostic] = []
+        left = {"error": MOST, "warning": MOST}
+        for each in unique:
+            left[each.severity] -= 1
+            if left[each.severity] >= 0:
+                kept.append(each)
+            elif left[each.severity] == -1:
+                kept.append(each._replace(label="", help="and there are more like these; mend the first ones"))
+        return kept
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    close = nearest(word, known)
+    return f"did you mean `{close}`?" if close else ""

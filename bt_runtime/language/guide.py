@@ -1,0 +1,88 @@
+"""A written plan that an agent follows: Markdown, with a header that says what it is for and how well it did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from bt_runtime import project
+from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults, nearest
+from bt_runtime.language import source
+from bt_runtime.language.guide_header import CHECK, CODE, MARK, as_yaml
+from bt_runtime.language.source import Mapping as YamlMapping
+from bt_runtime.types import Json, Span
+
+SUFFIX = ".md"
+
+
+class Guide(NamedTuple):
+    """`header` holds what was said of the plan, by the names of `header.FIELDS`."""
+
+    text: str  # the plan itself; empty where nothing is known yet
+    header: Mapping[str, Json] = {}
+
+    def written(self) -> str:
+        """The file."""
+        return f"{MARK}\n{as_yaml(self.header)}{MARK}\n{self.text.strip()}\n"
+
+
+class Checked(NamedTuple):
+    guide: Guide
+    diagnostics: tuple[Diagnostic, ...]
+    source: str  # the whole text, for showing faults
+
+
+def parse(text: str, name: str = "plan") -> Checked:
+    """Reads a plan; every fault of its header has its place in the file."""
+    lines = text.split("\n")
+    if lines[0].rstrip() != MARK:
+        fault = Diagnostic(CODE, "a plan begins with a header between two lines of ---", name, Span(1, 1, 1, 2),
+                           help=f"write:\n{MARK}\nversion: 1\nkind: heat\n{MARK}\n1. …")  # fmt: skip
+        return Checked(Guide(text.strip()), (fault,), text)
+    end = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() == MARK), None)
+    if end is None:
+        fault = Diagnostic(CODE, "the header is not closed", name, Span(1, 1, 1, 1 + len(MARK)), help=f"add {MARK}")
+        return Checked(Guide(""), (fault,), text)
+    body = "\n".join(lines[end + 1 :]).strip()
+    document = source.parse("\n" + "\n".join(lines[1:end]) + "\n", name)  # an empty first line keeps the places
+    found = list(document.diagnostics)
+    values: dict[str, Json] = {}
+    if isinstance(document.root, YamlMapping):
+        values, more = CHECK.read(document.root, name)
+        found += more
+    elif not found:
+        found.append(Diagnostic(CODE, "the header is a mapping of what is known of the plan", name, Span(2, 1, 2, 2)))
+    return Checked(Guide(body, values), tuple(found), text)
+
+
+def read(path: Path, shown: str = "") -> Checked:
+    """Reads a plan's file; one that cannot be read is a fault like any other."""
+    name = shown or str(path)
+    try:
+        return parse(path.read_text("utf-8"), name)
+    except (OSError, UnicodeDecodeError) as error:
+        fault = Diagnostic(CODE, f"the plan cannot be read: {error}", name, help="is it a text file in UTF-8?")
+        return Checked(Guide(""), (fault,), "")
+
+
+def sound(path: Path) -> Guide:
+    """The plan of a file without a fault; raises all of them otherwise."""
+    checked = read(path)
+    if checked.diagnostics:
+        raise Faults(checked.diagnostics, {str(path): checked.source})
+    return checked.guide
+
+
+def text_of(said: str, root: Path | None = None) -> str:
+    """What `guide:` means: one line that ends in `.md` names a file, anything else is the plan itself."""
+    said = said.strip()
+    if not said.endswith(SUFFIX) or "\n" in said:
+        return said
+    path = Path(said) if Path(said).is_file() else project.find("plans", said, SUFFIX, root)
+    if path is None:
+        known = [f"{name}{SUFFIX}" for name in project.names("plans", SUFFIX, root)]
+        close = nearest(said, known)
+        hint = f"did you mean `{close}`?" if close else "put it into the plans/ of your project"
+        raise BtError(f"there is no plan `{said}`", hint)
+    return sound(path).text

@@ -1,0 +1,81 @@
+"""Leaves: what is tested, written, waited for and said; subtrees; foreign py_trees nodes."""
+
+from __future__ import annotations
+
+from bt_runtime.language.kinds.kind import Field, Kind
+
+_IMPL = "bt_runtime.tree.nodes"
+
+LEAVES = (
+    Kind(
+        "check", "leaf", "Succeeds when an expression holds.",
+        (Field("expr", "expression", "The test, over ports and blackboard entries.", required=True),),
+        ("SUCCESS when the value is true, else FAILURE; an entry that was never written is a fault of this node.",),
+        "check: battery < 0.2\n", bare="expr", impl=f"{_IMPL}.leaves:Check",
+    ),
+    Kind(
+        "set", "leaf", "Writes blackboard entries.",
+        (Field("values", "assignments", "Entries and their values; a template is computed first.", required=True),),
+        ("All values are computed first, then written in order; it succeeds.",),
+        'set:\n  count: "{count + 1}"\n  room: kitchen\n', bare="values", impl=f"{_IMPL}.leaves:Set", ends="success",
+    ),
+    Kind(
+        "wait", "leaf", "Waits for a time, or for a test to hold.",
+        (
+            Field("seconds", "number", "How long, by the run's clock.", minimum=0),
+            Field("until", "expression", "Ends with SUCCESS as soon as this holds."),
+        ),
+        (
+            "With `seconds` alone it succeeds when the time has passed; zero succeeds at once.",
+            "With `until` it succeeds as soon as that holds; with both it fails when the time has passed first.",
+        ),
+        "wait: 1.5\n", bare="seconds", impl=f"{_IMPL}.leaves:Wait", waits=True, one_of=("seconds", "until"),
+    ),
+    Kind(
+        "log", "leaf", "Writes a line to the run's log.",
+        (
+            Field("text", "any", "The line; templates are filled in.", required=True),
+            Field("level", "word", "How loud.", default="info", choices=("debug", "info", "warning", "error")),
+        ),
+        ("It always succeeds.",),
+        'log: "battery is {battery}"\n', bare="text", impl=f"{_IMPL}.leaves:Log", ends="success",
+    ),
+    Kind("succeed", "leaf", "Succeeds.", (), ("It always succeeds.",), "succeed: {}\n",
+         impl=f"{_IMPL}.leaves:Succeed", ends="success"),
+    Kind(
+        "fail", "leaf", "Fails, saying why.",
+        (Field("why", "string", "The reason, as it shows in the log and to `try`.", default=""),),
+        ("It always fails.",), "fail: no cup was found\n", bare="why", impl=f"{_IMPL}.leaves:Fail",
+        ends="failure", emit=True,
+    ),
+    Kind(
+        "tree", "leaf", "Runs another tree, with a blackboard scope of its own.",
+        (
+            Field("file", "text", "Its file: beside this one, in the project's trees/, or shipped.", required=True),
+            Field("with", "inputs", "Its inputs and outputs: a value, a template, or \"{entry}\" to share one."),
+            Field("autoremap", "boolean", "Names it does not declare are looked up here.", default=False),
+        ),
+        (
+            "Entries of the subtree are its own; only what `with` names is shared.",
+            'A whole-string "{entry}" shares the entry: an input follows it live, an output writes to it; '
+            "any other template is computed when the subtree starts.",
+            "With `autoremap`, names that the subtree does not declare are those of this tree.",
+            "A subtree that contains itself is built when it is reached, and must stand behind a test.",
+        ),
+        "tree:\n  file: dock.yaml\n  with: {speed: 0.5}\n", bare="file", impl=f"{_IMPL}.subtree:Subtree", includes=True,
+    ),
+    Kind(
+        "py", "leaf", "Uses any py_trees behaviour or composite, by its import path.",
+        (
+            Field("class", "text", "module:Class, or path.py:Class inside the project.", required=True),
+            Field("args", "object", "Keyword arguments for the class.", default={}),
+            Field("children", "nodes", "Children, when it is a composite (one for a decorator)."),
+        ),
+        (
+            "The behaviour is ticked, halted, set up and shut down as py_trees does it.",
+            "Its children may be any nodes, ours or others.",
+        ),
+        "py:\n  class: py_trees.behaviours:Success\n", bare="class", impl=f"{_IMPL}.foreign:foreign", waits=True,
+        foreign=True,
+    ),
+)  # fmt: skip

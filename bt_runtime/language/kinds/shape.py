@@ -1,0 +1,107 @@
+"""A field as JSON Schema (draft-07), so shaped that an editor says one thing about one fault: no oneOf, no anyOf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bt_runtime.language.kinds.kind import Field
+from bt_runtime.types import Json
+
+Schema = dict[str, Json]
+
+DRAFT = "http://json-schema.org/draft-07/schema#"
+NAME = "^[A-Za-z_][A-Za-z0-9_]*$"
+HOLE = r"^\{(?!\{)[\s\S]*\}$"  # a text that is one template and nothing else
+NODE: Schema = {"$ref": "#/definitions/node"}
+NODES: Schema = {"$ref": "#/definitions/nodes"}
+SCALAR = ["string", "number", "boolean"]
+_JSON_TYPES = {"list": "array"}
+_SAID = {
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "list": "a list",
+    "object": "a mapping",
+}
+
+
+def closed(properties: Schema, required: Iterable[str]) -> Schema:
+    """A mapping of these keys and no others."""
+    needed = list(required)
+    return {"properties": properties, "additionalProperties": False, **({"required": needed} if needed else {})}
+
+
+def field_schema(field: Field) -> Schema:
+    """What may be written as this field's value."""
+    described: Schema = {"description": described_as(field)}
+    if field.default is not None:
+        described["default"] = field.default
+    return {**described, **value_schema(field)}
+
+
+def described_as(field: Field) -> str:
+    return field.about if field.required else f"{field.about} (optional)".strip()
+
+
+def value_schema(field: Field) -> Schema:
+    if field.type == "node":
+        return {"allOf": [NODE]}  # beside a bare $ref its description would not count
+    if field.type == "nodes":
+        return {"allOf": [NODES]} if field.required else {"type": "array", "items": NODE}
+    if field.type == "cases":
+        return {"type": "object", "minProperties": 1, "additionalProperties": NODE}
+    if field.type == "word":
+        return {"enum": list(field.choices)}
+    if field.type == "key":
+        return _name("The name of an entry: letters, digits and _")
+    if field.type in ("assignments", "inputs"):
+        return {"type": "object", "propertyNames": _name("An entry is named by letters, digits and _")}
+    if field.type in ("expression", "text"):
+        return {
+            "type": SCALAR,
+            "errorMessage": f"This takes {'an expression' if field.type == 'expression' else 'text'}",
+        }
+    return _data(field)
+
+
+def node_name() -> Schema:
+    """`name` of any node: it becomes a part of the path."""
+    return {
+        "type": SCALAR,
+        "maxLength": 80,
+        "pattern": r"^(?!\d+$)(?! )[^/*?\[\]{}]+(?<! )$",
+        "errorMessage": "A name has at most 80 characters, not only digits, and none of / * ? [ ] { }",
+    }
+
+
+def _data(field: Field) -> Schema:
+    """A literal, or a template that gives one."""
+    if field.writes:
+        return {"type": "string", "pattern": HOLE, "errorMessage": 'The entry that is written, as "{entry}"'}
+    literal = _literal(field)
+    if field.choices:
+        listed = list(field.choices)  # as examples as well: editors do not look for words to offer behind an `else`
+        return {"examples": listed, "if": {"type": "string", "pattern": HOLE}, "else": {"enum": listed}}
+    return literal
+
+
+def _literal(field: Field) -> Schema:
+    if field.type == "any":
+        return {}
+    if field.type == "string":
+        return {"type": "string", "errorMessage": "This takes text; a number is put in quotes"}
+    schema: Schema = {
+        "type": [_JSON_TYPES.get(field.type, field.type), "string"],
+        "pattern": HOLE,
+        "errorMessage": f'This takes {_SAID[field.type]}, or a template such as "{{entry}}"',
+    }
+    bounds: Schema = {
+        key: value for key, value in (("minimum", field.minimum), ("maximum", field.maximum)) if value is not None
+    }
+    if bounds and field.extra:
+        return {**schema, "if": {"enum": list(field.extra)}, "else": bounds}
+    return {**schema, **bounds}
+
+
+def _name(message: str) -> Schema:
+    return {"type": "string", "pattern": NAME, "errorMessage": message}

@@ -1,0 +1,304 @@
+"""Text → checked tree. The one door through which every plan comes, a person's and a model's alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from bt_runtime import project
+from bt_runtime.faults.diagnostic import Diagnostic, Faults
+from bt_runtime.language import source
+from bt_runtime.language.checks import meaning
+from bt_runtime.language.checks.recursion import Step, check_recursion
+from bt_runtime.language.findings import Findings, did_you_mean
+from bt_runtime.language.header import Header, empty
+from bt_runtime.language.kinds.kind import Kind, Registry
+from bt_runtime.language.kinds.registry import BUILT_IN
+from bt_runtime.language.reach import CODE, Reach, reach_of
+from bt_runtime.language.reader import NodeReader
+from bt_runtime.language.source import Document, Limits, Listing, Mapping, Node, Scalar
+from bt_runtime.language.source.pause import PausedCollection
+from bt_runtime.language.spec import NodeSpec, TreeSpec
+from bt_runtime.types import Span
+
+MOST_FILES = 100  # one inside another; loading goes down with them on Python's stack
+
+
+class Caps(NamedTuple):
+    """What a tree may be at most; subtrees count."""
+
+    depth: int = 256
+    nodes: int = 100_000
+
+
+DEFAULT_CAPS = Caps()
+
+
+class Checked(NamedTuple):
+    """What became of a text: the tree, unless there were errors, and everything that was found."""
+
+    tree: TreeSpec | None
+    diagnostics: Sequence[Diagnostic]
+    sources: dict[str, str]
+
+    def sound(self) -> TreeSpec:
+        if self.tree is None:
+            raise Faults(self.diagnostics, self.sources)
+        return self.tree
+
+
+class Loader:
+    """Loads one tree and all it includes. `skills` are kinds that need no manifest (Python skills of the caller)."""
+
+    def __init__(
+        self,
+        root: Path | None = None,
+        skills: tuple[Kind, ...] = (),
+        caps: Caps = DEFAULT_CAPS,
+        limits: Limits | None = None,
+    ) -> None:
+        self.project = root or project.find_root()
+        self.registry = BUILT_IN.with_kinds(skills)
+        self.caps = caps
+        self.limits = limits or Limits()
+        self.findings = Findings()
+        self.loaded: dict[Path, TreeSpec | None] = {}
+        self.files: dict[Path, str] = {}  # every file that was read, with its text
+        self.imports = True  # is Python that is named held to the project? Not where nothing will be imported
+        self.home: Path | None = None  # the folder of the first file: what may be read when there is no project
+
+    def file(self, path: Path | str) -> Checked:
+        """Checks a file; a name without a folder is also looked for among the project's and the shipped trees."""
+        found = self.locate(str(path))
+        if found is not None:
+            with PausedCollection():
+                return self.checked(self.load(found, ()))
+        document = source.read(path, str(path), self.limits)  # says why there is no such file
+        label = did_you_mean(str(path), project.names("trees", root=self.project))
+        document.diagnostics = [d._replace(label=d.label or label) for d in document.diagnostics]
+        return self.checked(self.tree(document, Path.cwd()))
+
+    def text(self, text: str | bytes, name: str = "text", folder: Path | None = None) -> Checked:
+        self.home = (folder or Path.cwd()).resolve()
+        with PausedCollection():
+            return self.checked(self.tree(source.parse(text, name, self.limits), self.home))
+
+    def fragment(self, text: str | bytes, tree: TreeSpec, name: str) -> NodeSpec:
+        """A node and all below, to be grafted: checked with the kinds and ports of its tree-to-be. Raises Faults."""
+        document = source.parse(text, name, self.limits)
+        self.home = tree.folder
+        self.findings.sources[name] = document.text
+        self.findings.add(*document.diagnostics)
+        if document.root is not None:
+            whole = TreeSpec(tree.name, name, document.text, tree.folder, tree.registry)
+            whole.inputs, whole.outputs, whole.entries = tree.inputs, tree.outputs, tree.entries
+            root = NodeReader(name, tree.registry, self.findings, self.caps.depth).read(document.root)
+            if root is not None:
+                whole.root = root
+                self.foreign(whole)
+                self.subtrees(whole)
+                meaning.check_nodes(whole, self.findings)
+                return self.checked(whole).sound().root
+        return self.checked(None).sound().root
+
+    def checked(self, tree: TreeSpec | None) -> Checked:
+        if tree is not None:
+            meaning.check(tree, self.findings, self.caps)
+        for each in (tree, *self.loaded.values()):
+            if each is not None:
+                for node in each.root.walk():
+                    node.given = {}
+        found = self.findings.sorted()
+        return Checked(None if self.findings.errors else tree, found, self.findings.sources)
+
+    # Files -----------------------------------------------------------------------------------
+
+    def locate(self, name: str) -> Path | None:
+        if not _nameable(name, 4000):
+            return None
+        direct = Path(name)
+        if direct.is_file() or direct.parent != Path():
+            return direct if direct.is_file() else None
+        return project.find("trees", name, root=self.project)
+
+    def load(self, path: Path, way: tuple[Step, ...]) -> TreeSpec | None:
+        path = path.resolve()
+        if self.home is None:
+            self.home = path.parent
+        if path not in self.loaded:
+            document = source.read(path, self.shown(path), self.limits)
+            self.files[path] = document.text
+            self.loaded[path] = None  # until it is whole: a tree that contains itself is met here
+            self.loaded[path] = self.tree(document, path.parent, way, path)
+        return self.loaded[path]
+
+    def shown(self, path: Path) -> str:
+        """The file as a person knows it: relative to where they stand, when it is below."""
+        here = Path.cwd()
+        return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+    def include(self, name: str, folder: Path) -> Path | str:
+        """The file of a subtree, or why there is none."""
+        if not _nameable(name):
+            return "missing"
+        beside = (c for c in (folder / name, folder / f"{name}.yaml") if c.is_file())
+        found = next(beside, None) or project.find("trees", name, root=self.project)
+        if found is None:
+            return "missing"
+        return found.resolve() if self.allowed(found, folder) else "outside"
+
+    def allowed(self, path: Path, folder: Path) -> bool:
+        """Does a file that a tree of this folder names lie where it may: in the project, or among what is shipped?"""
+        roots = (self.project or self.home or folder, project.packaged("trees"), project.packaged("skills"))
+        return any(path.resolve().is_relative_to(root.resolve()) for root in roots)
+
+    def reach(self, folder: Path) -> Reach | None:
+        """Where the Python may come from that a file of this folder names."""
+        return reach_of(self.project or self.home or folder) if self.imports else None
+
+    def foreign(self, spec: TreeSpec) -> None:
+        """`py` nodes are named in the tree itself."""
+        nodes = [node for node in spec.root.walk() if node.kind.foreign and "class" in node.values]
+        reach = self.reach(spec.folder) if nodes else None
+        for node in nodes:
+            refusal = reach.refusal(str(node.values["class"]), spec.folder) if reach is not None else None
+            if refusal is not None:
+                span = node.given["class"].span if "class" in node.given else node.span
+                self.findings.error(CODE, refusal.message, node.file, span, help=refusal.hint)
+
+    # Trees -----------------------------------------------------------------------------------
+
+    def tree(
+        self, document: Document, folder: Path, way: tuple[Step, ...] = (), path: Path | None = None
+    ) -> TreeSpec | None:
+        self.findings.sources[document.name] = document.text
+        self.findings.add(*document.diagnostics)
+        top = document.root
+        if top is None:
+            return None
+        if not isinstance(top, Mapping):
+            self.findings.error(
+                "BT018", "a tree file is a mapping with `version`, `tree` and `root`", document.name, top.span
+            )
+            return None
+        header = Header(top, document.name, self.findings)
+        spec = TreeSpec(header.name(), document.name, document.text, folder, self.registry)
+        spec.about = header.text("about")
+        spec.inputs, spec.outputs, spec.entries = (header.ports(k) for k in ("inputs", "outputs", "blackboard"))
+        spec.registry = self.skills(top.get("skills"), spec)
+        root = top.get("root")
+        if root is None:
+            return None
+        reader = NodeReader(spec.file, spec.registry, self.findings, self.caps.depth, self.manifest_with)
+        before = self.findings.errors
+        node = reader.read(root)
+        if node is None:
+            return None
+        whole = self.findings.errors == before
+        spec.root = node
+        self.foreign(spec)
+        self.subtrees(spec, way, path)
+        meaning.check_tree(spec, self.findings, whole)
+        return spec
+
+    def skills(self, node: Node | None, spec: TreeSpec) -> Registry:
+        """The registry with the skills of the manifests that the tree names."""
+        registry = self.registry
+        if node is None or empty(node):
+            return registry
+        if not isinstance(node, Listing):
+            self.findings.error("BT018", "`skills` takes a list of manifests: `skills: [house]`", spec.file, node.span)
+            return registry
+        from bt_runtime.language import manifest
+
+        for item in node:
+            name = item.text if isinstance(item, Scalar) else ""
+            path = project.find("skills", name, root=self.project) if _nameable(name) else None
+            if path is None:
+                self.no_manifest(name, spec.file, item.span)
+                continue
+            if not self.allowed(path, spec.folder):
+                self.not_included("outside", name, spec.file, item.span)
+                continue
+            read = manifest.read(path, self.shown(path), self.reach(spec.folder))
+            self.findings.sources[self.shown(path)] = self.files[path.resolve()] = read.text
+            self.findings.add(*read.diagnostics)
+            for kind in read.kinds:
+                if kind.name in registry:
+                    self.findings.error(
+                        "BT043",
+                        f"`{kind.name}` of manifest `{name}` is the name of another kind",
+                        spec.file,
+                        item.span,
+                    )
+            registry = registry.with_kinds(tuple(read.kinds))
+        return registry
+
+    def no_manifest(self, name: str, file: str, span: Span) -> None:
+        known = list(project.names("skills", root=self.project))
+        message, help = f"there is no skill manifest `{name:.60}`", f"manifests here: {', '.join(known) or 'none'}"
+        self.findings.error("BT040", message, file, span, did_you_mean(name, known), help)
+
+    def manifest_with(self, kind: str) -> str:
+        """The hint for a kind that is a skill of a manifest which this tree does not name."""
+        from bt_runtime.language import manifest
+
+        for name in project.names("skills", root=self.project):
+            path = project.find("skills", name, root=self.project)
+            if path is None or kind not in path.read_text("utf-8", "replace"):
+                continue  # spares reading most of them
+            if any(k.name == kind for k in manifest.read(path).kinds):
+                return f"a skill of `{name}`: add `skills: [{name}]`"
+        return ""
+
+    def subtrees(self, spec: TreeSpec, way: tuple[Step, ...] = (), path: Path | None = None) -> None:
+        """Loads what the tree includes. A tree that contains itself is left to be built when it is reached."""
+        for node in spec.root.walk():
+            if not node.kind.includes or "file" not in node.values or self.findings.full():
+                continue
+            name = str(node.values["file"])
+            found = self.include(name, spec.folder)
+            if not isinstance(found, Path):
+                self.not_included(found, name, node.file, node.given["file"].span)
+                continue
+            here = (*way, Step(path, spec, node))
+            first = next((i for i, step in enumerate(here) if step.path == found), None)
+            if first is not None:
+                node.again = here[first].tree
+                check_recursion(here[first:], self.findings)
+            elif len(here) > MOST_FILES:
+                self.findings.error(
+                    "BT028",
+                    f"trees stand inside each other more than {MOST_FILES} files deep",
+                    node.file,
+                    node.span,
+                    help="include fewer trees one inside another",
+                )
+            else:
+                node.subtree = self.load(found, here)
+
+    def not_included(self, why: str, name: str, file: str, span: Span) -> None:
+        if why == "outside":
+            self.findings.error(
+                "BT041",
+                f"`{name:.60}` lies outside the project",
+                file,
+                span,
+                help="move it into the project",
+            )
+        else:
+            known = list(project.names("trees", root=self.project))
+            self.findings.error(
+                "BT040",
+                f"there is no tree `{name:.60}`",
+                file,
+                span,
+                did_you_mean(name, known),
+                "looked beside this file, in the project's trees/ and among the shipped ones",
+            )
+
+
+def _nameable(name: str, most: int = 240) -> bool:
+    """Could a file be called this at all? The system's own answer to a name too long is an exception."""
+    return 0 < len(name.encode("utf-8", "surrogatepass")) <= most and "\0" not in name

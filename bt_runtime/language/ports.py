@@ -1,0 +1,52 @@
+"""Typed ports: does a value fit, and what is it called when it does not."""
+
+from __future__ import annotations
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.kinds.data import an as an
+from bt_runtime.language.kinds.data import fits as fits
+from bt_runtime.language.kinds.data import flows as flows
+from bt_runtime.language.kinds.data import type_name as type_name
+from bt_runtime.language.kinds.kind import Field
+from bt_runtime.language.spec import Port
+from bt_runtime.types import Json
+
+PORT_TYPES = ("any", "string", "integer", "number", "boolean", "list", "object")
+
+
+class PortFault(BtError):
+    """A value does not fit the port it was given to."""
+
+
+def check(port: Port | Field, value: Json) -> None:
+    """Raises when the value may not be given to the port."""
+    if not fits(value, port.type):
+        raise PortFault(f"`{port.name}` takes {an(port.type)}, not {an(type_name(value))}: {value!r:.80}")
+    if port.choices and value not in port.choices:
+        raise PortFault(f"`{port.name}` takes one of {', '.join(map(repr, port.choices))}, not {value!r:.80}")
+
+
+def check_number(name: str, value: Json) -> None:
+    """Raises for what is no number at all: compared with the time, it would wait for ever."""
+    if value.__class__ is float and value != value:
+        raise PortFault(f"`{name}` takes a number, and this is none: .nan")
+
+
+def check_range(field: Field, value: Json) -> None:
+    """Raises when a number is not one that the field takes."""
+    if isinstance(value, int | float) and value not in field.extra:
+        low, high = field.minimum, field.maximum
+        if (low is not None and not value >= low) or (high is not None and not value <= high):
+            raise PortFault(f"`{field.name}` takes {range_of(field)}, not {value}")
+
+
+def range_of(field: Field) -> str:
+    low, high = field.minimum, field.maximum
+    said = (
+        f"{low:g} to {high:g}"
+        if low is not None and high is not None
+        else f"{low:g} or more"
+        if low is not None
+        else f"at most {high:g}"
+    )
+    return said + "".join(f", or {e}" for e in field.extra)

@@ -1,0 +1,122 @@
+"""From where the Python may come that a YAML file names: from the project, and from what its btr.yaml allows."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from bt_runtime import project
+from bt_runtime.language import source
+from bt_runtime.language.source import Listing, Mapping, Scalar
+
+FREE = ("bt_runtime", "py_trees")  # ours, and the library of nodes that a tree is made of
+CODE = "BT049"
+
+
+class Refusal(NamedTuple):
+    message: str
+    hint: str
+
+
+class Reach:
+    """`root`: the project, or without one the folder of the first file."""
+
+    def __init__(self, root: Path, shipped: Sequence[Path] = ()) -> None:
+        self.root = root.resolve()
+        self.shipped = [folder.resolve() for folder in shipped]
+        self._allowed: tuple[str, ...] | None = None
+
+    def refusal(self, reference: str, folder: Path) -> Refusal | None:
+        """Why this name may not be imported; None when it may, or when it is no name at all (said elsewhere)."""
+        home, colon, _ = reference.rpartition(":")
+        if not colon or not home:
+            return None
+        return self._file(home, folder) if home.endswith(".py") else self._module(home)
+
+    def _file(self, home: str, folder: Path) -> Refusal | None:
+        path = (folder / home).resolve()  # links are followed: what counts is where the file is
+        if any(path.is_relative_to(place) for place in (self.root, *self.shipped, *self._folders())):
+            return None
+        hint = f"move it into {self.root}, or allow its folder in {project.PROJECT_FILE}: {_line(_shown(path.parent))}"
+        return Refusal(f"`{home:.60}` lies outside the project", hint)
+
+    def _module(self, home: str) -> Refusal | None:
+        top = home.partition(".")[0]
+        if top in FREE or any(home == p or home.startswith(f"{p}.") for p in self.allowed):
+            return None
+        places = _places(top)
+        if places is None or any(self._inside(place) for place in places) or top in _registered():
+            return None
+        hint = f"allow it in {project.PROJECT_FILE}: {_line(top)}"
+        return Refusal(f"the module `{home:.60}` is no part of the project", hint)
+
+    def _inside(self, place: Path) -> bool:
+        """A virtual environment within the project holds other people's packages."""
+        at = place.resolve()
+        if not any(at.is_relative_to(root) for root in (self.root, *self._folders())):
+            return False
+        own = at.relative_to(self.root).parts if at.is_relative_to(self.root) else at.parts
+        return "site-packages" not in own and not at.is_relative_to(Path(sys.prefix).resolve())
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """`allow: {python: [...]}` of the project file; read when it is first needed."""
+        if self._allowed is None:
+            self._allowed = read_allowed(self.root / project.PROJECT_FILE)
+        return self._allowed
+
+    def _folders(self) -> list[Path]:
+        return [(self.root / name).resolve() for name in self.allowed if not is_module(name)]
+
+
+def reach_of(root: Path) -> Reach:
+    """That of a project, or of a folder that is none; what is shipped may be named from everywhere."""
+    return Reach(root, (project.packaged("trees"), project.packaged("skills")))
+
+
+def read_allowed(path: Path) -> tuple[str, ...]:
+    top = source.read(path).root if path.is_file() else None
+    allow = top.get("allow") if isinstance(top, Mapping) else None
+    listed = allow.get("python") if isinstance(allow, Mapping) else None
+    return tuple(item.text for item in listed if isinstance(item, Scalar)) if isinstance(listed, Listing) else ()
+
+
+def is_module(name: str) -> bool:
+    return all(part.isidentifier() for part in name.split("."))
+
+
+def _line(name: str) -> str:
+    return f"`allow: {{python: [{name}]}}`"
+
+
+def _shown(folder: Path) -> str:
+    return str(folder) if len(str(folder)) < 80 else "FOLDER"
+
+
+def _places(top: str) -> list[Path] | None:
+    """Where a module would come from, without running it; None: nowhere, or a program of its own made it."""
+    found = sys.modules.get(top)
+    spec = found.__spec__ if found is not None else None
+    if found is None:
+        try:
+            spec = importlib.util.find_spec(top)
+        except (ImportError, ValueError):
+            return None
+    if spec is None:
+        return None
+    places = list(spec.submodule_search_locations or ())
+    if spec.has_location and spec.origin:
+        places.append(spec.origin)
+    return [Path(place) for place in places]
+
+
+def _registered() -> set[str]:
+    """Packages that have said by an entry point that they belong to us."""
+    from importlib.metadata import entry_points
+
+    found = entry_points()
+    ours = (group for group in found.groups if group.startswith("bt_runtime."))
+    return {e.value.partition(":")[0].partition(".")[0] for group in ours for e in found.select(group=group)}

@@ -1,0 +1,272 @@
+"""YAML nodes become node specs: kinds, fields, children. Iterative, so that no nesting is too deep."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from bt_runtime.faults.diagnostic import nearest
+from bt_runtime.language.findings import Findings, did_you_mean
+from bt_runtime.language.kinds.kind import COMMON, COMMON_NAMES, NODE_TYPES, Field, Kind, Registry
+from bt_runtime.language.ports import an
+from bt_runtime.language.source import Listing, Mapping, Node, Scalar
+from bt_runtime.language.spec import NodeSpec
+from bt_runtime.language.values import BAD, Values
+from bt_runtime.types import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Set
+
+_COMMON = {f.name: f for f in COMMON}
+_GUARDS = ("when", "unless", "on_success", "on_failure", "on_halt")
+# What the guards of any node become: a node around it, at the same path.
+GUARD = Kind(
+    "guard",
+    "decorator",
+    "The guards and assignments of the node inside.",
+    tuple(_COMMON[g] for g in _GUARDS),
+    impl="bt_runtime.tree.nodes.conditions:Guard",
+    ends="child",
+    skips=True,
+    blocks=("when", "unless"),
+    transparent=True,
+)
+SEGMENT_FORBIDDEN = set("/*?[]{}")
+
+
+class Place(NamedTuple):
+    """A YAML node that stands where a tree node should, and where its spec belongs."""
+
+    node: Node
+    parent: NodeSpec | None
+    field: str
+
+
+class NodeReader:
+    """Reads one tree's nodes with one registry. `max_depth` counts node levels."""
+
+    def __init__(
+        self,
+        file: str,
+        registry: Registry,
+        findings: Findings,
+        max_depth: int = 256,
+        elsewhere: Callable[[str], str] | None = None,
+    ) -> None:
+        self.file = file
+        self.registry = registry
+        self.findings = findings
+        self.values = Values(file, findings)
+        self.max_depth = max_depth
+        self.elsewhere = elsewhere  # says of an unknown kind where it could come from
+
+    def read(self, top: Node) -> NodeSpec | None:
+        root: NodeSpec | None = None
+        todo = [(Place(top, None, ""), 1)]
+        while todo:
+            if self.findings.full():
+                return root
+            place, depth = todo.pop()
+            if depth > self.max_depth:
+                self.error(
+                    "BT028",
+                    f"the tree is deeper than {self.max_depth} nodes",
+                    place.node.span,
+                    help="move the inner part into a tree of its own",
+                )
+                return root
+            inner: list[Place] = []
+            outer, spec = self.node(place.node, inner)
+            if outer is not None and spec is not None:
+                if place.parent is None:
+                    root = outer
+                else:
+                    place.parent.add(outer, place.field)
+                below = depth + 1 + (outer is not spec)
+                todo.extend((Place(p.node, spec, p.field), below) for p in reversed(inner))
+        return root
+
+    def node(self, node: Node, inner: list[Place]) -> tuple[NodeSpec | None, NodeSpec | None]:
+        """One node: what stands in its place (a guard around it, if it has any) and itself."""
+        if not isinstance(node, Mapping) or len(node.pairs) != 1:
+            self.not_a_node(node)
+            return None, None
+        key, value = node.pairs[0]
+        kind = self.registry.get(key.text)
+        if kind is None:
+            self.unknown_kind(key)
+            return None, None
+        spec = NodeSpec(kind, key.span, self.file)
+        misspelt: set[str] = set()
+        given = self.fields(kind, value, key, misspelt)
+        guard = self.take(spec, given, inner)
+        self.missing(spec, given.keys() | misspelt, key)
+        return (guard or spec), spec
+
+    def fields(self, kind: Kind, value: Node, key: Scalar, misspelt: set[str]) -> dict[str, tuple[Scalar, Node]]:
+        """Field name → (where it is named, its value); a bare value stands for the kind's bare field.
+
+        A field that was meant by an unknown name goes to `misspelt`: that it is missing is the same fault.
+        """
+        if isinstance(value, Scalar) and value.value is None and value.plain:
+            return {}
+        bare = kind.field(kind.bare) if kind.bare else None
+        if bare is not None and self.is_bare(kind, bare, value):
+            return {bare.name: (key, value)}
+        if not isinstance(value, Mapping):
+            takes = (
+                f"`{kind.name}` takes its fields: {_names(kind)}" if kind.fields else f"`{kind.name}` takes no value"
+            )
+            self.error("BT016", takes, value.span)
+            misspelt |= {f.name for f in kind.fields}
+            return {}
+        given: dict[str, tuple[Scalar, Node]] = {}
+        for name, inside in value:
+            if kind.field(name.text) is None and name.text not in COMMON_NAMES:
+                close = nearest(name.text, [f.name for f in (*kind.fields, *COMMON)])
+                misspelt |= {close} if close else set()
+                self.error(
+                    "BT013",
+                    f"`{kind.name}` has no field `{name.text}`",
+                    name.span,
+                    f"did you mean `{close}`?" if close else "",
+                    f"its fields: {_names(kind)}; any node: {', '.join(_COMMON)}",
+                )
+            else:
+                given[name.text] = (name, inside)
+        return given
+
+    def is_bare(self, kind: Kind, bare: Field, value: Node) -> bool:
+        if not isinstance(value, Mapping):
+            return bare.type != "node"
+        if bare.type == "assignments":
+            return value.get(bare.name) is None
+        if bare.type == "node" and len(value.pairs) == 1:
+            name = value.pairs[0][0].text
+            return kind.field(name) is None and name not in COMMON_NAMES
+        return False
+
+    def take(self, spec: NodeSpec, given: dict[str, tuple[Scalar, Node]], inner: list[Place]) -> NodeSpec | None:
+        """Fills the spec from its fields; nodes inside go to `inner`. Gives the guard around it, if there is one."""
+        guard: NodeSpec | None = None
+        for name, (key, value) in given.items():
+            field = spec.kind.field(name) or _COMMON[name]
+            if field.type in NODE_TYPES:
+                inner.extend(self.places(spec, field, value))
+                continue
+            read = self.values.read(field, value)
+            if read is BAD:
+                spec.given[name] = value  # without a value: it was given, and is at fault
+                continue
+            if name == "name" and name in _COMMON and spec.kind.field(name) is None:
+                spec.name = self.node_name(key, str(read), value)
+            elif name in _GUARDS and spec.kind.field(name) is None:
+                if guard is None:
+                    guard = NodeSpec(GUARD, spec.span, self.file)
+                    guard.add(spec, "child")
+                guard.values[name] = read
+                guard.given[name] = value
+            else:
+                spec.values[name] = read
+                spec.given[name] = value
+        if guard is not None:
+            guard.name = spec.name
+        return guard
+
+    def places(self, spec: NodeSpec, field: Field, value: Node) -> Iterable[Place]:
+        if field.type == "node":
+            yield Place(value, spec, field.name)
+        elif field.type == "cases":
+            if not isinstance(value, Mapping) or not value.pairs:
+                self.error("BT016", f"`{field.name}` takes a mapping of values to nodes", value.span)
+                return
+            for key, node in value:
+                yield Place(node, spec, f"{field.name}:{key.text}")
+        elif not isinstance(value, Listing):
+            self.error(
+                "BT016", f"`{field.name}` takes a list of nodes", value.span, help="write each child as `- kind: ...`"
+            )
+        elif not value.items and field.required:
+            self.error("BT017", f"`{spec.kind.name}` has no children", spec.span, help="give it one, or remove it")
+        else:
+            for node in value:
+                yield Place(node, spec, field.name)
+
+    def missing(self, spec: NodeSpec, given: Set[str], key: Scalar) -> None:
+        one_of = spec.kind.one_of
+        if one_of and not given & set(one_of):
+            needs = " or ".join(f"`{name}`" for name in one_of)
+            self.error("BT015", f"`{spec.kind.name}` needs {needs}", key.span, help="both may be given")
+        for field in spec.kind.fields:
+            if field.name in given:
+                continue
+            if field.required:
+                if field.name == "children":
+                    self.error(
+                        "BT017", f"`{spec.kind.name}` has no children", key.span, help="give it one, or remove it"
+                    )
+                else:
+                    self.error(
+                        "BT015",
+                        f"`{spec.kind.name}` lacks its field `{field.name}`",
+                        key.span,
+                        help=f"`{field.name}`: {field.about or an(field.type)}",
+                    )
+            elif field.default is not None and field.type not in NODE_TYPES:
+                spec.values[field.name] = field.default
+
+    def node_name(self, key: Scalar, name: str, value: Node) -> str | None:
+        if not name or name.isdigit() or name != name.strip() or SEGMENT_FORBIDDEN & set(name) or len(name) > 80:
+            self.error(
+                "BT019",
+                f"`{name:.40}` cannot be the name of a node",
+                value.span,
+                help="at most 80 characters, not only digits, and none of / * ? [ ] { }",
+            )
+            return None
+        return name
+
+    def not_a_node(self, node: Node) -> None:
+        help = "put the list below a control node, such as `sequence:`" if isinstance(node, Listing) else ""
+        if isinstance(node, Scalar) and node.text in self.registry:
+            self.error(
+                "BT014", f"a node is a mapping, and `{node.text}` stands here alone", node.span, f"write `{node.text}:`"
+            )
+        elif isinstance(node, Mapping) and len(node.pairs) > 1:
+            second = node.pairs[1][0]
+            self.error(
+                "BT014",
+                "a node has exactly one key, its kind",
+                second.span,
+                f"`{node.pairs[0][0].text}` is the kind already",
+                "fields belong one level deeper, a second node into a list",
+            )
+        else:
+            self.error("BT014", f"a node is a mapping with one key, its kind, not {_found(node)}", node.span, help=help)
+
+    def unknown_kind(self, key: Scalar) -> None:
+        families: dict[str, None] = {}
+        for kind in self.registry:
+            families[
+                {"control": "control", "decorator": "decorators", "skill": "skills"}.get(kind.family, kind.name)
+            ] = None
+        self.error(
+            "BT012",
+            f"unknown node kind `{key.text}`",
+            key.span,
+            did_you_mean(key.text, self.registry.kinds) or (self.elsewhere(key.text) if self.elsewhere else ""),
+            f"kinds here: {', '.join(families)}",
+        )
+
+    def error(self, code: str, message: str, span: Span, label: str = "", help: str = "") -> None:
+        self.findings.error(code, message, self.file, span, label, help)
+
+
+def _found(node: Node) -> str:
+    """What stands where a node should."""
+    if isinstance(node, Scalar):
+        return "nothing" if node.value is None else "plain text" if isinstance(node.value, str) else f"`{node.text}`"
+    return "an empty mapping" if isinstance(node, Mapping) else "a list"
+
+
+def _names(kind: Kind) -> str:
+    return ", ".join(f.name for f in kind.fields) or "none"

@@ -1,0 +1,15 @@
+"""YAML as people and models write it: composed once, every node with its place, every problem a fault.
+
+document = read("trees/patrol.yaml")     # or parse(text, "reply")
+document.root                            # Mapping | Listing | Scalar, or None when the text is no YAML
+document.diagnostics                     # all that was found, in the order of the text
+"""
+
+from __future__ import annotations
+
+from bt_runtime.language.source.document import Document, parse, read
+from bt_runtime.language.source.limits import Limits
+from bt_runtime.language.source.node import Listing, Mapping, Node, Scalar
+from bt_runtime.language.source.pause import PausedCollection
+
+__all__ = ["Document", "Limits", "Listing", "Mapping", "Node", "PausedCollection", "Scalar", "parse", "read"]

@@ -1,0 +1,150 @@
+"""What a document is made of: three kinds of node, each knowing where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol, TypeAlias
+
+from bt_runtime.types import Json, Span
+
+
+class Mark(Protocol):
+    """A place as libyaml tells it: counted from 0."""
+
+    @property
+    def line(self) -> int: ...
+    @property
+    def column(self) -> int: ...
+    @property
+    def index(self) -> int: ...
+
+
+class Scalar:
+    """One value: `value` by YAML 1.2, `text` as written, without quotes. `plain` tells that it had none."""
+
+    __slots__ = ("end", "plain", "source", "start", "text", "value")
+
+    def __init__(self, value: Json, text: str, plain: bool, start: Mark, end: Mark, source: str = "") -> None:
+        self.value = value
+        self.text = text
+        self.plain = plain
+        self.start = start
+        self.end = end
+        self.source = source  # what it was read from
+
+    @property
+    def span(self) -> Span:
+        return _span(self)
+
+    def part(self, start: int, end: int) -> Span:
+        """Where these characters of the text stand, whatever quotes, escapes and line breaks lie between."""
+        quote = 0 if self.plain else 1
+        if self.start.line != self.end.line or self.end.column - self.start.column != len(self.text) + 2 * quote:
+            return self._folded(start, end)
+        line, before = self.start.line + 1, self.start.column + 1 + quote
+        return Span(line, before + start, line, before + end)
+
+    def _folded(self, start: int, end: int) -> Span:
+        from bt_runtime.language.source import place
+
+        known = place.placed(self.source, self.start.index, self.end.index, self.text)
+        first = sum(not sign.isspace() for sign in self.text[:start])  # of those that are no blanks
+        if first >= len(known):
+            first = len(known) - 1
+        if first < 0:
+            return self.span
+        last = max(first, sum(not sign.isspace() for sign in self.text[:end]) - 1)
+        mark = self.start
+        return place.span(self.source, known[first], known[last], mark.line, mark.index, mark.column)
+
+    def data(self) -> Json:
+        return self.value
+
+    def __repr__(self) -> str:
+        return f"Scalar({self.value!r} at {self.start.line + 1}:{self.start.column + 1})"
+
+
+class Listing:
+    """`- a` or `[a]`. An alias stands here as the very node that it names."""
+
+    __slots__ = ("end", "items", "start")
+
+    def __init__(self, start: Mark) -> None:
+        self.items: list[Node] = []
+        self.start = start
+        self.end = start
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(self.items)
+
+    @property
+    def span(self) -> Span:
+        return _span(self)
+
+    def data(self) -> Json:
+        return _data(self)
+
+    def __repr__(self) -> str:
+        return f"Listing({len(self.items)} at {self.start.line + 1}:{self.start.column + 1})"
+
+
+class Mapping:
+    """`key: value`. Every key is text, no key stands twice (those that did are among the faults)."""
+
+    __slots__ = ("end", "pairs", "start")
+
+    def __init__(self, start: Mark) -> None:
+        self.pairs: list[tuple[Scalar, Node]] = []
+        self.start = start
+        self.end = start
+
+    def __iter__(self) -> Iterator[tuple[Scalar, Node]]:
+        return iter(self.pairs)
+
+    def keys(self) -> list[str]:
+        return [key.value for key, _ in self.pairs]
+
+    def get(self, key: str) -> Node | None:
+        for known, value in self.pairs:
+            if known.value == key:
+                return value
+        return None
+
+    @property
+    def span(self) -> Span:
+        return _span(self)
+
+    def data(self) -> Json:
+        return _data(self)
+
+    def __repr__(self) -> str:
+        return f"Mapping({', '.join(self.keys())} at {self.start.line + 1}:{self.start.column + 1})"
+
+
+Node: TypeAlias = Mapping | Listing | Scalar
+
+
+def _span(node: Node) -> Span:
+    return Span(node.start.line + 1, node.start.column + 1, node.end.line + 1, node.end.column + 1)
+
+
+def _data(root: Node) -> Json:
+    """Plain Python, without recursion: depth is the author's, the stack is ours."""
+    top: list[Json] = []
+    todo: list[tuple[Node, list[Json] | dict[str, Json], str]] = [(root, top, "")]
+    while todo:
+        node, into, key = todo.pop()
+        made: Json
+        if isinstance(node, Scalar):
+            made = node.value
+        elif isinstance(node, Listing):
+            made = []
+            todo.extend((item, made, "") for item in reversed(node.items))
+        else:
+            made = {k.value: None for k, _ in node.pairs}  # keeps the order of the text
+            todo.extend((value, made, k.value) for k, value in node.pairs)
+        if isinstance(into, list):
+            into.append(made)
+        else:
+            into[key] = made
+    return top[0]

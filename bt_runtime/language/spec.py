@@ -1,0 +1,92 @@
+"""A plan as data: what the loader makes of text and the builder makes nodes of. Nothing here can run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from bt_runtime.language.kinds.kind import FieldType, Kind, Registry
+from bt_runtime.language.source import Node
+from bt_runtime.types import Json, Span
+
+
+class Absent:
+    """The default of a port that has none (None is a value)."""
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT = Absent()
+
+
+class Port(NamedTuple):
+    """A typed entry of a tree: an input, an output, or an entry that somebody outside writes."""
+
+    name: str
+    type: FieldType
+    default: Json = ABSENT
+    about: str = ""
+    choices: tuple[Json, ...] = ()
+    span: Span | None = None
+
+    @property
+    def required(self) -> bool:
+        return self.default is ABSENT
+
+
+class NodeSpec:
+    """One checked node: its kind, its values (literals or compiled expressions), its children in order."""
+
+    __slots__ = ("again", "children", "file", "given", "kind", "name", "places", "span", "subtree", "values")
+
+    def __init__(self, kind: Kind, span: Span, file: str) -> None:
+        self.kind = kind
+        self.span = span
+        self.file = file
+        self.name: str | None = None
+        self.values: dict[str, Json] = {}
+        self.given: dict[str, Node] = {}  # field → its YAML, for the checks; let go of once they are done
+        self.children: list[NodeSpec] = []
+        self.places: list[str] = []  # beside children: the field each came from, "cases:kitchen" for a case
+        self.subtree: TreeSpec | None = None  # of a `tree` node
+        self.again: TreeSpec | None = None  # … of one that contains itself: what it grows when it is reached
+
+    def add(self, child: NodeSpec, place: str) -> None:
+        self.children.append(child)
+        self.places.append(place)
+
+    def walk(self) -> Iterator[NodeSpec]:
+        """This node and all below, parents first, without entering subtrees."""
+        todo = [self]
+        while todo:
+            node = todo.pop()
+            yield node
+            if node.children:
+                todo.extend(reversed(node.children))
+
+    def at(self, place: str) -> NodeSpec | None:
+        return next((c for c, p in zip(self.children, self.places, strict=True) if p == place), None)
+
+
+class TreeSpec:
+    """A checked tree: ports and a root."""
+
+    __slots__ = ("about", "entries", "file", "folder", "inputs", "name", "outputs", "registry", "root", "text")
+
+    def __init__(self, name: str, file: str, text: str, folder: Path, registry: Registry) -> None:
+        self.name = name
+        self.file = file
+        self.text = text
+        self.folder = folder
+        self.registry = registry  # the kinds this tree may use: a graft into it may use the same
+        self.about = ""
+        self.inputs: Mapping[str, Port] = {}
+        self.outputs: Mapping[str, Port] = {}
+        self.entries: Mapping[str, Port] = {}  # declared under `blackboard:`
+        self.root: NodeSpec
+
+    @property
+    def ports(self) -> dict[str, Port]:
+        return {**self.entries, **self.outputs, **self.inputs}

@@ -1,0 +1,175 @@
+"""Field values: text from YAML becomes literals, expressions and templates, checked against the field."""
+
+from __future__ import annotations
+
+import re
+
+from bt_runtime.language.expression import Expression, ExpressionError, Template, compile
+from bt_runtime.language.findings import Findings, did_you_mean
+from bt_runtime.language.kinds.kind import DATA_TYPES, Field
+from bt_runtime.language.ports import an, fits, range_of, type_name
+from bt_runtime.language.source import Listing, Mapping, Node, Scalar
+from bt_runtime.types import Json, Span
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+BAD = object()  # the value was at fault; the fault has been found
+
+
+class Nested:
+    """A list or object with templates somewhere inside."""
+
+    __slots__ = ("names", "shape", "text")
+
+    def __init__(self, shape: Json, names: frozenset[str], text: str) -> None:
+        self.shape = shape
+        self.names = names
+        self.text = text
+
+    def evaluate(self, scope: Json) -> Json:
+        return _filled(self.shape, scope)
+
+
+Computed = Expression | Template | Nested
+AN_OUTPUT = 'an output: give the entry that it writes, as "{entry}"'
+
+
+def is_entry(value: Json) -> bool:
+    """Is it a whole-string `{entry}` that names one?"""
+    return isinstance(value, Expression) and NAME.fullmatch(value.text.strip()) is not None
+
+
+def _filled(shape: Json, scope: Json) -> Json:
+    if isinstance(shape, list):
+        return [_filled(item, scope) for item in shape]
+    if isinstance(shape, dict):
+        return {key: _filled(value, scope) for key, value in shape.items()}
+    return shape.evaluate(scope) if isinstance(shape, Expression | Template) else shape
+
+
+class Values:
+    """Reads the values of one file's nodes; what is wrong goes to the findings."""
+
+    def __init__(self, file: str, findings: Findings) -> None:
+        self.file = file
+        self.findings = findings
+
+    def read(self, field: Field, node: Node) -> Json:
+        """The field's value, or BAD."""
+        if field.type in DATA_TYPES:
+            return self.data(field, node)
+        if field.type in ("assignments", "inputs"):
+            return self.assignments(field, node)
+        if not isinstance(node, Scalar) or node.value is None:
+            return self.wrong(node, f"`{field.name}` takes {_said(field)}, not {an(type_name(node.data()))}")
+        if field.type == "expression":
+            return self.expression(node)
+        if field.type == "key":
+            if not isinstance(node.value, str) or not NAME.fullmatch(node.text):
+                return self.wrong(node, f"`{field.name}` takes the name of an entry: letters, digits and _")
+            return node.text
+        if field.type == "word":
+            if node.value not in field.choices:
+                return self.wrong(
+                    node,
+                    f"`{field.name}` is one of {_listed(field.choices)}, not `{node.text}`",
+                    did_you_mean(node.text, [str(c) for c in field.choices]),
+                )
+            return node.value
+        return node.text  # "text"
+
+    def expression(self, node: Scalar) -> Json:
+        try:
+            return compile(node.text)
+        except ExpressionError as error:
+            return self.at_column(node, error)
+
+    def template(self, node: Scalar) -> Json:
+        """A text without holes stands for itself; one that is a hole and nothing else is its expression."""
+        try:
+            template = Template(node.text)
+        except ExpressionError as error:
+            return self.at_column(node, error)
+        return template.evaluate({}) if template.constant else template.whole or template
+
+    def data(self, field: Field, node: Node) -> Json:
+        value = self.computed(node)
+        if field.writes and value is not BAD:
+            return value if is_entry(value) else self.wrong(node, f"`{field.name}` is {AN_OUTPUT}")
+        if value is BAD or isinstance(value, Computed):
+            if isinstance(value, Template) and not fits("", field.type):
+                return self.wrong(node, f"`{field.name}` takes {an(field.type)}, and this is text with a hole in it")
+            return value
+        if not fits(value, field.type):
+            quoted = "put it in quotes" if field.type == "string" and not isinstance(value, list | dict | None) else ""
+            return self.wrong(node, f"`{field.name}` takes {an(field.type)}, not {an(type_name(value))}", quoted)
+        if field.choices and value not in field.choices:
+            return self.wrong(
+                node,
+                f"`{field.name}` is one of {_listed(field.choices)}, not `{value}`",
+                did_you_mean(str(value), [str(c) for c in field.choices]),
+            )
+        if isinstance(value, int | float) and value not in field.extra:
+            low, high = field.minimum, field.maximum
+            if (low is not None and value < low) or (high is not None and value > high) or value != value:
+                return self.wrong(node, f"`{field.name}` takes {range_of(field)}, not {value}")
+        return value
+
+    def computed(self, node: Node) -> Json:
+        """A literal, a Template, or Nested; BAD when a template inside is at fault."""
+        if isinstance(node, Scalar):
+            return (
+                self.template(node)
+                if isinstance(node.value, str) and ("{" in node.text or "}" in node.text)
+                else node.value
+            )
+        names: set[str] = set()
+        shape = self.shape(node, names)
+        if shape is BAD:
+            return BAD
+        return Nested(shape, frozenset(names), "") if names else _filled(shape, None)
+
+    def shape(self, node: Node, names: set[str]) -> Json:
+        if isinstance(node, Scalar):
+            value = self.computed(node)
+            if isinstance(value, Expression | Template):
+                names |= set(value.names) or {""}
+            return value
+        parts = [self.shape(part, names) for part in (node if isinstance(node, Listing) else (v for _, v in node))]
+        if any(p is BAD for p in parts):
+            return BAD
+        return parts if isinstance(node, Listing) else dict(zip(node.keys(), parts, strict=True))
+
+    def assignments(self, field: Field, node: Node) -> Json:
+        if not isinstance(node, Mapping):
+            return self.wrong(node, f"`{field.name}` takes a mapping of entries to values")
+        found: dict[str, Json] = {}
+        for key, value in node:
+            if NAME.fullmatch(key.text):
+                found[key.text] = self.computed(value)
+            else:
+                found[key.text] = self.wrong(key, f"`{key.text}` cannot be the name of an entry: letters, digits and _")
+        return BAD if any(v is BAD for v in found.values()) else found
+
+    def wrong(self, node: Node, message: str, label: str = "") -> Json:
+        self.findings.error("BT016", message, self.file, node.span, label)
+        return BAD
+
+    def at_column(self, node: Scalar, error: ExpressionError) -> Json:
+        """Places an expression's fault inside the scalar that holds it."""
+        span = inside(node, error.start, error.end)
+        label, help = (error.hint, "") if len(error.hint) <= 40 else ("", error.hint)
+        self.findings.error(error.code, error.message, self.file, span, label, help)
+        return BAD
+
+
+def inside(node: Node, start: int, end: int) -> Span:
+    """A part of a scalar's text as a place in the file; all of a node that is no scalar."""
+    return node.part(start, end) if isinstance(node, Scalar) else node.span
+
+
+def _said(field: Field) -> str:
+    return {"expression": "an expression", "word": "one word", "key": "the name of an entry"}.get(field.type, "text")
+
+
+def _listed(choices: tuple[Json, ...]) -> str:
+    return ", ".join(f"`{c}`" for c in choices)

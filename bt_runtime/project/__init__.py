@@ -1,0 +1,55 @@
+"""Where content lives: the user's project first, then what travels with bt_runtime (checkout, editable or wheel)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+Folder = Literal["trees", "skills", "envs", "memory", "plans", "schemas"]
+PROJECT_FILE = "btr.yaml"
+
+_PACKAGE = Path(__file__).parents[1]
+
+
+def packaged(folder: Folder) -> Path:
+    """The shipped folder: inside the wheel, or beside the package in a checkout or an editable install."""
+    inside = _PACKAGE / "_content" / folder
+    return inside if inside.is_dir() else _PACKAGE.parent / folder
+
+
+def find_root(start: Path | None = None) -> Path | None:
+    """The nearest folder upward that holds a project file; None when there is none."""
+    named = os.environ.get("BTR_PROJECT")
+    if named:
+        return Path(named).resolve()
+    here = (start or Path.cwd()).resolve()
+    return next((d for d in (here, *here.parents) if (d / PROJECT_FILE).is_file()), None)
+
+
+def folders(folder: Folder, root: Path | None = None) -> list[Path]:
+    """Where to look, first match wins: the project, then the shipped content."""
+    project = root or find_root()
+    places = [project / folder] if project else []
+    return [p for p in (*places, packaged(folder)) if p.is_dir()]
+
+
+def find(folder: Folder, name: str, suffix: str = ".yaml", root: Path | None = None) -> Path | None:
+    """`find("skills", "house")` → skills/house.yaml of the project, or the shipped one."""
+    for place in folders(folder, root):
+        for candidate in (place / name, place / f"{name}{suffix}"):
+            if candidate.is_file():
+                return candidate
+    return None
+
+
+def names(folder: Folder, suffix: str = ".yaml", root: Path | None = None) -> Iterator[str]:
+    """Every name that `find` would answer, without repeats."""
+    seen: set[str] = set()
+    for place in folders(folder, root):
+        for path in sorted(place.rglob(f"*{suffix}")):
+            name = str(path.relative_to(place).with_suffix(""))
+            if name not in seen:
+                seen.add(name)
+                yield name

@@ -1,0 +1,99 @@
+"""The one door through which processes are started: none of them looks for a module where one happens to stand.
+
+Python puts the working directory first when it is started with `-m` or `-c`: a `queue.py` in a folder that somebody
+was sent would then run as soon as a worker starts there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # `btr --help` starts none, and waits for none of these
+    import subprocess
+    from multiprocessing.context import SpawnContext
+
+HOME = str(Path(__file__).resolve().parents[2])  # where the package itself is found
+
+
+def python(module: str, *words: str) -> list[str]:
+    """The command line that runs one of our modules."""
+    return [sys.executable, "-P", "-m", module, *words]
+
+
+def search_path() -> list[str]:
+    """Ours, without the folder of the script and without the working directory; the package's home at least last."""
+    script = str(Path(sys.argv[0]).resolve().parent) if sys.argv and sys.argv[0] else ""
+    left_out = {script, _here()}
+    kept = [entry for entry in sys.path if Path(entry).is_absolute() and entry not in left_out]
+    return kept if HOME in kept else [*kept, HOME]
+
+
+def _here() -> str:
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return ""  # the folder is gone
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Ours for a child: the same modules as here, and nothing of the folder it is started in."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(search_path()), "PYTHONSAFEPATH": "1", **more}
+
+
+def start(
+    words: Sequence[str],
+    env: dict[str, str] | None = None,
+    at_death: int = 9,  # SIGKILL
+    **how: Any,
+) -> subprocess.Popen[bytes]:
+    """A process that lives beside us, and no longer. `at_death`: what it is sent when we die, where it heeds that.
+
+    SIGCONT is for one that has something to put away: even stopped, it wakes, finds its line cut, and ends by itself.
+    """
+    import subprocess
+
+    from bt_runtime.project import orphan
+
+    surroundings = {**(env or environment()), **orphan.named(at_death)}
+    return orphan.kept(lambda: subprocess.Popen(list(words), env=surroundings, **how))
+
+
+def said(code: str, seconds: float) -> str:
+    """What a few lines of Python print in a process of their own. Raises as `subprocess` does."""
+    import subprocess
+
+    words = [sys.executable, "-P", "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=seconds, check=True, env=environment())
+    return done.stdout
+
+
+@contextmanager
+def spawning() -> Iterator[SpawnContext]:
+    """Processes of `multiprocessing` that are started within: they take their path from us, and the same care."""
+    from multiprocessing import get_context
+
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield get_context("spawn")
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
+
+
+@contextmanager
+def standing_at_home() -> Iterator[None]:
+    """For a library that hands the working directory on to processes of its own."""
+    before = Path.cwd()
+    os.chdir(HOME)
+    try:
+        yield
+    finally:
+        os.chdir(before)

@@ -1,0 +1,68 @@
+"""`module:Name` and `path.py:Name`, as people write them in YAML, turned into the object they name."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.project import trust
+
+
+class ImportFault(BtError):
+    """The reference names nothing that can be imported."""
+
+
+def split(reference: str) -> tuple[str, str]:
+    """The module (or file) and the name; raises when the text is of another form."""
+    home, colon, name = reference.rpartition(":")
+    if not colon or not home or not all(part.isidentifier() for part in name.split(".")):
+        raise ImportFault(f"`{reference}` is not of the form module:Name or path.py:Name")
+    return home, name
+
+
+def resolve(reference: str, folder: Path) -> Any:
+    """Imports the module, or runs the file once, and gives the object; `folder` is where a path starts."""
+    home, name = split(reference)
+    trust.may_run(f"`{reference}`", folder)
+    module = _from_file(folder / home) if home.endswith(".py") else _from_module(home)
+    found: Any = module
+    for part in name.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            close = nearest(part, dir(found))
+            raise ImportFault(f"`{home}` has no `{name}`", f"did you mean `{close}`?" if close else "") from None
+    return found
+
+
+def _from_module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except Exception as error:
+        raise ImportFault(
+            f"the module `{name}` cannot be imported: {error}", "is it installed, and on the path?"
+        ) from error
+
+
+def _from_file(path: Path) -> Any:
+    path = path.resolve()
+    if not path.is_file():
+        raise ImportFault(f"there is no file {path}")
+    name = f"btr_{path.stem}_{blake2b(str(path).encode(), digest_size=6).hexdigest()}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses and pickling look the module up by name
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise ImportFault(f"{path.name} broke while it was imported: {type(error).__name__}: {error}") from error
+    return module

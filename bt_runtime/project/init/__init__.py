@@ -1,0 +1,36 @@
+"""Projects to start from: each folder of `examples/` is copied as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from bt_runtime.faults.diagnostic import BtError, nearest
+
+_EXAMPLES = Path(__file__).parent / "examples"
+_RENAMED = {"gitignore": ".gitignore"}  # a file of that name would hide others from this repository
+FOLDERS = ("trees", "skills", "envs", "memory", "plans", "schemas")
+DEFAULT = "start"
+
+
+def names() -> list[str]:
+    """Every example; the plainest first."""
+    return sorted((p.name for p in _EXAMPLES.iterdir() if p.is_dir()), key=lambda name: (name != DEFAULT, name))
+
+
+def about(name: str) -> str:
+    """The first line of its README, without the mark."""
+    return (_EXAMPLES / name / "README.md").read_text("utf-8").partition("\n")[0].lstrip("# ")
+
+
+def files(name: str) -> Iterator[tuple[Path, bytes]]:
+    """What a new project holds, each file by its place in it."""
+    if name not in names():
+        close = nearest(name, names())
+        hint = f"did you mean `{close}`?" if close else f"examples: {', '.join(names())}"
+        raise BtError(f"there is no example `{name}`", hint)
+    home = _EXAMPLES / name
+    for path in sorted(home.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            place = path.relative_to(home)
+            yield place.with_name(_RENAMED.get(place.name, place.name)), path.read_bytes()

@@ -1,0 +1,158 @@
+"""Which folders and journals a person has said yes to. Kept where the person's own state is, never beside them.
+
+Nothing here asks anybody: commands do (`cli/trusting.py`), programs that use the Python interface decide themselves.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from bt_runtime.faults.diagnostic import BtError
+
+VARIABLE = "BTR_TRUST"  # folders and journals, as in PATH: what a person's environment says holds without a question
+FOLDERS, JOURNALS = "folders", "journals"
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class Guard(Protocol):
+    """Raises for what may not be run, or (`sends`) not be sent."""
+
+    def __call__(self, what: str, folder: Path, sends: bool = False) -> None: ...
+
+
+guard: Guard | None = None  # of this process; None: whoever called decides
+
+
+class Entry(NamedTuple):
+    path: str
+    digest: str = ""  # of a journal; a folder has none
+
+
+def may_run(what: str, folder: Path) -> None:
+    """Called before Python is imported that a file of this folder names."""
+    if guard is not None:
+        guard(what, folder)
+
+
+def may_send(address: str, folder: Path) -> None:
+    """Called before anything is sent to an address that a file of this folder names."""
+    if guard is not None and beyond(address):
+        guard(f"the address {address}", folder, sends=True)
+
+
+def beyond(address: str) -> bool:
+    """Is it another machine's?"""
+    from urllib.parse import urlsplit
+
+    try:
+        return urlsplit(address).hostname not in LOOPBACK
+    except ValueError:
+        return True
+
+
+def knows(path: Path) -> bool:
+    """Is this folder (or one above it) trusted, or this journal as it is now?"""
+    path = path.resolve()
+    above = {str(p) for p in (path, *path.parents)}
+    kept = _kept()
+    if not above.isdisjoint({*kept[FOLDERS], *_of_environment()}):
+        return True
+    return path.is_file() and bool(kept[JOURNALS]) and digest(path) in kept[JOURNALS]
+
+
+def remember(path: Path) -> Entry:
+    """A folder by its path; a file by what is in it, so that the next one of that name is asked about again."""
+    path = path.resolve()
+    if not path.exists():
+        raise BtError(f"there is no {path}", "name a folder, or a journal")
+    kept = _kept()
+    entry = Entry(str(path), "" if path.is_dir() else digest(path))
+    if entry.digest:
+        kept[JOURNALS][entry.digest] = entry.path
+    else:
+        kept[FOLDERS][entry.path] = ""
+    _keep(kept)
+    return entry
+
+
+def forget(path: Path) -> bool:
+    """Was it known?"""
+    kept, name = _kept(), str(path.resolve())
+    digests = [d for d, where in kept[JOURNALS].items() if where == name]
+    known = kept[FOLDERS].pop(name, None) is not None or bool(digests)
+    for each in digests:
+        del kept[JOURNALS][each]
+    if known:
+        _keep(kept)
+    return known
+
+
+def listed() -> list[Entry]:
+    kept = _kept()
+    return [*(Entry(p) for p in sorted(kept[FOLDERS])), *(Entry(p, d) for d, p in sorted(kept[JOURNALS].items()))]
+
+
+def digest(path: Path) -> str:
+    """Of a journal, with the log that SQLite keeps beside it while it is written."""
+    from hashlib import sha256
+
+    found = sha256()
+    for each in (path, path.with_name(f"{path.name}-wal")):
+        if each.is_file():
+            with each.open("rb") as file:
+                while part := file.read(1 << 20):
+                    found.update(part)
+    return found.hexdigest()
+
+
+def place() -> Path:
+    """The file that keeps it."""
+    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(state) / "bt_runtime" / "trust.json"
+
+
+def _of_environment() -> set[str]:
+    named = [part for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
+    for part in named:
+        if not Path(part).is_absolute():
+            raise BtError(
+                f"{VARIABLE}: {part} is no whole path", f"write it from / on: {VARIABLE}={Path(part).resolve()}"
+            )
+    return {str(Path(part).resolve()) for part in named}
+
+
+def _kept() -> dict[str, dict[str, str]]:
+    import json
+
+    found: object = {}
+    try:
+        found = json.loads(place().read_text("utf-8"))
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError, RecursionError) as error:
+        raise BtError(f"{place()} cannot be read: {error}", "mend it, or remove it: you will be asked again") from error
+    parts = found if isinstance(found, dict) else {}
+    return {name: _texts(parts.get(name)) for name in (FOLDERS, JOURNALS)}
+
+
+def _texts(found: object) -> dict[str, str]:
+    return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
+
+
+def _keep(kept: dict[str, dict[str, str]]) -> None:
+    """Whole or not at all, and for nobody else to write."""
+    import json
+    import tempfile
+
+    home = place()
+    try:
+        home.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.NamedTemporaryFile("w", dir=home.parent, delete=False, encoding="utf-8") as file:
+            json.dump(kept, file, indent=1)
+        Path(file.name).replace(home)
+    except OSError as error:
+        hint = f"{VARIABLE}=FOLDER says it for one command"
+        raise BtError(f"{home} cannot be written: {error.strerror}", hint) from error

@@ -1,0 +1,139 @@
+"""A recorded run made again: the same tree from the recorded texts, the same answers, tick by tick."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bt_runtime import project
+from bt_runtime.agents.budget import Budget
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.journal import codec, sources
+from bt_runtime.journal.reading import Recording
+from bt_runtime.journal.tape import Difference
+from bt_runtime.language.loader import Loader
+from bt_runtime.language.reach import reach_of
+from bt_runtime.project.importing import ImportFault, resolve
+from bt_runtime.run.run import Run, Tree
+
+TEXT = "trees/of the run.yaml"  # where a tree that came as text stands in a project laid out again
+
+
+@contextmanager
+def laid_out(recording: Recording) -> Iterator[tuple[Path, Path]]:
+    """A project of the recorded files, and the tree's file in it."""
+    head = recording.head
+    with tempfile.TemporaryDirectory(prefix="bt-journal-") as made:
+        folder = Path(made)
+        sources.lay_out(head["files"], folder)
+        root = next((f["place"] for f in head["files"] if f["origin"] == head["root"]), TEXT)
+        if root == TEXT:
+            (folder / TEXT).parent.mkdir(parents=True, exist_ok=True)
+            (folder / TEXT).write_text(head["text"], encoding="utf-8")
+        yield folder, folder / root
+
+
+def tree_of(recording: Recording, file: Path, folder: Path) -> Tree:
+    """The recorded tree, checked; its skills need no implementation, and nothing that it names is imported."""
+
+    def loader() -> Loader:
+        made = Loader(folder, sources.kinds_of(recording.head["kinds"]))
+        made.imports = False
+        return made
+
+    first = loader()
+    checked = first.file(file)
+    return Tree(checked.sound(), loader, tuple(checked.diagnostics), first)
+
+
+class Imports:
+    """What a replay imports: nodes of py_trees, and Python of a project that is here. Never what a journal brings."""
+
+    def __init__(self, laid_out: Path, here: Path | None) -> None:
+        self.laid_out, self.here = laid_out.resolve(), here
+
+    def __call__(self, reference: str, folder: Path) -> Any:
+        home = reference.rpartition(":")[0]
+        if home.partition(".")[0] == "py_trees" and not home.endswith(".py"):
+            return resolve(reference, project.packaged("trees"))
+        place = folder.resolve()
+        if self.here is not None and place.is_relative_to(self.laid_out):
+            own = self.here / place.relative_to(self.laid_out)
+            refusal = reach_of(self.here).refusal(reference, own)
+            if refusal is None and (not home.endswith(".py") or (own / home).is_file()):
+                return resolve(reference, own)
+        raise ImportFault(
+            f"`{reference}` is Python of the recorded run's project, and a journal's own is never run",
+            "replay it in the folder of that project",
+        )
+
+
+def services(laid_out: Path) -> dict[str, Any]:
+    """For a run that only tells again what its journal holds: it calls no skill, and runs no Python of the journal."""
+    return {"scripted_skills": Everything(), "imports": Imports(laid_out, project.find_root())}
+
+
+def given(recording: Recording) -> dict[str, Any]:
+    """What the run was made with, but for what stands around it."""
+    head = recording.head
+    budget = codec.full(head["budget"])
+    return {
+        "inputs": codec.full(head["inputs"]), "seed": head["seed"], "recall": head["recall"], "strict": head["strict"],
+        "budget": Budget(*budget) if budget is not None else None, "hz": head["hz"],
+    }  # fmt: skip
+
+
+class Everything:
+    """Stands for any skill: its answers are on the tape."""
+
+    def get(self, name: str) -> Any:
+        return _never
+
+
+def _never(**params: Any) -> None:
+    raise BtError("a skill of a replayed run is never called")
+
+
+def outside(run: Run) -> None:
+    """What others did before the next tick."""
+    assert run.journal is not None
+    tape = run.journal.tape
+    while (found := tape.outside()) is not None:
+        event, body = found
+        run.journal.remaking = True
+        try:
+            redo(run, event.kind, body)
+        finally:
+            run.journal.remaking = False
+
+
+def redo(run: Run, kind: str, body: dict[str, Any]) -> None:
+    """Does once more what somebody outside did."""
+    if kind == "write":
+        scope = run.context.blackboard.scopes.get(body["scope"])
+        if scope is None:
+            raise Difference(run.engine.count, f"there is no scope {body['scope']!r} to write {body['name']!r} into")
+        scope[body["name"]] = codec.full(body["value"])
+    elif kind == "halt":
+        run.engine.halt(body["reason"], body["by"])
+    elif kind == "change":
+        if body["how"] == "remove":
+            run.remove(body["path"])
+        elif body["text"] is None:
+            raise Difference(run.engine.count, f"at {body['path']} nodes made in Python were grafted: give YAML")
+        else:
+            _grafted(run, body)
+    elif kind == "late":
+        world = run.context.service("world")
+        if world is not None and world.inner is not None and not world.lasting:
+            world.inner.act(body["sentence"])
+
+
+def _grafted(run: Run, body: dict[str, Any]) -> None:
+    try:
+        run.graft(body["path"], body["text"], body["how"], body["index"])
+    except BtError:
+        return  # it was refused when it was asked for, too

@@ -1,0 +1,150 @@
+"""What a run that goes on is given: what its journal names, or what it asks for; something else only when told so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.journal import outfit
+from bt_runtime.journal.reading import Recording
+
+ANYWAY = "put back what it had, or go on all the same: `btr resume RUN --changed`, `resume(run, changed=True)`"
+
+
+class CannotResume(BtError):
+    """Why a run cannot go on from its journal."""
+
+
+class Offer(NamedTuple):
+    """What whoever resumes has given; None: what the run had."""
+
+    model: Any = None
+    memory: Any = None
+    world: Any = None
+    services: Mapping[str, Any] = {}
+
+
+class Lack(NamedTuple):
+    """Something that is not there, or not what it was."""
+
+    what: str
+    way_out: str = ANYWAY
+    final: bool = False  # there is nothing to go on with, whatever one is ready to accept
+
+
+def refit(recording: Recording, offer: Offer, changed: bool) -> dict[str, Any]:
+    """`model` and `memory` for the run; raises before anything is opened when they are not what the run had."""
+    head = recording.head
+    had: dict[str, Any] = head.get("given") or {}
+    models, lacks = _models(head, had.get("models") or {}, offer.model)
+    lacks += _memory(had.get("memory"), offer.memory)
+    lacks += _around(head, had, offer)
+    lacks += map(Lack, outfit.changed_code(had.get("code") or ()))
+    lacks += map(Lack, outfit.changed_files(head["files"]))
+    refuse(recording.name, lacks, changed)
+    return {"model": models or None, "memory": memory_of(had, offer.memory)}
+
+
+def refit_memory(recording: Recording, given: Any, changed: bool) -> Any:
+    """Only its memory, for a run that has ended."""
+    had: dict[str, Any] = recording.head.get("given") or {}
+    refuse(recording.name, list(_memory(had.get("memory"), given)), changed)
+    return memory_of(had, given)
+
+
+def refuse(name: str, lacks: list[Lack], changed: bool) -> None:
+    lacks = sorted((k for k in lacks if k.final or not changed), key=lambda lack: not lack.final)
+    if lacks:
+        said = "; ".join(lack.what for lack in lacks)
+        raise CannotResume(f"{name} cannot go on with what it ran with: {said}", lacks[0].way_out)
+
+
+def memory_of(had: Mapping[str, Any], given: Any) -> Any:
+    return given if given is not None else (had.get("memory") or {}).get("name")
+
+
+def _models(head: Mapping[str, Any], had: Mapping[str, Any], given: Any) -> tuple[dict[str, Any], list[Lack]]:
+    """For each role that the run had, and what is amiss."""
+    offered = outfit.models(given)
+    found, lacks = {}, []
+    for role in dict.fromkeys([*had, *(head.get("models") or {})]):
+        was = had.get(role) or {"object": "not named in the journal"}
+        now = offered.get(role, offered.get("default"))
+        found[role] = now if now is not None else _found(was)
+        lack = _model(f"its model `{role}`" if role != "default" else "its model", was, now)
+        lacks += [lack] if lack is not None else []
+    return found, lacks
+
+
+def _found(was: Mapping[str, Any]) -> str | None:
+    """What a model's name stands for."""
+    return str(outfit.place(was["name"]) or was["name"]) if "name" in was else None
+
+
+def _model(called: str, was: Mapping[str, Any], given: Any) -> Lack | None:
+    if given is not None:
+        now = outfit.model(given)
+        if "name" in now and now.get("digest") == "":
+            return Lack(f"there is no model {now['name']}", "name a file that is there", final=True)
+        same = "digest" if now.get("digest") else "name" if "name" in now else "object"
+        if now[same] == was.get(same):
+            return None
+        return Lack(f"{called} was {was.get('name') or was['object']}, not {now.get('name') or now['object']}")
+    if "name" not in was:
+        hint = "give it again: `resume(run, model=…)`; or another one: `btr resume RUN --model FILE --changed`"
+        return Lack(f"{called} was made by a program ({was['object']})", hint, final=True)
+    place = outfit.place(was["name"])
+    digest = outfit.digest(place) if place is not None else ""
+    if place is None or digest == was["digest"]:
+        return None
+    if digest:
+        return Lack(f"{called}, {place}, has changed")
+    hint = "put it back, or name another one: `btr resume RUN --model FILE --changed`"
+    return Lack(f"{called}, {place}, is not there any more", hint, final=True)
+
+
+def _memory(was: Mapping[str, Any] | None, given: Any) -> Iterator[Lack]:
+    if was is None:
+        if given is not None:
+            yield Lack("it had no memory")
+    elif "object" in was:
+        if given is None:
+            hint = "give it again: `resume(run, memory=…)`; or another one: `btr resume RUN --memory FILE --changed`"
+            yield Lack(f"its memory was made by a program ({was['object']})", hint, final=True)
+        elif outfit.kind(given) != was["object"]:
+            yield Lack(f"its memory was another one ({was['object']})")
+    elif given is not None and not isinstance(given, str | Path):
+        yield Lack(f"its memory was {was['name']}")
+    else:
+        yield from _file(Path(given or was["name"]), was)
+
+
+def _file(path: Path, was: Mapping[str, Any]) -> Iterator[Lack]:
+    from bt_runtime.memory.store import Store
+
+    if not path.is_file():
+        yield Lack(f"its memory, {path}, is not there any more")
+        return
+    store = Store(path, readonly=True)
+    try:
+        if was["identity"] and store.identity() != was["identity"]:
+            yield Lack(f"{path} is another memory than the one it had")
+    finally:
+        store.close()
+
+
+def _around(head: Mapping[str, Any], had: Mapping[str, Any], offer: Offer) -> Iterator[Lack]:
+    for name, kind in (had.get("services") or {}).items():
+        given = offer.services.get(name)
+        if given is None:
+            hint = f"give it again: `resume(run, services={{{name!r}: …}})`"
+            yield Lack(f"`{name}` was given by a program ({kind})", hint)
+        elif outfit.kind(given) != kind:
+            yield Lack(f"`{name}` was another one ({kind})")
+    world = head.get("world")
+    if world is not None and offer.world is not None:
+        was = outfit.short(str(world["class"]).rpartition(":")[2])
+        if outfit.kind(offer.world) != was:
+            yield Lack(f"its world was {was}, not {outfit.kind(offer.world)}")

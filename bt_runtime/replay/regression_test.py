@@ -1,0 +1,45 @@
+"""A recorded run as a regression test: a pytest file, and the journal beside it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.journal import door
+from bt_runtime.journal.reading import Recording
+
+_TEST = '''"""{tree}: this run was recorded, and comes out the same."""
+
+from pathlib import Path
+
+from bt_runtime.replay.replay import replay
+
+
+def test_{name}_comes_out_as_it_was_recorded():
+    found = replay(Path(__file__).with_name("{data}"))
+    assert found.same, found.difference
+    assert (found.ticks, found.status) == ({ticks}, "{status}")
+'''
+
+
+def write_test(journal: Path, folder: Path) -> Path:
+    """The test's file. One that is there already is not overwritten."""
+    from bt_runtime.replay.replay import replay
+
+    recording = Recording(journal)
+    if recording.damage:
+        raise BtError(f"{recording.name} is damaged: {recording.damage}", "record it once more")
+    name = re.sub(r"\W+", "_", recording.name).strip("_").lower()[:100] or "run"
+    test, data = folder / f"test_{name}.py", folder / f"{name}.btr"
+    if test.exists() or data.exists():
+        raise BtError(f"there is {test} already", "remove it, or name another folder: -o FOLDER")
+    folder.mkdir(parents=True, exist_ok=True)
+    door.copy(journal, data)
+    seen = replay(data)
+    text = _TEST.format(
+        tree=str(recording.head["tree"]).replace('"', "'"), name=name, data=data.name, ticks=seen.ticks,
+        status=seen.status,
+    )  # fmt: skip
+    test.write_text(text, encoding="utf-8")
+    return test

@@ -1,0 +1,178 @@
+"""A run that was cut off goes on: it is made again from its journal, to the last thing that was written, then lives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.journal import mark, rebuilt, sources
+from bt_runtime.journal.layout import Event
+from bt_runtime.journal.lock import Lock
+from bt_runtime.journal.reading import Recording
+from bt_runtime.journal.record import Recorder
+from bt_runtime.journal.store import Limits
+from bt_runtime.journal.surroundings import Around
+from bt_runtime.journal.tape import STANDING, TAPED, Difference
+from bt_runtime.replay import rebuild
+from bt_runtime.replay.refit import CannotResume, Offer, refit, refit_memory
+from bt_runtime.run.run import Run, Tree, load
+from bt_runtime.types import Verdict
+
+
+def resume(
+    journal: Path | str,
+    *,
+    world: Any = None,
+    model: Any = None,
+    memory: Any = None,
+    skills: Iterable[Any] = (),
+    services: dict[str, Any] | None = None,
+    clock: Any = None,
+    log: Any = None,
+    limits: Limits | None = None,
+    changed: bool = False,
+) -> Run:
+    """The run, as it stood: tick it, or let it spin. What is not given is opened as it was named when the run began.
+
+    What is missing, or is not what the run had, is refused before anything is opened for writing or ticked;
+    `changed` goes on with what is there. A `world` that is given must be fresh: it is put where the run began and led
+    through the recorded actions, unless it is `lasting` (it went on without us), which is left as it is.
+    """
+    path = Path(journal)
+    if not path.is_file():
+        raise BtError(f"there is no journal {path}", "`btr runs list` shows those that are there")
+    lock = Lock(path)  # before anything is read: what another process writes meanwhile would be cut off
+    recorder = None
+    try:
+        rebuilt.ended(path)
+        recording = Recording(path)
+        around = Around.recorded(recording.head)
+        offer = Offer(model, memory, world, services or {})
+        _possible(recording, around)
+        if recording.result:
+            recorder, kit = _ended(recording, around, offer, changed, (lock, limits))
+        else:
+            kit = refit(recording, offer, changed)
+            recorder = Recorder(path, recording, limits, lock=lock, standing=_to_last_answer(recording))
+            kit.update(tree=_tree(recorder, recording, skills), services=services, world=_world(around, world))
+        run = Run(
+            task=around.task(), clock=clock, log=log, journal=recorder, **rebuild.given(recording), **kit
+        )  # fmt: skip
+    except BaseException:
+        if recorder is not None:
+            recorder.close()
+        lock.release()
+        raise
+    return _led_back(run, recording)
+
+
+def finished(recording: Recording) -> bool:
+    """Has the run ended, with nothing left to do? Killed at its very end it may still owe its verdict and memory."""
+    if not recording.result:
+        return False
+    return recording.full or any(e.kind == "closed" for e in recording.events)
+
+
+def _ended(
+    recording: Recording, around: Around, offer: Offer, changed: bool, kept: tuple[Lock, Limits | None]
+) -> tuple[Recorder, dict[str, Any]]:
+    """A run whose root has ended asks and does nothing more: it is made again only to tell its memory and verdict."""
+    memory = refit_memory(recording, offer.memory, changed)
+    needed = recording.verdict is None or offer.world is not None or around.suite
+    world = _world(around, offer.world) if needed else None
+    recorder = Recorder(recording.path, recording, kept[1], lock=kept[0], standing=_to_last_answer(recording))
+    folder, tree = recorder.stack.enter_context(rebuild.laid_out(recording))
+    return recorder, {
+        "tree": rebuild.tree_of(recording, tree, folder), "memory": memory, "world": world,
+        "services": rebuild.services(folder),
+    }  # fmt: skip
+
+
+def _led_back(run: Run, recording: Recording) -> Run:
+    """Its models are there, and it stands where it stood; else nothing was ticked and nothing is noted."""
+    assert run.journal is not None
+    try:
+        run.equipment.judged = Verdict(*recording.verdict) if recording.result and recording.verdict else None
+        _catch_up(run, recording)
+    except BaseException as error:
+        run.journal.tape.broken = True
+        run.equipment.notebook = None
+        run.__exit__(type(error), error, error.__traceback__)
+        raise
+    return run
+
+
+def _to_last_answer(recording: Recording) -> list[Event]:
+    """What was only noted after the last answer will be noted again; a halt at the very end is taken back.
+
+    Gives what stands of that all the same: what befell processes.
+    """
+    count = len(recording.events)
+    while count and (recording.events[count - 1].kind not in TAPED or recording.events[count - 1].kind == "halt"):
+        count -= 1
+    standing = [e for e in recording.events[count:] if e.kind in STANDING]
+    if count < len(recording.events):
+        recording.keep(count)
+    return standing
+
+
+def _possible(recording: Recording, around: Around) -> None:
+    name = recording.name
+    if recording.full:
+        raise CannotResume(f"{name} reached its journal's size limit", "what came after is not known: run it anew")
+    world = around.kept["world"]
+    broken = mark.read(recording.path)
+    if broken is not None and broken.careful:
+        raise CannotResume(f"{name} is {broken}", "what was done after that is not known; look, and run it anew")
+    if not recording.torn:  # what was done is known to the end; other tables only tell how it looked
+        return
+    careful = any(e.kind == "begin" and recording.body(e).get("on_resume") != "repeat" for e in recording.events)
+    if (world is not None and world["lasting"]) or (world is None and careful):
+        raise CannotResume(
+            f"the journal of {name} is damaged ({recording.damage}), and its actions outlive the run",
+            "what was done after the damage is not known; look, and run it anew",
+        )
+
+
+def _world(around: Around, world: Any) -> Any:
+    if around.kept["world"] is None:
+        return None
+    if world is None:
+        return around.open_world()
+    around.set_up(world)
+    return world
+
+
+def _tree(recorder: Recorder, recording: Recording, skills: Iterable[Any]) -> Tree:
+    """From the files where they are when nobody has changed them, else from the recorded texts."""
+    head = recording.head
+    given = tuple(skills)
+    if head["kinds"] and not given:
+        missing = ", ".join(k["name"] for k in head["kinds"])
+        raise CannotResume(f"{recording.name} uses Python skills: {missing}", "give them: resume(run, skills=[…])")
+    if sources.unchanged(head["files"]):
+        return load(head["root"] or head["text"], skills=given)
+    folder, tree = recorder.stack.enter_context(rebuild.laid_out(recording))
+    return load(tree, project=folder, skills=given)
+
+
+def _catch_up(run: Run, recording: Recording) -> None:
+    """Ticks up to where the journal ends. A difference means that the tree is not what it was: better to stop."""
+    last = recording.last_tick
+    assert run.journal is not None
+    try:
+        while run.engine.count < last or not run.journal.tape.live:
+            if run.engine.count > last:
+                event = run.journal.tape.events[0]
+                raise Difference(event.tick, f"the recording has `{event.kind}`, and the run did not come to it")
+            rebuild.outside(run)
+            run.tick()
+    except Difference as difference:
+        raise CannotResume(
+            f"{recording.name} cannot be led back to where it was: {difference}",
+            "`btr replay` shows more; a version, a prompt or a skill may have changed since",
+        ) from None
+    if not recording.result:
+        run.journal.tape.note("resumed", {"tick": run.engine.count, "damage": recording.damage})

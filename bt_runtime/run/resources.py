@@ -1,0 +1,172 @@
+"""What a run is equipped with: a world, models, memories. Given as objects, or as what a person would name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from bt_runtime.faults.diagnostic import closing
+from bt_runtime.types import Model, Observation, Task, Verdict
+
+if TYPE_CHECKING:
+    from bt_runtime.agents.budget import Budget
+    from bt_runtime.memory.working import WorkingMemory
+    from bt_runtime.tree.context import Context
+
+Models = str | Path | Model | Mapping[str, Any]
+
+
+class Equipment:
+    """Opens what was only named, when it is told to, and closes just that."""
+
+    def __init__(
+        self, *, world: Any = None, task: Task | None = None, model: Models | None = None, memory: Any = None,
+        namespace: str = "default", seed: int = 0, budget: Budget | None = None, recall: bool = True,
+    ) -> None:  # fmt: skip
+        self.world, self.task, self.seed, self.budget = world, task, seed, budget
+        self.recall, self.namespace = recall, namespace
+        self.opened: list[Any] = []
+        self.judged: Verdict | None = None  # what the world said when the root ended, of a run that is made again
+        self.notebook: Any = None
+        self.named = model, memory
+        self.models: dict[str, Any] = {}
+        self.memory: Any = None
+
+    def open(self) -> None:
+        """What cannot be opened is raised; whoever asked closes what was opened by then."""
+        model, memory = self.named
+        self.models = self._models(model)
+        self.memory = self._memory(memory)
+
+    def _models(self, model: Models | None) -> dict[str, Any]:
+        """By role; a file or a server that has several roles is opened once."""
+        if model is None:
+            return {}
+        roles = model if isinstance(model, Mapping) else {"default": model}
+        named = dict.fromkeys(str(m) for m in roles.values() if isinstance(m, str | Path))
+        opened = {name: self._model(name) for name in named}
+        return {str(role): opened[str(m)] if isinstance(m, str | Path) else m for role, m in roles.items()}
+
+    def _model(self, name: str) -> Any:
+        from bt_runtime.llm import open_model
+
+        self.opened.append(open_model(name))
+        return self.opened[-1]
+
+    def _memory(self, memory: Any) -> Any:
+        if memory is None or not isinstance(memory, str | Path):
+            return memory
+        from bt_runtime.memory.episodes import Episodes
+
+        first = next(iter(self.models.values()), None)
+        count = first.count if first is not None else lambda text: len(text.split())
+        self.opened.append(Episodes.open(memory, count=count))
+        return self.opened[-1]
+
+    def ready(self) -> None:
+        """Waits for what was opened; raises what cannot be used, before anything is ticked."""
+        for thing in self.opened:
+            if hasattr(thing, "ready"):
+                thing.ready()
+
+    def attach(self, context: Context, run: str, again: bool = False) -> None:
+        """Puts everything where the nodes look for it. `again`: what this run has told its memory is told anew."""
+        services = context.services
+        found = {
+            "world": self.world, "models": self.models or None, "model": self.models.get("default"),
+            "episodes": self.memory, "budget": self.budget, "seed": self.seed,
+        }  # fmt: skip
+        services.update({name: value for name, value in found.items() if value is not None})
+        for model in self.models.values():
+            if hasattr(model, "wake"):
+                model.wake = context.wake
+        if self.world is not None and self.recall:
+            self._working_memory(context)
+        if self.recall:
+            services["remember"] = fresh_memory
+        if self.task is not None:
+            services.update(task=self.task.id, task_kind=self.task.kind)
+        if self.memory is not None:
+            from bt_runtime.memory.notebook import Notebook
+
+            task, kind = (self.task.id, self.task.kind) if self.task is not None else ("", "")
+            self.notebook = Notebook(self.memory, run=run, task=task, kind=kind, namespace=self.namespace, again=again)
+            services["notebook"] = self.notebook
+
+    def _working_memory(self, context: Context) -> None:
+        from bt_runtime.memory.working import WorkingMemory
+
+        board = cast(Any, _Board(context))
+        working = WorkingMemory(board)
+        context.services.update(working_memory=working, memory=Recaller(working))
+
+    def verdict(self) -> Verdict | None:
+        """How the world says the task stands; None without a world or a task."""
+        if self.judged is not None:
+            return self.judged
+        judge = getattr(self.world, "verdict", None)
+        found = judge() if judge is not None else None
+        return found if found is not None and found.total else None
+
+    def finish(self) -> int:
+        """The root has ended: what its agents lived through is written, with the world's verdict. Gives how many."""
+        if self.notebook is None:
+            return 0
+        added = self.notebook.close(self.verdict())
+        self.notebook = None  # only now: what could not be written is tried once more when the run is closed
+        return int(added.new + added.known)
+
+    def close(self) -> None:
+        """All of it, in the reverse order; one that breaks does not keep the others open."""
+        with ExitStack() as stack:
+            while self.opened:
+                stack.push(closing(self.opened.pop(0).close))
+
+
+def fresh_memory() -> dict[str, Any]:
+    """The working memory of one episode, and what acts on it."""
+    from bt_runtime.memory.working import WorkingMemory
+
+    working = WorkingMemory(cast(Any, _Notes()))
+    return {"working_memory": working, "memory": Recaller(working)}
+
+
+class _Notes:
+    """A board of one's own."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, Any] = {}
+
+    def get(self, key: str) -> Any:
+        return self.kept.get(key)
+
+    def set(self, key: str, value: Any) -> None:
+        self.kept[key] = value
+
+
+class _Board:
+    """The run's blackboard, as working memory wants it."""
+
+    def __init__(self, context: Context) -> None:
+        self.scope = context.blackboard.root
+
+    def get(self, key: str) -> Any:
+        return self.scope.get(key)
+
+    def set(self, key: str, value: Any) -> None:
+        self.scope[key] = value
+
+
+class Recaller:
+    """Working memory as something to act on: what `impl: memory` in a manifest means."""
+
+    instant = True
+
+    def __init__(self, working: WorkingMemory) -> None:
+        self.working = working
+
+    def act(self, sentence: str) -> Observation:
+        said = self.working.answer(sentence)
+        return Observation(said) if said is not None else Observation("Nothing is remembered.", False, "no recall")

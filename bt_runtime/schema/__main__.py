@@ -1,8 +1,0 @@
-"""python -m bt_runtime.schema: writes what is generated from the registry, schemas/ and docs/nodes/."""
-
-from __future__ import annotations
-
-from bt_runtime.generated import main
-
-if __name__ == "__main__":
-    raise SystemExit(main())

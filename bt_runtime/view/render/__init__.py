@@ -1,0 +1,21 @@
+"""Trees drawn: text, dot, svg, mermaid. All of them draw a sketch, which is made of a checked tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Literal
+
+from bt_runtime.view.render.sketch import Sketch, sketch
+
+Form = Literal["text", "dot", "svg", "mermaid"]
+FORMS: tuple[Form, ...] = ("text", "dot", "svg", "mermaid")
+SUFFIXES: dict[str, Form] = {".txt": "text", ".dot": "dot", ".gv": "dot", ".svg": "svg", ".mmd": "mermaid"}
+
+__all__ = ["FORMS", "SUFFIXES", "Form", "Sketch", "draw", "sketch"]
+
+
+def draw(drawn: Sketch, form: Form) -> str:
+    """The whole text of the drawing, with its last line break."""
+    drawer: Callable[[Sketch], str] = import_module(f"bt_runtime.view.render.{form}").draw
+    return drawer(drawn)
