@@ -13,7 +13,7 @@ TABLE = PAGE.partition("## Floors")[2].partition("```text\n")[2].partition("```"
 # from the bottom: in each line of the page's table the names before the gap
 FLOORS = [set(line.partition("  ")[0].split()) for line in reversed(TABLE.splitlines())]
 LEVEL = {part: level for level, parts in enumerate(FLOORS) for part in parts}
-OUTSIDE = {"llm", "memory", "envs", "plans"}
+OUTSIDE = {"llm", "memory", "envs"}
 
 
 def part_of(module: str) -> str:

@@ -17,10 +17,10 @@ from bt_runtime.agents.story import ACT, OPENINGS, Family, Step, written
 from bt_runtime.agents.surroundings import DONE, FAILURE, Surroundings
 from bt_runtime.events import Acting, Decided, Stepped
 from bt_runtime.tree.node import RUNNING, SUCCESS
-from bt_runtime.types import Observation
+from bt_runtime.types import End, Observation
 
 Turn = Generator[Any, Any, Ending | None]
-_AS_END = {"done": "success", "expanded": "expand"}
+_AS_END: dict[str, End] = {"done": "success", "expanded": "expand"}
 _LAST_LINE = {"success": f"{ACT} {DONE}\n", "failure": f"{ACT} {FAILURE}\n"}
 
 
@@ -108,13 +108,13 @@ class Agent(Growing):
         self.invalid = 0 if observation.ok else self.invalid
         if observation.ok:
             self.plans.clear()  # something may have been learnt: the same plan may make sense again
-            self.context.services["last_action"] = (sentence, observation.text)
+            self.context.services.last_action = (sentence, observation.text)
         return None
 
     def ask(self, opening: str) -> Turn:
         """A question to the person who is there, and their answer."""
         question = yield from self.line(opening)
-        person = self.context.service("person")
+        person = self.context.services.person
         answer = "Nobody is there to answer." if person is None else (yield person.ask(question))
         self.add(Step("ask", question, " ".join(str(answer).split())))
         return None
@@ -160,7 +160,7 @@ class Agent(Growing):
         self.context.emit(Stepped(self.path, step.move, step.text, step.observation))
 
     def last_action(self) -> str:
-        told = self.context.service("last_action") if self.spec.values["inform"] == "last_action" else None
+        told = self.context.services.last_action if self.spec.values["inform"] == "last_action" else None
         return f"\nBefore this, `{told[0]}` was done: {told[1]}" if told else ""
 
     def child_ended(self, status: Status) -> Status:
@@ -178,7 +178,7 @@ class Agent(Growing):
             return
         end = _AS_END.get(ending.why, "failure")
         text = self.prompt().task + written(self.steps) + _LAST_LINE.get(end, "")
-        self.context.services.setdefault("stories", {})[self.goal] = (text, str(ending))
-        notebook = self.context.service("notebook")
+        self.context.services.stories[self.goal] = (text, str(ending))
+        notebook = self.context.services.notebook
         if notebook is not None and ending.why != "cancelled":
             notebook.note(self.path, self.goal, text, end)

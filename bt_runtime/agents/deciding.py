@@ -6,16 +6,16 @@ tick never waits, and halting the node closes the generator and cancels the job 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.agents.budget import Spent
 from bt_runtime.agents.end import Ending
 from bt_runtime.events import AgentEnded
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.tree.budget import Spent
 from bt_runtime.tree.node import FAILURE, INVALID, POLL, RUNNING, SUCCESS, computed, path_of
 from bt_runtime.tree.nodes.parent import Parent
 from bt_runtime.tree.nodes.skill import SkillNode
@@ -147,8 +147,7 @@ class Deciding(Parent):
 
     def model(self) -> Model:
         named = str(self.spec.values.get("model") or "")
-        models: Mapping[str, Model] = self.context.service("models") or {}
-        found = models.get(named) or models.get("default") or self.context.service("model")
+        found = self.context.services.model(named)
         if found is None:
             raise BtError(
                 "this tree decides with a model, and the run has none",

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from py_trees.common import Status
 
-from bt_runtime.agents.budget import Spent
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.events import EpisodeBegun, EpisodeJudged
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.skills.activity import Opening
+from bt_runtime.tree.budget import Spent
 from bt_runtime.tree.context import Context, Within
 from bt_runtime.tree.node import FAILURE, INVALID, POLL, RUNNING, SUCCESS
 from bt_runtime.tree.nodes.parent import Decorator
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
 
-OWN = ("world", "task", "task_kind", "spent", "stories", "last_action", "working_memory", "memory", "notebook")
-
 
 class Episode(Decorator):
     """Everything that a run keeps of one task, its world first, is the episode's own while it lasts."""
@@ -31,15 +29,15 @@ class Episode(Decorator):
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
         self.within = Within(context)
-        self.forget()
         self.opening: Any = None  # the job that sets the world up
+
+    @property
+    def world(self) -> Any:
+        return self.within.services.world
 
     @property
     def inside(self) -> Context:
         return self.within
-
-    def forget(self) -> None:
-        self.within.own.update(dict.fromkeys(OWN), in_episode=True)
 
     # Ticking ---------------------------------------------------------------------------------
 
@@ -65,22 +63,21 @@ class Episode(Decorator):
             world.reset(task)
             return world
 
-        bring = self.context.service("bring") or (lambda make, **about: Opening(make, self.context.wake))
+        bring = self.context.services.open_world or (lambda make, **about: Opening(make, self.context.wake))
         return bring(make, world=name, task=task.id)
 
     def begin(self, world: Any) -> None:
-        self.forget()
-        spent = Spent(self.context.clock.now())
-        self.within.own.update(world=world, task=self.task.id, task_kind=self.task.kind, spent=spent, stories={})
-        remember = self.context.service("remember")
-        if remember is not None:
-            self.within.own.update(remember())
+        fresh = self.context.services.fresh_memory
+        self.within.serve(
+            world=world, task=self.task.id, task_kind=self.task.kind, spent=Spent(self.context.clock.now()),
+            **(fresh() if fresh is not None else {}),
+        )  # fmt: skip
         self.context.emit(EpisodeBegun(self.path, self.task.id, self.task.goal))
 
     def conclude(self, status: Status) -> Any:
         if status is RUNNING or self.opening is not None:
             return status
-        verdict: Verdict = self.within.services["world"].verdict()
+        verdict: Verdict = self.world.verdict()
         into = self.spec.values.get("into")
         if into is not None:
             self.scope[into] = self.outcome(verdict)
@@ -94,13 +91,13 @@ class Episode(Decorator):
 
     def outcome(self, verdict: Verdict) -> dict[str, Json]:
         """What became of it, for whoever reflects on it or counts it."""
-        own = self.within.own
-        stories: Mapping[str, tuple[str, str]] = own["stories"]
+        own = self.within.services
+        spent, stories = own.spending(self.context.clock.now()), own.stories
         ended = stories[self.task.goal][1] if self.task.goal in stories else ""
         return {
             "task": self.task.id, "kind": self.task.kind, "goal": self.task.goal,
             "reached": 0 < verdict.total <= verdict.met, "met": verdict.met, "total": verdict.total,
-            "steps": own["spent"].steps, "decisions": own["spent"].decisions, "tokens": own["spent"].tokens,
+            "steps": spent.steps, "decisions": spent.decisions, "tokens": spent.tokens,
             "story": "".join(story for story, _ in stories.values()), "ended": ended,
         }  # fmt: skip
 
@@ -112,8 +109,8 @@ class Episode(Decorator):
         self.close()
 
     def close(self) -> None:
-        world = self.within.own["world"]
-        self.forget()
+        world = self.world
+        self.within.serve()
         real = getattr(world, "inner", world)  # a recorded one has no world behind it when it is only played
         if real is not None:
             with suppress(BtError):

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from bt_runtime.agents.budget import Budget
 from bt_runtime.agents.loops import duplicates, is_search, repeats_ancestor, same_goal
 from bt_runtime.agents.plan_text import Act, Fail, Goal, Group, Part, Unreadable, goals
 from bt_runtime.faults.diagnostic import nearest
 from bt_runtime.language.kinds.kind import Registry
 from bt_runtime.language.sentence import Sentence
+from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Json
 
 

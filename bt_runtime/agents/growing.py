@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from py_trees import composites
 from py_trees.behaviour import Behaviour
 
-from bt_runtime.agents.budget import Budget, Spent
 from bt_runtime.agents.deciding import Deciding, above, goal_of
 from bt_runtime.agents.expansion import Situation, as_yaml, objections
 from bt_runtime.agents.plan_text import Group, Unreadable, goals, read_plan
@@ -19,6 +18,7 @@ from bt_runtime.language.emit.dialect import forms
 from bt_runtime.language.guide import text_of
 from bt_runtime.llm.plans import Budget as Room
 from bt_runtime.llm.plans import Kind, expansion
+from bt_runtime.tree.budget import Budget, Spent
 from bt_runtime.tree.node import computed
 from bt_runtime.tree.nodes.parent import Composite
 from bt_runtime.tree.nodes.subtree import Subtree
@@ -53,14 +53,13 @@ class Growing(Deciding):
     @property
     def whole(self) -> Spent:
         """What the run has spent."""
-        spent: Spent = self.context.services.setdefault("spent", Spent(self.context.clock.now()))
-        return spent
+        return self.context.services.spending(self.context.clock.now())
 
     def over(self) -> str:
         """Which budget is spent, this node's or the run's; nothing while there is enough."""
         now = self.context.clock.now()
         own = self.spent.over(self.budget, now)
-        allowed: Budget | None = self.context.service("budget")
+        allowed = self.context.services.budget
         runs = self.whole.over(allowed, now) if allowed is not None and not own else ""
         return own or (f"{runs} of the run" if runs else "")
 
@@ -118,11 +117,11 @@ class Growing(Deciding):
 
     def grammar(self) -> Grammar:
         """The plans that this node may grow, for constrained decoding: the budget is a part of it."""
-        budget, world = self.budget, self.context.service("world")
+        budget, world = self.budget, self.context.services.world
         registry = self.context.growth.registry(self)
         kinds = [Kind(form.name, form.shape) for form in forms(registry) if form.shape in ("children", "sentence")]
-        skilled = world is not None and any(kind.family == "skill" for kind in registry)
-        acts = tuple(world.skills()) if skilled else ()
+        skilled = any(kind.family == "skill" for kind in registry)
+        acts = tuple(world.skills()) if skilled and world is not None else ()
         room = Room(int(budget.levels), int(budget.width), int(budget.length))
         return expansion(kinds, room, acts, subgoals=bool(self.spec.values["leaf"]))
 
@@ -136,7 +135,7 @@ class Growing(Deciding):
 
     def seed(self) -> int:
         """Another one for each decision, the same in every run with the same seed."""
-        return int(self.context.service("seed") or 0) * 1_000_003 + self.whole.decisions
+        return self.context.services.seed * 1_000_003 + self.whole.decisions
 
 
 def _said(text: str) -> str:

@@ -19,7 +19,7 @@ _SELECTIONS = {"task": "task_specific", "random": "random"}
 def examples(node: Growing) -> Generator[Any, Any, tuple[str, ...]]:
     """The texts of the experiences that this node is shown. A memory that fails costs the examples, not the run."""
     values = node.spec.values
-    episodes: Any = node.context.service("episodes")
+    episodes: Any = node.context.services.episodes
     if episodes is None or not values["examples"]:
         return ()
     try:
@@ -34,8 +34,8 @@ def examples(node: Growing) -> Generator[Any, Any, tuple[str, ...]]:
 
 
 def _about(node: Growing) -> dict[str, Any]:
-    context = node.context
-    return {"seed": int(context.service("seed") or 0), "exclude_task": str(context.service("task") or "") or None}
+    services = node.context.services
+    return {"seed": services.seed, "exclude_task": services.task or None}
 
 
 def _similar(node: Growing, episodes: Any) -> Any:
@@ -47,7 +47,7 @@ def _selected(node: Growing, episodes: Any) -> Any:
     """`task`: tasks of this one's kind; `random`: one of every kind."""
     values = node.spec.values
     count = values["examples"] if values["select"] == "task" else 1
-    kind = str(node.context.service("task_kind") or "")
+    kind = node.context.services.task_kind
     how = _SELECTIONS[values["select"]]
     return episodes.select(how, count, goal=node.goal, kind=kind, **_about(node))
 

@@ -56,8 +56,7 @@ class Reflect(Deciding):
         experience = self.value("experience")
         if experience:
             return str(experience.get("story", "")), str(experience.get("ended") or "nothing is known of it")
-        stories: dict[str, tuple[str, str]] = self.context.service("stories") or {}
-        return stories.get(self.goal, ("", "nothing is known of it"))
+        return self.context.services.stories.get(self.goal, ("", "nothing is known of it"))
 
     def line(self, prompt: Prompt, limit: int | None) -> Generator[Any, Any, str]:
         values = self.spec.values

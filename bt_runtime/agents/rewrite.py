@@ -22,7 +22,7 @@ class Rewrite(Deciding):
             prompt.text(getattr(self.model(), "chat_template", None)),
             grammar=sir.plan_grammar(int(values["max_lines"]), int(values["line_length"])), stop=["\n\n"],
             max_tokens=values["max_tokens"], temperature=float(values["temperature"]),
-            seed=int(self.context.service("seed") or 0),
+            seed=self.context.services.seed,
         )  # fmt: skip
         plan = sir.numbered(wrote.text, whole=wrote.ended != "length")
         if not plan:

@@ -16,12 +16,13 @@ class Rollback(Decorator):
 
     def choose(self) -> Any:
         if self.status is not RUNNING:
-            world: Any = self.context.service("world")
+            world: Any = self.context.services.world
             self.before = world.snapshot() if hasattr(world, "snapshot") else None
         return self.children[0]
 
     def conclude(self, status: Status) -> Any:
         if status is FAILURE and self.before is not None:
-            self.context.services["world"].restore(self.before)
+            world: Any = self.context.services.world
+            world.restore(self.before)
             self.context.emit(RolledBack(self.path))
         return status

@@ -22,8 +22,8 @@ class Surroundings:
     def __init__(self, context: Context, place: str, recall: bool) -> None:
         self.context = context
         self.place = place
-        self.world: Any = context.service("world")
-        self.working: Any = context.service("working_memory") if recall else None
+        self.world: Any = context.services.world
+        self.working: Any = context.services.working_memory if recall else None
 
     def opening(self) -> str:
         """What one is told that begins here and now."""

@@ -26,7 +26,7 @@ class Verify(Deciding):
 
     def told(self) -> bool | None:
         """What can be told without a model."""
-        world: Any = self.context.service("world")
+        world: Any = self.context.services.world
         ask = getattr(world, "holds", None)
         if ask is not None:
             held = ask(self.goal)
@@ -49,7 +49,7 @@ class Verify(Deciding):
 
     def remembered(self) -> bool | None:
         """`apple 1 on table 1`: what working memory saw last, when it saw it."""
-        working: Any = self.context.service("working_memory")
+        working: Any = self.context.services.working_memory
         found = _PLACED.fullmatch(self.goal.strip().rstrip("."))
         if working is None or found is None:
             return None
@@ -65,7 +65,7 @@ class Verify(Deciding):
     def ask_model(self) -> Any:
         system = system_text(self.spec.values["prompt"] or "verify", {})
         seen = Surroundings(self.context, self.path, recall=False).opening()
-        last = self.context.service("last_action")
+        last = self.context.services.last_action
         asked = f"The goal: {self.goal}\n{seen}\n" + (f"The last action was `{last[0]}`: {last[1]}\n" if last else "")
         prompt = Prompt(system, "", asked, "Is the goal met? ").text(getattr(self.model(), "chat_template", None))
         choice = yield self.model().choose(prompt, [YES, NO])

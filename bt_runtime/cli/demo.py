@@ -10,7 +10,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.agents.budget import Budget, Spent
 from bt_runtime.agents.deciding import Deciding
 from bt_runtime.cli import Exit, engine
 from bt_runtime.cli.color import BOLD, DIM, GREEN, PLAIN, RED, add_color, painted
@@ -24,6 +23,7 @@ from bt_runtime.events import AGENT_EVENTS, Tick
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
 from bt_runtime.run.run import Run, load
+from bt_runtime.tree.budget import Budget, Spent
 from bt_runtime.types import Task, Verdict
 
 SEED = 3  # at which the starter model solves both: of the items of depth 3 it solves two of five
@@ -156,7 +156,7 @@ def perform(act: Act, seed: int, model: Any, stage: Stage) -> Came:
             with shown(made, task.goal, stage):
                 made.spin()
             intact(model, made)
-            spent: Spent = made.context.services.get("spent") or Spent()
+            spent: Spent = made.context.services.spent or Spent()
             tokens = _read(model) - before + spent.tokens
             cost = {"decision": spent.decisions, "action": spent.steps, "token": tokens}
             return Came(world.verdict(), reason(made), made.runner.stopped, time.monotonic() - started, cost)

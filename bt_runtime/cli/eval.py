@@ -10,7 +10,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.agents.budget import Budget
 from bt_runtime.bench.cluster.backend import Cluster
 from bt_runtime.bench.run import evaluation, provenance
 from bt_runtime.bench.run.backend import Local
@@ -30,6 +29,7 @@ from bt_runtime.cli.tasks import read_options
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.config import Settings
 from bt_runtime.run.run import Tree, load
+from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Json
 
 BUILD = "build"

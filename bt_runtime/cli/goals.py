@@ -39,7 +39,7 @@ class LiveGoals(Live):
         return [line(self.face, row, width) for row in outline(goals(self.run.root, self.goal), rows)]
 
     def progress(self) -> str:
-        spent = self.run.context.services.get("spent")
+        spent = self.run.context.services.spent
         return said_often(spent.decisions if spent is not None else 0, "decision")
 
 

@@ -9,7 +9,6 @@ import time
 import traceback
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 
-from bt_runtime.agents.budget import Budget
 from bt_runtime.cli import Exit, trusting
 from bt_runtime.cli.color import add_color, painted
 from bt_runtime.cli.failure import say
@@ -26,6 +25,7 @@ from bt_runtime.faults.format import render
 from bt_runtime.journal.trouble import POLICIES
 from bt_runtime.run.config import BY_NAME, Settings, complaint
 from bt_runtime.run.run import Run, Tree, load
+from bt_runtime.tree.budget import Budget
 from bt_runtime.tree.node import NodeError
 from bt_runtime.tree.watchdog import SLOW
 

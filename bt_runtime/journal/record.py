@@ -209,7 +209,7 @@ class Recorder:
     # While it runs ---------------------------------------------------------------------------
 
     def _begun(self, start: Any, sentence: str, target: Any, entry: Entry | None, params: Any) -> Any:
-        if target is self.context.service("memory"):
+        if target is self.context.services.memory:
             return start()  # working memory is a part of the run: it will say the same again
         known = entry or entry_of(sentence, self._entries())
         return TapedActivity(self.tape, self.context, start, sentence, target, known, params)

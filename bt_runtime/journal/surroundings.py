@@ -14,6 +14,7 @@ from bt_runtime.journal.taped import TapedEpisodes, TapedModel, TapedOpening, Ta
 from bt_runtime.language import manifest
 from bt_runtime.language.manifest import Entry
 from bt_runtime.llm.chat import keep
+from bt_runtime.tree.services import Services
 from bt_runtime.types import Json, Task
 
 
@@ -25,17 +26,15 @@ class Around:
 
     @classmethod
     def of(cls, run: Any) -> Around:
-        services, world = run.context.services, run.context.service("world")
-        models = dict(services.get("models") or {})
-        if services.get("model") is not None:
-            models.setdefault("default", services["model"])
+        services: Services = run.context.services
+        world, models = services.world, services.models
         return cls({
             "world": _world(world) if world is not None else None,
             "task": codec.plain(_task(run.equipment.task, world)),
             "models": {name: {"template": keep(getattr(m, "chat_template", None))} for name, m in models.items()},
-            "working": services.get("working_memory") is not None,
-            "episodes": services.get("episodes") is not None,
-            "person": services.get("person") is not None,
+            "working": services.working_memory is not None,
+            "episodes": services.episodes is not None,
+            "person": services.person is not None,
         })  # fmt: skip
 
     @classmethod
@@ -64,27 +63,24 @@ class Around:
     def wrap(self, run: Any, tape: Tape) -> None:
         """Puts the tape between the run and everything around it."""
         context, kept = run.context, self.kept
-        services = context.services
+        services: Services = context.services
         world = kept["world"]
         if world is not None:
-            services["world"] = TapedWorld(
-                tape, services.get("world"), world["has"], world["instant"], world["lasting"]
-            )
-        if kept["working"] and services.get("working_memory") is None:
+            services.world = TapedWorld(tape, services.world, world["has"], world["instant"], world["lasting"])
+        if kept["working"] and services.working_memory is None:
             run.equipment._working_memory(context)
-        inner = {**(services.get("models") or {})}
-        if services.get("model") is not None:
-            inner.setdefault("default", services["model"])
-        models = {n: TapedModel(tape, n, inner.get(n), context, m["template"]) for n, m in kept["models"].items()}
+        models: dict[str, Any] = {
+            n: TapedModel(tape, n, services.models.get(n), context, m["template"]) for n, m in kept["models"].items()
+        }
         if models:
-            services.update(models=models, model=models.get("default"))
+            services.models = models
         if kept["episodes"]:
-            services["episodes"] = TapedEpisodes(tape, services.get("episodes"))
-        services["bring"] = lambda make, **about: TapedOpening(tape, make, about, context)
+            services.episodes = TapedEpisodes(tape, services.episodes)
+        services.open_world = lambda make, **about: TapedOpening(tape, make, about, context)
         if kept["person"]:
-            services["person"] = TapedPerson(tape, services.get("person"))
-        if kept["task"] is not None and "task" not in services:
-            services.update(task=kept["task"]["id"], task_kind=kept["task"]["kind"])
+            services.person = TapedPerson(tape, services.person)
+        if kept["task"] is not None and not services.task:
+            services.task, services.task_kind = kept["task"]["id"], kept["task"]["kind"]
 
     def open_world(self) -> Any:
         """The world as it stood when the run began, for one that is made again."""

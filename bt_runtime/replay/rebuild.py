@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime import project
-from bt_runtime.agents.budget import Budget
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import codec, sources
 from bt_runtime.journal.reading import Recording
@@ -18,6 +17,7 @@ from bt_runtime.language.loader import Loader
 from bt_runtime.language.reach import reach_of
 from bt_runtime.project.importing import ImportFault, resolve
 from bt_runtime.run.run import Run, Tree
+from bt_runtime.tree.budget import Budget
 
 TEXT = "trees/of the run.yaml"  # where a tree that came as text stands in a project laid out again
 
@@ -127,7 +127,7 @@ def redo(run: Run, kind: str, body: dict[str, Any]) -> None:
         else:
             _grafted(run, body)
     elif kind == "late":
-        world = run.context.service("world")
+        world: Any = run.context.services.world
         if world is not None and world.inner is not None and not world.lasting:
             world.inner.act(body["sentence"])
 

@@ -11,8 +11,8 @@ from bt_runtime.faults.diagnostic import closing
 from bt_runtime.types import Model, Observation, Task, Verdict
 
 if TYPE_CHECKING:
-    from bt_runtime.agents.budget import Budget
     from bt_runtime.memory.working import WorkingMemory
+    from bt_runtime.tree.budget import Budget
     from bt_runtime.tree.context import Context
 
 Models = str | Path | Model | Mapping[str, Any]
@@ -74,33 +74,31 @@ class Equipment:
     def attach(self, context: Context, run: str, again: bool = False) -> None:
         """Puts everything where the nodes look for it. `again`: what this run has told its memory is told anew."""
         services = context.services
-        found = {
-            "world": self.world, "models": self.models or None, "model": self.models.get("default"),
-            "episodes": self.memory, "budget": self.budget, "seed": self.seed,
-        }  # fmt: skip
+        found = {"world": self.world, "episodes": self.memory, "budget": self.budget, "seed": self.seed}
         services.update({name: value for name, value in found.items() if value is not None})
+        services.models |= self.models
         for model in self.models.values():
             if hasattr(model, "wake"):
                 model.wake = context.wake
         if self.world is not None and self.recall:
             self._working_memory(context)
         if self.recall:
-            services["remember"] = fresh_memory
+            services.fresh_memory = fresh_memory
         if self.task is not None:
-            services.update(task=self.task.id, task_kind=self.task.kind)
+            services.task, services.task_kind = self.task.id, self.task.kind
         if self.memory is not None:
             from bt_runtime.memory.notebook import Notebook
 
             task, kind = (self.task.id, self.task.kind) if self.task is not None else ("", "")
             self.notebook = Notebook(self.memory, run=run, task=task, kind=kind, namespace=self.namespace, again=again)
-            services["notebook"] = self.notebook
+            services.notebook = self.notebook
 
     def _working_memory(self, context: Context) -> None:
         from bt_runtime.memory.working import WorkingMemory
 
         board = cast(Any, _Board(context))
         working = WorkingMemory(board)
-        context.services.update(working_memory=working, memory=Recaller(working))
+        context.services.working_memory, context.services.memory = working, Recaller(working)
 
     def verdict(self) -> Verdict | None:
         """How the world says the task stands; None without a world or a task."""

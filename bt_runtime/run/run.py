@@ -36,8 +36,8 @@ from bt_runtime.tree.watchdog import SLOW
 from bt_runtime.types import Json, Task
 
 if TYPE_CHECKING:
-    from bt_runtime.agents.budget import Budget
     from bt_runtime.journal.record import Recorder
+    from bt_runtime.tree.budget import Budget
 
 
 class Tree:

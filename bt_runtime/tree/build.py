@@ -88,7 +88,7 @@ def _build(top: Place, made: list[Behaviour]) -> None:
             )
             continue
         if at.inner is not None:
-            imports = context.service("imports") or resolve
+            imports = context.services.imports or resolve
             node = _made_by(spec.kind.impl)(spec, at.inner.children, at.folder, imports)
         else:
             node = _made_by(spec.kind.impl)(spec, context, at.scope)

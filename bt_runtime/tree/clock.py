@@ -152,4 +152,4 @@ class _Watching(Alarm):
 
 def steady(clock: Any) -> RunClock:
     """The machine's own clock is so by itself."""
-    return clock if clock is None or isinstance(clock, Monotonic | Steady) else Steady(clock)
+    return clock if isinstance(clock, Monotonic | Steady) else Steady(clock)

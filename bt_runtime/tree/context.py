@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import ChainMap, deque
-from collections.abc import Callable, MutableMapping
+from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from py_trees.common import Status
@@ -14,6 +14,7 @@ from bt_runtime.skills.loop import Loop
 from bt_runtime.skills.resources import Resources
 from bt_runtime.tree.blackboard import Blackboard
 from bt_runtime.tree.clock import Monotonic, RunClock, steady
+from bt_runtime.tree.services import Services
 from bt_runtime.tree.stream import Stream
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Context:
         self.stream = Stream()  # of all that happens
         self.tree: TreeSpec | None = None  # that the nodes were built from
         self.blackboard = Blackboard(self.stream)
-        self.services: MutableMapping[str, Any] = {}  # the world, the model, …, by the name a node asks for
+        self.services = Services()
         self.changes: list[tuple[Behaviour, Status]] | None = None  # filled when somebody listens
         self.resets: list[Behaviour] = []  # … and with it
         self.visits: list[Behaviour] | None = None  # filled when somebody visits
@@ -92,19 +93,18 @@ class Context:
         if when < self.deadline:
             self.deadline = when
 
-    def service(self, name: str) -> Any:
-        return self.services.get(name)
-
 
 class Within(Context):
-    """What the nodes of one part of a tree share: services of their own before the tree's, all else is the tree's."""
+    """What the nodes of one part of a tree share: services of their own, all else is the tree's."""
 
     outer: Context
-    own: dict[str, Any]
 
     def __init__(self, outer: Context) -> None:
-        own: dict[str, Any] = {}
-        vars(self).update(outer=outer, own=own, services=ChainMap(own, outer.services))
+        vars(self).update(outer=outer, services=outer.services.of_episode())
+
+    def serve(self, **own: Any) -> None:
+        """A new episode: what belongs to its task is given, all other services are the tree's."""
+        vars(self)["services"] = self.outer.services.of_episode(**own)
 
     @property
     def whole(self) -> Context:

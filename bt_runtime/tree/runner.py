@@ -12,7 +12,7 @@ from typing import Any
 
 from py_trees.common import Status
 
-from bt_runtime.events import Tick, Woken
+from bt_runtime.events import Halt, Tick, Woken
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.clock import Alarm
 from bt_runtime.tree.engine import Engine
@@ -119,5 +119,5 @@ def interruptible(runner: Runner) -> Iterator[None]:
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for each, handler in before.items():
+            signal.signal(each, handler)

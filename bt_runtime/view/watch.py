@@ -120,7 +120,7 @@ class Watch:
                 self.stirred = True
 
     def _spending(self) -> None:
-        spent = self.run.context.services.get("spent")
+        spent = self.run.context.services.spent
         if spent is None:
             return
         now = (spent.decisions, spent.tokens, spent.steps, spent.nodes)

@@ -13,12 +13,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bt_runtime.agents import sir
-from bt_runtime.agents.budget import Budget
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.distill.documents import Document
 from bt_runtime.envs.house.rules import PROCESSES, Rule, Rules
 from bt_runtime.envs.house.suite import load_content
 from bt_runtime.run.run import Run, Tree, load
+from bt_runtime.tree.budget import Budget
 from recipes.starter import known as facts
 from recipes.starter.chores import make_lesson_chore
 from recipes.starter.coach import Coach

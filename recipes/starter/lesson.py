@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from bt_runtime.agents.budget import Budget
 from bt_runtime.agents.scripted import Ask, ScriptedModel
 from bt_runtime.agents.story import ACT, EXPAND
 from bt_runtime.distill.documents import Document
 from bt_runtime.run.run import Run, Tree
+from bt_runtime.tree.budget import Budget
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Json, Task, Verdict, World
 from recipes.starter.seen import Seen, read

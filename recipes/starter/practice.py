@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bt_runtime.agents.budget import Budget
 from bt_runtime.agents.story import ACT
 from bt_runtime.distill.documents import Document
 from bt_runtime.run.run import Run, Tree
+from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Choice, Json, Model, Task, World, Writing
 from recipes.starter.lesson import PLANNED, Taught, Teacher, Transcript
 from recipes.starter.seen import read

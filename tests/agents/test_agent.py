@@ -74,7 +74,7 @@ def test_a_late_answer_is_dropped(start):
     run.tick()
     job.polls = 0
     run.tick()
-    assert run.context.services["world"].acts == []
+    assert run.context.services.world.acts == []
 
 
 @rule("agent", 3)
@@ -114,7 +114,7 @@ def test_act_parts_of_a_plan_become_skill_nodes_of_the_trees_manifest(start):
     text = "version: 1\ntree: t\nskills: [house]\nroot:\n  agent: {goal: get out, moves: [expand], leaf: react}\n"
     run = start(text, ["Expand:\nsequence: [{act: go to fridge 1}, look around]", "Act: done"], world=Room())
     assert run.spin(ticks=100) is SUCCESS
-    assert run.context.services["world"].acts == ["go to fridge 1"]
+    assert run.context.services.world.acts == ["go to fridge 1"]
 
 
 def test_what_an_agent_lived_through_is_noted_with_how_it_ended(start):

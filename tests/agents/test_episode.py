@@ -85,15 +85,15 @@ def test_each_episode_has_budgets_and_a_working_memory_of_its_own():
     seen: list[Any] = []
 
     def script(ask: Any) -> str:
-        (episode,) = [n for n in run.nodes() if n.spec.kind.name == "episode" and n.inside.service("task")
+        (episode,) = [n for n in run.nodes() if n.spec.kind.name == "episode" and n.inside.services.task
                       and n.task.goal == goal_of(ask["prompt"])]  # fmt: skip
-        seen.append((id(episode.inside.service("working_memory")), id(episode.inside.service("spent"))))
+        seen.append((id(episode.inside.services.working_memory), id(episode.inside.services.spent)))
         return "Act: inventory" if sum(s == seen[-1] for s in seen) < 3 else "Act: failure"
 
     with Run(load(MANY), inputs={"tasks": given}, model=ScriptedModel(script)) as run:
         run.spin(seconds=60)
         assert [o["steps"] for o in run.outputs["outcomes"]] == [2, 2]
-        assert run.context.service("working_memory") is None and run.context.service("world") is None
+        assert run.context.services.working_memory is None and run.context.services.world is None
     assert len(set(seen)) == 2
 
 
@@ -118,7 +118,7 @@ def test_the_world_is_closed_at_the_end_and_when_the_episode_is_halted(monkeypat
     with closings(monkeypatch) as closed:
         with Run(one(root), inputs={"task": tasks(1)[0]}) as run:
             assert run.tick().status is RUNNING  # it is being opened, and the tick did not wait
-            while run.root.inside.service("world") is None:
+            while run.root.inside.services.world is None:
                 assert run.tick().status is RUNNING
             run.halt("enough")
             assert len(closed) == 1
@@ -210,12 +210,12 @@ def test_what_an_operator_grafts_into_an_episode_shares_its_world():
     )
     tree = load(one(root).spec.text.replace("tree: t\n", "tree: t\nskills: [textcraft]\n"))
     with Run(tree, inputs={"task": tasks(1)[0]}) as run:
-        while run.root.inside.service("world") is None:
+        while run.root.inside.services.world is None:
             run.tick()
         run.insert("/t/0", "inventory: {}", 0)
         run.tick()
         grafted = run.root.children[0].children[0]
-        assert grafted.find() is run.root.inside.service("world") and run.context.service("world") is None
+        assert grafted.find() is run.root.inside.services.world and run.context.services.world is None
 
 
 @rule("episode", 1)
@@ -228,7 +228,7 @@ def test_options_reach_the_world_that_is_opened():
             'child: {wait: {until: "false"}}}\n'
         )
         with Run(one(root), inputs={"task": task}) as run:
-            while run.root.inside.service("world") is None:
+            while run.root.inside.services.world is None:
                 run.tick()
-            said[feedback] = run.root.inside.service("world").act("open the moon 1").text
+            said[feedback] = run.root.inside.services.world.act("open the moon 1").text
     assert said["terse"] == "Nothing happens." and len(said["detailed"]) > len(said["terse"])

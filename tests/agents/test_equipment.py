@@ -59,7 +59,7 @@ def test_working_memory_answers_where_a_thing_was_seen_by_another_agent_of_the_r
     script = [f"Act: {room}", "Act: done"]
     with Run("react", inputs={"goal": task.goal}, world=world, model=ScriptedModel(script)) as run:
         assert run.spin() is SUCCESS
-        known = run.context.services["working_memory"].snapshot()
+        known = run.context.services.working_memory.snapshot()
         assert run.blackboard["working_memory"] == known
         offered = run.equipment.models["default"].asked[-1]["moves"]["Act:"]
         assert (not known.things) or any(s.startswith(" recall location of ") for s in offered)

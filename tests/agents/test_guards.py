@@ -6,11 +6,11 @@ import math
 
 import pytest
 
-from bt_runtime.agents.budget import Budget
 from bt_runtime.agents.expansion import Situation, objections
 from bt_runtime.agents.loops import cycle, is_search, same_goal
 from bt_runtime.agents.plan_text import read_plan
 from bt_runtime.testing import FAILURE, SUCCESS
+from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Observation, Verdict
 
 AT = Situation("tidy the kitchen", ("tidy the kitchen", "tidy the house"), 2, 0, Budget())
@@ -197,7 +197,7 @@ def test_termination_reasoning_verify_asks_the_world_before_the_model(start):
 
 def test_a_missing_model_is_a_failure_that_says_how_to_name_one(start):
     run = start("react", [], goal="get out", world=Room())
-    run.context.services.pop("model")
+    run.context.services.models.clear()
     assert run.spin(ticks=10) is FAILURE
     assert "--model" in next(iter(run.context.crashes)).traceback
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from bt_runtime import Run, load
-from bt_runtime.agents.budget import Budget
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.cli import main
 from bt_runtime.envs.registry import open_suite, open_world
+from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Grammar
 
 STRATEGIES = ("react", "reactree", "adapt", "plan_and_execute", "try_again", "reflexion", "lota")

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.agents.budget import Budget
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.bench.run.backend import Local
 from bt_runtime.bench.run.case import Case, Setup, Strategy, cases
 from bt_runtime.bench.run.episode import Episode
 from bt_runtime.bench.run.metered_model import MeteredModel, Tally
 from bt_runtime.bench.run.outcome import from_json
+from bt_runtime.tree.budget import Budget
 from bt_runtime.tree.clock import Alarm, Manual
 from tests.bench import worlds
 from tests.bench.conftest import knowing, named, outcomes, tasks_of

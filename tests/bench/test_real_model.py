@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.agents.budget import Budget
 from bt_runtime.bench.run.backend import Local
 from bt_runtime.bench.run.case import Setup, cases
+from bt_runtime.tree.budget import Budget
 from tests.bench.conftest import named, tasks_of
 from tests.cli.conftest import Btr, btr, here
 

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 import bt_runtime
-from bt_runtime.agents.budget import Budget
 from bt_runtime.bench.run.backend import Local
 from bt_runtime.bench.run.case import Setup, Strategy, cases
 from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.envs.registry import open_suite
+from bt_runtime.tree.budget import Budget
 
 STARTER = Path(bt_runtime.__file__).parent / "llm" / "starter" / "starter.gguf"
 REACT, REACTREE, ADAPT = Strategy("react", "react"), Strategy("reactree", "reactree"), Strategy("adapt", "adapt")

@@ -6,9 +6,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.agents.budget import Budget
 from bt_runtime.bench.run.case import Case, Setup, Strategy, cases
 from bt_runtime.bench.run.outcome import Outcome
+from bt_runtime.tree.budget import Budget
 from tests.bench.conftest import tasks_of
 
 TREE = """

@@ -21,7 +21,6 @@ from typing import Any
 
 from rows import Row
 
-from bt_runtime.agents.budget import Budget as Spending
 from bt_runtime.bench.run.backend import Local
 from bt_runtime.bench.run.case import Setup, Strategy, cases
 from bt_runtime.envs.registry import open_suite
@@ -30,6 +29,7 @@ from bt_runtime.llm.model import LocalModel
 from bt_runtime.llm.plans import Budget, Field, Kind, expansion
 from bt_runtime.llm.settings import Settings, starter
 from bt_runtime.llm.testing import BENCH, MICRO, make_gguf
+from bt_runtime.tree.budget import Budget as Spending
 
 ROOT = Path(__file__).parents[2]
 PEER = Path(os.environ.get("BTR_PEERS", ROOT / ".cache" / "peer"))  # pip install --target .cache/peer guidance

@@ -53,7 +53,7 @@ def test_any_byte_changed_or_cut_off_goes_on_or_is_said(whole, tmp_path):
             with go_on(path) as run:
                 status = run.status if run.status is SUCCESS else run.spin(ticks=5000)
                 assert status is SUCCESS
-                assert run.context.service("world").inner.verdict().met == 1
+                assert run.context.services.world.inner.verdict().met == 1
             outcomes["went on"] += 1
         except BtError as error:
             assert error.message and error.hint, error

@@ -8,10 +8,10 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from bt_runtime.agents import sir
-from bt_runtime.agents.budget import Budget
 from bt_runtime.bench.optimise.plan_versions import Version
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Json, Task
 
 PARTS = (sir.SUMMARY, sir.FLAW, sir.REVISION)

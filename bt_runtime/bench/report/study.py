@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from bt_runtime.agents.budget import Budget
 from bt_runtime.bench.report.claims import Claims, Evaluation
 from bt_runtime.bench.run import evaluation, provenance
 from bt_runtime.bench.run.backend import Backend
@@ -23,6 +22,7 @@ from bt_runtime.bench.run.source import Source, Wanted, find
 from bt_runtime.bench.run.training import train
 from bt_runtime.journal.record import versions
 from bt_runtime.run.run import load
+from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Json
 
 NO_DATA = "the outside data is not here: name its folder with --data or BTR_DATA"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from bt_runtime.agents.budget import Budget
+from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Json, Task
 
 _DEPTH = re.compile(r"depth (\d+)")

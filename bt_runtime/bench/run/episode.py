@@ -7,7 +7,6 @@ from typing import Any
 
 from py_trees.common import Status
 
-from bt_runtime.agents.budget import Spent
 from bt_runtime.bench.run.case import Case, Setup, size
 from bt_runtime.bench.run.episode_log import EpisodeLog, nesting, steps
 from bt_runtime.bench.run.failure import Account, label, wanted
@@ -17,6 +16,7 @@ from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.envs.registry import open_world
 from bt_runtime.events import Woken
 from bt_runtime.run.run import Run, Tree
+from bt_runtime.tree.budget import Spent
 from bt_runtime.tree.clock import RunClock
 from bt_runtime.types import Model, Wake, World
 
@@ -128,7 +128,7 @@ class Episode:
         told.met, told.total = verdict.met, verdict.total
         told.success = 0 < verdict.total <= verdict.met
         told.status = self.status.name if self.status in (Status.SUCCESS, Status.FAILURE) else ""
-        spent: Spent = run.context.service("spent") or Spent()
+        spent: Spent = run.context.services.spent or Spent()
         told.decisions, told.ticks = spent.decisions, run.engine.count
         told.seconds = round(self.clock.now() - self.started, 3)
         self._count(log)

@@ -56,16 +56,16 @@ class SkillNode(Node):
     @property
     def around(self) -> bool:
         """Does it act in something that each episode opens anew?"""
-        return self.entry.impl in ("world", "memory") and bool(self.context.service("in_episode"))
+        return self.entry.impl in ("world", "memory") and self.context.services.in_episode
 
     def find(self) -> Any:
         if self.target is None or self.around:
-            scripted = self.context.service("scripted_skills") or {}
+            scripted = self.context.services.scripted_skills or {}
             python = scripted.get(self.spec.kind.name) or self.spec.kind.data.get("python")
             if python is None and self.entry.impl not in ("world", "memory"):
                 python = resolve(self.entry.impl, Path(self.entry.folder))
             if python is None:
-                python = self.context.service(self.entry.impl)
+                python = self.context.services.acted_in(self.entry.impl)
                 if python is None:
                     raise BtError(
                         f"`{self.spec.kind.name}` acts in a {self.entry.impl}, and this run has none",
@@ -90,7 +90,7 @@ class SkillNode(Node):
             self.activity = self.quick
             return
         target, context = self.find(), self.context
-        if hasattr(target, "act") and target is context.service(self.entry.impl):
+        if hasattr(target, "act") and target is context.services.acted_in(self.entry.impl):
             self.activity = act(target, self.sentence, context, self.entry)
             return
         start = partial(begin, target, params, context.wake, context.loop)
@@ -134,7 +134,7 @@ class SkillNode(Node):
         if self.follows and self.status is RUNNING:
             self.look(activity)
         done = activity.poll()
-        if done is None or type(done) is News:
+        if done is None or isinstance(done, News):
             if done is not None:
                 self.told(done)
             if not activity.wakes:
@@ -240,8 +240,7 @@ class Told:
 def _act(world: Any, sentence: str, context: Context) -> Activity:
     if getattr(world, "instant", False):
         return Instant(ended(world.act(sentence)))
-    turns: dict[int, threading.Lock] = context.services.setdefault("turns", {})
-    turn = turns.setdefault(id(world), threading.Lock())
+    turn = context.services.turns.setdefault(id(world), threading.Lock())
     return InThread(_watched(world, context), {"sentence": sentence}, context.wake, turn)
 
 

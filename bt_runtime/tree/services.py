@@ -1,0 +1,78 @@
+"""What the nodes of a tree find around them: the world, the models, the memories, and what is kept of the task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from bt_runtime.tree.budget import Budget, Spent
+
+if TYPE_CHECKING:
+    import threading
+
+    from bt_runtime.memory.notebook import Notebook
+    from bt_runtime.memory.working import WorkingMemory
+    from bt_runtime.types import Model, World
+
+
+@dataclass
+class Services:
+    """Those of a run; an episode has a copy, in which what belongs to its task is its own."""
+
+    # of the run
+    models: dict[str, Model] = field(default_factory=dict)  # by role; `default` answers for those that are not there
+    episodes: Any = None  # the episodic memory that agents are shown examples from
+    person: Any = None  # who answers an agent's question
+    budget: Budget | None = None  # what the whole run may spend
+    seed: int = 0
+    open_world: Callable[..., Any] | None = None  # for an episode; a journal's, which keeps what was opened
+    fresh_memory: Callable[[], Mapping[str, Any]] | None = None  # the working memory of an episode
+    turns: dict[int, threading.Lock] = field(default_factory=dict)  # one action at a time in a world, by its identity
+    imports: Callable[..., Any] | None = None  # finds the Python that a `py:` node names; none: as it is installed
+    scripted_skills: Any = None  # by a skill's name, what is called in its stead: a test's
+    given: dict[str, Any] = field(default_factory=dict)  # by a program, for nodes and skills of its own
+    # of one task
+    world: World | None = None
+    task: str = ""
+    task_kind: str = ""
+    spent: Spent | None = None
+    stories: dict[str, tuple[str, str]] = field(default_factory=dict)  # goal → what an agent did for it, how it ended
+    last_action: tuple[str, str] | None = None  # its sentence, what was seen then
+    working_memory: WorkingMemory | None = None
+    memory: Any = None  # working memory as something to act on: `impl: memory` in a manifest
+    notebook: Notebook | None = None  # where finished stories go
+    in_episode: bool = False
+
+    def update(self, given: Mapping[str, Any]) -> None:
+        """By name; what is no service of the runtime's is kept for the program's own nodes."""
+        for name, value in given.items():
+            if name == "model":
+                self.models["default"] = value
+            elif name in _NAMES:
+                setattr(self, name, value)
+            else:
+                self.given[name] = value
+
+    def of_episode(self, **own: Any) -> Services:
+        """Those of an episode: all that belongs to a task is new."""
+        anew: dict[str, Any] = dict.fromkeys(_OF_TASK)
+        anew |= {"task": "", "task_kind": "", "stories": {}, "in_episode": True}
+        return replace(self, **anew | own)
+
+    def model(self, role: str = "") -> Model | None:
+        return self.models.get(role) or self.models.get("default")
+
+    def acted_in(self, impl: str) -> Any:
+        """What a skill of a manifest acts in: `impl: world` or `impl: memory`."""
+        return {"world": self.world, "memory": self.memory}.get(impl)
+
+    def spending(self, now: float) -> Spent:
+        """What has been spent so far, counted from the first who asks."""
+        if self.spent is None:
+            self.spent = Spent(now)
+        return self.spent
+
+
+_NAMES = {f.name for f in fields(Services)} - {"given"}
+_OF_TASK = ("world", "spent", "last_action", "working_memory", "memory", "notebook")
