@@ -176,7 +176,7 @@ class Recorder:
 
     def _board(self, given: dict[str, Any]) -> dict[str, Any]:
         """What stands on the blackboard before the first tick, besides the inputs."""
-        values, inputs = self.context.blackboard.root.values, given.get("inputs") or {}
+        values, inputs = self.context.blackboard.root.entries, given.get("inputs") or {}
         return {name: self._kept(value) for name, value in values.items() if name not in inputs}
 
     def _begin(self, writer: Writer) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bt_runtime import project
-from bt_runtime.faults.diagnostic import Diagnostic, Faults
+from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
 from bt_runtime.language import source
 from bt_runtime.language.checks import meaning
 from bt_runtime.language.checks.recursion import Step, check_recursion
@@ -48,6 +48,17 @@ class Checked(NamedTuple):
         return self.tree
 
 
+def _apart(skills: tuple[Kind, ...]) -> tuple[Kind, ...]:
+    """Python's skills, none of which may have the name of another kind."""
+    seen: set[str] = set()
+    for kind in skills:
+        if kind.name in BUILT_IN or kind.name in seen:
+            other = "a built-in kind" if kind.name in BUILT_IN else "another one"
+            raise BtError(f"a skill is called `{kind.name}`, as {other} is", "give it a name: @skill(name='…')")
+        seen.add(kind.name)
+    return skills
+
+
 class Loader:
     """Loads one tree and all it includes. `skills` are kinds that need no manifest (Python skills of the caller)."""
 
@@ -59,7 +70,7 @@ class Loader:
         limits: Limits | None = None,
     ) -> None:
         self.project = root or project.find_root()
-        self.registry = BUILT_IN.with_kinds(skills)
+        self.registry = BUILT_IN.with_kinds(_apart(skills))
         self.caps = caps
         self.limits = limits or Limits()
         self.findings = Findings()

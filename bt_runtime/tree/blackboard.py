@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from bt_runtime.events import Woken, Written
@@ -32,13 +32,13 @@ class UnknownEntry(BtError, KeyError):
     __str__ = BtError.__str__
 
 
-class Scope:
+class Scope(Mapping[str, Json]):
     """The entries that one tree sees.
 
     A shared name is another scope's entry; with `open`, unknown names are the parent's; with `local`, only for reading.
     """
 
-    __slots__ = ("board", "guard", "local", "open", "own", "parent", "path", "shared", "stamps", "values")
+    __slots__ = ("board", "entries", "guard", "local", "open", "own", "parent", "path", "shared", "stamps")
 
     def __init__(self, board: Blackboard, path: str = "", parent: Scope | None = None, open: bool = False) -> None:
         self.board = board
@@ -47,7 +47,7 @@ class Scope:
         self.open = open
         self.local = False
         self.own: Container[str] = ()  # names that are never the parent's
-        self.values: dict[str, Json] = {}
+        self.entries: dict[str, Json] = {}
         self.stamps: dict[str, int] = {}  # name → sequence number of the last write
         self.shared: dict[str, tuple[Scope, str]] = {}
         self.guard: Callable[[str, Json], None] | None = None  # raises when a value may not be written here
@@ -66,26 +66,35 @@ class Scope:
     def passes_on(self, name: str, writing: bool = False) -> bool:
         """Is this name, of no entry here, looked for in the parent?"""
         inward = writing and self.local
-        return self.open and not inward and name not in self.values and name not in self.own
+        return self.open and not inward and name not in self.entries and name not in self.own
 
     def __getitem__(self, name: str) -> Json:
         try:
-            return self.values[name]  # the common case, before any thought of sharing
+            return self.entries[name]  # the common case, before any thought of sharing
         except KeyError:
             pass
         scope, at = self.home(name)
         try:
-            return scope.values[at]
+            return scope.entries[at]
         except KeyError:
             raise UnknownEntry(name, iter(self.visible())) from None
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(name for name in self.visible() if name in self))
+
+    def __len__(self) -> int:
+        return sum(1 for name in self.visible() if name in self)
+
+    __eq__ = object.__eq__  # a place, not what is in it
+    __hash__ = object.__hash__
+
     def get(self, name: str, default: Json = None) -> Json:
         scope, at = self.home(name)
-        return scope.values.get(at, default)
+        return scope.entries.get(at, default)
 
     def __contains__(self, name: object) -> bool:
         scope, at = self.home(str(name))
-        return at in scope.values
+        return at in scope.entries
 
     def __setitem__(self, name: str, value: Json) -> None:
         self.board.write(self, name, _always(value))
@@ -94,9 +103,25 @@ class Scope:
         """Several entries at once: all of them or, when one may not be written, none; no tick sees a part."""
         self.board.write_all(self, {**(values or {}), **more})
 
-    def update(self, name: str, change: Callable[[Json], Json]) -> None:
-        """Read and write in one step: `scope.update("n", lambda n: (n or 0) + 1)` loses no count between threads."""
-        self.board.write(self, name, change)
+    def update(
+        self, given: str | Mapping[str, Json] | Iterable[tuple[str, Json]] = (),
+        change: Callable[[Json], Json] | None = None, /, **more: Json,
+    ) -> None:  # fmt: skip
+        """Like a dictionary's, all at once; or read and write one entry in one step.
+
+        `scope.update("n", lambda n: (n or 0) + 1)` loses no count between threads.
+        """
+        if isinstance(given, str):
+            assert change is not None
+            self.board.write(self, given, change)
+        else:
+            self.write({**dict(given), **more})
+
+    def setdefault(self, name: str, default: Json = None) -> Json:
+        """The entry; written first when nobody has yet. Inside another thread's tick it is written after it."""
+        if name not in self:
+            self.board.write(self, name, lambda before: default if name not in self else before)
+        return self.get(name, default)
 
     def stamp(self, name: str) -> int:
         """The sequence number of the entry's last write; 0 when it was never written."""
@@ -106,12 +131,12 @@ class Scope:
     def clear(self, keep: Container[str]) -> None:
         """Forgets the entries of this scope's own, but for those to keep."""
         with self.board._lock:
-            for name in [n for n in self.values if n not in keep]:
-                del self.values[name]
+            for name in [n for n in self.entries if n not in keep]:
+                del self.entries[name]
                 self.board.sequence += 1  # the picture changed
 
     def visible(self) -> set[str]:
-        seen: set[str] = {*self.values, *self.shared}
+        seen: set[str] = {*self.entries, *self.shared}
         if self.open and self.parent is not None:
             seen |= self.parent.visible()
         return seen
@@ -207,7 +232,7 @@ class Blackboard:
         """Scope path → entries, as they are now; the same object until something is written."""
         with self._lock:
             if self._picture[0] != self.sequence:
-                self._picture = (self.sequence, {path: dict(s.values) for path, s in self.scopes.items()})
+                self._picture = (self.sequence, {path: dict(s.entries) for path, s in self.scopes.items()})
             return self._picture[1]
 
     def _drain(self) -> list[Written]:
@@ -224,13 +249,13 @@ class Blackboard:
         scope, ready, written = change.scope, [], []
         for name, make in change.values.items():
             home, at = scope.home(name, writing=True)
-            before = home.values.get(at)
+            before = home.entries.get(at)
             value = make(before)
             _guard(scope, name, value)
             ready.append((home, at, before, value))
         for home, at, before, value in ready:
             self.sequence += 1
-            home.values[at] = value
+            home.entries[at] = value
             home.stamps[at] = self.sequence
             self.stirred = self.stirred or not _same(before, value)
             written.append(Written(home.path, at, value, self.sequence))

@@ -59,6 +59,7 @@ class Context:
         self.halting_in = 0  # … and in which thread
         self.requests: deque[Any] = deque()  # changes of shape, applied between ticks
         self.ticking = False
+        self.restless: Behaviour | None = None  # who asked for the next tick at once, last
         self.due = math.inf  # the earliest time at which a node wants a tick
         self.deadline = math.inf  # … at which one must have it, whatever the rate
 
@@ -80,9 +81,9 @@ class Context:
         """There is something to do: a sleeping runner ticks. From any thread."""
         self.stream.emit(_WOKEN)
 
-    def again(self) -> None:
+    def again(self, by: Behaviour | None = None) -> None:
         """There is work for the next tick: do not sleep."""
-        self.due = -math.inf
+        self.due, self.restless = -math.inf, by
 
     def wake_at(self, when: float) -> None:
         if when < self.due:

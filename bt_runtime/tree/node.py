@@ -7,6 +7,7 @@ A node that answers INVALID was *skipped*: its parent goes on as if it were not 
 
 from __future__ import annotations
 
+import math
 import traceback
 from collections.abc import Iterator
 from contextlib import suppress
@@ -118,6 +119,11 @@ class Node(Behaviour):
     def update(self) -> Status:
         """Overridden by leaves; parents override `step`."""
         return INVALID
+
+    @property
+    def idle_until(self) -> float:
+        """Started now, nothing below does anything before this time."""
+        return -math.inf
 
     def leave(self, status: Status) -> Status:
         """How the `step` of a parent ends."""

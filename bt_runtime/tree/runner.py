@@ -5,18 +5,22 @@ from __future__ import annotations
 import math
 import signal
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 from py_trees.common import Status
 
-from bt_runtime.events import Halt, Tick, Woken
+from bt_runtime.events import Halt, Notice, Tick, Woken
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.clock import Alarm
 from bt_runtime.tree.engine import Engine
-from bt_runtime.tree.node import INVALID
+from bt_runtime.tree.node import INVALID, path_of
+
+BURST = 10_000  # ticks at once that a tree may ask for
+MOST = 1_000  # … and a second, after these
 
 
 class Runner:
@@ -27,10 +31,14 @@ class Runner:
         self.hz = hz
         self.overruns = 0  # ticks that took longer than a period
         self.missed = 0  # deadlines that passed while a tick was late; they are skipped, not made up for
-        self.timed_out = False
+        self.timed_out = self.throttled = False
+        self._spare, self._last = float(BURST), time.monotonic()
         self.stopped = ""  # the reason, once somebody has asked to stop, or has halted the tree
         self.for_good = ""  # … for which it is not to be started any more
         self.woken = Alarm()
+        self.throttled = False  # does the tree want more ticks than it gets
+        self.rest: Callable[[float], object] = time.sleep
+        self._spare, self._last = float(BURST), 0.0
         engine.context.stream.listen(lambda woken: self.woken.set(), Woken)
 
     def spin(self, seconds: float | None = None, ticks: int | None = None) -> Status:
@@ -49,6 +57,8 @@ class Runner:
                 self._halted(seen)
                 break
             left -= 1
+            if tick.due == -math.inf and self.hz is None:
+                self._restless()
             if tick.status is INVALID:
                 self._halted(seen)
             if not tick.running:
@@ -69,6 +79,21 @@ class Runner:
                     self.woken.clear()  # at a fixed rate only the deadline counts
         self.engine.halt(self.stopped, "runner")
         return INVALID
+
+    def _restless(self) -> None:
+        """A tree that always wants the next tick at once gets many, and then so many a second."""
+        now = time.monotonic()
+        self._spare = min(BURST, self._spare + (now - self._last) * MOST) - 1
+        self._last = now
+        if self._spare > 0:
+            return
+        if not self.throttled:
+            self.throttled = True
+            node = self.engine.context.restless
+            who = path_of(node) if node is not None else ""
+            text = f"asks for the next tick at once, again and again: it gets {MOST} a second, and no more"
+            self.engine.context.emit(Notice(who, "warning", text))
+        self.rest(1 / MOST)
 
     def _halted(self, seen: Halt | None) -> bool:
         """Was the tree halted since, or is it to be? What has ended by itself before that stays as it is."""

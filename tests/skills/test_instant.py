@@ -195,7 +195,7 @@ def test_a_recorded_run_with_conditions_comes_again_and_only_other_answers_are_w
         raise OSError("no sensor")
 
     held = "{force: {status: success, child: {clear: {}}}}"
-    root = f"parallel: {{success: 1, children: [{{repeat: {{times: 20, child: {held}}}}}, broken: {{}}]}}"
+    root = f"parallel: {{success: 1, failure: -1, children: [{{repeat: {{times: 20, child: {held}}}}}, broken: {{}}]}}"
     with Run(tree(root, clear, broken), clock=Manual(), journal=tmp_path) as run:
         run.spin(ticks=12)
         path = run.journal.path

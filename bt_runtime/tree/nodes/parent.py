@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Sequence as Seq
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,11 @@ class Parent(Node):
         self.born += 1
         child.parent = self
         self.children.insert(index, child)
+
+    @property
+    def idle_until(self) -> float:
+        """As soon as any child does something; one that is not ours may do so at once."""
+        return min((getattr(child, "idle_until", -math.inf) for child in self.children), default=-math.inf)
 
     def inserted(self, index: int) -> None:
         """A child now stands at this index that was not there before."""
