@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
+import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -206,6 +209,45 @@ class Run:
         self._finish()
         return status
 
+    async def aspin(self, hz: float | None = None, seconds: float | None = None, ticks: int | None = None) -> Status:
+        """`spin` in an event loop, which goes on meanwhile; async skills run on it. SIGTERM halts everything.
+
+        When it is cancelled the tree is halted, and what takes its time to stop is waited for.
+        """
+        self.runner.hz = hz or self.runner.hz
+        with interruptible(self.runner, (signal.SIGTERM,)):
+            try:
+                status = await self.runner.aspin(seconds, ticks)
+            except asyncio.CancelledError:
+                self.engine.halt("cancelled", "runner")
+                raise
+            finally:
+                self._not_stopped(await self.context.resources.settled(self._grace), self._grace)
+        self._finish()
+        return status
+
+    async def woken(self, until: float = math.inf) -> None:
+        """In a loop of your own: waits until a job has ended or an entry was written, or until then.
+
+        while (tick := run.tick()).running:
+            await run.woken(tick.due)
+        """
+        await self.runner.asleep(until)
+        self.runner.woken.clear()
+
+    async def aclose(self, reason: str = "the run was closed", timeout: float = STOPPING) -> None:
+        """`close` in an event loop: what stops on it can do so meanwhile."""
+        if not self._closed:
+            self.engine.halt(reason, "run")
+            self._not_stopped(await self.context.resources.settled(timeout), timeout)
+        self.close(reason, 0.0)
+
+    async def __aenter__(self) -> Run:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        await self.aclose("the run was closed" if error is None else f"{type(error).__name__}: {error}")
+
     @contextmanager
     def _blocking(self) -> Iterator[None]:
         """A loop that this thread is in cannot run meanwhile: async skills get one of the run's own."""
@@ -222,7 +264,7 @@ class Run:
         self._not_stopped(left, seconds)
 
     def _not_stopped(self, left: list[Hold], seconds: float) -> None:
-        for hold in left:
+        for hold in left if seconds else ():  # without any, nobody asked
             self.context.emit(Notice("", "warning", f"this has not stopped within {seconds:g} s: {hold.sentence}"))
 
     def _held(self, slow: Slow) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol
@@ -23,11 +24,14 @@ class Alarm:
     def __init__(self) -> None:
         self._set = False
         self._bell: SimpleQueue[None] = SimpleQueue()
+        self.bell: Callable[[], object] | None = None  # rung as well
 
     def set(self) -> None:
         if not self._set:  # rung once is enough: nobody may ever come to listen
             self._set = True
             self._bell.put(None)
+            if self.bell is not None:
+                self.bell()
 
     def clear(self) -> None:
         self._set = False
@@ -148,6 +152,15 @@ class _Watching(Alarm):
 
     def is_set(self) -> bool:
         return self._woken.is_set() or self._clock.jumped
+
+
+def of_the_machine(clock: Any) -> bool:
+    """Is it the machine's time, however it is wrapped?"""
+    while not isinstance(clock, Monotonic):
+        clock = getattr(clock, "inner", None)
+        if clock is None:
+            return False
+    return True
 
 
 def steady(clock: Any) -> RunClock:
