@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Sequence as Seq
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from py_trees import composites, decorators
 from py_trees.behaviour import Behaviour
@@ -13,7 +13,7 @@ from py_trees.common import Status
 
 from bt_runtime.events import Halt
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.tree.node import INVALID, RUNNING, Node, adopt, halt, reset
+from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, Node, adopt, halt, reset
 
 if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
@@ -149,6 +149,14 @@ class Chooser(Parent):
 
     def choose(self) -> Any:
         return self.children[0]
+
+    def ask(self, field: str) -> Status:
+        """Does this test hold: an expression, or a node that stands in its place (behind the others)?"""
+        if field in self.spec.values:
+            return SUCCESS if self.value(field) else FAILURE
+        places = self.spec.places
+        asked: Any = self.children[places.index(field) - len(places)]
+        return cast(Status, asked.step())
 
     def conclude(self, status: Status) -> Any:
         return status
