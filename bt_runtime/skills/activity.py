@@ -124,8 +124,10 @@ class OfSkill(Stops):
             raise
 
     def poll(self) -> Ended | News | None:
+        return self.told(self.target.poll())
+
+    def told(self, status: Any) -> Ended | News | None:
         target = self.target
-        status = target.poll()
         if status is RUNNING:
             return self._news()
         if status is not SUCCESS and status is not FAILURE:

@@ -68,10 +68,11 @@ class Context:
         """That of the whole tree."""
         return self
 
-    @property
-    def wrapped(self) -> bool:
-        """Does anybody want to know of each action?"""
-        return self.wrap_action is not _bare or self.stream.wanted(SkillEnded)
+    wrapped = True  # does anybody want to know of each action, as far as is known
+
+    def look_around(self) -> None:
+        """Before a tick: who listens to what."""
+        self.wrapped = self.wrap_action is not _bare or self.stream.wanted(SkillEnded)
 
     def emit(self, event: Event) -> None:
         """Something has happened: whoever listens to such is told. From any thread."""

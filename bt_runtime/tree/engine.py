@@ -140,6 +140,7 @@ class Engine:
         context, blackboard = self.context, self.blackboard
         applied = self.shape.apply()
         context.due = context.deadline = math.inf
+        context.look_around()
         blackboard.begin_tick()
         context.ticking = True
         broke: BaseException | None = None

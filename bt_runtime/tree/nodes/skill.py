@@ -18,7 +18,7 @@ from bt_runtime.language.sentence import Sentence
 from bt_runtime.project.importing import resolve
 from bt_runtime.skills.activity import Activity, Ended, InThread, News, OfSkill, Stops, begin, ended
 from bt_runtime.skills.resources import Hold
-from bt_runtime.tree.node import FAILURE, POLL, RUNNING, Node
+from bt_runtime.tree.node import FAILURE, POLL, RUNNING, SUCCESS, Node
 
 if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec
@@ -36,6 +36,7 @@ class SkillNode(Node):
     lingering: Hold | None = None  # of the start before, as long as that may not have stopped
     constant: dict[str, Any] | None = None  # the parameters, when all of them are literals
     quick: OfSkill | None = None  # the target's activity, used again by each start
+    plain = False  # the same start each time, with nothing to write, to follow or to wait for
     followed: dict[str, Any] | None = None  # what the inputs that it follows were
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
@@ -74,6 +75,39 @@ class SkillNode(Node):
             self.target = python() if isinstance(python, type) else python
         return self.target
 
+    def step(self) -> Status:
+        """What needs no look around (see `plain`) is started and polled by itself, most often in one go."""
+        quick, context = self.quick, self.context
+        if not self.plain or quick is None or context.wrapped or self.status is RUNNING:
+            return super().step()
+        self.activity = quick
+        self.feedback_message = self.sentence
+        target: Any = quick.target
+        try:
+            target.start(**self.constant)
+            status = target.poll()
+            if status is SUCCESS or status is FAILURE:
+                self.activity = None
+                if said := getattr(target, "feedback", ""):
+                    self.feedback_message = said
+            else:
+                status = self.runs(quick, status)
+        except Exception as error:
+            status = self.crashed(error)
+            self.terminate(status)
+        except BaseException:
+            self.status = RUNNING  # the halt of the broken tick is to reach it
+            raise
+        return self.leave(status)
+
+    def runs(self, quick: OfSkill, status: Any) -> Status:
+        quick.feedback, quick.value = "", None
+        news = quick.told(status)
+        if isinstance(news, News):
+            self.told(news)
+        self.context.wake_at(self.context.clock.now() + POLL)
+        return RUNNING
+
     # One start -------------------------------------------------------------------------------
 
     def initialise(self) -> None:
@@ -97,6 +131,8 @@ class SkillNode(Node):
         activity = self.activity = started(context, start, self.sentence, target, self.entry, params)
         if type(activity) is OfSkill:
             self.quick = activity
+            looks = self.written or self.follows or self.entry.uses or activity.lingers
+            self.plain = self.constant is not None and not looks
 
     def params(self) -> dict[str, Any]:
         if self.constant is not None:
