@@ -15,6 +15,7 @@ from py_trees.common import Status
 from bt_runtime.agents.end import Ending
 from bt_runtime.events import AgentEnded
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.llm.front import a_job
 from bt_runtime.tree.budget import Spent
 from bt_runtime.tree.node import FAILURE, INVALID, POLL, RUNNING, SUCCESS, computed, path_of
 from bt_runtime.tree.nodes.parent import Parent
@@ -22,10 +23,11 @@ from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree
 
 if TYPE_CHECKING:
+    from bt_runtime.agents.prompt import Prompt
     from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
-    from bt_runtime.types import Model
+    from bt_runtime.types import Model, Question
 
 Life = Generator[Any, Any, Ending]
 PAUSE = object()  # yielded instead of a job: go on at the next tick
@@ -153,8 +155,16 @@ class Deciding(Parent):
                 "this tree decides with a model, and the run has none",
                 "--model starter tries it at once; your own: --model FILE.gguf, or BTR_MODEL",
             )
-        self.context.asking = self.path
         return found
+
+    def asked(self, question: Question) -> Generator[Any, Any, Any]:
+        """One decision of the model."""
+        model = self.model()
+        return (yield a_job(model.ask(question._replace(by=self.path, wake=self.context.wake)), model))
+
+    def prompted(self, prompt: Prompt) -> str:
+        """As this node's model is asked it."""
+        return prompt.text(self.model().chat_template)
 
     def agents_above(self) -> list[Deciding]:
         return [node for node in above(self) if isinstance(node, Deciding)]

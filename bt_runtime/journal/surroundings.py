@@ -31,7 +31,7 @@ class Around:
         return cls({
             "world": _world(world) if world is not None else None,
             "task": codec.plain(_task(run.equipment.task, world)),
-            "models": {name: {"template": keep(getattr(m, "chat_template", None))} for name, m in models.items()},
+            "models": {name: {"template": keep(m.chat_template)} for name, m in models.items()},
             "working": services.working_memory is not None,
             "episodes": services.episodes is not None,
             "person": services.person is not None,
@@ -70,7 +70,7 @@ class Around:
         if kept["working"] and services.working_memory is None:
             run.equipment._working_memory(context)
         models: dict[str, Any] = {
-            n: TapedModel(tape, n, services.models.get(n), context, m["template"]) for n, m in kept["models"].items()
+            n: TapedModel(tape, n, services.models.get(n), m["template"]) for n, m in kept["models"].items()
         }
         if models:
             services.models = models

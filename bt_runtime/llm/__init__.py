@@ -9,14 +9,12 @@ from bt_runtime.faults.diagnostic import MissingExtra
 if TYPE_CHECKING:
     from bt_runtime.llm.endpoint import Endpoint
     from bt_runtime.llm.model import LocalModel
-    from bt_runtime.types import Wake
 
 
 def open_model(
     where: str | None = None,
     *,
     role: str = "planner",
-    wake: Wake | None = None,
     key: str | None = None,
     **settings: Any,
 ) -> LocalModel | Endpoint:
@@ -31,11 +29,11 @@ def open_model(
     if is_address(found):
         from bt_runtime.llm.endpoint import Endpoint
 
-        return Endpoint(found, wake=wake, key=key)
+        return Endpoint(found, key=key)
     need_llama()
     from bt_runtime.llm.model import LocalModel
 
-    return LocalModel(Settings(found, **settings), wake)
+    return LocalModel(Settings(found, **settings))
 
 
 def need_llama() -> None:

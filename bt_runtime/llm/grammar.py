@@ -1,4 +1,4 @@
-"""Grammars for answers: sentences as literals, a thought to the end of its line; plans are in `plans.py`.
+"""Grammars for answers, compiled and checked; those of plans are written in `plans.py`.
 
 Built from data, never from a person's or a model's text. What cannot be compiled is an error, never free text.
 """
@@ -16,18 +16,6 @@ from bt_runtime.types import Grammar
 LETTER = r"[A-Za-z0-9_'.,()\- ]"
 # Sets of tokens whose place inside a text llguidance works out once, not at every token.
 SLICES = (LETTER + "{1,10}", LETTER + "{1,30}", r'[^"\\\x00-\x1F\x7F]{1,10}', r'[^"\\\x00-\x1F\x7F]{1,30}')
-
-
-def sentences(options: Sequence[str], end: str = "\n") -> Grammar:
-    """One of these, and the end of the line."""
-    if not options:
-        raise BtError("a grammar of no sentences allows nothing", "give at least one")
-    return Grammar("lark", f"start: SENTENCE {literal(end)}\nSENTENCE: {any_of(options)}\n")
-
-
-def line(limit: int = 300) -> Grammar:
-    """A thought: anything to the end of the line, but not nothing."""
-    return Grammar("regex", rf"[^\s][^\n\r]{{0,{max(0, limit - 1)}}}\n")
 
 
 def check(grammar: Grammar) -> None:

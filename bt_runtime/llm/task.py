@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.llm.job import Spent
+from bt_runtime.types import Spent
 
 if TYPE_CHECKING:
     from bt_runtime.llm.batch import Batch

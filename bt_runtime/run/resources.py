@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from bt_runtime.faults.diagnostic import closing
+from bt_runtime.llm.front import a_model
 from bt_runtime.types import Model, Observation, Task, Verdict
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Equipment:
         self.judged: Verdict | None = None  # what the world said when the root ended, of a run that is made again
         self.notebook: Any = None
         self.named = model, memory
-        self.models: dict[str, Any] = {}
+        self.models: dict[str, Model] = {}
         self.memory: Any = None
 
     def open(self) -> None:
@@ -40,20 +41,22 @@ class Equipment:
         self.models = self._models(model)
         self.memory = self._memory(memory)
 
-    def _models(self, model: Models | None) -> dict[str, Any]:
+    def _models(self, model: Models | None) -> dict[str, Model]:
         """By role; a file or a server that has several roles is opened once."""
         if model is None:
             return {}
         roles = model if isinstance(model, Mapping) else {"default": model}
-        named = dict.fromkeys(str(m) for m in roles.values() if isinstance(m, str | Path))
+        given = {str(role): m if isinstance(m, str | Path) else a_model(m) for role, m in roles.items()}
+        named = dict.fromkeys(str(m) for m in given.values() if isinstance(m, str | Path))
         opened = {name: self._model(name) for name in named}
-        return {str(role): opened[str(m)] if isinstance(m, str | Path) else m for role, m in roles.items()}
+        return {role: m if isinstance(m, Model) else opened[str(m)] for role, m in given.items()}
 
-    def _model(self, name: str) -> Any:
+    def _model(self, name: str) -> Model:
         from bt_runtime.llm import open_model
 
-        self.opened.append(open_model(name))
-        return self.opened[-1]
+        model = open_model(name)
+        self.opened.append(model)
+        return model
 
     def _memory(self, memory: Any) -> Any:
         if memory is None or not isinstance(memory, str | Path):
@@ -68,7 +71,7 @@ class Equipment:
     def ready(self) -> None:
         """Waits for what was opened; raises what cannot be used, before anything is ticked."""
         for thing in self.opened:
-            if hasattr(thing, "ready"):
+            if isinstance(thing, Model):
                 thing.ready()
 
     def attach(self, context: Context, run: str, again: bool = False) -> None:
@@ -77,9 +80,6 @@ class Equipment:
         found = {"world": self.world, "episodes": self.memory, "budget": self.budget, "seed": self.seed}
         services.update({name: value for name, value in found.items() if value is not None})
         services.models |= self.models
-        for model in self.models.values():
-            if hasattr(model, "wake"):
-                model.wake = context.wake
         if self.world is not None and self.recall:
             self._working_memory(context)
         if self.recall:

@@ -54,7 +54,6 @@ class Context:
         self.wrap_instant: Callable[[Any], Callable[..., Any]] | None = None  # … for what answers at once
         self.loop = Loop()  # of async skills
         self.resources = Resources()  # what skills use, and what has not stopped yet
-        self.asking = ""  # the path of the node that asks a model
         self.halting = Halt("", "")  # while nodes are being halted: why
         self.halting_in = 0  # … and in which thread
         self.requests: deque[Any] = deque()  # changes of shape, applied between ticks

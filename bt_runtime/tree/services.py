@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from bt_runtime.llm.front import a_model
 from bt_runtime.tree.budget import Budget, Spent
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ class Services:
         """By name; what is no service of the runtime's is kept for the program's own nodes."""
         for name, value in given.items():
             if name == "model":
-                self.models["default"] = value
+                self.models["default"] = a_model(value)
+            elif name == "models":
+                self.models = {role: a_model(model) for role, model in value.items()}
             elif name in _NAMES:
                 setattr(self, name, value)
             else:

@@ -8,7 +8,7 @@ from typing import Any
 
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.envs.trajectory import Act, Enter, Expand, Leave, Move, Recall, Think
-from bt_runtime.types import Task
+from bt_runtime.types import Question, Task
 
 Script = Callable[[Mapping[str, Any]], str]
 _TASK = re.compile(r"^Your task is to: (.*)$", re.MULTILINE)
@@ -80,12 +80,12 @@ def planning(sentences: list[str], goal: str) -> Script:
     parts = {f"do part {i} of the work": part for i, part in enumerate(parts_of(sentences), 1)}
     left = {name: iter([*(f"Act: {s}" for s in part), "Act: done"]) for name, part in parts.items()}
 
-    def answer(ask: Mapping[str, Any]) -> str:
-        if ask["kind"] == "write":
+    def answer(ask: Question) -> str:
+        if ask.kind == "write":
             steps = "\n".join(f"Step {i}: {name}" for i, name in enumerate(parts, 1))
             order = " AND ".join(f"Step {i}" for i in range(1, len(parts) + 1))
             return f" the parts one after another.\n{steps}\nExecution Order: ({order})"
-        asking = goal_of(ask["prompt"])
+        asking = goal_of(ask.prompt)
         return "Act: failure" if asking == goal else next(left[asking])
 
     return answer

@@ -108,8 +108,8 @@ def test_an_agent_keeps_house_rules_or_finds_them_out(told, start):
 
 def test_adapt_stops_planning_at_its_depth_limit(start):
     def give_up(ask):
-        if ask["kind"] == "write":
-            number = ask["prompt"].count("x") % 7
+        if ask.kind == "write":
+            number = ask.prompt.count("x") % 7
             part = f"{number}{len(run.told)}"
             return f" split.\nStep 1: first half of part {part}\nStep 2: second half of part {part}"
         return "Act: failure"
@@ -130,8 +130,8 @@ def test_reflexion_shows_the_lessons_of_earlier_trials_and_puts_the_world_back(s
     prompts = []
 
     def script(ask):
-        prompts.append(ask["prompt"])
-        if ask["kind"] == "write":
+        prompts.append(ask.prompt)
+        if ask.kind == "write":
             return f"fetch the parts first, lesson {len(prompts)}"
         return "Act: failure" if world.last_fetch else "Act: " + first
 

@@ -27,7 +27,7 @@ from bt_runtime.events import AGENT_EVENTS
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import settings
 from bt_runtime.run.run import Run, load
-from bt_runtime.types import Task
+from bt_runtime.types import Question, Task
 from recipes.starter import house
 from recipes.starter.lesson import teach
 from recipes.starter.seen import read
@@ -129,7 +129,7 @@ def test_a_model_that_breaks_down_is_a_fault_and_no_failed_task() -> None:
         def stats(self) -> Mapping[str, Any]:
             return {"restarts": 3}
 
-    def die(ask: Mapping[str, Any]) -> str:
+    def die(ask: Question) -> str:
         raise BtError("the worker died (signal 9); its last words: …")
 
     model = Broken(die)
@@ -153,9 +153,9 @@ def played(task: Task, write: list[str]) -> Goal:
     world = open_suite("house").open()
     world.reset(task)
 
-    def script(ask: Mapping[str, Any]) -> str:
-        offered = ask.get("options") or ask.get("moves", {}).get("Act:", ())
-        return house.teacher(read(str(ask["prompt"])), [o.strip() for o in offered])
+    def script(ask: Question) -> str:
+        offered = ask.options or ask.moves.get("Act:", ())
+        return house.teacher(read(ask.prompt), [o.strip() for o in offered])
 
     with Run(load("reactree"), inputs={"goal": task.goal}, world=world, task=task, model=ScriptedModel(script)) as run:
         run.listen(Decisions(run, task.goal, write.append).event, *AGENT_EVENTS)
@@ -258,7 +258,7 @@ def test_ctrl_c_ends_the_demo(here: Path, random_model: Path) -> None:
 def test_ctrl_c_while_the_model_decides_ends_the_task_and_no_other_begins(capsys: pytest.CaptureFixture[str]) -> None:
     """What was reached so far is told."""
 
-    def interrupt(ask: Mapping[str, Any]) -> str:
+    def interrupt(ask: Question) -> str:
         signal.raise_signal(signal.SIGINT)
         return "Think: on and on"
 

@@ -63,7 +63,7 @@ class Episode:
         free: list[Free] = []
         metered: dict[str, Any] = {}
         for role, model in models.items():
-            metered[role] = MeteredModel(model, self.tally, self.wake)
+            metered[role] = MeteredModel(model, self.tally)
             if setup.free:
                 metered[role] = Free(metered[role])
                 free.append(metered[role])

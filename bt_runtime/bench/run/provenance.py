@@ -58,7 +58,7 @@ def of_prompts() -> dict[str, str]:
 
 def of_model(model: Any) -> dict[str, Json]:
     """A file by what is in it; a server by its address, since what runs there cannot be told."""
-    settings = getattr(model, "settings", None)
+    settings = model.settings
     if settings is not None and Path(settings.model).is_file():
         file = Path(settings.model)
         return {"file": file.name, "digest": file_digest(file), "repeatable": settings.repeatable}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bt_runtime import project
 from bt_runtime.language import manifest
-from bt_runtime.language.emit.dialect import DEFAULT_BUDGET, expansion_schema
+from bt_runtime.language.emit.dialect import DEFAULT_LIMITS, expansion_schema
 from bt_runtime.language.emit.editor import tree_schema
 from bt_runtime.language.emit.manifests import manifest_schema
 from bt_runtime.language.emit.pages import pages
@@ -42,7 +42,7 @@ def schemas(root: Path | None = None) -> dict[str, Schema]:
         "tree.schema.json": tree,
         "skills.schema.json": manifest_schema(),
         "plan.schema.json": plan_schema(),
-        "expansion.schema.json": expansion_schema(BUILT_IN, DEFAULT_BUDGET),
+        "expansion.schema.json": expansion_schema(BUILT_IN, DEFAULT_LIMITS),
     }
 
 
