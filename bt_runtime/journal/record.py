@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Halt, Line, Tick, Written, body
+from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Feedback, Halt, Line, Tick, Written, body
 from bt_runtime.faults.diagnostic import BtError, closing
 from bt_runtime.journal import ageing, codec, folder, mark, outfit, sources
 from bt_runtime.journal.action import TapedActivity, TapedInstant
@@ -198,6 +198,7 @@ class Recorder:
         stream.listen(self._agent, *AGENT_EVENTS, vital=True)
         stream.listen(self._line, Line, vital=True)
         stream.listen(self._written, Written, vital=True)
+        stream.listen(lambda said: self.tape.note("feedback", said._asdict()), Feedback, vital=True)
         stream.listen(self._ticked, Tick, vital=True)
 
     def _agent(self, event: AgentEvent) -> None:

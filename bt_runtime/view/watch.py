@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Line, Tick, WorldActed, Written, body
+from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Feedback, Line, Tick, WorldActed, Written, body
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.run import Run
 from bt_runtime.tree.clock import RunClock
 from bt_runtime.tree.node import path_of
@@ -46,6 +48,7 @@ class Watch:
         self.prefixes: dict[int, tuple[str, ...]] = {}
         self.goals: dict[int, str] = {}
         self.spent: tuple[int, ...] = ()
+        self.said: set[str] = set()  # paths of running skills that have something new to say
         self.stirred = True
         self.ended = False
         self.looker = Looker(run.equipment.world, lambda picture: feed.put(self._event("world", picture=picture)))
@@ -59,6 +62,7 @@ class Watch:
             run.listen(self._agent, *AGENT_EVENTS),
             run.listen(lambda acted: self.looker.after_act(), WorldActed),
             run.listen(self._written, Written),
+            run.listen(lambda said: self.said.add(said.path), Feedback),
             run.listen(self.tick, Tick),
         ]
         spec, wall = run.spec, time.time()
@@ -95,13 +99,19 @@ class Watch:
             self._note("halt", path=path_of(node), by=why.by, why=why.reason)
         for crash in tick.crashes:
             self._note("crash", path=crash.path, message=clipped(crash.message, 2000))
-        changes = self.shape.changes(nodes)
+        changes = self.shape.changes([*nodes, *self._saying()])
         self._minds(nodes)
         self._flush_board()
         if changes or self.pending or not tick.running:
             self._note("tick", n=tick.number, s=changes, status=SIGNS[tick.status])
         self._spending()
         self._put()
+
+    def _saying(self) -> list[Behaviour]:
+        found, self.said = self.said, set()
+        with suppress(BtError):  # it may just have been replaced
+            return [self.run.engine.find(path) for path in found]
+        return []
 
     def _reshape(self, tick: Tick) -> None:
         shape = self.shape.survey(self.run.root)

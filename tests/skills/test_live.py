@@ -91,7 +91,7 @@ def test_a_function_may_fail_with_outputs_and_a_generator_may_give_them_at_each_
             yield {"at": i}
             yield f"step {i}"
 
-    root = 'parallel: {failure: 2, success: 2, children: [fails: {code: "{code}"}, steps: {n: 2, at: "{at}"}]}'
+    root = 'parallel: {failure: 2, success: 1, children: [fails: {code: "{code}"}, steps: {n: 2, at: "{at}"}]}'
     with Run(tree(root, fails, steps), clock=Manual()) as run:
         ats = []
         run.observe(lambda tick: ats.append((run.blackboard.get("at"), run.root.children[1].feedback_message)))
@@ -170,7 +170,27 @@ def test_a_recorded_run_with_live_outputs_comes_again(tmp_path):
         path = run.journal.path
     found = replay(path)
     assert found.same, found
-    assert [e.kind for e in Recording(path).events].count("news") == 2
+    kinds = [e.kind for e in Recording(path).events]
+    assert (kinds.count("news"), kinds.count("feedback")) == (2, 2)
+
+
+def test_the_page_of_a_live_run_shows_what_a_running_skill_says():
+    from bt_runtime.view.feed import Feed
+    from bt_runtime.view.watch import Watch
+
+    shown = []
+
+    class Heard(Feed):
+        def put(self, *events):
+            shown.extend(str(event) for event in events)
+
+    with Run(tree(ROOT, Drive), clock=Manual()) as run:
+        run.tick()
+        watch = Watch(run, Heard())
+        shown.clear()
+        run.tick()
+        watch.detach()
+    assert [event for event in shown if "1 m to go" in event]
 
 
 # Several entries at once ------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ class SkillNode(Node):
         self.feedback_message = self.sentence
         target: Any = quick.target
         try:
-            target.start(**self.constant)
+            target.start(**(self.constant or {}))
             status = target.poll()
             if status is SUCCESS or status is FAILURE:
                 self.activity = None
