@@ -97,7 +97,7 @@ class Scope(Mapping[str, Json]):
         return at in scope.entries
 
     def __setitem__(self, name: str, value: Json) -> None:
-        self.board.write(self, name, _always(value))
+        self.board.write_all(self, {name: value})
 
     def write(self, values: Mapping[str, Json] | None = None, /, **more: Json) -> None:
         """Several entries at once: all of them or, when one may not be written, none; no tick sees a part."""
@@ -147,6 +147,7 @@ class _Change(NamedTuple):
 
     scope: Scope
     values: Mapping[str, Callable[[Json], Json]]
+    plain: Mapping[str, Json] = {}  # those that do not depend on what is there
 
 
 def _always(value: Json) -> Callable[[Json], Json]:
@@ -189,11 +190,13 @@ class Blackboard:
         self._write(_Change(scope, {name: change}))
 
     def write_all(self, scope: Scope, values: Mapping[str, Json]) -> None:
-        self._write(_Change(scope, {name: _always(value) for name, value in values.items()}))
+        self._write(_Change(scope, {name: _always(value) for name, value in values.items()}, values))
 
     def _write(self, change: _Change) -> None:
         with self._lock:
             if self._ticker is not None and self._ticker != threading.get_ident():
+                for name, value in change.plain.items():
+                    _guard(change.scope, name, value)  # who writes what does not fit is told so, whenever that is
                 self._inbox.append(change)
                 return
             written = self._put(change)

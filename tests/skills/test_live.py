@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from bt_runtime import Faults, Run, Skill, Status, load, skill
+from bt_runtime import Faults, Run, Skill, Status, condition, load, skill
 from bt_runtime.events import Feedback, Tick, Written
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
@@ -225,6 +225,28 @@ def test_when_one_of_several_may_not_be_written_none_is():
         with pytest.raises(BtError, match="`y` takes an integer"):
             run.blackboard.write(x=1, y="one")
         assert (run.blackboard["x"], heard) == (0, [])
+
+
+def test_who_writes_a_value_that_does_not_fit_is_told_so_inside_a_tick_of_another_thread_too():
+    header = "blackboard: {x: {type: integer, default: 0}}"
+    told = []
+
+    @condition
+    def meanwhile():
+        def write():
+            try:
+                run.blackboard["x"] = "one"
+            except BtError as error:
+                told.append(error.message)
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        thread.join(30)
+        return True
+
+    with Run(tree("meanwhile: {}", meanwhile, header=header)) as run:
+        assert run.tick().crashes == []
+    assert told == ["`x` takes an integer, not a string: 'one'"]
 
 
 def test_the_blackboard_is_a_mapping():
