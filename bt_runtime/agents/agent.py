@@ -63,7 +63,7 @@ class Agent(Growing):
     def turn(self) -> Turn:
         """One move, chosen and made. Gives an Ending when it was the last one."""
         sentences = self.around.sentences() if "act" in self.moves else [DONE, FAILURE]
-        said = tuple(f" {sentence}" for sentence in sentences)
+        said = tuple([f" {sentence}" for sentence in sentences])  # a list first: no call for each of them
         moves = {o: said if o == ACT else () for o, move in OPENINGS.items() if move in self.moves or o == ACT}
         how, prompt = self.spec.values["choose"], self.text()
         if len(moves) == 1:

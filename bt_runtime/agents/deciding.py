@@ -13,7 +13,7 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.agents.end import Ending
-from bt_runtime.events import AgentEnded
+from bt_runtime.events import AgentEnded, GoalTaken, Prompted
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.front import a_job
 from bt_runtime.tree.budget import Spent
@@ -43,6 +43,7 @@ class Deciding(Parent):
     ending: Ending | None = None  # of the latest round
     shedding: Any = None  # the request to remove an earlier expansion
     goal = ""
+    shown: tuple[str, str, str] | None = None  # what its questions began with when that was told
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
@@ -75,7 +76,8 @@ class Deciding(Parent):
 
     def begin(self) -> None:
         self.goal = str(self.value("goal"))
-        self.ending = self.job = self.answer = None
+        self.ending = self.job = self.answer = self.shown = None
+        self.context.emit(GoalTaken(self.path, self.goal))
         self.spent = Spent(self.context.clock.now())
         self.shed()
         self.life = self.live()
@@ -109,7 +111,7 @@ class Deciding(Parent):
     def conclude(self, ending: Ending) -> None:
         self.ending, self.life, self.job = ending, None, None
         self.feedback_message = str(ending)
-        self.context.emit(AgentEnded(self.path, ending.why, ending.detail, self.goal))
+        self.context.emit(AgentEnded(self.path, ending.why, ending.detail, self.goal, self.spec.kind.name))
 
     def result(self) -> Status:
         return SUCCESS if self.ending is not None and self.ending.good else FAILURE
@@ -163,7 +165,11 @@ class Deciding(Parent):
         return (yield a_job(model.ask(question._replace(by=self.path, wake=self.context.wake)), model))
 
     def prompted(self, prompt: Prompt) -> str:
-        """As this node's model is asked it."""
+        """As this node's model is asked it; whoever looks on is told what it begins with."""
+        before = prompt[:3]
+        if before != self.shown:
+            self.shown = before
+            self.context.emit(Prompted(self.path, *before))
         return prompt.text(self.model().chat_template)
 
     def agents_above(self) -> list[Deciding]:

@@ -46,6 +46,12 @@ def plain(value: Any, depth: int = 0) -> Json:
     return {TAG: "opaque", "v": f"{type(value).__module__}.{type(value).__qualname__}"}
 
 
+def bounded(kept: Json, most: int) -> Json:
+    """A value that `plain` gave, or how long it is."""
+    size = len(str(kept))
+    return kept if size <= most else {TAG: "opaque", "v": f"{size:,} characters"}
+
+
 def _builtin(value: Any) -> Any:
     """A str, int or bool behind a subclass (an enumeration, a numpy-like scalar)."""
     return next(kind(value) for kind in (bool, int, str) if isinstance(value, kind))

@@ -46,6 +46,7 @@ class Context:
         self.services = Services()
         self.changes: list[tuple[Behaviour, Status]] | None = None  # filled when somebody listens
         self.resets: list[Behaviour] = []  # … and with it
+        self.said: dict[Behaviour, str] = {}  # … what nodes now say of themselves
         self.visits: list[Behaviour] | None = None  # filled when somebody visits
         self.halts: list[tuple[Behaviour, Halt]] | None = None
         self.crashes: deque[Crash] = deque(maxlen=256)  # the latest

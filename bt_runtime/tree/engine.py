@@ -171,7 +171,11 @@ class Engine:
         if tick is None:
             return more if count else None
         return tick._replace(
-            status=more.status, changes=[*tick.changes, *more.changes], halts=[*tick.halts, *more.halts]
+            status=more.status,
+            changes=[*tick.changes, *more.changes],
+            halts=[*tick.halts, *more.halts],
+            said=[*tick.said, *more.said],
+            shape=more.shape or tick.shape,
         )
 
     def halt(self, reason: str, by: str = "operator") -> int:
@@ -187,7 +191,7 @@ class Engine:
             if self.status is RUNNING:
                 self.status = self.root.status
             tick = self._recorded(self.root.status, [])
-            if count:
+            if count or tick.changes or tick.said or tick.shape is not None:
                 self._untold.append(tick)
         self._tell()
         return count
@@ -245,6 +249,17 @@ class Engine:
         with self._lock:
             return [] if self.context.ticking else self.shape.apply()
 
+    def standing(self) -> Tick:
+        """All as it stands, for whoever begins to look on: what changes from then on is told by the ticks."""
+        with self._lock:
+            census = self.shape.census
+            if census.stale and census.nodes and not self.context.stream.wanted(Tick):
+                census.take(self.root)  # else the next tick tells it, with what it says itself
+            shape, nodes = census.whole(self.root), list(census.nodes.values())
+            changes = [(node, node.status) for node in nodes if node.status is not INVALID]
+            said = [(node, node.feedback_message) for node in nodes if node.feedback_message]
+            return Tick(self.count, self.status, math.inf, changes, said=said, shape=shape)
+
     def find(self, path: str) -> Behaviour:
         """The node at this path (a guarded node's guard); raises Refused when there is none."""
         return self.shape.find(path)
@@ -257,6 +272,7 @@ class Engine:
         if not context.stream.wanted(Tick):
             context.changes = context.halts = None
             context.resets.clear()
+            context.said.clear()
         elif context.changes is None or context.halts is None:
             context.changes, context.halts = [], []
 
@@ -267,14 +283,18 @@ class Engine:
             record_crash(self._owner(scope), context, error, strict=False)
         crashes = [c for c in context.crashes if c.number > self._crashes_seen]
         self._crashes_seen = context.crash_count
-        changes, halts = context.changes or (), context.halts or ()
-        context.changes = context.halts = None
-        if context.stream.wanted(Tick):
-            self._listen()  # what happens between two ticks belongs to the next one
+        changes, halts, said, shape = context.changes or [], context.halts or (), context.said, None
         resets, context.resets = [node for node in context.resets if node.status is INVALID], []
+        context.changes, context.halts, context.said = None, None, {}
+        if context.stream.wanted(Tick):
+            census = self.shape.census
+            shape = census.take(self.root) if census.stale and census.nodes else None
+            census.silent(changes, resets, said)
+            self._listen()  # what happens between two ticks belongs to the next one
         slow = [self._slow.popleft() for _ in range(len(self._slow))]
         due, deadline = context.due, context.deadline
-        return Tick(self.count, status, due, changes, halts, crashes, applied, deadline, slow, resets)
+        told = list(said.items())
+        return Tick(self.count, status, due, changes, halts, crashes, applied, deadline, slow, resets, told, shape)
 
     def _owner(self, path: str) -> Behaviour:
         try:

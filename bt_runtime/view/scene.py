@@ -39,7 +39,8 @@ def _house(world: Any) -> Json:
         {"name": room.name, "here": body.room == i, "places": []} for i, room in enumerate(house.rooms)
     ]
     for i, fixture in enumerate(house.fixtures):
-        things = [_thing(state, house, t) for t in state.contents[i]]
+        shut = fixture.furniture.opens and i not in state.open
+        things = [_thing(state, thing, shut) for thing in state.contents[i]]
         place = {"name": fixture.name, "here": body.at == i, "things": things}
         if fixture.furniture.opens:
             place["open"] = i in state.open
@@ -50,10 +51,10 @@ def _house(world: Any) -> Json:
     return {"is": "house", "name": house.name, "rooms": rooms, "hands": hands}
 
 
-def _thing(state: Any, house: Any, thing: int) -> Json:
-    made = sorted(state.made.get(thing, ()))
-    said = state.name(thing) + (f" ({', '.join(made)})" if made else "")
-    return {"name": said, "hidden": bool(state.hidden(house, thing))}
+def _thing(state: Any, thing: int, shut: bool) -> Json:
+    said, made = state.name(thing), state.made.get(thing)
+    said += f" ({', '.join(sorted(made))})" if made else ""
+    return {"name": said, "hidden": bool(shut and state.how[thing] == "in")}
 
 
 def _bag(world: Any) -> Json:

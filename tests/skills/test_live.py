@@ -169,26 +169,16 @@ def test_a_recorded_run_with_live_outputs_comes_again(tmp_path):
     found = replay(path)
     assert found.same, found
     kinds = [e.kind for e in Recording(path).events]
-    assert (kinds.count("news"), kinds.count("feedback")) == (2, 2)
+    assert kinds.count("news") == 2
 
 
-def test_the_page_of_a_live_run_shows_what_a_running_skill_says():
-    from bt_runtime.view.feed import Feed
-    from bt_runtime.view.watch import Watch
-
-    shown = []
-
-    class Heard(Feed):
-        def put(self, *events):
-            shown.extend(str(event) for event in events)
-
+def test_a_tick_tells_what_a_running_skill_says_so_that_the_page_and_the_journal_show_it():
+    said = []
     with Run(tree(ROOT, Drive), clock=Manual()) as run:
+        run.observe(lambda tick: said.extend(text for _, text in tick.said))
         run.tick()
-        watch = Watch(run, Heard())
-        shown.clear()
         run.tick()
-        watch.detach()
-    assert [event for event in shown if "1 m to go" in event]
+    assert said[:2] == ["2 m to go", "1 m to go"]
 
 
 # Several entries at once ------------------------------------------------------------------------------

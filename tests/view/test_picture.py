@@ -9,20 +9,19 @@ from hypothesis import strategies as st
 from scenes import house_run, wide_tree
 
 from bt_runtime.events import Line
+from bt_runtime.journal.patch import patch, patched
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import path_of
 from bt_runtime.view.event import SIGNS
 from bt_runtime.view.feed import Feed
-from bt_runtime.view.patch import patch, patched
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.plain import MOST_TEXT, plain
-from bt_runtime.view.terminal import path
 from bt_runtime.view.watch import Watch
 
 
 def as_shown(picture: Picture) -> list[tuple[str, str]]:
-    return [(path(picture, spot), spot.status) for spot in picture.in_order()]
+    return [(picture.path(spot), spot.status) for spot in picture.in_order()]
 
 
 def as_it_is(run: Run) -> list[tuple[str, str]]:
@@ -144,7 +143,7 @@ def test_a_watcher_that_has_gone_leaves_nothing_behind():
         run.context.emit(Line("/x", "info", "said when it had gone"))
         run.spin(ticks=500)
         assert run.context.stream.count == listeners
-        assert feed.after(None, most=10**9).events == before and not watch.pending
+        assert feed.after(None, most=10**9).events == before and not watch.kept
 
 
 rows = st.dictionaries(st.tuples(st.text(max_size=3), st.integers(0, 3)), st.text(max_size=3), max_size=6)

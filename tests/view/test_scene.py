@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from scenes import HOSTILE, craft_run, house_run
 
 from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.cli.screen import screen
 from bt_runtime.run.run import Run
 from bt_runtime.testing import SUCCESS
 from bt_runtime.tree.clock import Manual
@@ -17,7 +18,6 @@ from bt_runtime.types import Observation
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.scene import picture
-from bt_runtime.view.terminal import screen
 from bt_runtime.view.watch import Watch
 
 

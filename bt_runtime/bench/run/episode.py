@@ -8,13 +8,13 @@ from typing import Any
 from py_trees.common import Status
 
 from bt_runtime.bench.run.case import Case, Setup, size
-from bt_runtime.bench.run.episode_log import EpisodeLog, nesting, steps
+from bt_runtime.bench.run.episode_log import Acted, EpisodeLog, nesting, steps
 from bt_runtime.bench.run.failure import Account, label, wanted
 from bt_runtime.bench.run.free import Free
 from bt_runtime.bench.run.metered_model import MeteredModel, Tally
 from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.envs.registry import open_world
-from bt_runtime.events import Woken
+from bt_runtime.events import AgentEnded, PlanRefused, Woken
 from bt_runtime.run.run import Run, Tree
 from bt_runtime.tree.budget import Spent
 from bt_runtime.tree.clock import RunClock
@@ -145,9 +145,9 @@ class Episode:
         told.prompt, told.reused, told.computed = tally.prompt, tally.reused, tally.computed
         told.model_seconds, told.overflow = round(tally.seconds, 3), tally.too_long
         told.steps, told.k, told.decided = steps(events), nesting(events), log.decided
-        acts = [event.what for event in log.named("acted")]
-        told.invalid = sum(not act["ok"] and not act["offered"] for act in acts)
-        told.refused = sum(not act["ok"] for act in acts) + len(log.named("refused"))
-        ends = [event.what for event in log.named("end")]
-        told.ends = [{key: str(end.get(key, "")) for key in ("path", "goal", "why", "detail")} for end in ends]
-        told.agents = len({end["path"] for end in ends if end.get("kind") == "agent"})
+        acts = log.all(Acted)
+        told.invalid = sum(not act.ok and not act.offered for act in acts)
+        told.refused = sum(not act.ok for act in acts) + len(log.all(PlanRefused))
+        ends = log.all(AgentEnded)
+        told.ends = [{"path": end.path, "goal": end.goal, "why": end.why, "detail": end.detail} for end in ends]
+        told.agents = len({end.path for end in ends if end.kind == "agent"})

@@ -195,6 +195,8 @@ class SkillNode(Node):
     def told(self, news: News) -> None:
         if news.feedback and news.feedback != self.feedback_message:
             self.feedback_message = news.feedback
+            if self.context.changes is not None:
+                self.context.said[self] = news.feedback
             self.context.emit(Feedback(self.path, news.feedback))
         if self.written:
             self.keep(news.value, False)

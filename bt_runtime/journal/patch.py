@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from bt_runtime.journal import codec
 from bt_runtime.types import Json
 
 TABLES = ("things", "facts")  # rows whose first two columns say what they are about
 NAME = "working_memory"
+
+
+class Patches:
+    """What is to be written of values that say `immutable = True`: the whole once, then what became of it."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most  # characters of a whole value
+        self.before: dict[tuple[str, str], Json] = {}
+
+    def of(self, scope: str, name: str, value: Any) -> dict[str, Json]:
+        now = value.to_json()
+        change = patch(self.before.get((scope, name)), now)
+        self.before[scope, name] = now
+        if change is not None:
+            return {"scope": scope, "name": name, "patch": codec.plain(change)}
+        kept = codec.bounded(codec.plain(now), self.most)
+        if not isinstance(kept, dict) or codec.TAG in kept:
+            del self.before[scope, name]  # nobody could lay anything over it
+        return {"scope": scope, "name": name, "value": kept}
 
 
 def patch(before: Json, now: Json) -> Json | None:

@@ -9,9 +9,8 @@ from py_trees.behaviour import Behaviour
 from bt_runtime.language.expression.expression import Expression
 from bt_runtime.language.kinds.kind import DATA_TYPES, NODE_TYPES
 from bt_runtime.tree.node import Node
-from bt_runtime.view.plain import clipped
 
-MOST = 120
+MOST = 120  # characters
 FIRST = ("goal", "file", "message", "text", "reason", "test", "condition", "seconds", "times")
 QUIET = frozenset({"name", "on_success", "on_failure", "on_halt", "with"})
 
@@ -30,22 +29,26 @@ def gist(node: Behaviour) -> str:
         return ""
     kind, values = node.spec.kind, node.spec.values
     if kind.name == "set":
-        return clipped(" ".join(str(v) for v in map(said, values.values()) if v), MOST)
+        return _cut(" ".join(str(v) for v in map(said, values.values()) if v))
     goal = (values.get("with") or {}).get("goal") if kind.name == "tree" else None
     if goal:
-        return clipped(_data(goal), MOST)
+        return _cut(_data(goal))
     if kind.bare in values and (bare := kind.field(kind.bare or "")) is not None:
-        return clipped(_data(values[bare.name]) if bare.type in DATA_TYPES else said(values[bare.name]), MOST)
+        return _cut(_data(values[bare.name]) if bare.type in DATA_TYPES else said(values[bare.name]))
     for name in FIRST:
         if values.get(name) not in (None, ""):
-            return clipped(_data(values[name]), MOST)
+            return _cut(_data(values[name]))
     told = [
         f"{name}: {said(value)}"
         for name, value in values.items()
         if name not in QUIET and (f := kind.field(name)) is not None
         and f.type not in NODE_TYPES and value != f.default and said(value)
     ]  # fmt: skip
-    return clipped(", ".join(told), MOST)
+    return _cut(", ".join(told))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST else f"{text[: MOST - 1]}…"
 
 
 def _data(value: Any) -> str:
