@@ -16,24 +16,30 @@ _HOMES = {
     "Node": "bt_runtime.tree.node",
     "Skill": "bt_runtime.skills.skill",
     "skill": "bt_runtime.skills.skill",
+    "condition": "bt_runtime.skills.skill",
     "load": "bt_runtime.run.run",
     "Run": "bt_runtime.run.run",
 }
 
-__all__ = ["BtError", "Diagnostic", "Faults", "Node", "Run", "Skill", "Status", "load", "skill"]
+__all__ = ["BtError", "Diagnostic", "Faults", "Node", "Run", "Skill", "Status", "clock", "condition", "load", "skill"]
 
 if TYPE_CHECKING:
     from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
     from bt_runtime.run.run import Run, load
-    from bt_runtime.skills.skill import Skill, skill
+    from bt_runtime.skills.skill import Skill, condition, skill
+    from bt_runtime.tree import clock
     from bt_runtime.tree.node import Node, Status
 
 
 def __getattr__(name: str) -> Any:
+    if name == "clock":
+        globals()[name] = importlib.import_module("bt_runtime.tree.clock")
+        return globals()[name]
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'bt_runtime' has no attribute {name!r}")
-    return getattr(importlib.import_module(home), name)
+    globals()[name] = found = getattr(importlib.import_module(home), name)  # asked for once
+    return found
 
 
 def __dir__() -> list[str]:

@@ -145,6 +145,13 @@ class SkillEnded(NamedTuple):
     feedback: str
 
 
+class Feedback(NamedTuple):
+    """A running skill has something new to say."""
+
+    path: str
+    text: str
+
+
 class WorldActed(NamedTuple):
     """A world that takes its time has acted; told in its thread, before anybody acts there again."""
 
@@ -258,7 +265,7 @@ AgentEvent = (
     GoalTaken | Prompted | Decided | Acting | Stepped | Expanded | PlanRefused | Retrieved | RetrievalFailed | Reflected
     | Rewriting | RolledBack | EpisodeBegun | EpisodeJudged | AgentEnded
 )  # fmt: skip
-Event = Started | Tick | Ended | Line | Notice | Written | SkillEnded | WorldActed | Woken | AgentEvent
+Event = Started | Tick | Ended | Line | Notice | Written | SkillEnded | Feedback | WorldActed | Woken | AgentEvent
 
 # As journals, the page and exports name them.
 NAMES: Mapping[type[Any], str] = {

@@ -15,7 +15,7 @@ from bt_runtime.language.checks.actions import WORLD
 from bt_runtime.language.emit.dialect import Form, FormField, ValueType
 from bt_runtime.language.kinds.kind import Kind, Registry
 from bt_runtime.language.sentence import Sentence
-from bt_runtime.skills.activity import Activity, Ended, ended
+from bt_runtime.skills.activity import Activity, Ended, Stops, ended
 from bt_runtime.skills.phrase import Phrase, phrase_of
 from bt_runtime.skills.words import outputs, words
 from bt_runtime.tree.nodes.deed import Deed, instant, test
@@ -163,7 +163,7 @@ class Actions:
         return Registry((*self.kinds, *self.around))
 
 
-class Job:
+class Job(Stops):
     """A skill that an agent has chosen, until it has been put into words."""
 
     wakes = True

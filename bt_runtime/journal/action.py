@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,14 @@ from bt_runtime.journal.tape import Difference, Tape, failure, result_of
 from bt_runtime.journal.taped import TapedWorld
 from bt_runtime.journal.writer import Ticket
 from bt_runtime.language.manifest import Entry
-from bt_runtime.skills.activity import Ended
+from bt_runtime.skills.activity import Ended, News, lingers
 from bt_runtime.types import Observation
 
 if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
+
+
+HEARD = 0.25  # seconds between two sentences of a running skill that are written down
 
 
 class TapedActivity:
@@ -37,6 +41,9 @@ class TapedActivity:
         self.before: bool | None = None
         self.dead = tape.broken
         self.wakes = wakes(target)  # the same whenever the run is made again: it decides who asks for the time
+        self.lingers, self.in_thread = lingers(target), in_thread(target)
+        self.gone = False  # has it stopped
+        self.heard, self.unheard = 0.0, ""  # when it was last heard what it says, and what was not passed on since
         self.recorded = False  # was its beginning read from the tape
         world = target if isinstance(target, TapedWorld) else None
         self.world = world
@@ -50,6 +57,7 @@ class TapedActivity:
         found = self.tape.take("begin", {"job": self.number, "sentence": self.sentence})
         if found is not None:
             self.recorded, self.before, self.wakes = True, found.get("before"), found["wakes"]
+            self.lingers, self.in_thread = bool(found.get("lingers")), bool(found.get("in_thread"))
             failed = self.tape.answer("done", self.number) if self._failed_at_start() else None
             if failed is not None:
                 result_of(failed)
@@ -59,6 +67,7 @@ class TapedActivity:
         if careful and policy == "verify" and self.entry is not None:
             self.before = self._holds()
         about = {"on_resume": policy, "before": self.before, "wakes": self.wakes}
+        about |= {name: True for name in ("lingers", "in_thread") if getattr(self, name)}
         self.tape.put("begin", {"job": self.number, "sentence": self.sentence, **about})
         if careful and self.tape.writer is not None:
             self.ticket = self.tape.writer.durable(self.context.wake)
@@ -91,13 +100,16 @@ class TapedActivity:
 
     # Going on --------------------------------------------------------------------------------
 
-    def poll(self) -> Ended | None:
+    def poll(self) -> Ended | News | None:
         if self.end is not None:
             return self._told()
         if self.inner is None:
             body = self.tape.answer("done", self.number)
             if body is not None:
                 return self._again(body)
+            told = self.tape.answer("news", self.number)
+            if told is not None:
+                return News(*result_of(told))
             if self.dead or not self.tape.goes_on or (self.ticket is not None and not self.ticket.done):
                 return None
             if self.ticket is not None and self.ticket.failed:
@@ -107,14 +119,32 @@ class TapedActivity:
                 return doubt
             self._start()
         try:
-            done: Ended | None = self.inner.poll()
+            done: Ended | News | None = self.inner.poll()
         except Exception as error:
             if self._hold(error, failure(error)):
                 return None
             raise
-        if done is None or self._hold(done, _kept(done)):
+        if done is None or isinstance(done, News):
+            return self._news(done)
+        if self._hold(done, _kept(done)):
             return None
         return self._ended(done)
+
+    def _news(self, news: News | None) -> News | None:
+        """What it says to people is passed on a few times a second, so that it does not fill the disk."""
+        now = time.monotonic()
+        if news is not None and news.value is None and now < self.heard + HEARD:
+            self.unheard, news = news.feedback, None
+        if news is None and self.unheard and now >= self.heard + HEARD:
+            news = News(None, self.unheard)
+        if news is not None:
+            self.heard, self.unheard = now, ""
+            self.tape.put("news", {"job": self.number, "value": codec.plain(list(news))})
+        return news
+
+    def follow(self, values: dict[str, Any]) -> None:
+        if self.inner is not None:
+            self.inner.follow(values)
 
     def _hold(self, end: Ended | Exception, kept: dict[str, Any]) -> bool:
         """Writes down how it ended. Is it to be kept back until that is on the disk?"""
@@ -189,10 +219,68 @@ class TapedActivity:
         if self.world is not None and future is not None and not future.cancelled():
             future.add_done_callback(self._late)  # an action in a thread cannot be stopped: the world changes yet
 
+    def stopped(self) -> bool:
+        """Asked inside a tick, so the answer is one from outside."""
+        if self.gone or not (self.lingers or self.in_thread):
+            return True
+        if self.tape.answer("stopped", self.number) is None:
+            if self.dead or not self.tape.goes_on or not (self.inner is None or self.inner.stopped()):
+                return False
+            self.tape.put("stopped", {"job": self.number})
+        self.gone = True
+        return True
+
+    def settled(self) -> bool:
+        return self.inner is None or bool(self.inner.settled())
+
+    @property
+    def loop_of(self) -> Any:
+        return getattr(self.inner, "loop_of", None)
+
     def _late(self, future: Any) -> None:
         if future.cancelled() or future.exception() is not None:
             return
         self.tape.put("late", {"job": self.number, "sentence": self.sentence, "value": codec.plain(future.result())})
+
+
+class TapedInstant:
+    """What answers at once: written down when it is another answer than the one before."""
+
+    def __init__(self, tape: Tape, call: Callable[..., Any]) -> None:
+        self.tape, self.call = tape, call
+        self.number = tape.next_number()
+        self.kept: Any = _NOTHING  # the answer before, as it is written
+        self.value: Any = None
+
+    def __call__(self, **params: Any) -> Any:
+        tape = self.tape
+        body = tape.answer("instant", self.number)
+        if body is not None:
+            self.kept = body.get("value", _NOTHING)
+            self.value = result_of(body)
+        elif not tape.live and self.kept is _NOTHING and not tape.broken:
+            tape.take("instant", {"job": self.number})  # it must be here, and is not
+        elif tape.live and tape.writer is None:
+            tape.take("instant", {})
+        elif tape.live and not tape.broken:
+            return self._asked(params)
+        return self.value
+
+    def _asked(self, params: dict[str, Any]) -> Any:
+        try:
+            value = self.call(**params)
+        except Exception as error:
+            self.kept = _NOTHING
+            self.tape.put("instant", {"job": self.number, **failure(error)})
+            raise
+        kept = codec.plain(value)
+        if type(kept) is not type(self.kept) or kept != self.kept:
+            self.kept = kept
+            self.tape.put("instant", {"job": self.number, "value": kept})
+        return value
+
+
+_NOTHING = object()
 
 
 def _kept(done: Ended) -> dict[str, Any]:
@@ -207,6 +295,10 @@ def _ended_as(body: dict[str, Any]) -> Ended:
 def wakes(target: Any) -> bool:
     """Does an action of this target say when it has ended?"""
     return isinstance(target, TapedWorld) or not (hasattr(target, "poll") or inspect.isgeneratorfunction(target))
+
+
+def in_thread(target: Any) -> bool:
+    return isinstance(target, TapedWorld) or (callable(target) and wakes(target) and not lingers(target))
 
 
 def repeat(tape: Tape, world: TapedWorld, sentence: str, told: Any) -> None:

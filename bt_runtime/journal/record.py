@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Line, Prompted, Reshaped, Tick, Written, body
 from bt_runtime.faults.diagnostic import BtError, closing
 from bt_runtime.journal import ageing, codec, folder, mark, outfit, sources
-from bt_runtime.journal.action import TapedActivity
+from bt_runtime.journal.action import TapedActivity, TapedInstant
 from bt_runtime.journal.doubt import entry_of
 from bt_runtime.journal.early import Early
 from bt_runtime.journal.layout import FORMAT, HEAD, Event, head_sum
@@ -93,6 +94,7 @@ class Recorder:
             self._open(run, given)
         self.around.wrap(run, self.tape)
         context.wrap_action = self._begun
+        context.wrap_instant = partial(TapedInstant, self.tape)
         self.first = run.engine.standing().shape
         self._listen(context.stream)
 
@@ -181,7 +183,7 @@ class Recorder:
 
     def _board(self, given: dict[str, Any]) -> dict[str, Any]:
         """What stands on the blackboard before the first tick, besides the inputs."""
-        values, inputs = self.context.blackboard.root.values, given.get("inputs") or {}
+        values, inputs = self.context.blackboard.root.entries, given.get("inputs") or {}
         return {name: self._kept(value) for name, value in values.items() if name not in inputs}
 
     def _begin(self, writer: Writer) -> None:

@@ -66,6 +66,9 @@ def lay_out(files: Iterable[Mapping[str, str]], folder: Path) -> None:
         path.write_text(file["text"], encoding="utf-8")
 
 
+_LATER = ("uses", "follow", "instant", "test")  # written when there is something to say
+
+
 def kinds_kept(kinds: Iterable[Kind]) -> list[Json]:
     """Skills that were given as Python objects: their shape, so that the tree can be checked without them."""
     found = []
@@ -78,6 +81,7 @@ def kinds_kept(kinds: Iterable[Kind]) -> list[Json]:
         shape = {"sentence": entry.sentence, "types": entry.types, "takes": entry.takes}
         shape |= {"on_resume": entry.on_resume, "durable": entry.durable}
         shape |= {"needs": list(entry.needs), "brings": list(entry.brings), "acting": list(entry.acting)}
+        shape |= {name: value for name in _LATER if (value := getattr(entry, name))}
         found.append({"name": kind.name, "about": kind.about, "fields": fields, **shape})
     return found
 
@@ -88,10 +92,10 @@ def kinds_of(found: Iterable[Mapping[str, Any]]) -> tuple[Kind, ...]:
 
 def _kind(kept: Mapping[str, Any]) -> Kind:
     fields = tuple(_field(*f) for f in kept["fields"])
-    about = {name: kept[name] for name in ("takes", "on_resume", "durable") if name in kept}
-    needs, brings = (tuple(kept.get(name, ())) for name in ("needs", "brings"))
+    about = {name: kept[name] for name in ("takes", "on_resume", "durable", "instant", "test") if name in kept}
+    about |= {name: tuple(kept[name]) for name in ("needs", "brings", "uses", "follow") if name in kept}
     acting = Acting(*kept.get("acting", ()))
-    entry = Entry(kept["sentence"], "python", "", dict(kept["types"]), needs, brings, **about, acting=acting)
+    entry = Entry(kept["sentence"], "python", "", dict(kept["types"]), **about, acting=acting)
     return skill_kind(kept["name"], kept["about"], fields, entry)
 
 

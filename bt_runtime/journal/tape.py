@@ -18,9 +18,8 @@ from bt_runtime.journal.store import safe
 from bt_runtime.journal.writer import Body, Writer
 from bt_runtime.types import Json
 
-ASKED = frozenset(
-    {"clock", "world", "ask", "answer", "begin", "done", "told", "seek", "found", "question", "reply", "open", "opened"}
-)
+_ASKED = "clock world ask answer begin done told seek found question reply open opened news stopped instant"
+ASKED = frozenset(_ASKED.split())
 OUTSIDE = frozenset({"write", "change", "halt", "late"})  # what others did, between two ticks
 TAPED = ASKED | OUTSIDE
 STANDING = frozenset({"resumed", "in doubt"})  # notes of what befell a process: no run that is made again makes them

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bt_runtime import project
-from bt_runtime.faults.diagnostic import Diagnostic, Faults
+from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
 from bt_runtime.language import source
 from bt_runtime.language.checks import meaning
 from bt_runtime.language.checks.recursion import Step, check_recursion
@@ -38,6 +38,17 @@ class Checked(NamedTuple):
         return self.tree
 
 
+def _apart(skills: tuple[Kind, ...], known: Registry) -> tuple[Kind, ...]:
+    """Python's skills, none of which may have the name of another kind."""
+    seen: set[str] = set()
+    for kind in skills:
+        if kind.name in known or kind.name in seen:
+            other = "a kind of node" if kind.name in known else "another one"
+            raise BtError(f"a skill is called `{kind.name}`, as {other} is", "give it a name: @skill(name='…')")
+        seen.add(kind.name)
+    return skills
+
+
 class Loader:
     """Loads one tree and all it includes. `skills` are kinds that need no manifest (Python skills of the caller)."""
 
@@ -49,7 +60,8 @@ class Loader:
         limits: Limits | None = None,
     ) -> None:
         self.project = root or project.find_root()
-        self.registry = registry_of(self.project).with_kinds(skills)
+        known = registry_of(self.project)
+        self.registry = known.with_kinds(_apart(skills, known))
         self.caps = caps
         self.limits = limits or Limits()
         self.findings = Findings()

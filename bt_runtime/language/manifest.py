@@ -21,6 +21,7 @@ FAULT = "BT042"
 CHECK = Check(manifest_schema(), FAULT, "a manifest")
 REPEAT, VERIFY, FAIL = ON_RESUME
 NODE = "bt_runtime.tree.nodes.skill:SkillNode"
+INSTANT = "bt_runtime.tree.nodes.instant:InstantNode"
 
 
 class Manifest(NamedTuple):
@@ -44,6 +45,10 @@ class Entry(NamedTuple):
     durable: bool = True  # is its end on the disk before anybody is told
     said: bool = False  # did somebody write `on_resume`, or is it what holds without
     acting: Acting = Acting()
+    uses: tuple[str, ...] = ()  # what only one at a time may have
+    follow: tuple[str, ...] = ()  # inputs that it is told anew while it runs
+    instant: bool = False  # answers within the tick
+    test: bool = False  # … true or false
 
 
 def read(path: Path, shown: str = "", reach: Reach | None = None) -> Manifest:
@@ -88,9 +93,17 @@ class _Reader:
         brings, said = _sentences(node, "brings"), _text(node, "on_resume")
         on_resume = said if said in ON_RESUME else careful(bool(brings))
         takes, durable = _value(node, "takes"), _value(node, "durable")
+        follow = self.followed(node, [f.name for f in inputs])
+        impl = _text(node, "impl") or impl
+        instant = _value(node, "instant") is True
+        if instant and impl == "world":
+            self.fault(
+                "`instant` is for Python: a world says itself whether it is", (node.get("instant") or node).span,
+                "give the skill an `impl`, as `module:function`",
+            )  # fmt: skip
         entry = Entry(
             sentence,
-            _text(node, "impl") or impl,
+            impl,
             str(self.folder),
             {f.name: f.type for f in fields},
             _sentences(node, "needs"),
@@ -100,6 +113,9 @@ class _Reader:
             durable if isinstance(durable, bool) else on_resume != REPEAT,
             bool(said),
             acting.read(node, node.get("params"), {f.name for f in fields}, self.fault),
+            _sentences(node, "uses"),
+            follow,
+            instant,
         )
         return skill_kind(key.text, _text(node, "about") or sentence, fields, entry)
 
@@ -137,6 +153,18 @@ class _Reader:
             message = f"the sentence has a slot {{{name}}} that is not a parameter"
             help = "name it under `params`, or leave it out of the sentence"
             self.fault(message, node.span, help, f"did you mean `{close}`?" if close else "")
+
+    def followed(self, node: Mapping, params: list[str]) -> tuple[str, ...]:
+        """The parameters that it is told anew while it runs."""
+        found = _sentences(node, "follow")
+        for name in found:
+            if name not in params:
+                close = nearest(name, params)
+                span = (node.get("follow") or node).span
+                help = "`follow` lists names of `params`"
+                label = f"did you mean `{close}`?" if close else ""
+                self.fault(f"`follow` names `{name}`, which is not a parameter", span, help, label)
+        return found
 
     def fault(self, message: str, span: Span, help: str = "", label: str = "") -> None:
         self.found.append(Diagnostic(FAULT, message, self.document.name, span, label, help))
@@ -184,8 +212,8 @@ def skill_kind(name: str, about: str, fields: tuple[Field, ...], entry: Entry) -
         (f"It does what the sentence says: {entry.sentence}.",),
         example,
         bare=required[0] if len(required) == 1 else None,
-        impl=NODE,
-        waits=True,
+        impl=INSTANT if entry.instant else NODE,
+        waits=not entry.instant,
         data={"entry": entry},
     )
 

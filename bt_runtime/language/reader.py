@@ -82,7 +82,7 @@ class NodeReader:
                 else:
                     place.parent.add(outer, place.field)
                 below = depth + 1 + (outer is not spec)
-                todo.extend((Place(p.node, spec, p.field), below) for p in reversed(inner))
+                todo.extend((p, below) for p in reversed(inner))
         return root
 
     def node(self, node: Node, inner: list[Place]) -> tuple[NodeSpec | None, NodeSpec | None]:
@@ -148,10 +148,20 @@ class NodeReader:
     def take(self, spec: NodeSpec, given: dict[str, tuple[Scalar, Node]], inner: list[Place]) -> NodeSpec | None:
         """Fills the spec from its fields; nodes inside go to `inner`. Gives the guard around it, if there is one."""
         guard: NodeSpec | None = None
+        tests: list[Place] = []  # nodes that are asked come after the others
         for name, (key, value) in given.items():
             field = spec.kind.field(name) or _COMMON[name]
             if field.type in NODE_TYPES:
                 inner.extend(self.places(spec, field, value))
+                continue
+            guards = name in _GUARDS and spec.kind.field(name) is None
+            if guards and guard is None:
+                guard = NodeSpec(GUARD, spec.span, self.file)
+                guard.add(spec, "child")
+            if field.asks and isinstance(value, Mapping):
+                asking = guard if guards and guard is not None else spec
+                asking.given[name] = value
+                tests.append(Place(value, asking, name))
                 continue
             read = self.values.read(field, value)
             if read is BAD:
@@ -159,15 +169,13 @@ class NodeReader:
                 continue
             if name == "name" and name in _COMMON and spec.kind.field(name) is None:
                 spec.name = self.node_name(key, str(read), value)
-            elif name in _GUARDS and spec.kind.field(name) is None:
-                if guard is None:
-                    guard = NodeSpec(GUARD, spec.span, self.file)
-                    guard.add(spec, "child")
+            elif guards and guard is not None:
                 guard.values[name] = read
                 guard.given[name] = value
             else:
                 spec.values[name] = read
                 spec.given[name] = value
+        inner.extend(tests)
         if guard is not None:
             guard.name = spec.name
         return guard

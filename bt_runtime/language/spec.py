@@ -36,6 +36,9 @@ class Port(NamedTuple):
         return self.default is ABSENT
 
 
+_NONE: frozenset[str] = frozenset()
+
+
 class NodeSpec:
     """One checked node: its kind, its values (literals or compiled expressions), its children in order."""
 
@@ -56,6 +59,13 @@ class NodeSpec:
     def add(self, child: NodeSpec, place: str) -> None:
         self.children.append(child)
         self.places.append(place)
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """The places at which nodes stand as tests."""
+        if not self.places or len(self.children) == self.places.count("children"):
+            return _NONE
+        return frozenset(p for p in self.places if (f := self.kind.field(p)) is not None and f.asks)
 
     def walk(self) -> Iterator[NodeSpec]:
         """This node and all below, parents first, without entering subtrees."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
+import asyncio
+import math
+import signal
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,6 +22,8 @@ from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.spec import DEFAULT_CAPS, Caps, TreeSpec
 from bt_runtime.run.resources import Equipment, Models
+from bt_runtime.skills.loop import running
+from bt_runtime.skills.resources import STOPPING, Hold
 from bt_runtime.skills.skill import kind_of
 from bt_runtime.tree.blackboard import Scope
 from bt_runtime.tree.build import build
@@ -26,7 +31,7 @@ from bt_runtime.tree.clock import RunClock
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.engine import Engine
 from bt_runtime.tree.inputs import starting_values
-from bt_runtime.tree.node import FAILURE, INVALID, SUCCESS
+from bt_runtime.tree.node import FAILURE, SUCCESS
 from bt_runtime.tree.request import Grower, Request
 from bt_runtime.tree.runner import Runner, interruptible
 from bt_runtime.tree.watchdog import SLOW
@@ -148,8 +153,8 @@ class Run:
         self.equipment = Equipment(
             world=world, task=task, model=model, memory=memory, seed=seed, budget=budget, recall=recall
         )
-        self.status: Status = INVALID
         self._closed = False
+        self._grace = STOPPING
         with ExitStack() as opening:
             if self.journal is not None:
                 opening.push(closing(self.journal.close))
@@ -197,18 +202,86 @@ class Run:
 
     # Running ---------------------------------------------------------------------------------
 
+    @property
+    def status(self) -> Status:
+        """What the latest tick gave; INVALID before the first one, and once what ran was halted."""
+        return self.engine.status
+
+    @property
+    def stopped(self) -> str:
+        """Why it was halted or stopped: empty when it was not, or has been started anew since."""
+        over = self.engine.over
+        return over.reason if over is not None else self.runner.stopped
+
     def tick(self) -> Tick:
-        tick = self.engine.tick()
-        self.status = tick.status
-        return tick
+        return self.engine.tick()
 
     def spin(self, hz: float | None = None, seconds: float | None = None, ticks: int | None = None) -> Status:
-        """Ticks to the end. Ctrl-C halts everything and returns; a second one kills."""
+        """Ticks to the end, or until it is halted. Ctrl-C and SIGTERM halt everything; the same once more kills."""
         self.runner.hz = hz or self.runner.hz
-        with interruptible(self.runner):
-            self.status = self.runner.spin(seconds, ticks)
+        with interruptible(self.runner), self._blocking():
+            status = self.runner.spin(seconds, ticks)
+            self._settle(self._grace)
         self._finish()
-        return self.status
+        return status
+
+    async def aspin(self, hz: float | None = None, seconds: float | None = None, ticks: int | None = None) -> Status:
+        """`spin` in an event loop, which goes on meanwhile; async skills run on it. SIGTERM halts everything.
+
+        When it is cancelled the tree is halted, and what takes its time to stop is waited for.
+        """
+        self.runner.hz = hz or self.runner.hz
+        with interruptible(self.runner, (signal.SIGTERM,)):
+            try:
+                status = await self.runner.aspin(seconds, ticks)
+            except asyncio.CancelledError:
+                self.engine.halt("cancelled", "runner")
+                raise
+            finally:
+                self._not_stopped(await self.context.resources.settled(self._grace), self._grace)
+        self._finish()
+        return status
+
+    async def woken(self, until: float = math.inf) -> None:
+        """In a loop of your own: waits until a job has ended or an entry was written, or until then.
+
+        while (tick := run.tick()).running:
+            await run.woken(tick.due)
+        """
+        await self.runner.asleep(until)
+        self.runner.woken.clear()
+
+    async def aclose(self, reason: str = "the run was closed", timeout: float = STOPPING) -> None:
+        """`close` in an event loop: what stops on it can do so meanwhile."""
+        if not self._closed:
+            self.engine.halt(reason, "run")
+            self._not_stopped(await self.context.resources.settled(timeout), timeout)
+        self.close(reason, 0.0)
+
+    async def __aenter__(self) -> Run:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        await self.aclose("the run was closed" if error is None else f"{type(error).__name__}: {error}")
+
+    @contextmanager
+    def _blocking(self) -> Iterator[None]:
+        """A loop that this thread is in cannot run meanwhile: async skills get one of the run's own."""
+        self.context.loop.own_only = True
+        try:
+            yield
+        finally:
+            self.context.loop.own_only = False
+
+    def _settle(self, seconds: float) -> None:
+        """Waits for what was told to stop, so long and no longer."""
+        here = running()
+        left = self.context.resources.settle(seconds, lambda hold: hold.activity.loop_of is not here or here is None)
+        self._not_stopped(left, seconds)
+
+    def _not_stopped(self, left: list[Hold], seconds: float) -> None:
+        for hold in left if seconds else ():  # without any, nobody asked
+            self.context.emit(Notice("", "warning", f"this has not stopped within {seconds:g} s: {hold.sentence}"))
 
     def _held(self, slow: Slow) -> None:
         """A node does in the tick what it should leave to a thread: said while it still does."""
@@ -227,8 +300,16 @@ class Run:
             self.journal.finished(experiences)
 
     def halt(self, reason: str, by: str = "operator") -> int:
-        """Returns when every running skill was told to cancel; how many nodes were running."""
+        """Returns when every running skill was told to cancel; how many nodes were running. Ends what spins.
+
+        From any thread, or a signal's handler. A later `tick` or `spin` starts the tree anew.
+        """
         return self.engine.halt(reason, by)
+
+    def stop(self, reason: str = "stopped", by: str = "operator") -> int:
+        """A halt for good: no tick starts the tree anew."""
+        self.runner.stop(reason)
+        return self.engine.stop(reason, by)
 
     def listen(self, callback: Callable[[Any], object], *kinds: type[Any]) -> Callable[[], None]:
         """Called with each event of these kinds (see `bt_runtime.events`; without any: with all); gives what ends that.
@@ -250,9 +331,12 @@ class Run:
         why = "the run was closed" if error is None else f"{type(error).__name__}: {error}"
         self._ending(why).__exit__(kind, error, trace)
 
-    def close(self, reason: str = "the run was closed") -> None:
+    def close(self, reason: str = "the run was closed", timeout: float = STOPPING) -> None:
         """Halts, tells the memory and the journal how it ended, and closes what the run opened: each of them, whatever
-        breaks meanwhile; the first error is raised. Once more does nothing."""
+        breaks meanwhile; the first error is raised. Once more does nothing.
+
+        What takes its time to stop is waited for, `timeout` seconds at most."""
+        self._grace = timeout
         self._ending(reason).close()
 
     def _ending(self, reason: str) -> ExitStack:
@@ -261,7 +345,9 @@ class Run:
             self._closed = True
             stack.push(self._closing)
             stack.push(closing(self._finish))
+            stack.push(closing(self.context.loop.close))
             stack.push(closing(self.engine.shutdown))
+            stack.push(closing(lambda: self._settle(self._grace)))
             stack.push(closing(lambda: self.engine.halt(reason, "run")))
         return stack
 

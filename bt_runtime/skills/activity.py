@@ -1,6 +1,6 @@
 """A skill at work: started once, polled by the tick, cancelled when the tree moves on. Nothing here waits.
 
-A function runs in a thread, an async function on a loop of its own, a generator one step a tick, a Skill as it says.
+A function runs in a thread, an async function on an event loop, a generator one step a tick, a Skill as it says.
 What it returns becomes the result: a Status as it is, False is FAILURE, anything else SUCCESS.
 """
 
@@ -9,15 +9,19 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Mapping
 from concurrent.futures import Future
 from contextlib import nullcontext, suppress
 from typing import Any, NamedTuple, Protocol
 
 from py_trees.common import Status
 
+from bt_runtime.skills.loop import Loop, Work
+from bt_runtime.skills.pool import POOL
 from bt_runtime.skills.skill import Skill
 from bt_runtime.types import Observation
+
+RUNNING, SUCCESS, FAILURE = Status.RUNNING, Status.SUCCESS, Status.FAILURE
 
 
 class Ended(NamedTuple):
@@ -26,76 +30,175 @@ class Ended(NamedTuple):
     feedback: str = ""
 
 
+class News(NamedTuple):
+    """It runs, and has something to say: a new sentence for people, or values for its outputs (None: none)."""
+
+    value: Any = None
+    feedback: str = ""
+
+
 class Activity(Protocol):
     wakes: bool  # does it say when it has finished (or must it be looked at again and again)
+    lingers: bool
+    in_thread: bool
 
-    def poll(self) -> Ended | None: ...
+    def poll(self) -> Ended | News | None: ...
     def cancel(self, reason: str) -> None: ...
 
 
+class Stops:
+    """An activity that has stopped as soon as it was told to, and that looks at nothing while it runs."""
+
+    lingers = False  # may it take its time to stop
+    in_thread = False  # can nothing stop it
+    loop_of: asyncio.AbstractEventLoop | None = None  # on which it stops
+
+    def follow(self, values: dict[str, Any]) -> None:
+        """What the inputs are now that it asked to follow."""
+
+    def stopped(self) -> bool:
+        """After `cancel`: has it?"""
+        return True
+
+    def settled(self) -> bool:
+        """The same, asked when the run is over."""
+        return self.stopped()
+
+
 def ended(value: Any) -> Ended:
-    if value is Status.RUNNING or value is Status.INVALID or inspect.isawaitable(value) or inspect.isgenerator(value):
-        raise TypeError(f"a skill that has returned must have ended: SUCCESS, FAILURE or a value, not {value!r}")
     if isinstance(value, Status):
+        if value is RUNNING or value is Status.INVALID:
+            raise _no_end(value)
         return Ended(value)
+    if value is None or value is True:
+        return Ended(SUCCESS, value)
     if isinstance(value, Observation):
-        return Ended(Status.SUCCESS if value.ok else Status.FAILURE, value, value.text)
-    return Ended(Status.FAILURE if value is False else Status.SUCCESS, value)
+        return Ended(SUCCESS if value.ok else FAILURE, value, value.text)
+    if inspect.isawaitable(value) or inspect.isgenerator(value):
+        raise _no_end(value)
+    if type(value) is tuple and len(value) == 2 and isinstance(value[0], Status):
+        return ended(value[0])._replace(value=value[1])
+    return Ended(FAILURE if value is False else SUCCESS, value)
 
 
-def begin(target: Any, params: dict[str, Any], wake: Callable[[], None]) -> Activity:
+def _no_end(value: Any) -> TypeError:
+    return TypeError(f"a skill that has returned must have ended: SUCCESS, FAILURE or a value, not {value!r}")
+
+
+def begin(target: Any, params: dict[str, Any], wake: Callable[[], None], loop: Loop | None = None) -> Activity:
     """Starts a skill of any of the four forms."""
     if isinstance(target, Skill) or hasattr(target, "poll"):
-        return _OfSkill(target, params)
+        return OfSkill(target, params, wake, loop)
     if inspect.iscoroutinefunction(target):
-        return _OfCoroutine(target(**params), wake)
+        return _OfCoroutine(target(**params), wake, loop or Loop())
     if inspect.isgeneratorfunction(target):
         return _OfGenerator(target(**params))
     return InThread(target, params, wake)
 
 
-class _OfSkill:
+def lingers(target: Any) -> bool:
+    """May it take its time to stop?"""
+    own = getattr(type(target), "stopping", None)
+    slow = inspect.iscoroutinefunction(getattr(target, "cancel", None)) or own not in (None, Skill.stopping)
+    return inspect.iscoroutinefunction(target) or slow
+
+
+class OfSkill(Stops):
     wakes = False
 
-    def __init__(self, target: Any, params: dict[str, Any]) -> None:
+    def __init__(self, target: Any, params: dict[str, Any], wake: Callable[[], None], loop: Loop | None) -> None:
         self.target = target
+        self.wake, self.loop = wake, loop
+        self.lingers = lingers(target)
+        self.stop: Work | None = None  # of an async `cancel`
+        self.start(params)
+
+    def start(self, params: dict[str, Any]) -> None:
+        target = self.target
+        self.feedback, self.value = "", _seen(getattr(target, "result", None))  # what was told already
         try:
             target.start(**params)
         except BaseException:
             with suppress(Exception):
-                target.cancel()  # it may have begun to move
+                self.cancel("")  # it may have begun to move
             raise
 
-    def poll(self) -> Ended | None:
-        status = self.target.poll()
-        if not isinstance(status, Status) or status is Status.INVALID:
+    def poll(self) -> Ended | News | None:
+        return self.told(self.target.poll())
+
+    def told(self, status: Any) -> Ended | News | None:
+        target = self.target
+        if status is RUNNING:
+            return self._news()
+        if status is not SUCCESS and status is not FAILURE:
             raise TypeError(f"poll() of a skill must return RUNNING, SUCCESS or FAILURE, not {status!r}")
-        if status is Status.RUNNING:
+        value = getattr(target, "result", None)
+        if status is FAILURE and value == self.value:
+            value = None  # of an earlier start, or told while it was running
+        return Ended(status, value, getattr(target, "feedback", ""))
+
+    def _news(self) -> News | None:
+        target = self.target
+        feedback, value = getattr(target, "feedback", ""), getattr(target, "result", None)
+        if feedback == self.feedback and (value is None or value == self.value):
             return None
-        return Ended(status, getattr(self.target, "result", None), getattr(self.target, "feedback", ""))
+        news = News(None if value is None or value == self.value else value, feedback)
+        self.feedback, self.value = feedback, _seen(value)
+        return news
+
+    def follow(self, values: dict[str, Any]) -> None:
+        changed = getattr(self.target, "changed", None)
+        if changed is not None:
+            changed(**values)
+        else:
+            vars(self.target).update(values)
 
     def cancel(self, reason: str) -> None:
-        self.target.cancel()
+        told = self.target.cancel()
+        if inspect.iscoroutine(told):
+            self.stop = (self.loop or Loop()).begin(told, self.wake)
+            self.loop_of = self.stop.loop
+
+    def stopped(self) -> bool:
+        if self.stop is not None:
+            return self.stop.end.done()
+        stopping = getattr(self.target, "stopping", None)
+        return stopping is None or not stopping()
 
 
-class _OfGenerator:
+def _seen(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+class _OfGenerator(Stops):
+    """Each step may give news: text for people, or a mapping of outputs. It is sent the inputs that it follows."""
+
     wakes = False
 
-    def __init__(self, generator: Generator[Any, None, Any]) -> None:
+    def __init__(self, generator: Generator[Any, Any, Any]) -> None:
         self.generator = generator
+        self.begun = False
+        self.values: dict[str, Any] | None = None
 
-    def poll(self) -> Ended | None:
+    def poll(self) -> Ended | News | None:
+        values, self.values = self.values if self.begun else None, None
+        self.begun = True
         try:
-            next(self.generator)
+            said = self.generator.send(values)
         except StopIteration as stop:
             return ended(stop.value)
-        return None
+        if isinstance(said, str):
+            return News(None, said)
+        return News(said) if isinstance(said, Mapping) else None
+
+    def follow(self, values: dict[str, Any]) -> None:
+        self.values = values
 
     def cancel(self, reason: str) -> None:
         self.generator.close()
 
 
-class _OfFuture:
+class _OfFuture(Stops):
     wakes = True
     future: Future[Any]
 
@@ -107,10 +210,12 @@ class _OfFuture:
 
 
 class InThread(_OfFuture):
-    """A plain function in a daemon thread, so that one that never returns keeps nobody from leaving.
+    """A plain function in a thread, so that one that never returns holds nobody up.
 
     With a `turn`, functions that share it run one at a time (a world takes one action after another).
     """
+
+    in_thread = True
 
     def __init__(
         self,
@@ -120,21 +225,33 @@ class InThread(_OfFuture):
         turn: threading.Lock | None = None,
     ) -> None:
         self.future = Future()
-        self.future.add_done_callback(lambda _: wake())
+        self.wake = wake
+        self.over = False
         self.work = (target, params, turn)
-        threading.Thread(target=self.run, name=f"bt-{getattr(target, '__name__', 'skill')}", daemon=True).start()
+        POOL.run(self.run)
 
     def run(self) -> None:
         target, params, turn = self.work
-        with turn or nullcontext():
-            if not self.future.set_running_or_notify_cancel():
-                return  # cancelled while it waited for its turn
-            try:
-                self.future.set_result(target(**params))
-            except Exception as error:
-                self.future.set_exception(error)
-            except BaseException as error:  # sys.exit() of a skill is no reason to leave the run
-                self.future.set_exception(RuntimeError(f"the skill left by {type(error).__name__}: {error}"))
+        try:
+            with turn or nullcontext():
+                if not self.future.set_running_or_notify_cancel():
+                    return  # cancelled while it waited for its turn
+                try:
+                    self.future.set_result(target(**params))
+                except Exception as error:
+                    self.future.set_exception(error)
+                except BaseException as error:  # sys.exit() of a skill is no reason to leave the run
+                    self.future.set_exception(RuntimeError(f"the skill left by {type(error).__name__}: {error}"))
+        finally:
+            self.over = True
+            self.wake()
+
+    def stopped(self) -> bool:
+        """Nothing can stop it: what it uses is free when it has returned."""
+        return self.over
+
+    def settled(self) -> bool:
+        return True  # it was never told
 
 
 class Opening:
@@ -151,20 +268,14 @@ class Opening:
 
 
 class _OfCoroutine(_OfFuture):
-    def __init__(self, work: Coroutine[Any, Any, Any], wake: Callable[[], None]) -> None:
-        self.future = asyncio.run_coroutine_threadsafe(work, _loop())
-        self.future.add_done_callback(lambda _: wake())
+    lingers = True
 
+    def __init__(self, work: Coroutine[Any, Any, Any], wake: Callable[[], None], loop: Loop) -> None:
+        self.work = loop.begin(work, wake)
+        self.future, self.loop_of = self.work.end, self.work.loop
 
-_lock = threading.Lock()
-_loops: list[asyncio.AbstractEventLoop] = []
+    def cancel(self, reason: str) -> None:
+        self.work.cancel()
 
-
-def _loop() -> asyncio.AbstractEventLoop:
-    """The one loop of this process on which async skills run, in a daemon thread."""
-    with _lock:
-        if not _loops:
-            loop = asyncio.new_event_loop()
-            threading.Thread(target=loop.run_forever, name="bt-async", daemon=True).start()
-            _loops.append(loop)
-        return _loops[0]
+    def stopped(self) -> bool:
+        return self.future.done()

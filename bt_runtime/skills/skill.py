@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.acting import Acting, of_docstring, unsayable
-from bt_runtime.language.kinds.kind import COMMON_NAMES, Field, FieldType, Kind
+from bt_runtime.language.kinds.kind import COMMON_NAMES, DATA_TYPES, Field, FieldType, Kind
 from bt_runtime.language.manifest import REPEAT, Entry, careful, skill_kind
 
 if TYPE_CHECKING:
@@ -34,13 +34,17 @@ _TYPES: dict[Any, FieldType] = {
     dict: "object",
 }
 _MARK = "__bt_skill__"
+_ABOUT = frozenset({
+    "name", "on_resume", "durable", "takes", "outputs", "uses", "follow", "instant", "test", "needs", "brings", "says",
+    "confirm", "at_most", "sources",
+})  # fmt: skip
 
 
 class Skill:
     """A skill with a life of its own. One object a node; `start` is called each time the node starts."""
 
     feedback = ""  # what people see while it runs
-    result: Any = None  # what it found, for its outputs: read once `poll` has said SUCCESS
+    result: Any = None  # what it has found so far, for its outputs: read after each `poll`
 
     def start(self, *args: Any, **params: Any) -> None:
         """Begin. Must not wait."""
@@ -49,8 +53,16 @@ class Skill:
         """RUNNING until done; never waits."""
         raise BtError(f"{type(self).__name__} has no `poll`", "a Skill says by poll() how it stands")
 
-    def cancel(self) -> None:
-        """Stop now. Always reached when the tree moves on or halts."""
+    def cancel(self) -> Any:
+        """Stop now. Always reached when the tree moves on or halts. As `async def cancel` it may take its time."""
+
+    def stopping(self) -> bool:
+        """After `cancel`: does it still move? The next start, and what uses the same things, wait until it does not."""
+        return False
+
+    def changed(self, **values: Any) -> None:
+        """Inputs that it follows have changed: called before a `poll`. They become attributes of these names."""
+        vars(self).update(values)
 
     def verify(self, *args: Any, **params: Any) -> bool | None:
         """Has this already been done? Asked on resume; None: cannot tell."""
@@ -69,6 +81,10 @@ def skill(
     on_resume: Literal["repeat", "verify", "fail"] | None = None,
     durable: bool | None = None,
     takes: float | None = None,
+    outputs: Mapping[str, Any] | None = None,
+    uses: Iterable[str] = (),
+    follow: Iterable[str] = (),
+    instant: bool = False,
     needs: Sequence[str] = (),
     brings: Sequence[str] = (),
     says: str = "",
@@ -78,27 +94,36 @@ def skill(
 ) -> Callable[[T], T]: ...
 @overload
 def skill(sentence: T) -> T: ...
-def skill(
-    sentence: Any = "", *, name: str = "", on_resume: Any = None, durable: bool | None = None,
-    takes: float | None = None, needs: Sequence[str] = (), brings: Sequence[str] = (), says: str = "",
-    confirm: bool = False, at_most: int | None = None, sources: Mapping[str, str] | None = None,
-) -> Any:  # fmt: skip
+def skill(sentence: Any = "", **about: Any) -> Any:
     """Marks a class or function as a skill; usable with and without arguments.
 
-    Without `on_resume` it is `verify` for a class that has its own, else `fail`. `sources`: where the values of a
+    `outputs` are named with their types. What it `uses` it has for itself; what it is to `follow` are parameters that
+    it is told anew while it runs; `instant` says that it answers within the tick. `sources`: where the values of a
     parameter come from that an agent may choose among, as `from` in a manifest.
+    Without `on_resume` it is `verify` for a class that has its own, else `fail`.
     """
     if callable(sentence):
         return skill()(sentence)
+    unknown = about.keys() - _ABOUT
+    if unknown:
+        raise TypeError(f"skill() takes no `{min(unknown)}`: it takes {', '.join(sorted(_ABOUT))}")
 
     def mark(target: T) -> T:
-        about = {"sentence": sentence, "name": name, "on_resume": on_resume, "durable": durable, "takes": takes}
-        about |= {"needs": tuple(needs), "brings": tuple(brings)}
-        about |= {"says": says, "confirm": confirm, "at_most": at_most, "sources": dict(sources or {})}
-        setattr(target, _MARK, about)
+        setattr(target, _MARK, {**about, "sentence": sentence})
         return target
 
     return mark
+
+
+@overload
+def condition(sentence: str = "", *, name: str = "", outputs: Mapping[str, Any] | None = None) -> Callable[[T], T]: ...
+@overload
+def condition(sentence: T) -> T: ...
+def condition(sentence: Any = "", **about: Any) -> Any:
+    """Marks a function that looks whether something holds: asked in the tick, true or false at once."""
+    if callable(sentence):
+        return condition()(sentence)
+    return skill(sentence, **about, instant=True, on_resume="repeat", durable=False, test=True)  # type: ignore[call-overload]
 
 
 def kind_of(target: Any) -> Kind:
@@ -115,20 +140,30 @@ def kind_of(target: Any) -> Kind:
     own = getattr(target, "verify", None)
     asked = said or careful(own is not None and own is not getattr(Skill, "verify", None))
     durable = marked.get("durable")
+    outputs = _outputs(marked.get("outputs") or {}, name, {f.name for f in fields})
+    follow = tuple(marked.get("follow") or ())
+    for unknown in [each for each in follow if each not in {f.name for f in fields}]:
+        raise SkillError(f"`{name}` is to follow `{unknown}`, which is none of its parameters")
+    if marked.get("instant"):
+        refuse_slow(target, name)
     entry = Entry(
         sentence,
         "python",
         "",
         {f.name: f.type for f in fields},
-        marked.get("needs", ()),
-        marked.get("brings", ()),
+        tuple(marked.get("needs") or ()),
+        tuple(marked.get("brings") or ()),
         takes=marked.get("takes"),
+        uses=tuple(marked.get("uses") or ()),
+        follow=follow,
+        instant=bool(marked.get("instant")),
+        test=bool(marked.get("test")),
         on_resume=asked,
         durable=asked != REPEAT if durable is None else durable,
         said=said is not None,
-        acting=_acting(marked, target, fields, name),
+        acting=_acting(marked, target, (*fields, *outputs), name),
     )
-    kind = skill_kind(name, about, fields, entry)
+    kind = skill_kind(name, about, (*fields, *outputs), entry)
     return kind._replace(data={**kind.data, "python": target})
 
 
@@ -138,7 +173,7 @@ def _acting(marked: Mapping[str, Any], target: Any, fields: tuple[Field, ...], n
     why = unsayable(says, known)
     if why:
         raise SkillError(f"what `{name}` says: {why}", f"its holes: {', '.join(sorted(known)) or 'none'}")
-    most, sources = marked.get("at_most"), marked.get("sources", {})
+    most, sources = marked.get("at_most"), dict(marked.get("sources") or {})
     if most is not None and (type(most) is not int or most < 1):
         raise SkillError(f"`at_most` of `{name}` is {most!r}", "a whole number, 1 or more")
     for wrong in sources.keys() - known:
@@ -163,6 +198,28 @@ def fields_of(target: Any, name: str) -> tuple[Field, ...]:
         default = None if parameter.default is parameter.empty else parameter.default
         found.append(Field(parameter.name, type_, "", parameter.default is parameter.empty, default, tuple(choices)))
     return tuple(found)
+
+
+def _outputs(given: Mapping[str, Any], name: str, taken: set[str]) -> tuple[Field, ...]:
+    found = []
+    for output, type_ in given.items():
+        if output in COMMON_NAMES or output in taken or not output.isidentifier():
+            why = "is one of its parameters" if output in taken else "cannot be the name of one"
+            raise SkillError(f"an output of `{name}` is called `{output}`, which {why}", "rename it")
+        known = type_ if type_ in DATA_TYPES else _TYPES.get(typing.get_origin(type_) or type_)
+        if known is None and type_ is not Any:
+            raise SkillError(
+                f"the output `{output}` of `{name}` has no type of a tree: {type_!r}", "str, int, float, …"
+            )
+        found.append(Field(output, known or "any", writes=True, about=""))
+    return tuple(found)
+
+
+def refuse_slow(target: Any, name: str) -> None:
+    """An instant skill is one that can be called and has then answered."""
+    waits = inspect.iscoroutinefunction(target) or inspect.isgeneratorfunction(target) or hasattr(target, "poll")
+    if waits or not callable(target) or isinstance(target, type):
+        raise SkillError(f"`{name}` cannot be instant", "that is a plain function, which answers when it returns")
 
 
 def _snake(name: str) -> str:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from bt_runtime.events import Woken, Written
 from bt_runtime.faults.diagnostic import BtError, nearest
@@ -31,13 +32,13 @@ class UnknownEntry(BtError, KeyError):
     __str__ = BtError.__str__
 
 
-class Scope:
+class Scope(Mapping[str, Json]):
     """The entries that one tree sees.
 
     A shared name is another scope's entry; with `open`, unknown names are the parent's; with `local`, only for reading.
     """
 
-    __slots__ = ("board", "guard", "local", "open", "own", "parent", "path", "shared", "stamps", "values")
+    __slots__ = ("board", "entries", "guard", "local", "open", "own", "parent", "path", "shared", "stamps")
 
     def __init__(self, board: Blackboard, path: str = "", parent: Scope | None = None, open: bool = False) -> None:
         self.board = board
@@ -46,7 +47,7 @@ class Scope:
         self.open = open
         self.local = False
         self.own: Container[str] = ()  # names that are never the parent's
-        self.values: dict[str, Json] = {}
+        self.entries: dict[str, Json] = {}
         self.stamps: dict[str, int] = {}  # name → sequence number of the last write
         self.shared: dict[str, tuple[Scope, str]] = {}
         self.guard: Callable[[str, Json], None] | None = None  # raises when a value may not be written here
@@ -65,33 +66,62 @@ class Scope:
     def passes_on(self, name: str, writing: bool = False) -> bool:
         """Is this name, of no entry here, looked for in the parent?"""
         inward = writing and self.local
-        return self.open and not inward and name not in self.values and name not in self.own
+        return self.open and not inward and name not in self.entries and name not in self.own
 
     def __getitem__(self, name: str) -> Json:
         try:
-            return self.values[name]  # the common case, before any thought of sharing
+            return self.entries[name]  # the common case, before any thought of sharing
         except KeyError:
             pass
         scope, at = self.home(name)
         try:
-            return scope.values[at]
+            return scope.entries[at]
         except KeyError:
             raise UnknownEntry(name, iter(self.visible())) from None
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(name for name in self.visible() if name in self))
+
+    def __len__(self) -> int:
+        return sum(1 for name in self.visible() if name in self)
+
+    __eq__ = object.__eq__  # a place, not what is in it
+    __hash__ = object.__hash__
+
     def get(self, name: str, default: Json = None) -> Json:
         scope, at = self.home(name)
-        return scope.values.get(at, default)
+        return scope.entries.get(at, default)
 
     def __contains__(self, name: object) -> bool:
         scope, at = self.home(str(name))
-        return at in scope.values
+        return at in scope.entries
 
     def __setitem__(self, name: str, value: Json) -> None:
-        self.board.write(self, name, lambda _: value)
+        self.board.write_all(self, {name: value})
 
-    def update(self, name: str, change: Callable[[Json], Json]) -> None:
-        """Read and write in one step: `scope.update("n", lambda n: (n or 0) + 1)` loses no count between threads."""
-        self.board.write(self, name, change)
+    def write(self, values: Mapping[str, Json] | None = None, /, **more: Json) -> None:
+        """Several entries at once: all of them or, when one may not be written, none; no tick sees a part."""
+        self.board.write_all(self, {**(values or {}), **more})
+
+    def update(
+        self, given: str | Mapping[str, Json] | Iterable[tuple[str, Json]] = (),
+        change: Callable[[Json], Json] | None = None, /, **more: Json,
+    ) -> None:  # fmt: skip
+        """Like a dictionary's, all at once; or read and write one entry in one step.
+
+        `scope.update("n", lambda n: (n or 0) + 1)` loses no count between threads.
+        """
+        if isinstance(given, str):
+            assert change is not None
+            self.board.write(self, given, change)
+        else:
+            self.write({**dict(given), **more})
+
+    def setdefault(self, name: str, default: Json = None) -> Json:
+        """The entry; written first when nobody has yet. Inside another thread's tick it is written after it."""
+        if name not in self:
+            self.board.write(self, name, lambda before: default if name not in self else before)
+        return self.get(name, default)
 
     def stamp(self, name: str) -> int:
         """The sequence number of the entry's last write; 0 when it was never written."""
@@ -101,15 +131,27 @@ class Scope:
     def clear(self, keep: Container[str]) -> None:
         """Forgets the entries of this scope's own, but for those to keep."""
         with self.board._lock:
-            for name in [n for n in self.values if n not in keep]:
-                del self.values[name]
+            for name in [n for n in self.entries if n not in keep]:
+                del self.entries[name]
                 self.board.sequence += 1  # the picture changed
 
     def visible(self) -> set[str]:
-        seen: set[str] = {*self.values, *self.shared}
+        seen: set[str] = {*self.entries, *self.shared}
         if self.open and self.parent is not None:
             seen |= self.parent.visible()
         return seen
+
+
+class _Change(NamedTuple):
+    """Entries that are written at once."""
+
+    scope: Scope
+    values: Mapping[str, Callable[[Json], Json]]
+    plain: Mapping[str, Json] = {}  # those that do not depend on what is there
+
+
+def _always(value: Json) -> Callable[[Json], Json]:
+    return lambda before: value
 
 
 class Blackboard:
@@ -124,7 +166,7 @@ class Blackboard:
         self._ticker: int | None = None  # the thread that is inside a tick
         self.begun = 0  # ticks
         self._begins: deque[int] = deque(maxlen=64)  # the sequence number at which each of the latest ticks began
-        self._inbox: deque[tuple[Scope, str, Callable[[Json], Json]]] = deque()
+        self._inbox: deque[_Change] = deque()
         self.faults: deque[tuple[str, Exception]] = deque(maxlen=256)  # scope path, what broke; the engine reports them
         self.stirred = False  # an entry changed inside this tick: nodes that were ticked before it may see it next time
         self._picture: tuple[int, Mapping[str, Mapping[str, Json]]] = (-1, {})
@@ -145,14 +187,23 @@ class Blackboard:
                 self.sequence += 1  # the picture changed
 
     def write(self, scope: Scope, name: str, change: Callable[[Json], Json]) -> None:
+        self._write(_Change(scope, {name: change}))
+
+    def write_all(self, scope: Scope, values: Mapping[str, Json]) -> None:
+        self._write(_Change(scope, {name: _always(value) for name, value in values.items()}, values))
+
+    def _write(self, change: _Change) -> None:
         with self._lock:
             if self._ticker is not None and self._ticker != threading.get_ident():
-                self._inbox.append((scope, name, change))
+                for name, value in change.plain.items():
+                    _guard(change.scope, name, value)  # who writes what does not fit is told so, whenever that is
+                self._inbox.append(change)
                 return
-            written = self._put(scope, name, change)
+            written = self._put(change)
             inside = self._ticker is not None
-        self._tell(written)  # outside the lock: a listener may wait for something that waits for it
-        if not inside:
+        for each in written:
+            self._tell(each)  # outside the lock: a listener may wait for something that waits for it
+        if not inside and written:
             self.stream.emit(_WOKEN)
 
     def begin_tick(self) -> None:
@@ -184,29 +235,34 @@ class Blackboard:
         """Scope path → entries, as they are now; the same object until something is written."""
         with self._lock:
             if self._picture[0] != self.sequence:
-                self._picture = (self.sequence, {path: dict(s.values) for path, s in self.scopes.items()})
+                self._picture = (self.sequence, {path: dict(s.entries) for path, s in self.scopes.items()})
             return self._picture[1]
 
     def _drain(self) -> list[Written]:
         done: list[Written] = []
         while self._inbox:
-            scope, name, change = self._inbox.popleft()
+            change = self._inbox.popleft()
             try:
-                done.append(self._put(scope, name, change))
+                done.extend(self._put(change))
             except Exception as error:  # the writer has long gone on
-                self.faults.append((scope.path, error))
+                self.faults.append((change.scope.path, error))
         return done
 
-    def _put(self, scope: Scope, name: str, change: Callable[[Json], Json]) -> Written:
-        home, at = scope.home(name, writing=True)
-        before = home.values.get(at)
-        value = change(before)
-        _guard(scope, name, value)
-        self.sequence += 1
-        home.values[at] = value
-        home.stamps[at] = self.sequence
-        self.stirred = self.stirred or not _same(before, value)
-        return Written(home.path, at, value, self.sequence)
+    def _put(self, change: _Change) -> list[Written]:
+        scope, ready, written = change.scope, [], []
+        for name, make in change.values.items():
+            home, at = scope.home(name, writing=True)
+            before = home.entries.get(at)
+            value = make(before)
+            _guard(scope, name, value)
+            ready.append((home, at, before, value))
+        for home, at, before, value in ready:
+            self.sequence += 1
+            home.entries[at] = value
+            home.stamps[at] = self.sequence
+            self.stirred = self.stirred or not _same(before, value)
+            written.append(Written(home.path, at, value, self.sequence))
+        return written
 
     def _tell(self, written: Written) -> None:
         try:

@@ -102,7 +102,10 @@ def _build(top: Place, made: list[Behaviour]) -> None:
             todo.append(Place(tree.root, node, tree.name, node.open(tree, path), path, tree.folder, within))
             continue
         segment = TRANSPARENT if spec.kind.transparent else ""
-        todo.extend(Place(c, node, segment, at.scope, path, at.folder, within) for c in reversed(spec.children))
+        todo.extend(
+            Place(c, node, place if place in spec.asks else segment, at.scope, path, at.folder, within)
+            for c, place in reversed(list(zip(spec.children, spec.places, strict=True)))
+        )
 
 
 @cache

@@ -1,15 +1,21 @@
-"""Time for a run: the machine's, a test's, or a simulator's. Nodes ask for the time; only the runner waits."""
+"""Time for a run: the machine's, a test's, or a simulator's. Nodes ask for the time; only the runner waits.
+
+A run's time never goes back. A clock that does is taken to have stood still for that moment: what was left of a wait
+is left of it yet. One that pauses lets no time pass, one that runs faster lets pass more.
+"""
 
 from __future__ import annotations
 
 import math
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from typing import Protocol
+from typing import Any, Protocol
 
 LONGEST = 86_400.0  # seconds of one wait: the system's own have a limit, and who waits asks again
+LOOK = 0.01  # seconds between two looks at a clock that cannot wait
 
 
 class Alarm:
@@ -18,11 +24,14 @@ class Alarm:
     def __init__(self) -> None:
         self._set = False
         self._bell: SimpleQueue[None] = SimpleQueue()
+        self.bell: Callable[[], object] | None = None  # rung as well
 
     def set(self) -> None:
         if not self._set:  # rung once is enough: nobody may ever come to listen
             self._set = True
             self._bell.put(None)
+            if self.bell is not None:
+                self.bell()
 
     def clear(self) -> None:
         self._set = False
@@ -39,9 +48,12 @@ class Alarm:
 
 
 class RunClock(Protocol):
-    def now(self) -> float: ...
+    def now(self) -> float:
+        """Seconds since whenever; may be called from any thread."""
+        ...
+
     def wait(self, woken: Alarm, until: float) -> None:
-        """Returns when `woken` is set or the time has come; `until` may be infinite."""
+        """Returns when `woken` is set or the time has come; `until` may be infinite. A clock may do without."""
 
 
 class Monotonic:
@@ -77,7 +89,7 @@ class Manual:
 
 
 class Simulated:
-    """A clock that a simulator sets; waiting ends when the simulator has moved it far enough."""
+    """A clock that a simulator sets, from any thread: slower or faster than the machine's, to a pause, or back."""
 
     def __init__(self, start: float = 0.0) -> None:
         self._now = start
@@ -88,10 +100,69 @@ class Simulated:
 
     def set(self, now: float) -> None:
         with self._moved:
-            self._now = max(self._now, now)
+            self._now = now
             self._moved.notify_all()
 
     def wait(self, woken: Alarm, until: float) -> None:
         with self._moved:
             while self._now < until and not woken.is_set():
-                self._moved.wait(0.01)  # `woken` has no part in the condition: look again soon
+                self._moved.wait(LOOK)  # `woken` has no part in the condition: look again soon
+
+
+class Steady:
+    """Any clock as a run sees it: its time never goes back, and whoever waits for it notices when it does."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+        self.ahead = 0.0  # of the inner clock: the sum of its jumps back
+        self._last = -math.inf
+        self._lock = threading.Lock()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(vars(self)["inner"], name)
+
+    def now(self) -> float:
+        with self._lock:
+            read: float = self.inner.now()
+            if read < self._last:
+                self.ahead += self._last - read
+            self._last = read
+            return read + self.ahead
+
+    @property
+    def jumped(self) -> bool:
+        return bool(self.inner.now() < self._last)
+
+    def wait(self, woken: Alarm, until: float) -> None:
+        if not hasattr(self.inner, "wait"):
+            while self.now() < until and not woken.is_set():
+                woken.wait(LOOK)
+            return
+        if self.ahead and not math.isinf(until):  # rounded up, so that the time has come when it says so
+            until = until - self.ahead + 2 * math.ulp(max(abs(until), self.ahead))
+        self.inner.wait(_Watching(woken, self), until)
+
+
+class _Watching(Alarm):
+    """An alarm that also rings for who looks at it when the clock has jumped back."""
+
+    def __init__(self, woken: Alarm, clock: Steady) -> None:
+        self._woken, self._clock = woken, clock
+        self.set, self.clear, self.wait = woken.set, woken.clear, woken.wait  # type: ignore[method-assign]
+
+    def is_set(self) -> bool:
+        return self._woken.is_set() or self._clock.jumped
+
+
+def of_the_machine(clock: Any) -> bool:
+    """Is it the machine's time, however it is wrapped?"""
+    while not isinstance(clock, Monotonic):
+        clock = getattr(clock, "inner", None)
+        if clock is None:
+            return False
+    return True
+
+
+def steady(clock: Any) -> RunClock:
+    """The machine's own clock is so by itself."""
+    return clock if isinstance(clock, Monotonic | Steady) else Steady(clock)

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from py_trees.common import Status
 
-from bt_runtime.events import Crash, Event, Halt, Woken
+from bt_runtime.events import Crash, Event, Halt, SkillEnded, Woken
+from bt_runtime.skills.loop import Loop
+from bt_runtime.skills.resources import Resources
 from bt_runtime.tree.blackboard import Blackboard
-from bt_runtime.tree.clock import Monotonic, RunClock
+from bt_runtime.tree.clock import Monotonic, RunClock, steady
 from bt_runtime.tree.request import Grower, Request
 from bt_runtime.tree.services import Services
 from bt_runtime.tree.stream import Stream
@@ -26,13 +28,17 @@ if TYPE_CHECKING:
 _WOKEN = Woken()
 
 
+def _bare(start: Callable[[], Activity], *about: Any) -> Activity:
+    return start()
+
+
 class Context:
     """One per tree. The tick writes here what it did; the engine reads it between ticks."""
 
     growth: Grower  # how the tree grows while it runs; of its engine
 
     def __init__(self, clock: RunClock | None = None, strict: bool = False) -> None:
-        self.clock: RunClock = clock or Monotonic()
+        self.clock: RunClock = steady(clock or Monotonic())
         self.strict = strict
         self.stream = Stream()  # of all that happens
         self.tree: TreeSpec | None = None  # that the nodes were built from
@@ -45,11 +51,15 @@ class Context:
         self.halts: list[tuple[Behaviour, Halt]] | None = None
         self.crashes: deque[Crash] = deque(maxlen=256)  # the latest
         self.crash_count = 0
-        self.wrap_action: Callable[..., Activity] = lambda start, *about: start()  # the journal's: see `skill.py`
+        self.wrap_action: Callable[..., Activity] = _bare  # the journal's: see `skill.py`
+        self.wrap_instant: Callable[[Any], Callable[..., Any]] | None = None  # … for what answers at once
+        self.loop = Loop()  # of async skills
+        self.resources = Resources()  # what skills use, and what has not stopped yet
         self.halting = Halt("", "")  # while nodes are being halted: why
         self.halting_in = 0  # … and in which thread
         self.requests: deque[Request] = deque()  # changes of shape, applied between ticks
         self.ticking = False
+        self.restless: Behaviour | None = None  # who asked for the next tick at once, last
         self.due = math.inf  # the earliest time at which a node wants a tick
         self.deadline = math.inf  # … at which one must have it, whatever the rate
 
@@ -57,6 +67,12 @@ class Context:
     def whole(self) -> Context:
         """That of the whole tree."""
         return self
+
+    wrapped = True  # does anybody want to know of each action, as far as is known
+
+    def look_around(self) -> None:
+        """Before a tick: who listens to what."""
+        self.wrapped = self.wrap_action is not _bare or self.stream.wanted(SkillEnded)
 
     def emit(self, event: Event) -> None:
         """Something has happened: whoever listens to such is told. From any thread."""
@@ -66,9 +82,9 @@ class Context:
         """There is something to do: a sleeping runner ticks. From any thread."""
         self.stream.emit(_WOKEN)
 
-    def again(self) -> None:
+    def again(self, by: Behaviour | None = None) -> None:
         """There is work for the next tick: do not sleep."""
-        self.due = -math.inf
+        self.due, self.restless = -math.inf, by
 
     def wake_at(self, when: float) -> None:
         if when < self.due:

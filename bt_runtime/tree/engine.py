@@ -63,11 +63,16 @@ class Engine:
         self.status: Status = INVALID  # of the latest tick
         self._lock = threading.RLock()
         self._closed = False
-        self._halt: Halt | None = None  # asked for by a node inside its tick
+        self.latest: Halt | None = None  # that was asked for, whoever did: a new one ends what spins
+        self.over: Halt | None = None  # from here on no tick starts the tree anew
+        self._busy = False  # inside a tick, from before its first check to after its last
+        self._halt: Halt | None = None  # asked for by a node, or a signal's handler, inside a tick
         self._crashes_seen = 0
         self.watchdog: Watchdog | None = None
         self.ticking_in = 0  # the thread, while it ticks
         self.began = 0.0  # when, by the machine's clock
+        self._untold: deque[Tick] = deque()
+        self._telling = threading.Lock()
         self._slow: deque[Slow] = deque(maxlen=64)
 
     @property
@@ -101,55 +106,110 @@ class Engine:
             self.shape.set_up(kwargs)
 
     def tick(self) -> Tick:
+        tick = self.tick_unless(None, always=True)
+        assert tick is not None
+        return tick
+
+    def tick_unless(self, seen: Halt | None, always: bool = False) -> Tick | None:
+        """One tick; None, and none, when another halt than `seen` was asked for meanwhile."""
         with self._lock:
             self._ready()
-            if not self.count:
-                self.context.emit(Started(segment_of(self.root)))
-            self.count += 1  # from here on, what happens belongs to this tick
-            if self.watchdog is not None:
-                self.watchdog.start()
-                self.began, self.ticking_in = time.monotonic(), threading.get_ident()
-            context, blackboard = self.context, self.blackboard
-            applied = self.shape.apply()
-            context.due = context.deadline = math.inf
-            blackboard.begin_tick()
-            context.ticking = True
-            broke: BaseException | None = None
+            tick, broke = None, None
+            self._busy = True  # a signal's handler may halt at any moment: from here on it only asks
             try:
-                status = tick_once(self.root)
-            except BaseException as error:
-                broke, status = error, INVALID
-                halt(self.root, context, Halt("engine", f"the tick broke: {error}"), everywhere=True)
+                if self.over is None and (always or self.latest is seen):
+                    tick, broke = self._tick()
             finally:
-                context.ticking = False
-                self.ticking_in = 0
-                blackboard.end_tick()
-            applied += self.shape.apply()
+                self._busy = False
             if self._halt is not None:
-                halt(self.root, context, self._halt, everywhere=True)
-                status, self._halt = self.root.status, None
-            if applied or blackboard.stirred:
-                context.again()  # what was ticked before the change may see it now
-            tick = self._recorded(status, applied)
-        self.status = tick.status
-        self.context.emit(tick)
+                tick = self._stopped(tick)
+            if tick is not None:
+                self.status = tick.status
+                self._untold.append(tick)
+        self._tell()
         if broke is not None:
             raise broke
-        return tick
+        return Tick(self.count, INVALID, math.inf) if tick is None and self.over is not None else tick
+
+    def _tick(self) -> tuple[Tick, BaseException | None]:
+        if not self.count:
+            self.context.emit(Started(segment_of(self.root)))
+        self.count += 1  # from here on, what happens belongs to this tick
+        if self.watchdog is not None:
+            self.watchdog.start()
+            self.began, self.ticking_in = time.monotonic(), threading.get_ident()
+        context, blackboard = self.context, self.blackboard
+        applied = self.shape.apply()
+        context.due = context.deadline = math.inf
+        context.look_around()
+        blackboard.begin_tick()
+        context.ticking = True
+        broke: BaseException | None = None
+        try:
+            status = tick_once(self.root)
+        except BaseException as error:
+            broke, status = error, INVALID
+            halt(self.root, context, Halt("engine", f"the tick broke: {error}"), everywhere=True)
+        finally:
+            context.ticking = False
+            self.ticking_in = 0
+            blackboard.end_tick()
+        applied += self.shape.apply()
+        if self._halt is not None:
+            halt(self.root, context, self._halt, everywhere=True)
+            status, self._halt = self.root.status, None
+        if applied or blackboard.stirred:
+            context.again()  # what was ticked before the change may see it now
+        return self._recorded(status, applied), broke
+
+    def _stopped(self, tick: Tick | None) -> Tick | None:
+        """A halt that was asked for when the tick had already been written down, or was not made at all."""
+        why, self._halt = self._halt, None
+        assert why is not None
+        self._listen()
+        count = halt(self.root, self.context, why, everywhere=True)
+        more = self._recorded(self.root.status, [])
+        if tick is None:
+            return more if count else None
+        return tick._replace(
+            status=more.status,
+            changes=[*tick.changes, *more.changes],
+            halts=[*tick.halts, *more.halts],
+            said=[*tick.said, *more.said],
+            shape=more.shape or tick.shape,
+        )
 
     def halt(self, reason: str, by: str = "operator") -> int:
         """Tells everything that runs to stop, and returns when it was told; inside a tick, at that tick's end."""
+        self.latest = why = Halt(by, reason)
+        self.context.wake()
         with self._lock:
-            why = Halt(by, reason)
-            if self.context.ticking:
+            if self._busy:
                 self._halt = why
                 return 0
             self._listen()
             count = halt(self.root, self.context, why, everywhere=True)
+            if self.status is RUNNING:
+                self.status = self.root.status
             tick = self._recorded(self.root.status, [])
-        if count or tick.changes or tick.said or tick.shape is not None:
-            self.context.emit(tick)
+            if count or tick.changes or tick.said or tick.shape is not None:
+                self._untold.append(tick)
+        self._tell()
         return count
+
+    def _tell(self) -> None:
+        """In the order in which they happened, whichever thread tells; outside the lock: a listener may wait long."""
+        while self._untold and self._telling.acquire(blocking=False):
+            try:
+                while self._untold:
+                    self.context.emit(self._untold.popleft())
+            finally:
+                self._telling.release()
+
+    def stop(self, reason: str, by: str = "operator") -> int:
+        """A halt for good."""
+        self.over = Halt(by, reason)
+        return self.halt(reason, by)
 
     def shutdown(self) -> None:
         """Halts and retires every node; the tree cannot be ticked any more."""

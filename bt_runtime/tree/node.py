@@ -7,6 +7,7 @@ A node that answers INVALID was *skipped*: its parent goes on as if it were not 
 
 from __future__ import annotations
 
+import math
 import traceback
 from collections.abc import Iterator
 from contextlib import suppress
@@ -111,7 +112,10 @@ class Node(Behaviour):
             if status is not RUNNING and status is not SUCCESS and status is not FAILURE and status is not INVALID:
                 raise TypeError(f"update() of a node must return a Status, not {status!r}")
         except Exception as error:
-            status = self.crash(error)
+            status = self.crashed(error)
+        except BaseException:  # Ctrl-C, for instance
+            self.status = RUNNING  # it may have begun: the halt of the broken tick is to reach it
+            raise
         if self.ends and status is not RUNNING:
             try:
                 self.terminate(status)
@@ -130,6 +134,11 @@ class Node(Behaviour):
         """Overridden by leaves; parents override `step`."""
         return INVALID
 
+    @property
+    def idle_until(self) -> float:
+        """Started now, nothing below does anything before this time."""
+        return -math.inf
+
     def leave(self, status: Status) -> Status:
         """How the `step` of a parent ends."""
         context = self.context
@@ -147,6 +156,14 @@ class Node(Behaviour):
             raise error
         record_crash(self, self.context, error)
         return FAILURE
+
+    def crashed(self, error: Exception) -> Status:
+        """The same, inside its first tick too: the halt of a strict run's broken tick is to reach it."""
+        try:
+            return self.crash(error)
+        except NodeError:
+            self.status = RUNNING
+            raise
 
     def attached(self) -> None:
         """Called when this node has become part of the tree that is ticked."""

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from bt_runtime import Faults, Run, Skill, Status, load, skill
+from bt_runtime.events import Woken
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Observation
 
@@ -63,7 +64,7 @@ def empty_log():
 def test_a_class_is_started_polled_and_not_cancelled_when_it_has_ended(start):
     run = start("life: {place: hall}", Life)
     assert run.tick().running
-    assert run.root.feedback_message == "life hall"
+    assert run.root.feedback_message == "1 to go"
     assert run.tick().status is SUCCESS
     run.halt("enough")
     assert log == ["start hall", "poll", "poll"]
@@ -144,17 +145,19 @@ def test_what_a_function_raises_is_a_crash_of_its_node_and_no_more(start, error)
 
 
 def test_a_late_answer_of_a_cancelled_function_is_dropped(start):
-    go, done, starts = threading.Event(), threading.Event(), []
+    began, go, done, starts = threading.Event(), threading.Event(), threading.Event(), []
 
     @skill
     def find():
         starts.append(1)
+        began.set()
         go.wait(10)
         done.set()
         return {"thing": "late"}
 
     run = start("find: {}", find)
     assert run.tick().running
+    assert began.wait(10)
     run.halt("enough")
     go.set()
     assert done.wait(10)
@@ -317,12 +320,13 @@ class House:
         self.instant = instant
         self.acts: list[str] = []
         self.inside = self.most = 0
-        self.go = threading.Event()
+        self.entered, self.go = threading.Event(), threading.Event()
 
     def act(self, sentence: str) -> Observation:
         self.inside += 1
         self.most = max(self.most, self.inside)
         self.acts.append(sentence)
+        self.entered.set()
         if not self.instant:
             self.go.wait(10)
         self.inside -= 1
@@ -351,12 +355,15 @@ def test_a_slow_world_acts_in_a_thread_one_action_at_a_time(project):
 def test_an_action_that_was_cancelled_before_its_turn_is_never_made(project):
     house = House(instant=False)
     run = project("parallel: [act: {thing: fridge}, act: {thing: door}]", world=house)
+    over = threading.Semaphore(0)
+    run.listen(lambda woken: over.release(), Woken)
     run.tick()
+    assert house.entered.wait(10)
     run.halt("enough")
     house.go.set()
-    for thread in threading.enumerate():
-        if thread.name.startswith("bt-act"):
-            thread.join(10)
+    activities = 3  # the halt wakes too
+    for _ in range(activities):
+        assert over.acquire(timeout=10)
     assert len(house.acts) == 1
     run.close()
 

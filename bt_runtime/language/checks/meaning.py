@@ -29,7 +29,7 @@ def check_nodes(tree: TreeSpec, findings: Findings) -> Usage:
         _siblings(spec, findings)
         if spec.kind.counts:
             _thresholds(spec, findings)
-        if spec.kind.reactive:
+        if spec.kind.reactive or spec.kind.transparent:
             _restarts(spec, findings)
         if "actions" in spec.given:
             check_actions(tree, spec, findings)
@@ -139,6 +139,8 @@ def _thresholds(spec: NodeSpec, findings: Findings) -> None:
 
 def _restarts(spec: NodeSpec, findings: Findings) -> None:
     """Under reactive control an earlier child that takes time is started again at every tick after it has ended."""
+    if spec.asks:
+        _slow_tests(spec, findings)
     if spec.kind.onward is None:
         return
     for child in spec.children[:-1]:
@@ -152,8 +154,23 @@ def _restarts(spec: NodeSpec, findings: Findings) -> None:
                 "after it has ended",
                 first.file,
                 first.span,
-                help="put it last, put a `check` before it, or use a control node with memory",
+                help="put it last, put a `check` before it, use a control node with memory, or "
+                "say that it is instant if it is",
             )
+
+
+def _slow_tests(spec: NodeSpec, findings: Findings) -> None:
+    for place in sorted(spec.asks):
+        test = spec.at(place)
+        for asked in test.walk() if test is not None else ():
+            if asked.kind.waits and asked.kind.family != "decorator":
+                findings.warning(
+                    "BT027",
+                    f"`{asked.kind.name}` takes time, and `{place}` asks it anew at every tick",
+                    asked.file,
+                    asked.span,
+                    help="ask something that answers at once: a `check`, a condition, an instant skill",
+                )
 
 
 def _unreachable(tree: TreeSpec, findings: Findings) -> None:

@@ -58,6 +58,12 @@ def _skill() -> Schema:
         "says": _text("What an agent is told when it has succeeded; its holes are parameters and outputs."),
         "confirm": {"type": "boolean", "description": "Is a person asked before each start?"},
         "at_most": {"type": "integer", "minimum": 1, "description": "How often it may be started in one run."},
+        "uses": _names("What only one skill at a time may have: the next one waits until it is free."),
+        "follow": _names("Parameters that it is told anew while it runs."),
+        "instant": {
+            "type": "boolean",
+            "description": "It answers as soon as it is called: called in the tick, never in a thread.",
+        },
         "impl": _text(_IMPL),
     }
     return {"type": "object", "$comment": "a skill", **closed(properties, ())}
@@ -76,6 +82,10 @@ def _params(about: str) -> Schema:
 
 def _text(about: str) -> Schema:
     return {"type": SCALAR, "description": about}
+
+
+def _names(about: str) -> Schema:
+    return {"type": "array", "items": {"type": "string"}, "description": about}
 
 
 def _sentences(about: str) -> Schema:

@@ -125,13 +125,14 @@ FOR_ALL = Kind(
 IF = Kind(
     "if", "control", "Chooses one of two branches when it starts.",
     (
-        Field("check", "expression", "The test.", required=True),
+        Field("check", "expression", "The test, made at the start; it may be a node.", required=True, asks=True),
         Field("then", "node", "Run when it holds.", required=True),
         Field("else", "node", "Run when it does not."),
     ),
     (
         "The test is made once, when the node starts; a running branch is kept until it ends.",
         "Without `else`, a test that does not hold is a FAILURE.",
+        "A node in the place of the test holds when it succeeds; while it runs, the branches are not ticked.",
     ),
     "if:\n  check: battery < 0.2\n  then:\n    log: charging\n  else:\n    log: working\n",
     impl=f"{_NODES}.branches:If", blocks=("check",),
@@ -139,13 +140,14 @@ IF = Kind(
 WHILE = Kind(
     "while", "control", "Runs a branch as long as a test holds, else the other.",
     (
-        Field("check", "expression", "The test, made at every tick.", required=True),
+        Field("check", "expression", "The test, made at every tick; it may be a node.", required=True, asks=True),
         Field("do", "node", "Run while it holds.", required=True),
         Field("else", "node", "Run while it does not."),
     ),
     (
         "The test is made at every tick; when it changes, the running branch is halted and the other one starts.",
         "The result of the branch is the result of the node; without `else`, a test that does not hold is a FAILURE.",
+        "A node in the place of the test holds when it succeeds; while it runs, the branches are not ticked.",
     ),
     "while:\n  check: battery > 0.2\n  do:\n    wait: 10\n  else:\n    log: too low\n",
     impl=f"{_NODES}.branches:While", reactive=True, blocks=("check",),
@@ -153,13 +155,15 @@ WHILE = Kind(
 SWITCH = Kind(
     "switch", "control", "Chooses a branch by a value.",
     (
-        Field("on", "expression", "The value, read at every tick.", required=True),
+        Field("on", "expression", "The value, read at every tick. A node gives `success` or `failure`.",
+              required=True, asks=True),
         Field("cases", "cases", "A branch for each value; keys are compared as text.", required=True),
         Field("default", "node", "Run when no case fits."),
     ),
     (
         "The value is read at every tick; when another case fits, the running branch is halted first.",
         "When no case fits and there is no default, it fails.",
+        "A node in the place of the value gives the case `success`, `failure` or, when it is skipped, `invalid`.",
     ),
     "switch:\n  on: room\n  cases:\n    kitchen:\n      log: cook\n    office:\n      log: write\n"
     "  default:\n    log: rest\n",

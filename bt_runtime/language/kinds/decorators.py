@@ -133,13 +133,14 @@ DECORATORS = (
     _decorator(
         "precondition", "conditions:Precondition", "Starts its child only when a test holds.",
         (
-            Field("if", "expression", "The test, made when the node starts.", required=True),
+            Field("if", "expression", "The test, made at the start; it may be a node.", required=True, asks=True),
             Field("else", "word", "What it returns when the test does not hold.", default="failure",
                   choices=("failure", "success", "skip", "running")),
         ),
         (
             "The test is made before the child starts and not again while it runs.",
             "With `else: running` the test is made again at each tick.",
+            "A node in the place of the test holds when it succeeds; while it runs, the child is not ticked.",
         ),
         "precondition:\n  if: battery > 0.2\n  else: skip\n  child:\n    log: enough\n",
         blocks=("if",),

@@ -38,6 +38,7 @@ class Field(NamedTuple):
     maximum: float | None = None
     extra: tuple[Json, ...] = ()  # values allowed although outside minimum/maximum: -1 for "for ever"
     writes: bool = False  # an output: the value names the entry that is written
+    asks: bool = False  # a test: a node may stand here as well, whose success means that it holds
 
 
 class Kind(NamedTuple):
@@ -85,8 +86,13 @@ class Kind(NamedTuple):
 # Fields that any node may carry.
 COMMON: tuple[Field, ...] = (
     Field("name", "text", "What people call this node; it becomes its part of the path. Unique among siblings."),
-    Field("when", "expression", "Ticked only while this holds: skipped before, halted and skipped when it ceases to."),
-    Field("unless", "expression", "Like `when`, with the opposite test."),
+    Field(
+        "when",
+        "expression",
+        "Ticked only while this holds: skipped before, halted and skipped when it ceases to.",
+        asks=True,
+    ),
+    Field("unless", "expression", "Like `when`, with the opposite test.", asks=True),
     Field("on_success", "assignments", "Written when the node has succeeded."),
     Field("on_failure", "assignments", "Written when the node has failed."),
     Field("on_halt", "assignments", "Written when the node was halted while running."),

@@ -56,6 +56,9 @@ def value_schema(field: Field) -> Schema:
         return _name("The name of an entry: letters, digits and _")
     if field.type in ("assignments", "inputs"):
         return {"type": "object", "propertyNames": _name("An entry is named by letters, digits and _")}
+    if field.asks:
+        wrong = "This takes an expression, or a node"
+        return {"type": [*SCALAR, "object"], "errorMessage": wrong, "if": {"type": "object"}, "then": NODE}
     if field.type in ("expression", "text"):
         return {
             "type": SCALAR,

@@ -8,7 +8,7 @@ from py_trees import composites
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.tree.node import FAILURE, RUNNING, path_of
+from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, path_of
 from bt_runtime.tree.nodes.parent import Chooser
 
 if TYPE_CHECKING:
@@ -38,18 +38,33 @@ class If(_Branches):
 
     def choose(self) -> Any:
         if self.status is not RUNNING:
-            self.taken = "then" if self.value("check") else "else"
+            self.taken = ""
+        if not self.taken:
+            answer = self.ask("check")
+            if answer is RUNNING:
+                return RUNNING
+            self.taken = "then" if answer is SUCCESS else "else"
         return self.branch(self.taken) or FAILURE
 
 
 class While(_Branches):
     def choose(self) -> Any:
-        return self.branch("do" if self.value("check") else "else") or FAILURE
+        answer = self.ask("check")
+        if answer is RUNNING:
+            return RUNNING
+        return self.branch("do" if answer is SUCCESS else "else") or FAILURE
 
 
 class Switch(_Branches):
     def choose(self) -> Any:
-        return self.branch(f"cases:{_text(self.value('on'))}") or self.branch("default") or FAILURE
+        if "on" in self.spec.values:
+            case = _text(self.value("on"))
+        else:
+            answer = self.ask("on")
+            if answer is RUNNING:
+                return RUNNING
+            case = answer.name.lower()
+        return self.branch(f"cases:{case}") or self.branch("default") or FAILURE
 
 
 class Try(_Branches):

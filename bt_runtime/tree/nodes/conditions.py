@@ -16,7 +16,12 @@ _ELSE = {"failure": FAILURE, "success": SUCCESS, "skip": INVALID, "running": RUN
 
 class Precondition(Decorator):
     def choose(self) -> Any:
-        if self.active is None and not self.value("if"):
+        if self.active is not None:
+            return self.children[0]
+        answer = self.ask("if")
+        if answer is RUNNING:
+            return RUNNING
+        if answer is not SUCCESS:
             return _ELSE[self.spec.values["else"]]
         return self.children[0]
 
@@ -42,7 +47,10 @@ class Guard(Decorator):
     """What `when`, `unless`, `on_success`, `on_failure` and `on_halt` on any node become: a node around it."""
 
     def choose(self) -> Any:
-        if not self.holds():
+        holds = self.holds()
+        if holds is None:
+            return RUNNING
+        if not holds:
             if self.active is not None:
                 halt_below(self.active, self.context, self, "its guard does not hold any more")
                 self.active = None
@@ -50,11 +58,16 @@ class Guard(Decorator):
             return INVALID
         return self.children[0]
 
-    def holds(self) -> bool:
-        values = self.spec.values
-        if "when" in values and not self.value("when"):
-            return False
-        return not ("unless" in values and self.value("unless"))
+    def holds(self) -> bool | None:
+        """None: what is asked takes its time."""
+        for field, wanted in (("when", True), ("unless", False)):
+            if field in self.spec.values or field in self.spec.places:
+                answer = self.ask(field)
+                if answer is RUNNING:
+                    return None
+                if (answer is SUCCESS) is not wanted:
+                    return False
+        return True
 
     def conclude(self, status: Status) -> Any:
         if status is SUCCESS:

@@ -107,7 +107,7 @@ class ForAll(Composite):
         self.results[copy.item] = status
         give = self.spec.values.get("give")
         if give is not None:
-            self.found[copy.item] = copy.scope.values.get(give)
+            self.found[copy.item] = copy.scope.entries.get(give)
 
     def verdict(self) -> Status:
         into = self.spec.values.get("into")

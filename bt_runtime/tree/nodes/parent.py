@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Sequence as Seq
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from py_trees import composites, decorators
 from py_trees.behaviour import Behaviour
@@ -12,7 +13,7 @@ from py_trees.common import Status
 
 from bt_runtime.events import Halt
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.tree.node import INVALID, RUNNING, Node, adopt, halt, reset
+from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, Node, adopt, halt, reset
 
 if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
@@ -41,6 +42,11 @@ class Parent(Node):
         self.born += 1
         child.parent = self
         self.children.insert(index, child)
+
+    @property
+    def idle_until(self) -> float:
+        """As soon as any child does something; one that is not ours may do so at once."""
+        return min((getattr(child, "idle_until", -math.inf) for child in self.children), default=-math.inf)
 
     def inserted(self, index: int) -> None:
         """A child now stands at this index that was not there before."""
@@ -143,6 +149,14 @@ class Chooser(Parent):
 
     def choose(self) -> Any:
         return self.children[0]
+
+    def ask(self, field: str) -> Status:
+        """Does this test hold: an expression, or a node that stands in its place (behind the others)?"""
+        if field in self.spec.values:
+            return SUCCESS if self.value(field) else FAILURE
+        places = self.spec.places
+        asked: Any = self.children[places.index(field) - len(places)]
+        return cast(Status, asked.step())
 
     def conclude(self, status: Status) -> Any:
         return status

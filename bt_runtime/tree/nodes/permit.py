@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from py_trees.common import Status
 
-from bt_runtime.skills.activity import Activity, Ended
+from bt_runtime.skills.activity import Activity, Ended, News, Stops
 from bt_runtime.types import Observation
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def permitted(context: Context, entry: Entry | None, sentence: str, start: Calla
     return _begun(context, entry, start)
 
 
-class Refused:
+class Refused(Stops):
     """What was not begun has failed."""
 
     wakes = True
@@ -57,7 +57,7 @@ class Refused:
         pass
 
 
-class Asked:
+class Asked(Stops):
     """A person is asked; then it is the skill's own activity."""
 
     def __init__(
@@ -68,7 +68,7 @@ class Asked:
         self.inner: Activity | None = None
         self.wakes = False  # not everybody who is asked can
 
-    def poll(self) -> Ended | None:
+    def poll(self) -> Ended | News | None:
         if self.inner is None:
             answer = self.question.poll()
             if answer is None:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from py_trees.common import Status
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
+from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, Node
 from bt_runtime.tree.nodes.parent import Decorator
 
 
-class _Counted(Decorator):
+class _Rounds(Decorator):
+    def next_round(self) -> None:
+        """At once; or when the child does something, if it only says what it said before until then."""
+        due = self.children[0].idle_until if isinstance(self.children[0], Node) else -math.inf
+        if due == -math.inf:
+            self.context.again(self)
+        else:
+            self.context.wake_at(due)
+
+
+class _Counted(_Rounds):
     """`again` is the child's result that asks for another round, until `times` rounds gave it."""
 
     again: Status
@@ -36,7 +47,7 @@ class _Counted(Decorator):
         self.count += 1
         if 0 <= self.times <= self.count:
             return status
-        self.context.again()
+        self.next_round()
         return RUNNING
 
 
@@ -48,17 +59,17 @@ class Repeat(_Counted):
     again = SUCCESS
 
 
-class UntilFailure(Decorator):
+class UntilFailure(_Rounds):
     def conclude(self, status: Status) -> Any:
         if status is FAILURE:
             return SUCCESS
         if status is SUCCESS:
-            self.context.again()
+            self.next_round()
             return RUNNING
         return status
 
 
-class ForEach(Decorator):
+class ForEach(_Rounds):
     items: tuple[Any, ...] = ()
     at = 0
     passed = False  # has any item of this round succeeded (rather than been skipped)
@@ -79,5 +90,5 @@ class ForEach(Decorator):
         self.passed = self.passed or status is SUCCESS
         if self.at >= len(self.items):
             return SUCCESS if self.passed else INVALID
-        self.context.again()
+        self.next_round()
         return RUNNING

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from py_trees.common import Status
 
-from bt_runtime.events import SkillEnded, WorldActed
+from bt_runtime.events import Feedback, SkillEnded, WorldActed
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import ports
 from bt_runtime.language.manifest import Entry
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.project.importing import resolve
-from bt_runtime.skills.activity import Activity, Ended, InThread, begin, ended
-from bt_runtime.tree.node import FAILURE, POLL, RUNNING, Node
-from bt_runtime.tree.nodes.permit import permitted
+from bt_runtime.skills.activity import Activity, Ended, InThread, News, OfSkill, Stops, begin, ended
+from bt_runtime.skills.resources import Hold
+from bt_runtime.tree.node import FAILURE, POLL, RUNNING, SUCCESS, Node
+from bt_runtime.tree.nodes.permit import limited, permitted
 from bt_runtime.types import Instant
 
 if TYPE_CHECKING:
@@ -27,15 +28,29 @@ if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
 
 
+_PLAIN = (str, int, float, bool, type(None))
+
+
 class SkillNode(Node):
     activity: Activity | None = None
     last: Ended | None = None  # how its last start ended
     target: Any = None
+    hold: Hold | None = None  # on what it uses, while it runs
+    lingering: Hold | None = None  # of the start before, as long as that may not have stopped
+    constant: dict[str, Any] | None = None  # the parameters, when all of them are literals
+    quick: OfSkill | None = None  # the target's activity, used again by each start
+    plain = False  # the same start each time, with nothing to write, to follow or to wait for
+    followed: dict[str, Any] | None = None  # what the inputs that it follows were
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
         self.entry: Entry = spec.kind.data["entry"]
         self.sentence = ""  # as it was said at the last start
+        self.taken = [f for f in spec.kind.fields if not f.writes and f.name in spec.values]
+        self.written = [f for f in spec.kind.fields if f.writes and f.name in spec.values]
+        dynamic = {f.name for f in self.taken if hasattr(spec.values[f.name], "evaluate")}
+        self.fixed = not dynamic
+        self.follows = [f for f in self.taken if f.name in dynamic and f.name in self.entry.follow]
 
     def setup(self, **kwargs: Any) -> None:
         """Finds the implementation, so that a missing one is known before the first tick."""
@@ -63,51 +78,161 @@ class SkillNode(Node):
             self.target = python() if isinstance(python, type) else python
         return self.target
 
+    def step(self) -> Status:
+        """What needs no look around (see `plain`) is started and polled by itself, most often in one go."""
+        quick, context = self.quick, self.context
+        if not self.plain or quick is None or context.wrapped or self.status is RUNNING:
+            return super().step()
+        self.activity = quick
+        self.feedback_message = self.sentence
+        target: Any = quick.target
+        try:
+            target.start(**(self.constant or {}))
+            status = target.poll()
+            if status is SUCCESS or status is FAILURE:
+                self.activity = None
+                if said := getattr(target, "feedback", ""):
+                    self.feedback_message = said
+            else:
+                status = self.runs(quick, status)
+        except Exception as error:
+            status = self.crashed(error)
+            self.terminate(status)
+        except BaseException:
+            self.status = RUNNING  # the halt of the broken tick is to reach it
+            raise
+        return self.leave(status)
+
+    def runs(self, quick: OfSkill, status: Any) -> Status:
+        quick.feedback, quick.value = "", None
+        news = quick.told(status)
+        if isinstance(news, News):
+            self.told(news)
+        self.context.wake_at(self.context.clock.now() + POLL)
+        return RUNNING
+
+    # One start -------------------------------------------------------------------------------
+
     def initialise(self) -> None:
-        taken = [f for f in self.spec.kind.fields if not f.writes and f.name in self.spec.values]
-        params = {f.name: self.value(f.name) for f in taken}
-        for field in taken:
+        self.activity = None
+        if self.lingering is not None or self.entry.uses:
+            return  # it may have to wait
+        self.begin()
+
+    def begin(self) -> None:
+        params = self.params()
+        self.feedback_message = self.sentence
+        if self.quick is not None and not self.context.wrapped:
+            self.quick.start(params)
+            self.activity = self.quick
+            return
+        target, context = self.find(), self.context
+        if hasattr(target, "act") and target is context.services.acted_in(self.entry.impl):
+            self.activity = act(target, self.sentence, context, self.entry)
+            return
+        start = partial(begin, target, params, context.wake, context.loop)
+        activity = self.activity = started(context, start, self.sentence, target, self.entry, params)
+        if type(activity) is OfSkill and not limited(self.entry):
+            self.quick = activity
+            looks = self.written or self.follows or self.entry.uses or activity.lingers
+            self.plain = self.constant is not None and not looks
+
+    def params(self) -> dict[str, Any]:
+        if self.constant is not None:
+            return self.constant
+        params = {f.name: self.value(f.name) for f in self.taken}
+        for field in self.taken:
             ports.check_range(field, params[field.name])
         self.sentence = Sentence(self.entry.sentence).say(params)
-        self.feedback_message = self.sentence
-        target = self.find()
-        self.activity = None
-        if hasattr(target, "act") and target is self.context.services.acted_in(self.entry.impl):
-            self.activity = act(target, self.sentence, self.context, self.entry)
-        else:
-            start = partial(begin, target, params, self.context.wake)
-            self.activity = started(self.context, start, self.sentence, target, self.entry, params)
+        self.followed = {f.name: params[f.name] for f in self.follows}
+        if self.fixed and all(isinstance(value, _PLAIN) for value in params.values()):
+            self.constant = params
+        return params
+
+    def may_begin(self) -> bool:
+        """Is what it uses free, and has its own last start stopped?"""
+        names: tuple[Any, ...] = (*self.entry.uses, *(self.lingering.names if self.lingering else ()))
+        blocker = self.context.resources.blocker(names)
+        if blocker is not None:
+            self.feedback_message = f"waits until this is over: {blocker.sentence}"
+            self.context.wake_at(self.context.clock.now() + POLL)
+            return False
+        self.lingering = None
+        self.begin()
+        if self.entry.uses:
+            self.hold = self.context.resources.take(self.entry.uses, self.sentence)
+        return True
 
     def update(self) -> Status:
-        assert self.activity is not None
-        done = self.activity.poll()
-        if done is None:
-            if not self.activity.wakes:
+        activity = self.activity
+        if activity is None:
+            if not self.may_begin():
+                return RUNNING
+            activity = self.activity
+            assert activity is not None
+        if self.follows and self.status is RUNNING:
+            self.look(activity)
+        done = activity.poll()
+        if done is None or isinstance(done, News):
+            if done is not None:
+                self.told(done)
+            if not activity.wakes:
                 self.context.wake_at(self.context.clock.now() + POLL)
             return RUNNING
         self.activity, self.last = None, done
         if done.feedback:
             self.feedback_message = done.feedback
-        self.keep(done)
+        if self.written:
+            self.keep(done.value, done.status is FAILURE)
         return done.status
 
-    def keep(self, done: Ended) -> None:
+    def look(self, activity: Any) -> None:
+        """Tells a running skill what its inputs are now, those that it follows."""
+        values = {f.name: self.value(f.name) for f in self.follows}
+        if values != self.followed:
+            for field in self.follows:
+                ports.check_range(field, values[field.name])
+            self.followed = values
+            activity.follow(values)
+
+    def told(self, news: News) -> None:
+        if news.feedback and news.feedback != self.feedback_message:
+            self.feedback_message = news.feedback
+            if self.context.changes is not None:
+                self.context.said[self] = news.feedback
+            self.context.emit(Feedback(self.path, news.feedback))
+        if self.written:
+            self.keep(news.value, False)
+
+    def keep(self, value: Any, failed: bool) -> None:
         """Writes the outputs that the tree asked for: a mapping by name, a single value as it is, None not at all."""
-        outputs = [f.name for f in self.spec.kind.fields if f.writes and f.name in self.spec.values]
-        if done.status is FAILURE or done.value is None or not outputs:
+        if value is None or (failed and not isinstance(value, Mapping)):
             return
-        values = done.value if isinstance(done.value, dict) else {outputs[0]: done.value}
-        for name in outputs:
-            if name in values:
-                self.scope[self.spec.values[name].text.strip()] = values[name]
+        names = self.spec.values
+        values = value if isinstance(value, Mapping) else {self.written[0].name: value}
+        found = [f for f in self.written if f.name in values]
+        for field in found:
+            ports.check(field, values[field.name])
+        self.scope.write({names[f.name].text.strip(): values[f.name] for f in found})
 
     def terminate(self, new_status: Status) -> None:
+        hold, self.hold = self.hold, None
         activity, self.activity = self.activity, None
-        if activity is not None:
-            activity.cancel(self.context.halting.reason)
+        if activity is None:
+            if hold is not None:
+                self.context.resources.leave(hold)
+            return
+        slow = activity.lingers or (hold is not None and activity.in_thread)  # may it go on for a while
+        if slow:  # on record first: whatever cancelling breaks, its things are not free
+            self.lingering = hold or Hold((self,), self.sentence)
+            self.context.resources.stopping(self.lingering, activity)
+            self.quick = None
+        elif hold is not None:
+            self.context.resources.leave(hold)
+        activity.cancel(self.context.halting.reason)
 
 
-class Done:
+class Done(Stops):
     """An action that is done by the time it was asked for."""
 
     wakes = True
@@ -141,10 +266,13 @@ class Told:
         self.inner, self.sentence, self.context = inner, sentence, context
         self.wakes = inner.wakes
 
-    def poll(self) -> Ended | None:
+    def __getattr__(self, name: str) -> Any:
+        return getattr(vars(self)["inner"], name)
+
+    def poll(self) -> Ended | News | None:
         done = self.inner.poll()
         self.wakes = self.inner.wakes  # once a person has said yes it is the skill's own
-        if done is not None:
+        if isinstance(done, Ended):
             self.context.emit(SkillEnded(self.sentence, done.status, done.value, done.feedback))
         return done
 

@@ -74,16 +74,16 @@ class Subtree(Decorator):
                 self.seed(name, port)
             elif name in given:
                 inner[name] = computed(given[name], self.within)
-            elif not port.required and name not in inner.values:
+            elif not port.required and name not in inner.entries:
                 inner[name] = port.default
 
     def seed(self, name: str, port: Json) -> None:
         """A shared entry that nobody has written yet takes the port's default; a value that is there must fit."""
         assert self.inner is not None
         home, at = self.inner.home(name, writing=name in self.tree.outputs)
-        if at in home.values:
+        if at in home.entries:
             if name in self.tree.inputs:
-                ports.check(port, home.values[at])
+                ports.check(port, home.entries[at])
         elif not port.required and name in self.tree.outputs:
             home[at] = port.default
 

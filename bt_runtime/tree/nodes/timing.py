@@ -56,6 +56,10 @@ class Rate(Decorator):
             self.due, self.last = now + 1.0 / self.value("hz"), RUNNING
         return self.children[0]
 
+    @property
+    def idle_until(self) -> float:
+        return self.due if self.active is None else -math.inf
+
     def conclude(self, status: Status) -> Any:
         self.last = status
         return status

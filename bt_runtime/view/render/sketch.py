@@ -69,6 +69,9 @@ def _drawn(spec: NodeSpec, place: str) -> tuple[Sketch, NodeSpec]:
     notes: list[str] = []
     while spec.kind.transparent:
         notes += [f"{name} {spec.values[name].text}" for name in ("when", "unless") if name in spec.values]
+        notes += [
+            f"{name} {asked.kind.name} {words(asked)}".strip() for name in sorted(spec.asks) if (asked := spec.at(name))
+        ]
         notes += [f"{name} sets {', '.join(value)}" for name, value in spec.values.items() if name.startswith("on_")]
         spec = spec.children[0]
     detail = [words(spec), *(f"[{note}]" for note in notes)]

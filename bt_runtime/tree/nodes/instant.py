@@ -1,0 +1,80 @@
+"""A node for skills that answer when they are called: conditions, and what takes no time. Called in the tick."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from py_trees.common import Status
+
+from bt_runtime.events import SkillEnded
+from bt_runtime.skills.activity import ended
+from bt_runtime.skills.skill import refuse_slow
+from bt_runtime.tree.node import FAILURE, SUCCESS
+from bt_runtime.tree.nodes.permit import limited
+from bt_runtime.tree.nodes.skill import SkillNode
+
+
+class InstantNode(SkillNode):
+    call: Callable[..., Any] | None = None
+    scripted = False  # a test's stand-in may take its time
+
+    def step(self) -> Status:
+        try:
+            call = self.call or self.ready()
+            if self.scripted:
+                return super().step()
+            constant = self.constant
+            value = call(**(self.params() if constant is None else constant))
+            if value is True and not self.written:
+                status = SUCCESS
+            elif value is False:
+                status = FAILURE
+            else:
+                status = self.judged(value)
+        except Exception as error:
+            status = self.crash(error)
+        context = self.context
+        if status is not self.status:
+            self.status = status
+            if context.changes is not None:
+                context.changes.append((self, status))
+        if context.visits is not None:
+            context.visits.append(self)
+        return status
+
+    def ready(self) -> Callable[..., Any]:
+        target = self.find()
+        self.scripted = hasattr(target, "poll") or limited(self.entry)
+        if not self.scripted:
+            refuse_slow(target, self.spec.kind.name)
+            self.params()
+            self.feedback_message = self.sentence
+            wrap = self.context.wrap_instant
+            target = wrap(target) if wrap is not None else target
+            if not self.entry.test and self.context.stream.wanted(SkillEnded):
+                target = self.telling(target)
+        self.call = target
+        return self.call
+
+    def telling(self, inner: Callable[..., Any]) -> Callable[..., Any]:
+        def call(**params: Any) -> Any:
+            value = inner(**params)
+            done = ended(value)
+            self.context.emit(SkillEnded(self.sentence, done.status, done.value, done.feedback))
+            return value
+
+        return call
+
+    def judged(self, value: Any) -> Status:
+        if self.entry.test and not isinstance(value, Status):
+            if value is None:
+                raise TypeError("a condition answers true or false, and this one has returned nothing")
+            if not self.written:
+                return SUCCESS if value else FAILURE
+        done = ended(value)
+        if done.feedback:
+            self.feedback_message = done.feedback
+        if self.written:
+            self.keep(done.value, done.status is FAILURE)
+        return done.status
