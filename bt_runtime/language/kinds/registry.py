@@ -7,5 +7,6 @@ from bt_runtime.language.kinds.control import CONTROL
 from bt_runtime.language.kinds.decorators import DECORATORS
 from bt_runtime.language.kinds.kind import Registry
 from bt_runtime.language.kinds.leaves import LEAVES
+from bt_runtime.language.kinds.navigation import NAVIGATION
 
-BUILT_IN = Registry((*CONTROL, *DECORATORS, *LEAVES, *AGENTS))
+BUILT_IN = Registry((*CONTROL, *NAVIGATION, *DECORATORS, *LEAVES, *AGENTS))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
 
 
-class _Branches(Chooser, composites.Composite):
+class Branches(Chooser, composites.Composite):
     """Children stand at named places; at most one is active."""
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
@@ -33,7 +33,7 @@ class _Branches(Chooser, composites.Composite):
         del self.places[index]
 
 
-class If(_Branches):
+class If(Branches):
     taken = ""  # the place of the branch that this round has taken
 
     def choose(self) -> Any:
@@ -42,17 +42,17 @@ class If(_Branches):
         return self.branch(self.taken) or FAILURE
 
 
-class While(_Branches):
+class While(Branches):
     def choose(self) -> Any:
         return self.branch("do" if self.value("check") else "else") or FAILURE
 
 
-class Switch(_Branches):
+class Switch(Branches):
     def choose(self) -> Any:
         return self.branch(f"cases:{_text(self.value('on'))}") or self.branch("default") or FAILURE
 
 
-class Try(_Branches):
+class Try(Branches):
     catching = False
     crashes_before = 0
 
