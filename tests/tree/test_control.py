@@ -122,14 +122,15 @@ def test_parallel_ticks_each_child_until_it_has_finished(make):
 @pytest.mark.parametrize(
     ("success", "failure", "results", "expected", "cancelled"),
     [
-        (1, 1, (SUCCESS, FAILURE, RUNNING), SUCCESS, 1),  # success before failure
+        (1, 1, (RUNNING, SUCCESS, FAILURE), SUCCESS, 1),  # the first one decides
         (2, 2, (SUCCESS, FAILURE, RUNNING), RUNNING, 0),
-        (3, 3, (SUCCESS, FAILURE, RUNNING), FAILURE, 1),  # three can no longer succeed
+        (3, 3, (RUNNING, SUCCESS, FAILURE), FAILURE, 1),  # three can no longer succeed
         (-1, 1, (SUCCESS, SUCCESS, SUCCESS), SUCCESS, 0),
-        (-2, 2, (SUCCESS, SUCCESS, RUNNING), SUCCESS, 1),  # all but one
-        (-1, -1, (FAILURE, SUCCESS, RUNNING), FAILURE, 1),
+        (-2, 2, (SUCCESS, RUNNING, SUCCESS), SUCCESS, 1),  # all but one
+        (-1, -1, (RUNNING, FAILURE, SUCCESS), FAILURE, 1),
         (1, -1, (FAILURE, FAILURE, RUNNING), RUNNING, 0),
-        (1, -2, (FAILURE, FAILURE, RUNNING), FAILURE, 1),
+        (1, -2, (RUNNING, FAILURE, FAILURE), FAILURE, 1),
+        (1, 1, (SUCCESS, RUNNING, RUNNING), SUCCESS, 0),
         (0, 1, (RUNNING, RUNNING, RUNNING), SUCCESS, 3),
     ],
 )
@@ -164,6 +165,43 @@ def test_skipped_children_do_not_count_in_a_parallel(make):
     assert make(body, a=SUCCESS, b=SUCCESS, c=SUCCESS).tick() is SUCCESS  # two of one: all that take part
     body = "parallel: [a: {when: 1 > 2}, b: {when: 1 > 2}]"
     assert make(body, a=SUCCESS, b=SUCCESS).tick() is INVALID
+
+
+@rule("parallel", 5)
+def test_children_after_the_one_that_decided_a_parallel_are_neither_started_nor_ticked(make):
+    t = make("parallel: [a: {}, b: {}]", a=FAILURE, b=RUNNING)
+    assert t.tick() is FAILURE
+    assert (t.skills["b"].started, t.skills["b"].cancels) == (0, 0)
+    t = make("parallel:\n  success: 1\n  children: [a: {}, b: {}]", a=after(1), b=RUNNING)
+    assert t.tick(2) is SUCCESS
+    assert (t.visits["/t/1"], t.skills["b"].cancels) == (1, 1)
+    t = make("parallel:\n  success: 1\n  children: [a: {}, b: {}]", a=FAILURE, b=SUCCESS)
+    assert t.tick() is FAILURE  # the first one decides, as in BehaviorTree.CPP
+
+
+@rule("parallel", 6)
+def test_a_skipped_child_of_a_parallel_is_asked_again_while_another_one_runs(make):
+    body = "parallel: [a: {}, b: {when: x > 0}]"
+    header = "blackboard: {x: {type: number, default: 0}}"
+    t = make(body, header=header, a=after(3), b=after(1))
+    assert t.tick(2) is RUNNING
+    assert t.skills["b"].started == 0
+    t.board["x"] = 1
+    assert t.tick() is RUNNING
+    assert t.skills["b"].started == 1
+    assert t.tick() is SUCCESS
+    t = make(body, header=header, a=after(1), b=SUCCESS)
+    assert t.tick(2) is SUCCESS  # nobody runs any more: who is skipped now takes no part
+
+
+@rule("parallel", 7)
+@pytest.mark.parametrize(("success", "expected"), [(-1, FAILURE), (-2, SUCCESS), (1, SUCCESS)])
+def test_a_parallel_that_waits_for_all_halts_nobody(make, success, expected):
+    body = f"parallel:\n  wait_all: true\n  success: {success}\n  children: [a: {{}}, b: {{}}, c: {{}}]"
+    t = make(body, a=FAILURE, b=SUCCESS, c=after(2))
+    assert [t.tick(), t.tick(), t.tick()] == [RUNNING, RUNNING, expected]
+    assert t.skills["c"].cancels == 0
+    assert (t.visits["/t/0"], t.visits["/t/2"]) == (1, 3)
 
 
 @rule("if", 1)

@@ -1,7 +1,8 @@
 """Programs written for py_trees 2.6 run on our trees, with the results that py_trees' own nodes would give.
 
 Where the rules coincide, pairs of trees, stock and ours, are compared tick by tick. They do not coincide here:
-- a stock Parallel looks at failures first, so with SuccessOnOne a failure beside a success fails; ours succeeds;
+- a stock Parallel ticks all children before it looks at any result, and then at failures first; ours counts in their
+  order, and does not tick those after the one that decided (here a stock one that stops there stands for it);
 - an unsynchronised stock Parallel ticks children again that have finished; ours never does;
 - visitors see a stock node at the moment it was ticked, ours when the tick is done: a node that was halted in the same
   tick shows INVALID rather than RUNNING;
@@ -44,6 +45,26 @@ class StockLeaf(py_trees.behaviour.Behaviour):
     def terminate(self, new_status: Status) -> None:
         if new_status is INVALID and self.status is RUNNING:
             self.log.append(("cancel", self.number))
+
+
+class StopsThere(py_trees.composites.Parallel):
+    """A stock Parallel of all, but that children after one that has failed are not ticked."""
+
+    def tick(self):
+        if self.status is not RUNNING:
+            for child in self.children:
+                child.stop(INVALID)
+        for child in self.children:
+            if child.status is not SUCCESS:
+                yield from child.tick()
+            if child.status is FAILURE:
+                break
+        statuses = {child.status for child in self.children}
+        status = FAILURE if FAILURE in statuses else SUCCESS if statuses == {SUCCESS} else RUNNING
+        if status is not RUNNING:
+            self.stop(status)
+        self.status = status
+        yield self
 
 
 class Pair:
@@ -107,7 +128,7 @@ class Pair:
             "fallback": lambda: c.Selector(name, True, nodes),
             "reactive_sequence": lambda: c.Sequence(name, False, nodes),
             "reactive_fallback": lambda: c.Selector(name, False, nodes),
-            "parallel": lambda: c.Parallel(name, py_trees.common.ParallelPolicy.SuccessOnAll(True), nodes),
+            "parallel": lambda: StopsThere(name, py_trees.common.ParallelPolicy.SuccessOnAll(True), nodes),
         }[kind]()
         return stock, f"{{{kind}: {{name: {name}, children: [{', '.join(texts)}]}}}}"
 

@@ -86,14 +86,19 @@ PARALLEL = Kind(
         Field("failure", "integer", "How many failures make it fail; -1 means all.", default=1),
         Field("order", "word", "`together`: all at once; `in_turn`: each in order to its end.", default="together",
               choices=("together", "in_turn")),
+        Field("wait_all", "boolean", "With `together`: does every child run to its end.", default=False),
     ),
     (
         "`together`: every tick ticks each child that has not finished; a finished child waits for the others.",
-        "It succeeds as soon as `success` children have succeeded, else fails as soon as `failure` have failed "
+        "It succeeds as soon as `success` children have succeeded, and fails as soon as `failure` have failed "
         "or `success` can no longer be reached; children still running are then halted.",
         "`in_turn`: every child runs to its end, in order, whatever the others return; "
         "the thresholds are read at the end.",
         "Skipped children do not count; when all were skipped the parallel itself is skipped.",
+        "The children are counted in their order: those after the one that decided are neither ticked nor started.",
+        "`together`: a skipped child is asked again at every tick, for as long as another one is running.",
+        "With `wait_all` the thresholds are read when every child has ended: it succeeds when `success` have "
+        "succeeded, else fails.",
     ),
     "parallel:\n  success: 1\n  children:\n    - wait: 1\n    - check: battery > 0.2\n",
     bare="children", impl=f"{_NODES}.parallel:Parallel", emit=True, counts=("success", "failure"),
