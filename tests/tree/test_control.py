@@ -333,6 +333,103 @@ def test_a_fault_that_was_made_good_inside_is_no_exception(make):
     assert t.skills["d"].started == 0
 
 
+@rule("try", 4)
+@pytest.mark.parametrize("result", [SUCCESS, FAILURE])
+def test_finally_runs_after_the_deed_and_its_own_result_does_not_count(make, result):
+    t = make("try: {do: {a: {}}, finally: {z: {}}}", a=result, z=after(1, FAILURE))
+    assert [t.tick(), t.tick()] == [RUNNING, result]
+    assert (t.skills["a"].started, t.skills["z"].started) == (1, 1)
+    assert t.tick() is RUNNING  # a new start begins with the deed
+    assert t.skills["a"].started == 2
+
+
+@rule("try", 2, 4)
+def test_finally_runs_after_the_catch(make):
+    t = make("try: {do: {a: {}}, catch: {b: {}}, finally: {z: {}}}", a=FAILURE, b=after(1), z=SUCCESS)
+    assert t.tick() is RUNNING
+    assert t.skills["z"].started == 0
+    assert t.tick() is SUCCESS
+    assert t.skills["z"].started == 1
+
+
+@rule("try", 5)
+def test_finally_has_one_tick_within_a_halt(make):
+    t = make("try: {do: {a: {}}, catch: {b: {}}, finally: {z: {}}}", a=RUNNING, b=SUCCESS, z=[SUCCESS, RUNNING])
+    for times in (1, 2):
+        t.tick()
+        t.run.halt("enough")
+        assert [t.skills[s].started for s in "abz"] == [times, 0, times]
+        assert t.run.root.status is INVALID
+    assert t.skills["z"].cancels == 1  # the second one did not end in its tick
+
+
+@rule("try", 5)
+def test_a_finally_that_is_running_is_halted_and_not_started_again(make):
+    t = make("try: {do: {a: {}}, finally: {z: {}}}", a=SUCCESS, z=RUNNING)
+    t.tick()
+    t.run.halt("enough")
+    assert (t.skills["z"].started, t.skills["z"].cancels) == (1, 1)
+
+
+@rule("try", 6)
+def test_on_any_catches_a_halt_before_finally(make):
+    body = (
+        "try: {on: any, do: {a: {}}, catch: {sequence: [b: {}, set: {why: \"{error['message']}\"}]}, finally: {z: {}}}"
+    )
+    t = make(body, a=RUNNING, b=SUCCESS, z=SUCCESS)
+    t.tick()
+    t.run.halt("enough")
+    assert [t.skills[s].started for s in "abz"] == [1, 1, 1]
+    assert t.board["why"] == "halted: enough"
+    t = make(body, a=FAILURE, b=RUNNING, z=SUCCESS)
+    t.tick()
+    t.run.halt("enough")  # it is catching already
+    assert [t.skills[s].started for s in "abz"] == [1, 1, 1]
+
+
+@rule("try", 6)
+def test_what_breaks_within_a_halt_does_not_keep_the_rest_from_it(make):
+    t = make("try: {do: {a: {}}, catch: {b: {}}, on: any, finally: {z: {}}}", a=RUNNING, b=OSError("x"), z=SUCCESS)
+    t.tick()
+    t.run.halt("enough")
+    assert t.skills["z"].started == 1
+
+
+@rule("try", 7)
+def test_a_skipped_deed_makes_a_try_skipped(make):
+    t = make("try: {do: {a: {when: 1 > 2}}, catch: {b: {}}, finally: {z: {}}}", a=SUCCESS, b=SUCCESS, z=SUCCESS)
+    assert t.tick() is INVALID
+    assert t.skills["z"].started == 0
+
+
+@rule("sequence", 5)
+@rule("fallback", 5)
+@pytest.mark.parametrize(("kind", "onward", "ends"), [("sequence", SUCCESS, FAILURE), ("fallback", FAILURE, SUCCESS)])
+def test_with_yield_the_next_child_is_started_at_the_next_tick(make, kind, onward, ends):
+    t = make(f"{kind}: {{yield: true, children: [a: {{}}, b: {{}}, c: {{}}]}}", a=onward, b=after(1, onward), c=onward)
+    seen = []
+    for _ in range(8):
+        status = t.tick()
+        seen.append((status, [n.status for n in t.run.root.children]))
+        assert (t.ticks[-1].due < t.clock.now()) is (status is RUNNING and RUNNING not in seen[-1][1])
+    one_round = [
+        (RUNNING, [onward, INVALID, INVALID]),
+        (RUNNING, [onward, RUNNING, INVALID]),
+        (RUNNING, [onward, onward, INVALID]),
+        (onward, [onward, onward, onward]),
+    ]
+    assert seen == one_round * 2
+    assert make(f"{kind}: {{yield: true, children: [a: {{}}, b: {{}}]}}", a=ends, b=ends).tick() is ends
+
+
+def test_a_halt_between_two_children_begins_again_at_the_first(make):
+    t = make("sequence: {yield: true, children: [a: {}, b: {}]}", a=SUCCESS, b=SUCCESS)
+    t.tick()
+    t.run.halt("enough")
+    assert t.tick(2) is SUCCESS
+    assert (t.skills["a"].started, t.skills["b"].started) == (2, 1)
+
+
 def test_children_are_halted_before_parents_and_left_before_right(make):
     t = make(
         "parallel: [{sequence: {name: left, children: [a: {}]}}, {parallel: {name: right, children: [b: {}, c: {}]}}]",

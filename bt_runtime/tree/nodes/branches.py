@@ -8,7 +8,7 @@ from py_trees import composites
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.tree.node import FAILURE, RUNNING, path_of
+from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, halt, path_of
 from bt_runtime.tree.nodes.parent import Chooser
 
 if TYPE_CHECKING:
@@ -53,24 +53,51 @@ class Switch(Branches):
 
 
 class Try(Branches):
-    catching = False
+    """Goes from `do` to `catch` if need be, and from there to `finally`."""
+
+    at = "do"
+    result: Status = INVALID  # while `finally` runs: what comes after it
     crashes_before = 0
 
     def choose(self) -> Any:
         if self.status is not RUNNING:
-            self.catching = False
+            self.at = "do"
             self.crashes_before = self.context.crash_count
-        return self.branch("catch" if self.catching else "do")
+        return self.branch(self.at)
 
     def conclude(self, status: Status) -> Any:
-        if self.catching or status is not FAILURE:
+        if status is RUNNING:
             return status
-        fault = self.fault()
-        if self.spec.values["on"] == "exception" and not fault["exception"]:
-            return FAILURE
+        if self.at == "finally":
+            return self.result
+        if self.at == "do" and status is FAILURE and "catch" in self.places:
+            fault = self.fault()
+            if fault["exception"] or self.spec.values["on"] != "exception":
+                return self.turn_to("catch", fault)
+        if "finally" in self.places and not (self.at == "do" and status is INVALID):
+            self.at, self.result = "finally", status
+            return self.branch("finally")
+        return status
+
+    def turn_to(self, place: str, fault: dict[str, Any]) -> Any:
         self.scope[self.spec.values["as"]] = fault
-        self.catching = True
-        return self.branch("catch")
+        self.at = place
+        return self.branch(place)
+
+    def terminate(self, new_status: Status) -> None:
+        """Halted: what is below has stopped already; what is to be done in this case has this one tick."""
+        super().terminate(new_status)
+        why = self.context.halting
+        todo: list[Any] = []
+        if self.at == "do" and self.spec.values["on"] == "any" and "catch" in self.places:
+            message = f"halted: {why.reason}"
+            todo.append(self.turn_to("catch", {"path": path_of(self), "message": message, "exception": False}))
+        if self.at != "finally" and "finally" in self.places:
+            todo.append(self.branch("finally"))
+        for child in todo:
+            child.step()
+            if child.status is RUNNING:
+                halt(child, self.context, why)
 
     def fault(self) -> dict[str, Any]:
         """Which node failed, and what it said: the first one that broke, else the last of those that failed.
