@@ -50,6 +50,7 @@ class Context:
         self.halting_in = 0  # … and in which thread
         self.requests: deque[Any] = deque()  # changes of shape, applied between ticks
         self.ticking = False
+        self.foreign = False  # is any node none of ours
         self.due = math.inf  # the earliest time at which a node wants a tick
         self.deadline = math.inf  # … at which one must have it, whatever the rate
 
