@@ -85,11 +85,17 @@ LEAVES = (
         (
             Field("class", "text", "module:Class, or path.py:Class inside the project.", required=True),
             Field("args", "object", "Keyword arguments for the class.", default={}),
+            Field("give", "inputs", "Keys of py_trees' blackboard, and what is written there before each tick."),
+            Field("take", "assignments", "Entries, and the keys of py_trees' blackboard read after each tick."),
             Field("children", "nodes", "Children, when it is a composite (one for a decorator)."),
         ),
         (
             "The behaviour is ticked, halted, set up and shut down as py_trees does it.",
             "Its children may be any nodes, ours or others.",
+            "An argument that is an enum or a policy is given by its name (`ON_COMPLETION`), one that is a class "
+            "by a mapping of its arguments, a callable as module:Name, and anything at all as {py: module:Name}.",
+            "py_trees' blackboard is one for the whole process: `give` writes to it before each tick, `take` reads "
+            "from it after each tick what is there and has changed.",
         ),
         "py:\n  class: py_trees.behaviours:Success\n", bare="class", impl=f"{_IMPL}.foreign:foreign", waits=True,
         foreign=True,
