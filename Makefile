@@ -113,26 +113,10 @@ results: setup
 		--out $(RESULTS) --page $(if $(CHECK)$(TRIAL),$(RESULTS)/results.md,docs/results.md) \
 		$(if $(CHECK),--check docs/results/summary.json)
 
-# AutoPlan's figure with one model: rules that no training has seen, an empty plan, and what its rewritings reach. What is
-# there is gone on with. `make autoplan BATCHES=4 TASKS=10` for a trial; the page is written when all is measured.
-KIND ?= clean
-BATCHES ?= 2 4 8
-SEEDS ?= 0 1 2 3 4
-TASKS ?= 50
-STEPS ?= 20
-ITERATIONS ?= 3
-VALIDATION ?= 8
-PLANS := build/autoplan-$(KIND)
-OPTIMISE = $(PY) -m bt_runtime.cli optimise house --kind $(KIND) --option hint=yes --feedback detailed --steps $(STEPS) \
-	--iterations $(ITERATIONS) --patience $(ITERATIONS) --validation $(VALIDATION) --test $(TASKS) --jobs 8 --model $(or $(MODEL),starter)
+# AutoPlan's figure with one model; KIND=, BATCHES=, SEEDS=, TASKS=, STEPS=, ITERATIONS=, VALIDATION=, MODEL= and PAGE= are
+# heard. `make autoplan BATCHES=4 TASKS=10` for a trial.
 autoplan: setup
-	set -e; for seed in $(SEEDS); do \
-		for batch in $(BATCHES); do \
-			$(OPTIMISE) --rules "eval $$seed" --seed $$seed --batch $$batch --out $(PLANS)/batch-$$batch-rules-$$seed; \
-		done; \
-		$(OPTIMISE) --rules "eval $$seed" --seed $$seed --batch 4 --no-flaw --no-revision --out $(PLANS)/summary-rules-$$seed; \
-	done
-	$(PY) -m bt_runtime.cli optimise curve $(PLANS)/* --page $(or $(PAGE),docs/autoplan-results.md)
+	recipes/autoplan/measure.sh $(PY)
 
 # torch is no part of what make test installs: its usual build brings gigabytes of CUDA. On a machine where pip's choice
 # is not yours, install the build you want into .venv first; what is there is taken.
@@ -146,14 +130,9 @@ $(TORCH_THERE): $(TEST_STAMP)
 train-test: $(TORCH_THERE)
 	$(PY) -m pytest tests/distill tests/recipes tests/cli/test_distill.py
 
-# The weights that come with the package were made like this; see bt_runtime/llm/starter/README.md
-MINUTES ?= 240
-PROCESSES ?= $(shell nproc 2>/dev/null || echo 1)
+# MINUTES= of training, PROCESSES= that share it
 starter: $(TORCH_THERE)
-	$(PY) -m recipes.starter drills:1800 house:6000 textcraft:6600 guided:640 --seed 3 --out build/lessons
-	$(PY) -m bt_runtime.cli distill --from build/lessons --minutes $(MINUTES) \
-		--processes $(PROCESSES) --batch 8192 --rate 0.0015 --fall 0.9 --echo 0.12 --seed 3 --quantise f16 \
-		--out build/starter.gguf
+	recipes/starter/make.sh $(PY)
 
 # longer than make test has time for
 soak: setup

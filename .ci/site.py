@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(?:recipes|trees|skills|envs|memory|plans|schemas|tests)[^)]*\)")
+_OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(?:recipes|trees|skills|envs|memory|guides|schemas|tests)[^)]*\)")
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:

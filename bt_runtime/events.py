@@ -53,8 +53,28 @@ class Slow(NamedTuple):
     stack: str  # where it stood
 
 
+class Placed(NamedTuple):
+    """A node as it is told of: where it stands, and what it says of itself."""
+
+    number: int  # for as long as it is in the tree; those that came earlier have lower ones
+    parent: int  # the number of the node above; -1: none
+    segment: str  # its part of the path; `.` behind a guard
+    kind: str
+    family: str
+    name: str  # as a person named it, "" when that is only its kind
+    gist: str  # a few words
+
+
+class Reshaped(NamedTuple):
+    """What has become of the nodes of a tree: parents come first."""
+
+    add: Sequence[Placed]
+    gone: Sequence[int]
+    order: Mapping[int, Sequence[int]]  # parent → children, where that is not what it was
+
+
 class Tick(NamedTuple):
-    """What one tick did, or a halt between two; changes, halts and resets only while somebody listens to ticks."""
+    """What one tick did, or a halt between two; of nodes only while somebody listens to ticks."""
 
     number: int  # counts ticks from 1
     status: Status
@@ -66,6 +86,8 @@ class Tick(NamedTuple):
     deadline: float = math.inf  # when a time limit runs out: a tick is due then, whatever the rate
     slow: Sequence[Slow] = ()  # what held it, when something was seen to
     resets: Sequence[Behaviour] = ()  # nodes whose results a new round cleared, and that have not begun again
+    said: Sequence[tuple[Behaviour, str]] = ()  # feedback that is another one now
+    shape: Reshaped | None = None  # … and how the tree has changed
 
     @property
     def running(self) -> bool:
@@ -134,6 +156,22 @@ class Woken(NamedTuple):
 
 
 # Agents ------------------------------------------------------------------------------------------
+
+
+class GoalTaken(NamedTuple):
+    """An agent has begun."""
+
+    path: str
+    goal: str
+
+
+class Prompted(NamedTuple):
+    """What an agent's questions begin with, when it is not what it was; its steps are told one by one."""
+
+    path: str
+    system: str
+    examples: str
+    task: str
 
 
 class Decided(NamedTuple):
@@ -213,16 +251,19 @@ class AgentEnded(NamedTuple):
     why: str
     detail: str
     goal: str
+    kind: str = ""  # of the node: `agent`, `plan`, …
 
 
 AgentEvent = (
-    Decided | Acting | Stepped | Expanded | PlanRefused | Retrieved | RetrievalFailed | Reflected | Rewriting
-    | RolledBack | EpisodeBegun | EpisodeJudged | AgentEnded
+    GoalTaken | Prompted | Decided | Acting | Stepped | Expanded | PlanRefused | Retrieved | RetrievalFailed | Reflected
+    | Rewriting | RolledBack | EpisodeBegun | EpisodeJudged | AgentEnded
 )  # fmt: skip
 Event = Started | Tick | Ended | Line | Notice | Written | SkillEnded | WorldActed | Woken | AgentEvent
 
 # As journals, the page and exports name them.
 NAMES: Mapping[type[Any], str] = {
+    GoalTaken: "goal",
+    Prompted: "prompt",
     Decided: "decision",
     Acting: "act",
     Stepped: "step",

@@ -1,24 +1,62 @@
-"""The whole vocabulary on one page: protocols and values, no code. Everything else is an implementation of these.
+"""The whole vocabulary on one page: protocols and values, hardly any code. Everything else implements these.
 
 A *job* is work that goes on elsewhere (a model call, a skill, a disk): the tick starts it, polls it, may cancel it.
 """
 
 from __future__ import annotations
 
+import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
-T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
 Json = Any  # None | bool | int | float | str | list[Json] | dict[str, Json]
 Wake = Callable[[], None]  # thread-safe; tells a sleeping runner that a job has finished
+_LOOK = 0.0005  # seconds between two looks at a job that somebody waits for
 
 
-class Job(Protocol[T_co]):
-    def poll(self) -> T_co | None:
+class Spent(NamedTuple):
+    """What an answer of a model took; goes to the journal."""
+
+    prompt: int = 0  # tokens of the prompt
+    reused: int = 0  # of them, those that were in the cache
+    computed: int = 0  # tokens run through the model, answer included
+    seconds: float = 0.0  # from the first token to the last
+    waited: float = 0.0  # before that, for room or for another's prefix
+
+    def plus(self, other: Spent) -> Spent:
+        return Spent(
+            self.prompt + other.prompt,
+            self.reused + other.reused,
+            self.computed + other.computed,
+            self.seconds + other.seconds,
+            self.waited + other.waited,
+        )
+
+
+class Job(ABC, Generic[T]):
+    """Who makes a job derives from this and writes `poll` and `cancel`."""
+
+    wakes: bool = False  # it calls its question's `wake` when it is done; else it is looked at again and again
+    spent: Spent = Spent()  # known when it is done
+
+    @abstractmethod
+    def poll(self) -> T | None:
         """The answer once it is there, None until then. Never blocks. Raises what the work raised."""
 
+    @abstractmethod
     def cancel(self, reason: str) -> None:
         """Returns at once, may be called twice; a late answer is dropped."""
+
+    def wait(self, timeout: float | None = None) -> T:
+        """Block until the answer is there. For scripts without a tick, never for a tick."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while (answer := self.poll()) is None:
+            if end is not None and time.monotonic() > end:
+                raise TimeoutError(f"no answer within {timeout} s")
+            time.sleep(_LOOK)
+        return answer
 
 
 class Clock(Protocol):
@@ -45,55 +83,114 @@ class Writing(NamedTuple):
     tokens: int
 
 
-class Model(Protocol):
-    """Takes jobs, never blocks, answers by poll."""
-
-    def choose(
-        self,
-        prompt: str,
-        options: Sequence[str],
-        *,
-        mode: Literal["exact", "greedy", "scores"] = "exact",
-        normalise: bool = False,
-    ) -> Job[Choice]:
-        """The likeliest option after the prompt; each is ended by the model's terminator, a line break by default."""
-
-    def decide(
-        self,
-        prompt: str,
-        moves: Mapping[str, Sequence[str]],
-        *,
-        mode: Literal["exact", "greedy"] = "exact",
-        normalise: bool = False,
-    ) -> Job[Choice]:
-        """First one of the moves, then one of its options, in one job: `{"Think:": (), "Act:": (" go to sink", …)}`.
-
-        The text is that of both; the index counts all options in order, a move without options as one.
-        """
-
-    def write(
-        self,
-        prompt: str,
-        *,
-        grammar: Grammar | None = None,
-        stop: Sequence[str] = (),
-        max_tokens: int = 256,
-        temperature: float = 0.0,
-        top_p: float = 1.0,
-        min_p: float = 0.0,
-        seed: int = 0,
-    ) -> Job[Writing]: ...
-    def count(self, text: str) -> int: ...
-    def embed(self, texts: Sequence[str]) -> Job[Sequence[Sequence[float]]]: ...
-    def stats(self) -> Mapping[str, Json]: ...
-    def close(self) -> None: ...
-
-
 class Grammar(NamedTuple):
     """What an answer may look like. Built from the node registry or from literals, never from outside text."""
 
     kind: Literal["lark", "json_schema", "regex"]
     text: str
+
+
+class Question(NamedTuple):
+    """All that is asked of a model at once, and for whom. What its kind has no use for stays as it is here."""
+
+    kind: Literal["choose", "decide", "write", "embed"]
+    prompt: str = ""
+    options: tuple[str, ...] = ()  # choose: one of them; a line break, or the model's own terminator, ends each
+    moves: Mapping[str, tuple[str, ...]] = {}  # decide: one of them, then one of its options
+    mode: Literal["exact", "greedy", "scores"] = "exact"  # choose, decide (no scores)
+    normalise: bool = False  # … by the number of tokens
+    grammar: Grammar | None = None  # write
+    stop: tuple[str, ...] = ()  # … to the first of these, which is not part of the text
+    max_tokens: int = 256
+    temperature: float = 0.0  # 0 takes the likeliest token; otherwise the seed decides, whatever else is asked
+    top_p: float = 1.0
+    min_p: float = 0.0
+    seed: int = 0
+    texts: tuple[str, ...] = ()  # embed
+    by: str = ""  # the path of the node that asks
+    wake: Wake | None = None  # called, from any thread, when the answer is there
+
+    @property
+    def alternatives(self) -> tuple[str, ...]:
+        """The texts that may be chosen, as `Choice.index` counts them."""
+        return self.options or tuple(
+            move + option for move, options in self.moves.items() for option in options or ("",)
+        )
+
+    def before(self, move: str) -> int:
+        """How many alternatives the moves named earlier have; one without options is one itself."""
+        names = [*self.moves]
+        return sum(len(self.moves[name]) or 1 for name in names[: names.index(move)])
+
+
+class Template(Protocol):
+    """How a chat model is asked."""
+
+    def say(self, system: str, user: str) -> str: ...
+    def harmless(self, text: str) -> str:
+        """A text that cannot end a message."""
+
+
+class Model(ABC):
+    """Takes questions, never blocks, answers by poll. Who makes one derives from this, and need write only `ask`."""
+
+    chat_template: str | Template | None = None  # None: a base model, asked with the bare text
+    settings: Any = None  # of a local file: `llm.settings.Settings`
+
+    @abstractmethod
+    def ask(self, question: Question) -> Job[Any]:
+        """A Choice for `choose` and `decide`, a Writing for `write`, unit vectors for `embed`. From any thread."""
+
+    def choose(
+        self, prompt: str, options: Sequence[str], *, mode: Literal["exact", "greedy", "scores"] = "exact",
+        normalise: bool = False,
+    ) -> Job[Choice]:  # fmt: skip
+        """The likeliest option after the prompt."""
+        return self.ask(Question("choose", prompt, options=tuple(options), mode=mode, normalise=normalise))
+
+    def decide(
+        self, prompt: str, moves: Mapping[str, Sequence[str]], *, mode: Literal["exact", "greedy"] = "exact",
+        normalise: bool = False,
+    ) -> Job[Choice]:  # fmt: skip
+        """First one of the moves, then one of its options, in one job: `{"Think:": (), "Act:": (" go to sink", …)}`.
+
+        The text is that of both; the index counts all options in order, a move without options as one.
+        """
+        plain = {move: tuple(options) for move, options in moves.items()}
+        return self.ask(Question("decide", prompt, moves=plain, mode=mode, normalise=normalise))
+
+    def write(
+        self, prompt: str, *, grammar: Grammar | None = None, stop: Sequence[str] = (), max_tokens: int = 256,
+        temperature: float = 0.0, top_p: float = 1.0, min_p: float = 0.0, seed: int = 0,
+    ) -> Job[Writing]:  # fmt: skip
+        return self.ask(Question(
+            "write", prompt, grammar=grammar, stop=tuple(stop), max_tokens=max_tokens, temperature=temperature,
+            top_p=top_p, min_p=min_p, seed=seed,
+        ))  # fmt: skip
+
+    def embed(self, texts: Sequence[str]) -> Job[Sequence[Sequence[float]]]:
+        return self.ask(Question("embed", texts=tuple(texts)))
+
+    def count(self, text: str) -> int:
+        """Tokens of a text; never blocks for long, and may then give an upper bound."""
+        return len(text.split())
+
+    def stats(self) -> Mapping[str, Json]:
+        """What it is and what it did: `context`, `asked`, `restarts` and so on, as far as it can tell."""
+        return {"model": type(self).__name__}
+
+    def ready(self, timeout: float | None = None) -> Self:
+        """Waits until it can answer; raises why it cannot."""
+        return self
+
+    def close(self) -> None:  # noqa: B027 - most hold nothing
+        """Lets go of what it holds; twice does no harm."""
+
+    def __enter__(self) -> Self:
+        return self.ready()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 # Memory ------------------------------------------------------------------------------------------
@@ -135,27 +232,97 @@ class Task(NamedTuple):
     data: Mapping[str, Json]
 
 
-class World(Protocol):
-    """A seeded, picklable environment without global state. Bad input gives an Observation, never an exception."""
+@runtime_checkable
+class Looking(Protocol):
+    def look(self) -> Observation:
+        """The first observation of an agent that starts now: where it is, what it holds. Changes nothing."""
+
+
+@runtime_checkable
+class Judging(Protocol):
+    def verdict(self) -> Verdict: ...
+
+
+@runtime_checkable
+class Knowing(Protocol):
+    def holds(self, fact: str) -> bool | None:
+        """Is this sentence of a skill's `needs` or `brings` true now? None: the world cannot tell."""
+
+
+@runtime_checkable
+class Digesting(Protocol):
+    def digest(self) -> str:
+        """A short text that is another one whenever the state is; empty when that cannot be told cheaply."""
+
+
+@runtime_checkable
+class Restorable(Protocol):
+    def snapshot(self) -> bytes: ...
+    def restore(self, snapshot: bytes) -> None: ...
+
+
+@runtime_checkable
+class World(Looking, Judging, Knowing, Digesting, Restorable, Protocol):
+    """A seeded, picklable environment without global state. Bad input gives an Observation, never an exception.
+
+    A program may give a run an object that has only `act`, and some of the parts that this is made of.
+    """
 
     def reset(self, task: Task) -> Observation: ...
-    def look(self) -> Observation:
-        """What one is told that begins here and now: where, what is held; `reset` says it too. Changes nothing."""
-
     def skills(self) -> Sequence[str]:
         """Every sentence that can be acted now, in a fixed order."""
 
     def act(self, sentence: str) -> Observation: ...
-    def verdict(self) -> Verdict: ...
-    def holds(self, fact: str) -> bool | None:
-        """Is this sentence of a skill's `needs` or `brings` true now? None: the world cannot tell."""
-
-    def digest(self) -> str:
-        """A short text that is another one whenever the state is; empty when that cannot be told cheaply."""
-
-    def snapshot(self) -> bytes: ...
-    def restore(self, snapshot: bytes) -> None: ...
     def close(self) -> None: ...
+
+
+# What a world may be able to do besides; each is looked for by `isinstance`, and none is needed.
+
+
+@runtime_checkable
+class Instant(Protocol):
+    instant: bool  # an act takes microseconds: the tick calls it itself, without a thread
+
+
+@runtime_checkable
+class Lasting(Protocol):
+    lasting: bool  # what is done there outlives the run: a run that goes on does not put it back to its beginning
+
+
+@runtime_checkable
+class Things(Protocol):
+    def things(self) -> Sequence[str]:
+        """The kinds of things that are there, in a fixed order: what an agent may ask its working memory for."""
+
+
+@runtime_checkable
+class Pictured(Protocol):
+    def picture(self) -> Json:
+        """How it stands, for the page: `{"is": "house" | "bag" | "image" | "text", …}` (docs/view.md)."""
+
+
+class Frame(Protocol):
+    """Rows from the top, three bytes a pixel."""
+
+    @property
+    def width(self) -> int: ...
+    @property
+    def height(self) -> int: ...
+    @property
+    def rgb(self) -> bytes: ...
+
+
+@runtime_checkable
+class Filmed(Protocol):
+    def frame(self) -> Frame | None:
+        """What its camera sees now."""
+
+
+@runtime_checkable
+class Explained(Protocol):
+    """It has rules that may be told first, or found out; the oracle of its suite takes `told=`."""
+
+    def told(self) -> Sequence[str]: ...
 
 
 # Faults in what people and models write -----------------------------------------------------------

@@ -1,8 +1,11 @@
-"""Who may import whom: a module imports only from its own floor downward, and the outside worlds never meet."""
+"""Who may import whom: a module imports only from its own floor downward, the outside worlds never meet, and no two
+files need each other. What only a type checker sees counts as well."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,43 +17,114 @@ TABLE = PAGE.partition("## Floors")[2].partition("```text\n")[2].partition("```"
 FLOORS = [set(line.partition("  ")[0].split()) for line in reversed(TABLE.splitlines())]
 LEVEL = {part: level for level, parts in enumerate(FLOORS) for part in parts}
 OUTSIDE = {"llm", "memory", "envs"}
+EXAMPLES = PACKAGE / "project" / "init" / "examples"  # what a user writes, who imports the face
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if EXAMPLES not in path.parents)
+# The package's own face gathers what is public, and hands it out when it is asked for; its version is a constant.
+FACE = PACKAGE / "__init__.py"
+VERSION = "bt_runtime.__version__"
+
+
+def named(path: Path) -> str:
+    """`bt_runtime/llm/__init__.py` → bt_runtime.llm"""
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {named(path): path for path in FILES}
+
+
+def meant(node: ast.ImportFrom | ast.Import) -> Iterator[str]:
+    """The modules of ours that a statement imports."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names if alias.name in MODULES)
+    elif node.module and node.module.split(".")[0] == "bt_runtime":
+        for alias in node.names:
+            whole = f"{node.module}.{alias.name}"
+            if whole != VERSION:
+                yield whole if whole in MODULES else node.module
+
+
+@cache
+def imports(path: Path) -> frozenset[str]:
+    """The modules of ours that a file imports, wherever in it, and for whomever."""
+    tree = ast.parse(path.read_text("utf-8"))
+    return frozenset(n for each in ast.walk(tree) if isinstance(each, ast.ImportFrom | ast.Import) for n in meant(each))
 
 
 def part_of(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
-def imports(path: Path) -> set[str]:
-    """The parts of bt_runtime that a file imports anywhere, but for what only a type checker sees."""
-    tree = ast.parse(path.read_text("utf-8"))
-    hidden = {
-        inner
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-        for inner in ast.walk(node)
-    }
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if node in hidden:
-            continue
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "bt_runtime":
-            names = [f"bt_runtime.{a.name}" for a in node.names] if node.module == "bt_runtime" else [node.module]
-            found |= {part_of(name) for name in names}
-        elif isinstance(node, ast.Import):
-            found |= {part_of(a.name) for a in node.names if a.name.startswith("bt_runtime.")}
-    return {f for f in found if f in LEVEL}
-
-
-FILES = sorted(
-    p for p in PACKAGE.rglob("*.py") if p.stem != "__main__" and (p.parent != PACKAGE or p.stem != "__init__")
-)
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+@pytest.mark.parametrize("path", [p for p in FILES if p != FACE], ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_a_module_imports_only_from_its_own_floor_downward(path: Path) -> None:
     own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
     assert own in LEVEL, f"say on which floor {own} stands"
-    above = {part for part in imports(path) if LEVEL[part] > LEVEL[own]}
-    assert not above
-    beside = {part for part in imports(path) if part != own and {part, own} <= OUTSIDE}
-    assert not beside
+    parts = {part_of(name) for name in imports(path)}
+    assert "" not in parts, "it imports the face of the package"
+    assert not {part for part in parts if LEVEL[part] > LEVEL[own]}
+    assert not {part for part in parts if part != own and {part, own} <= OUTSIDE}
+
+
+def circles(graph: Mapping[str, set[str]]) -> list[set[str]]:
+    """Sets of files each of which leads to all the others."""
+    reach = {name: closure(graph, name) for name in graph}
+    found = {frozenset({name} | {other for other in reach[name] if name in reach[other]}) for name in graph}
+    return sorted((set(each) for each in found if len(each) > 1), key=sorted)
+
+
+def closure(graph: Mapping[str, set[str]], name: str) -> set[str]:
+    known: set[str] = set()
+    todo = [name]
+    while todo:
+        new = graph[todo.pop()] - known
+        known |= new
+        todo += new
+    return known
+
+
+def test_a_circle_of_two_files_is_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == [{"b", "c"}]
+
+
+def test_no_files_need_each_other() -> None:
+    """Not even for types, and not by way of an import inside a function."""
+    graph = {name: set(imports(path)) - {name} for name, path in MODULES.items() if path != FACE}
+    assert circles({name: {other for other in others if other in graph} for name, others in graph.items()}) == []
+
+
+# What is imported when a function is called, and why; anything else of ours is imported at the top of a file.
+LATE = {
+    "cli": "a command loads what it needs, so that `btr --help` and `btr validate` begin at once",
+    "bench/cluster/bundle.py": "a node that asks a server needs no model file, and the other way round",
+    "bench/run/readonly_memory.py": "an evaluation without a memory loads no database",
+    "bench/run/training.py": "an evaluation without a memory loads no database",
+    "distill/parity.py": "llama.cpp",
+    "interop/pytest_plugin.py": "pytest loads the plugin in every project; only tests that ask for a tree pay for it",
+    "language/expression/template.py": "most texts have no hole",
+    "language/loader.py": "most trees name no manifest",
+    "language/source/compose.py": "only for a text that is at fault",
+    "language/source/node.py": "only for a text that is at fault",
+    "llm/__init__.py": "a server needs no llama.cpp, and the other way round",
+    "llm/doctor.py": "the doctor says what cannot be loaded",
+    "llm/shipped.py": "a server needs no llama.cpp, and the other way round",
+    "memory/cache.py": "faiss",
+    "memory/embedder.py": "only the embedder that is named",
+    "project/child.py": "only what starts a process",
+    "run/resources.py": "a run without a model or a memory loads none",
+    "run/run.py": "a run without a journal loads no database",
+}
+
+
+def late(path: Path) -> bool:
+    functions = [n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.FunctionDef)]
+    inside = [each for function in functions for each in ast.walk(function)]
+    return any(any(meant(each)) for each in inside if isinstance(each, ast.ImportFrom | ast.Import))
+
+
+def test_what_is_imported_late_has_a_reason() -> None:
+    found = {str(path.relative_to(PACKAGE)) for path in FILES if path != FACE and late(path)}
+    assert {name for name in found if name not in LATE and name.partition("/")[0] not in LATE} == set()
+
+
+def test_no_reason_stands_there_that_nothing_needs() -> None:
+    assert [name for name in LATE if name.endswith(".py") and not late(PACKAGE / name)] == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,21 +14,20 @@ from bt_runtime.cli import main
 from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.store import Store
+from bt_runtime.types import Model, Question
 
 TREE = "version: 1\ntree: t\ninputs: {room: {type: string}}\nroot: {set: {done: true}}\n"
 AGENT = "version: 1\ntree: t\nroot: {agent: find a cup}\n"
 
 
-class Named:
+class Named(Model):
     """Stands for a model that was opened by its name."""
 
     def __init__(self, name: str, breaks: str = "") -> None:
         self.name, self.breaks, self.closes = name, breaks, 0
 
-    def count(self, text: str) -> int:
-        return len(text.split())
-
-    def ready(self) -> None: ...
+    def ask(self, question: Question) -> Any:
+        raise BtError("nothing is asked here")
 
     def close(self) -> None:
         self.closes += 1

@@ -21,6 +21,7 @@ MADE = {
     "bt_runtime.envs.textcraft.invent": "four words of a list each, one after another",
     "bt_runtime.llm.chat": "one of so many letters: the first ones of the vocabulary's markers",
     "bt_runtime.llm.key": "one of so many texts as they stand: the guises of the key",
+    "bt_runtime.language.certain": "the names that our own schemas allow: runs of one class of characters",
     "bt_runtime.testing": "what a test's author writes about the paths of his own tree",
 }
 

@@ -94,13 +94,18 @@ def test_a_tree_that_does_not_end_is_an_assertion_error_that_names_who_is_runnin
         run_tree(PATROL, ticks=5, skills={"go_to(place)": RUNNING, "grab": SUCCESS})
 
 
-def test_the_fixture_closes_what_it_ran(pytester_tree):
-    assert pytester_tree.run.engine._closed is False
-
-
 @pytest.fixture
-def pytester_tree(run_tree):
-    return run_tree(PATROL, ticks=0, skills={"go_to(place)": SUCCESS, "grab": SUCCESS})
+def ran():
+    """What was run by a fixture that is torn down before this one."""
+    trials = []
+    yield trials
+    assert [trial.run.engine._closed for trial in trials] == [True, True]
+
+
+def test_the_fixture_closes_what_it_ran_when_the_test_has_ended(ran, run_tree):
+    skills = {"go_to(place)": SUCCESS, "grab": SUCCESS}
+    ran += [run_tree(PATROL, ticks=0, skills=skills), run_tree(PATROL, skills=skills)]
+    assert not any(trial.run.engine._closed for trial in ran)
 
 
 @pytest.fixture

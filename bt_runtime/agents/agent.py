@@ -17,7 +17,7 @@ from bt_runtime.agents.story import ACT, OPENINGS, Family, Step, written
 from bt_runtime.agents.surroundings import DONE, FAILURE, Surroundings
 from bt_runtime.events import Acting, Decided, Stepped
 from bt_runtime.tree.node import RUNNING, SUCCESS
-from bt_runtime.types import End, Observation
+from bt_runtime.types import End, Observation, Question
 
 Turn = Generator[Any, Any, Ending | None]
 _AS_END: dict[str, End] = {"done": "success", "expanded": "expand"}
@@ -63,15 +63,15 @@ class Agent(Growing):
     def turn(self) -> Turn:
         """One move, chosen and made. Gives an Ending when it was the last one."""
         sentences = self.around.sentences() if "act" in self.moves else [DONE, FAILURE]
-        said = [f" {sentence}" for sentence in sentences]
+        said = tuple([f" {sentence}" for sentence in sentences])  # a list first: no call for each of them
         moves = {o: said if o == ACT else () for o, move in OPENINGS.items() if move in self.moves or o == ACT}
-        how, model, prompt = self.spec.values["choose"], self.model(), self.text()
+        how, prompt = self.spec.values["choose"], self.text()
         if len(moves) == 1:
-            choice = yield from self.asked(model.choose(prompt + ACT, said, mode=how))
+            choice = yield from self.asked(Question("choose", prompt + ACT, options=said, mode=how))
             opening, sentence = ACT, choice.text.strip()
         else:
             mode: Literal["exact", "greedy"] = "greedy" if how == "greedy" else "exact"
-            choice = yield from self.asked(model.decide(prompt, moves, mode=mode))
+            choice = yield from self.asked(Question("decide", prompt, moves=moves, mode=mode))
             opening = next(o for o in moves if choice.text.startswith(o))
             sentence = choice.text[len(opening) :].strip()
         self.context.emit(Decided(self.path, opening, sentence, choice.logprob, choice.margin))
@@ -129,12 +129,10 @@ class Agent(Growing):
     def line(self, opening: str) -> Generator[Any, Any, str]:
         """Free text to the end of the line."""
         values = self.spec.values
-        wrote = yield from self.asked(
-            self.model().write(
-                self.text() + opening, stop=["\n"], max_tokens=values["think_tokens"],
-                temperature=float(values["temperature"]), seed=self.seed(),
-            )
-        )  # fmt: skip
+        wrote = yield from self.asked(Question(
+            "write", self.text() + opening, stop=("\n",), max_tokens=values["think_tokens"],
+            temperature=float(values["temperature"]), seed=self.seed(),
+        ))  # fmt: skip
         return " ".join(wrote.text.split())
 
     # Prompt and record -----------------------------------------------------------------------
@@ -151,7 +149,7 @@ class Agent(Growing):
         )
 
     def text(self) -> str:
-        return self.prompt().text(getattr(self.model(), "chat_template", None))
+        return self.prompted(self.prompt())
 
     def add(self, step: Step) -> None:
         self.steps.append(step)

@@ -13,8 +13,9 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.agents.end import Ending
-from bt_runtime.events import AgentEnded
+from bt_runtime.events import AgentEnded, GoalTaken, Prompted
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.llm.front import a_job
 from bt_runtime.tree.budget import Spent
 from bt_runtime.tree.node import FAILURE, INVALID, POLL, RUNNING, SUCCESS, computed, path_of
 from bt_runtime.tree.nodes.parent import Parent
@@ -22,10 +23,11 @@ from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree
 
 if TYPE_CHECKING:
+    from bt_runtime.agents.prompt import Prompt
     from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
-    from bt_runtime.types import Model
+    from bt_runtime.types import Model, Question
 
 Life = Generator[Any, Any, Ending]
 PAUSE = object()  # yielded instead of a job: go on at the next tick
@@ -41,6 +43,7 @@ class Deciding(Parent):
     ending: Ending | None = None  # of the latest round
     shedding: Any = None  # the request to remove an earlier expansion
     goal = ""
+    shown: tuple[str, str, str] | None = None  # what its questions began with when that was told
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
@@ -48,7 +51,7 @@ class Deciding(Parent):
 
     def live(self) -> Life:
         """The node's life, from its start to its end."""
-        raise BtError(f"{type(self).__name__} has no life")
+        raise BtError(f"{type(self).__name__} has no life", "a node that decides gives `life`: a generator of jobs")
 
     # Ticking ---------------------------------------------------------------------------------
 
@@ -73,7 +76,8 @@ class Deciding(Parent):
 
     def begin(self) -> None:
         self.goal = str(self.value("goal"))
-        self.ending = self.job = self.answer = None
+        self.ending = self.job = self.answer = self.shown = None
+        self.context.emit(GoalTaken(self.path, self.goal))
         self.spent = Spent(self.context.clock.now())
         self.shed()
         self.life = self.live()
@@ -107,7 +111,7 @@ class Deciding(Parent):
     def conclude(self, ending: Ending) -> None:
         self.ending, self.life, self.job = ending, None, None
         self.feedback_message = str(ending)
-        self.context.emit(AgentEnded(self.path, ending.why, ending.detail, self.goal))
+        self.context.emit(AgentEnded(self.path, ending.why, ending.detail, self.goal, self.spec.kind.name))
 
     def result(self) -> Status:
         return SUCCESS if self.ending is not None and self.ending.good else FAILURE
@@ -153,8 +157,20 @@ class Deciding(Parent):
                 "this tree decides with a model, and the run has none",
                 "--model starter tries it at once; your own: --model FILE.gguf, or BTR_MODEL",
             )
-        self.context.asking = self.path
         return found
+
+    def asked(self, question: Question) -> Generator[Any, Any, Any]:
+        """One decision of the model."""
+        model = self.model()
+        return (yield a_job(model.ask(question._replace(by=self.path, wake=self.context.wake)), model))
+
+    def prompted(self, prompt: Prompt) -> str:
+        """As this node's model is asked it; whoever looks on is told what it begins with."""
+        before = prompt[:3]
+        if before != self.shown:
+            self.shown = before
+            self.context.emit(Prompted(self.path, *before))
+        return prompt.text(self.model().chat_template)
 
     def agents_above(self) -> list[Deciding]:
         return [node for node in above(self) if isinstance(node, Deciding)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from py_trees.common import Status
 
-from bt_runtime.envs.registry import open_suite
+from bt_runtime.envs.registry import open_world
 from bt_runtime.events import EpisodeBegun, EpisodeJudged
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.skills.activity import Opening
@@ -59,7 +59,7 @@ class Episode(Decorator):
         """A job: opening may take long. Whoever records the run stands between it and us."""
 
         def make() -> Any:
-            world = open_suite(name).open(**options)
+            world = open_world(name, **options)
             world.reset(task)
             return world
 
@@ -70,7 +70,7 @@ class Episode(Decorator):
         fresh = self.context.services.fresh_memory
         self.within.serve(
             world=world, task=self.task.id, task_kind=self.task.kind, spent=Spent(self.context.clock.now()),
-            **(fresh() if fresh is not None else {}),
+            **(fresh(self.within) if fresh is not None else {}),
         )  # fmt: skip
         self.context.emit(EpisodeBegun(self.path, self.task.id, self.task.goal))
 

@@ -14,20 +14,20 @@ from bt_runtime.agents.plan_text import Group, Unreadable, goals, read_plan
 from bt_runtime.agents.story import Family
 from bt_runtime.events import Expanded, PlanRefused
 from bt_runtime.faults.diagnostic import BtError, Faults
-from bt_runtime.language.emit.dialect import forms
+from bt_runtime.language.emit.dialect import PlanLimits, forms
 from bt_runtime.language.guide import text_of
-from bt_runtime.llm.plans import Budget as Room
-from bt_runtime.llm.plans import Kind, expansion
+from bt_runtime.llm.plans import expansion
 from bt_runtime.tree.budget import Budget, Spent
 from bt_runtime.tree.node import computed
 from bt_runtime.tree.nodes.parent import Composite
 from bt_runtime.tree.nodes.subtree import Subtree
+from bt_runtime.types import Question, Writing
 
 if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
-    from bt_runtime.types import Grammar, Job
+    from bt_runtime.types import Grammar
 
 MOST_SAID = 300  # characters of one objection that go back to the model
 UNUSABLE, CUT_OFF = "This plan cannot be used: ", "The plan was cut off: make it shorter."
@@ -63,24 +63,22 @@ class Growing(Deciding):
         runs = self.whole.over(allowed, now) if allowed is not None and not own else ""
         return own or (f"{runs} of the run" if runs else "")
 
-    def asked(self, job: Job[Any]) -> Generator[Any, Any, Any]:
-        """One decision of the model, counted."""
+    def asked(self, question: Question) -> Generator[Any, Any, Any]:
+        """One decision, counted for this node and for the run."""
         for spent in (self.spent, self.whole):
             spent.decisions += 1
-        answer = yield job
+        answer = yield from super().asked(question)
         for spent in (self.spent, self.whole):
-            spent.tokens += getattr(answer, "tokens", 0)
+            spent.tokens += answer.tokens if isinstance(answer, Writing) else 0
         return answer
 
     def plan(self, prompt: str, grammar: Grammar | None) -> Generator[Any, Any, tuple[str, str]]:
         """Asks for a plan and grafts it. Gives its text, and why it was refused ("" when it was not)."""
         values = self.spec.values
-        wrote = yield from self.asked(
-            self.model().write(
-                prompt, grammar=grammar, stop=["\n\n"], max_tokens=min(600, int(values["max_tokens"])),
-                temperature=float(values["temperature"]), seed=self.seed(),
-            )
-        )  # fmt: skip
+        wrote = yield from self.asked(Question(
+            "write", prompt, grammar=grammar, stop=("\n\n",), max_tokens=min(600, int(values["max_tokens"])),
+            temperature=float(values["temperature"]), seed=self.seed(),
+        ))  # fmt: skip
         text = wrote.text.strip("\n")
         if wrote.ended == "length":
             return text, CUT_OFF
@@ -119,11 +117,11 @@ class Growing(Deciding):
         """The plans that this node may grow, for constrained decoding: the budget is a part of it."""
         budget, world = self.budget, self.context.services.world
         registry = self.context.growth.registry(self)
-        kinds = [Kind(form.name, form.shape) for form in forms(registry) if form.shape in ("children", "sentence")]
+        known = [f._replace(fields=()) for f in forms(registry) if f.shape in ("children", "sentence")]
         skilled = any(kind.family == "skill" for kind in registry)
         acts = tuple(world.skills()) if skilled and world is not None else ()
-        room = Room(int(budget.levels), int(budget.width), int(budget.length))
-        return expansion(kinds, room, acts, subgoals=bool(self.spec.values["leaf"]))
+        limits = PlanLimits(int(budget.levels), int(budget.width), int(budget.length))
+        return expansion(known, limits, acts, subgoals=bool(self.spec.values["leaf"]))
 
     def guide(self) -> str:
         """The plan that is followed: this node's own, else that of whoever it is a part of."""

@@ -31,7 +31,7 @@ class Plan(Growing):
             prompt = agent_prompt(
                 system, self.goal, opening, steps, family=family_of(self), examples=examples, notes=notes
             )
-            text = prompt.text(getattr(self.model(), "chat_template", None)) + _OPENINGS[form]
+            text = self.prompted(prompt) + _OPENINGS[form]
             grammar = self.grammar() if form == "dialect" else None
             plan, refused = yield from self.plan(text, grammar)
             if not refused:

@@ -12,6 +12,7 @@ from bt_runtime.agents.story import Family, Step, opening, written
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.expression import ExpressionError, Template
 from bt_runtime.llm.chat import Chat
+from bt_runtime.types import Template as ChatTemplate
 
 
 class Prompt(NamedTuple):
@@ -22,7 +23,7 @@ class Prompt(NamedTuple):
     task: str  # family, goal, notes, first observation
     steps: str  # what was thought and done since
 
-    def text(self, template: str | Chat | None = None) -> str:
+    def text(self, template: str | ChatTemplate | None = None) -> str:
         """For a base model the parts one after another; for a chat model by its own template."""
         asked = "\n".join(part for part in (self.examples, self.task) if part)
         if template is None:

@@ -12,7 +12,7 @@ from bt_runtime.agents.prompt import Prompt, system_text
 from bt_runtime.events import Reflected
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.guide import text_of
-from bt_runtime.types import Json
+from bt_runtime.types import Json, Question
 
 
 class Reflect(Deciding):
@@ -21,7 +21,8 @@ class Reflect(Deciding):
         unknown = [part for part in parts if part not in sir.CUES]
         if unknown or not parts:
             raise BtError(
-                f"`parts` of a reflection are some of {', '.join(sir.CUES)}, not {', '.join(unknown) or 'none'}"
+                f"`parts` of a reflection are some of {', '.join(sir.CUES)}, not {', '.join(unknown) or 'none'}",
+                "leave `parts` out: one lesson is written then",
             )
         said = yield from self.lesson() if parts == [sir.LESSON] else self.examined(parts)
         self.keep(said, alone=parts == [sir.LESSON])
@@ -61,10 +62,10 @@ class Reflect(Deciding):
     def line(self, prompt: Prompt, limit: int | None) -> Generator[Any, Any, str]:
         values = self.spec.values
         grammar = sir.line_grammar(limit) if limit is not None else None
-        wrote = yield self.model().write(
-            prompt.text(getattr(self.model(), "chat_template", None)), grammar=grammar, stop=["\n"],
-            max_tokens=values["max_tokens"], temperature=float(values["temperature"]),
-        )  # fmt: skip
+        wrote = yield from self.asked(Question(
+            "write", self.prompted(prompt), grammar=grammar, stop=("\n",), max_tokens=values["max_tokens"],
+            temperature=float(values["temperature"]),
+        ))  # fmt: skip
         return " ".join(wrote.text.split())
 
     def keep(self, said: dict[str, str], alone: bool) -> None:

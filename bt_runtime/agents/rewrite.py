@@ -8,6 +8,7 @@ from bt_runtime.agents.end import Ending
 from bt_runtime.agents.prompt import system_text
 from bt_runtime.events import Rewriting
 from bt_runtime.language.guide import text_of
+from bt_runtime.types import Question
 
 
 class Rewrite(Deciding):
@@ -18,12 +19,11 @@ class Rewrite(Deciding):
             return Ending("failure", "there is nothing to learn from")
         system = system_text(values["prompt"] or "rewrite", {})
         prompt = sir.rewriting(system, self.goal, text_of(str(self.value("guide"))), reflections)
-        wrote = yield self.model().write(
-            prompt.text(getattr(self.model(), "chat_template", None)),
-            grammar=sir.plan_grammar(int(values["max_lines"]), int(values["line_length"])), stop=["\n\n"],
-            max_tokens=values["max_tokens"], temperature=float(values["temperature"]),
-            seed=self.context.services.seed,
-        )  # fmt: skip
+        wrote = yield from self.asked(Question(
+            "write", self.prompted(prompt), stop=("\n\n",), max_tokens=values["max_tokens"],
+            grammar=sir.plan_grammar(int(values["max_lines"]), int(values["line_length"])),
+            temperature=float(values["temperature"]), seed=self.context.services.seed,
+        ))  # fmt: skip
         plan = sir.numbered(wrote.text, whole=wrote.ended != "length")
         if not plan:
             return Ending("invalid", f"no plan: {' '.join(wrote.text.split())[:80]}")

@@ -9,6 +9,7 @@ from py_trees.common import Status
 from bt_runtime.events import RolledBack
 from bt_runtime.tree.node import FAILURE, RUNNING
 from bt_runtime.tree.nodes.parent import Decorator
+from bt_runtime.types import Restorable
 
 
 class Rollback(Decorator):
@@ -17,7 +18,7 @@ class Rollback(Decorator):
     def choose(self) -> Any:
         if self.status is not RUNNING:
             world: Any = self.context.services.world
-            self.before = world.snapshot() if hasattr(world, "snapshot") else None
+            self.before = world.snapshot() if isinstance(world, Restorable) else None
         return self.children[0]
 
     def conclude(self, status: Status) -> Any:

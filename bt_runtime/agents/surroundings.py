@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.skills.activity import Activity, ended
-from bt_runtime.tree.nodes.skill import Instant, act
-from bt_runtime.types import Observation
+from bt_runtime.tree.nodes.skill import Done, act
+from bt_runtime.types import Digesting, Looking, Observation, Things
 
 if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
@@ -26,9 +26,8 @@ class Surroundings:
         self.working: Any = context.services.working_memory if recall else None
 
     def opening(self) -> str:
-        """What one is told that begins here and now."""
-        look = getattr(self.world, "look", None)
-        text = str(look().text) if look is not None else ""
+        """The first observation of an agent that starts now."""
+        text = str(self.world.look().text) if isinstance(self.world, Looking) else ""
         if text and self.working is not None:
             self.working.observe("", text, by=self.place)
         return text
@@ -44,17 +43,18 @@ class Surroundings:
         """What can be recalled: all things that the world has, or what was seen so far; nothing without a memory."""
         if self.working is None:
             return ()
-        known = getattr(self.world, "things", None)
-        return known() if callable(known) else sorted({thing.kind for thing in self.working.snapshot().things})
+        if isinstance(self.world, Things):
+            return self.world.things()
+        return sorted({thing.kind for thing in self.working.snapshot().things})
 
     def act(self, sentence: str) -> Activity:
         """Does it: a recall by memory at once, everything else in the world."""
         if sentence.startswith(RECALL) and self.working is not None:
             said = self.working.answer(sentence)
             if said is not None:
-                return Instant(ended(Observation(said)))
+                return Done(ended(Observation(said)))
         if self.world is None:
-            return Instant(ended(Observation("There is no world to act in.", False, "no world")))
+            return Done(ended(Observation("There is no world to act in.", False, "no world")))
         return act(self.world, sentence, self.context)
 
     def noticed(self, sentence: str, observation: Observation) -> None:
@@ -63,5 +63,4 @@ class Surroundings:
 
     def state(self) -> str:
         """What tells one state of the world from another, as far as it can be told."""
-        digest = getattr(self.world, "digest", None)
-        return str(digest()) if digest is not None else ""
+        return str(self.world.digest()) if isinstance(self.world, Digesting) else ""

@@ -10,6 +10,7 @@ from bt_runtime.agents.end import Ending
 from bt_runtime.agents.prompt import Prompt, system_text
 from bt_runtime.agents.surroundings import Surroundings
 from bt_runtime.language.sentence import Sentence
+from bt_runtime.types import Knowing, Question
 
 _PLACED = re.compile(r"(?P<thing>.+?) (?:is |are )?(?:on|in|near|at) (?:the )?(?P<place>.+)")
 YES, NO = "yes", "no"
@@ -27,13 +28,12 @@ class Verify(Deciding):
     def told(self) -> bool | None:
         """What can be told without a model."""
         world: Any = self.context.services.world
-        ask = getattr(world, "holds", None)
-        if ask is not None:
-            held = ask(self.goal)
+        if isinstance(world, Knowing):
+            held = world.holds(self.goal)
             if held is not None:
                 return bool(held)
             facts = self.postcondition()
-            answers = [ask(fact) for fact in facts]
+            answers = [world.holds(fact) for fact in facts]
             if facts and None not in answers:
                 return all(answers)
         return self.remembered()
@@ -67,6 +67,6 @@ class Verify(Deciding):
         seen = Surroundings(self.context, self.path, recall=False).opening()
         last = self.context.services.last_action
         asked = f"The goal: {self.goal}\n{seen}\n" + (f"The last action was `{last[0]}`: {last[1]}\n" if last else "")
-        prompt = Prompt(system, "", asked, "Is the goal met? ").text(getattr(self.model(), "chat_template", None))
-        choice = yield self.model().choose(prompt, [YES, NO])
+        prompt = self.prompted(Prompt(system, "", asked, "Is the goal met? "))
+        choice = yield from self.asked(Question("choose", prompt, options=(YES, NO)))
         return choice.text == YES

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bt_runtime.cli.exits import Exit as Exit
 from bt_runtime.project import trust as trusted
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tasks": ("Print tasks of a world.", "bt_runtime.cli.tasks"),
     "eval": ("Measure strategies on many tasks of a world.", "bt_runtime.cli.eval"),
     "optimise": ("Let a written plan improve over batches of tasks (AutoPlan).", "bt_runtime.cli.optimise"),
-    "memory": ("Look at, add to and mend what was learned from earlier runs.", "bt_runtime.cli.memory"),
+    "memory": ("Look at, add to and repair what was learned from earlier runs.", "bt_runtime.cli.memory"),
     "prompt": ("Show what an agent would ask its model.", "bt_runtime.cli.prompt"),
     "view": ("Show a run in the browser: recorded, or running now.", "bt_runtime.cli.view"),
     "top": ("Show a run that is going on in this terminal.", "bt_runtime.cli.top"),
@@ -42,14 +43,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 # These run what a tree names, once its folder is trusted. All others import nothing of a folder: see docs/trust.md.
-RUNNING = frozenset({"run", "prompt", "demo", "play", "eval", "optimise", "resume", "replay", "distill"})
+RUNNING = frozenset({"run", "prompt", "demo", "play", "tasks", "eval", "optimise", "resume", "replay", "distill"})
 
 EPILOG = "Help for one command: btr COMMAND --help. Exits: 0 success, 1 failure or findings, 2 usage or invalid plan, \
 3 internal, 4 budget or timeout, 5 nothing selected, 130 interrupted."
-
-
-class Exit:
-    SUCCESS, FAILURE, USAGE, INTERNAL, BUDGET, NOTHING, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -75,6 +72,8 @@ def call(words: list[str]) -> int:
     try:
         args = parser(words).parse_args(words)
         trusted.guard = _guard(args.command or "")
+        if args.command in RUNNING:
+            import_module("bt_runtime.cli.trusting").kinds()
         gc.enable()
         code: int = args.run(args)
         sys.stdout.flush()

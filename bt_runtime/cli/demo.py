@@ -132,7 +132,7 @@ def ready(named: str, stack: ExitStack) -> Any:
 
 def about(model: Any) -> str:
     """What decides here, in a line."""
-    settings = getattr(model, "settings", None)
+    settings = model.settings
     if settings is None:
         return f"{model.stats().get('model', 'a model')}, on a server"
     from bt_runtime.llm.fit import size

@@ -41,19 +41,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.minutes < 0 or args.tokens < 0 or not (args.minutes or args.tokens or args.export):
         raise BtError("training needs an end", "say how long: --minutes M or --tokens N")
+    from bt_runtime.distill.schedule import Schedule
     from bt_runtime.distill.sources import gathered
     from bt_runtime.distill.stages import Order, export, make
-    from bt_runtime.distill.training import Plan
 
     work = args.work or args.out.with_suffix(".work")
     if args.fresh and work.is_dir():
         shutil.rmtree(work)
-    init = _beginning(args.init)
+    init = _init_file(args.init)
     order = Order(
         places=gathered(args.wanted, work / "documents"),
         work=work,
         out=args.out,
-        plan=Plan(
+        schedule=Schedule(
             minutes=args.minutes,
             tokens=args.tokens or int(args.export),
             batch=args.batch,
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     return Exit.SUCCESS
 
 
-def _beginning(named: str | None) -> Path | None:
+def _init_file(named: str | None) -> Path | None:
     """What training goes on from; `starter` is the model that comes with the package."""
     if named is None:
         return None

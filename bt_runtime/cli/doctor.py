@@ -6,8 +6,7 @@ import argparse
 import json
 import platform
 import sys
-from collections.abc import Iterator
-from importlib import import_module
+from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Literal, NamedTuple, get_args
@@ -15,8 +14,13 @@ from typing import Literal, NamedTuple, get_args
 from bt_runtime import __version__, project
 from bt_runtime.cli import Exit
 from bt_runtime.cli.color import GREEN, PLAIN, RED, YELLOW, add_color, painted
+from bt_runtime.envs import registry
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
+from bt_runtime.language.kinds.registry import of_plugin as kinds_of
+from bt_runtime.language.kinds.registry import registry_of
+from bt_runtime.llm import backends
+from bt_runtime.project import plugins
 from bt_runtime.run.config import Settings
 
 State = Literal["ok", "absent", "warn", "fail"]
@@ -32,8 +36,6 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "distill": ("training a small model", ("torch", "tokenizers", "gguf", "numpy")),
     "robot": ("MCAP export", ("mcap",)),
 }
-# Parts that look after themselves: a module with `checks() -> Iterable[tuple[state, name, said, todo]]`.
-PARTS = ("bt_runtime.memory.doctor", "bt_runtime.envs.doctor")
 
 
 class Check(NamedTuple):
@@ -41,6 +43,12 @@ class Check(NamedTuple):
     name: str
     said: str
     todo: str = ""
+
+
+LOADS: dict[plugins.Group, Callable[[plugins.Entry], object]] = {
+    "suites": registry.of_plugin, "worlds": registry.of_plugin, "kinds": kinds_of, "content": plugins.package_folder,
+    "models": backends.of_entry,
+}  # fmt: skip
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -73,8 +81,7 @@ def checks(model: str | None = None, context: int = 0) -> Iterator[Check]:
     yield _yaml()
     yield from _extras()
     yield from _models(model, context)
-    for part in PARTS:
-        yield from _part(part)
+    yield from _plugins()
     yield from _content()
     yield _project()
 
@@ -123,15 +130,27 @@ def _models(model: str | None, context: int) -> Iterator[Check]:
         yield Check("absent" if absent else state, "model", finding.what, finding.hint)
 
 
-def _part(module: str) -> Iterator[Check]:
-    """What a part says of itself; its own trouble is a line, never the end of the doctor."""
+def _plugins() -> Iterator[Check]:
+    """What is registered by entry points: ours in a line, each of somebody else's in one; its trouble is its own."""
+    for group in plugins.GROUPS:
+        entries = plugins.entries(group)
+        ours = [entry.name for entry in entries if entry.ours]
+        if ours and group in ("suites", "models"):
+            yield Check("ok", group, ", ".join(ours))
+        for entry in entries:
+            if not entry.ours:
+                yield _plugin(entry)
+    for entry, taken in plugins.clashes():
+        yield Check("warn", "plugin", f"{entry.said} has the name of {taken.said}", "uninstall one of them")
+
+
+def _plugin(entry: plugins.Entry) -> Check:
     try:
-        if find_spec(module) is None:
-            return
-        for row in import_module(module).checks():
-            yield Check(*row)
-    except Exception as error:
-        yield Check("warn", module.rpartition(".")[0].rpartition(".")[2], f"{type(error).__name__}: {error}")
+        if not LOADS[entry.group](entry):
+            return Check("warn", "plugin", f"{entry.said}: there is no folder of the package `{entry.value}`")
+    except BtError as error:
+        return Check("warn", "plugin", error.message, error.hint)
+    return Check("ok", "plugin", entry.said)
 
 
 def _content() -> Iterator[Check]:
@@ -140,7 +159,7 @@ def _content() -> Iterator[Check]:
         if not places:
             yield Check("warn", folder, "no folder of that name", "install bt_runtime again: its content is missing")
             continue
-        suffix = {"memory": ".jsonl", "plans": ".md", "schemas": ".json"}.get(folder, ".yaml")
+        suffix = {"memory": ".jsonl", "guides": ".md", "schemas": ".json"}.get(folder, ".yaml")
         count = len(list(project.names(folder, suffix)))
         yield Check("ok", folder, f"{count} in {', then '.join(str(p) for p in places)}")
 
@@ -153,6 +172,9 @@ def _project() -> Check:
         Settings(root=root)
     except BtError as error:
         return Check("fail", "project", f"{root}: {error.message}", f"btr validate {root / project.PROJECT_FILE}")
+    faults = [fault for fault in registry_of(root).faults if project.PROJECT_FILE in fault]
+    if faults:
+        return Check("fail", "project", faults[0], f"mend `kinds:` in {root / project.PROJECT_FILE}")
     if not (root / project.PROJECT_FILE).is_file():
-        return Check("fail", "project", f"{root} has no {project.PROJECT_FILE}", "unset BTR_PROJECT, or mend it")
+        return Check("fail", "project", f"{root} has no {project.PROJECT_FILE}", "unset BTR_PROJECT, or fix it")
     return Check("ok", "project", str(root))

@@ -16,7 +16,7 @@ from bt_runtime.events import Tick
 from bt_runtime.project import packaged
 from bt_runtime.run.config import Settings
 from bt_runtime.run.run import Run, load
-from bt_runtime.tree.graft import Request
+from bt_runtime.tree.request import Request
 
 TREE = "night_watch.yaml"
 ROUNDS = "/night_watch/rounds"

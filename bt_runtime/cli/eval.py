@@ -15,7 +15,7 @@ from bt_runtime.bench.run import evaluation, provenance
 from bt_runtime.bench.run.backend import Local
 from bt_runtime.bench.run.case import Setup, Strategy, cases
 from bt_runtime.bench.run.evaluation import Again
-from bt_runtime.bench.run.source import Source, Wanted, apart, find
+from bt_runtime.bench.run.source import Source, apart, find
 from bt_runtime.bench.run.training import train
 from bt_runtime.cli import Exit, trusting
 from bt_runtime.cli.eval_arguments import add_arguments
@@ -25,7 +25,8 @@ from bt_runtime.cli.given import given
 from bt_runtime.cli.models import decides, named_models, open_models
 from bt_runtime.cli.named import found
 from bt_runtime.cli.progress import Progress
-from bt_runtime.cli.tasks import read_options
+from bt_runtime.cli.tasks import in_file_here, read_options
+from bt_runtime.envs.registry import Wanted
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.config import Settings
 from bt_runtime.run.run import Tree, load
@@ -47,6 +48,8 @@ def run(args: argparse.Namespace) -> int:
         return claims(args)
     if args.folders:
         raise BtError(f"{args.folders[0]} is one word too many", "one SUITE; strategies: --strategy react,reactree")
+    trusting.named(args.what)
+    args.what = in_file_here(args.what)
     source = find(args.what, wanted(args), read_options(args.world))
     if not source.tasks:
         print("error: there are no such tasks", file=sys.stderr)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import NamedTuple
-
-from py_trees.behaviour import Behaviour
-from py_trees.common import Status
+from typing import TYPE_CHECKING, NamedTuple
 
 from bt_runtime.cli.color import BLUE, BOLD, DIM, GREEN, PLAIN, RED
-from bt_runtime.cli.outline import Row, inner
+from bt_runtime.cli.outline import Row
 from bt_runtime.faults.format import visible
-from bt_runtime.tree.node import Node
-from bt_runtime.view.render.sketch import words
+
+if TYPE_CHECKING:
+    from bt_runtime.view.picture import Picture, Spot
 
 
 class Signs(NamedTuple):
@@ -28,55 +26,45 @@ PLAIN_SIGNS = Signs("+", "x", ">", "-", "...")  # for a terminal that does not w
 
 
 class Face:
-    """Draws rows; keeps what it has read of each node, because that never changes."""
+    """Draws rows."""
 
     def __init__(self, signs: Signs, color: bool) -> None:
         self.signs = signs
         self.color = color
-        self.titles: dict[int, tuple[Behaviour, str, str]] = {}
 
-    def line(self, row: Row[Behaviour], width: int) -> str:
+    def line(self, picture: Picture, row: Row[Spot], width: int) -> str:
         indent = "  " * min(row.depth, width // 4)
         if row.node is None:
             return self.paint(clipped(f"{indent}{self.signs.more} {row.hidden} more", width), DIM)
         sign, tone = self.sign(row.status)
-        title, detail = self.title(row.node)
+        node = picture.inner(row.node)
         more = f" {self.signs.more}{row.hidden}" if row.hidden else ""
-        said = self.said(inner(row.node), detail)
-        head = clipped(f"{indent}{sign} {title}{more}", width)
+        said = visible(_said(picture, node))
+        head = clipped(f"{indent}{sign} {_title(node)}{more}", width)
         rest = clipped(f"  {said}", width - columns(head)) if said else ""
         start = head[len(indent) :]
         return f"{indent}{self.paint(start, tone)}{self.paint(rest, DIM)}"
 
-    def sign(self, status: Status) -> tuple[str, str]:
+    def sign(self, status: str) -> tuple[str, str]:
         signs = self.signs
         return {
-            Status.SUCCESS: (signs.success, GREEN),
-            Status.FAILURE: (signs.failure, RED),
-            Status.RUNNING: (signs.running, BOLD + BLUE),
-        }.get(status, (signs.idle, DIM))
-
-    def title(self, node: Behaviour) -> tuple[str, str]:
-        known = self.titles.get(id(node))
-        if known is None or known[0] is not node:
-            own = inner(node)
-            if isinstance(own, Node):
-                kind, name = own.spec.kind.name, own.spec.name or ""
-                title = f"{name} ({kind})" if name and name != kind else kind
-                known = (node, visible(title), visible(words(own.spec)))
-            else:
-                known = (node, visible(f"{own.name} ({type(own).__name__})"), "")
-            if len(self.titles) > 10_000:
-                self.titles.clear()  # grafts come and go; a long run must not keep them all
-            self.titles[id(node)] = known
-        return known[1], known[2]
-
-    def said(self, node: Behaviour, detail: str) -> str:
-        """What the node reports now; else what it was told to do."""
-        return visible(node.feedback_message) or detail
+            "S": (signs.success, GREEN), "F": (signs.failure, RED), "R": (signs.running, BOLD + BLUE)
+        }.get(status, (signs.idle, DIM))  # fmt: skip
 
     def paint(self, text: str, tone: str) -> str:
         return f"{tone}{text}{PLAIN}" if self.color and text else text
+
+
+def _title(node: Spot) -> str:
+    kind, name = str(node.row[3]), str(node.row[5])
+    return visible(f"{name} ({kind})" if name else kind)
+
+
+def _said(picture: Picture, node: Spot) -> str:
+    """What the node reports now; else what it is there for."""
+    goal = picture.goals.get(node.id)
+    said = node.feedback or (str(goal["goal"]) if goal is not None else str(node.row[6]))
+    return " ".join(said.split())
 
 
 def columns(text: str) -> int:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterable
 
-from bt_runtime.cli import Exit
+from bt_runtime.cli.exits import Exit
 from bt_runtime.faults.diagnostic import BtError, Faults, nearest
 from bt_runtime.faults.format import render, summary, visible
 

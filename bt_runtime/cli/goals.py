@@ -35,6 +35,12 @@ class LiveGoals(Live):
 
     goal = ""
 
+    def look(self) -> None:
+        """Goals are read from the tree itself."""
+
+    def leave(self) -> None:
+        pass
+
     def body(self, width: int, rows: int) -> list[str]:
         return [line(self.face, row, width) for row in outline(goals(self.run.root, self.goal), rows)]
 

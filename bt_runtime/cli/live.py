@@ -10,11 +10,9 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
-from py_trees.common import Status
-
 from bt_runtime.cli.color import BOLD, DIM
 from bt_runtime.cli.face import FINE, PLAIN_SIGNS, Face, clipped, columns
-from bt_runtime.cli.outline import outline
+from bt_runtime.cli.outline import drawn
 from bt_runtime.faults.format import visible
 
 if TYPE_CHECKING:
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
 
 _TONE = re.compile("\x1b\\[[0-9;]*m")
 FRAMES = 12  # a second, at most
+MOST = 2000  # events that wait for the next one
 HIDE, SHOW, NO_WRAP, WRAP, ERASE_LINE, ERASE_BELOW = (
     "\x1b[?25l", "\x1b[?25h", "\x1b[?7l", "\x1b[?7h", "\x1b[K", "\x1b[J",
 )  # fmt: skip
@@ -39,11 +38,21 @@ class Live:
         self.drawn: list[int] = []  # how wide each line of the picture is that stands on the screen
         self.width = 0  # of the window it was drawn for
         self.started = time.monotonic()
-        self.status = Status.RUNNING
-        self.ticks = 0
+        self.look()
         self.lock = threading.RLock()
         self.changed, self.over = threading.Event(), threading.Event()
         self.painter = threading.Thread(target=self._paint, name="bt-live", daemon=True)
+
+    def look(self) -> None:
+        """What is drawn is what was told: the tree itself belongs to the thread that ticks."""
+        from bt_runtime.view.feed import Feed, Latest
+        from bt_runtime.view.watch import Watch
+
+        self.watch = Watch(self.run, Feed(most=MOST))
+        self.latest = Latest(self.watch.feed)
+
+    def leave(self) -> None:
+        self.watch.detach()
 
     def __enter__(self) -> Live:
         self.write(HIDE + NO_WRAP)
@@ -59,11 +68,11 @@ class Live:
             self.painter.join(1)
             self.draw()
         finally:
+            self.leave()
             self.write(WRAP + SHOW)
 
     def tick(self, tick: Tick) -> None:
         """An observer of the run."""
-        self.status, self.ticks = tick.status, tick.number
         self.changed.set()
 
     def line(self, text: str) -> None:
@@ -84,10 +93,11 @@ class Live:
 
     def body(self, width: int, rows: int) -> list[str]:
         """The picture, at most so many lines."""
-        return [self.face.line(row, width) for row in outline(self.run.root, rows)]
+        picture = self.latest.now()
+        return [self.face.line(picture, row, width) for row in drawn(picture, rows)]
 
     def progress(self) -> str:
-        return f"tick {self.ticks}"
+        return f"tick {self.run.engine.count}"
 
     def head(self, width: int) -> str:
         passed = f"{time.monotonic() - self.started:.1f} s"
@@ -108,7 +118,7 @@ class Live:
             self.changed.wait(0.5)  # the seconds go on although nothing happens
             self.changed.clear()
             if not self.over.is_set():
-                with suppress(Exception):  # the tree changed its shape under the picture; the last one has no race
+                with suppress(Exception):  # a tree of goals may change meanwhile; the last picture has no race
                     self.draw()
             self.over.wait(1 / FRAMES)
 

@@ -125,9 +125,9 @@ def _add(args: argparse.Namespace) -> int:
 def _import(args: argparse.Namespace) -> int:
     told: dict[str, Json] = {}
     if args.format == "reactree":
-        haul = reactree.read(Path(name) for name in args.files)
-        found = haul.experiences
-        told = {"files": haul.files, "prompts": len(haul.prompts), "refused": haul.refused, "end": dict(haul.ends)}
+        read = reactree.read(Path(name) for name in args.files)
+        found = read.experiences
+        told = {"files": read.files, "prompts": len(read.prompts), "refused": read.refused, "end": dict(read.ends)}
     else:
         found = [e for name in args.files or starter.shipped() for e in starter.read_named(name)]
     if args.verdict != "keep":

@@ -12,12 +12,10 @@ from bt_runtime.run.config import Settings
 if TYPE_CHECKING:
     from bt_runtime.bench.cluster.bundle import Named
 
-DECIDING = frozenset({"agent", "plan", "reflect", "rewrite", "verify"})
-
 
 def decides(tree: TreeSpec) -> bool:
     """Has the tree a node that asks a model?"""
-    return any(node.kind.name in DECIDING for node in nodes(tree))
+    return any(node.kind.asks for node in nodes(tree))
 
 
 def nodes(tree: TreeSpec) -> Iterator[NodeSpec]:

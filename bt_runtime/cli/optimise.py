@@ -26,9 +26,9 @@ from bt_runtime.cli.named import found
 from bt_runtime.cli.progress import Progress
 from bt_runtime.cli.run import viewed
 from bt_runtime.cli.serving import add_serving
-from bt_runtime.cli.tasks import at_least, outside, read_options
+from bt_runtime.cli.tasks import at_least, in_file_here, outside, read_options
 from bt_runtime.cli.told import Teller
-from bt_runtime.envs.registry import open_suite, suite_names
+from bt_runtime.envs.registry import open_suite, suite_names, takes_data
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.config import Settings
 from bt_runtime.run.run import load
@@ -67,7 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", type=count, metavar="N", help="acts that one episode may do")
     parser.add_argument("--jobs", type=at_least(0), default=0, metavar="J", help="episodes at once (default: a batch)")
     parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="of the versions; default: in plans/, by suite and kind"
+        "--out", type=Path, metavar="DIR", help="of the versions; default: in guides/, by suite and kind"
     )
     parser.add_argument("--page", type=Path, metavar="FILE.md", help="with `curve`: curves and plans as a page")
     parser.add_argument("--json", action="store_true", help="the curve for programs")
@@ -103,27 +103,30 @@ def run(args: argparse.Namespace) -> int:
 
 def set_up(args: argparse.Namespace, settings: Settings) -> Setup:
     dropped = {"flaw": args.no_flaw, "revision": args.no_revision}
-    suite = open_suite(args.env)
+    trusting.named(args.env)
+    name = in_file_here(args.env)
+    suite = open_suite(name)
     world = {**read_options(args.world), **({"feedback": args.feedback} if args.feedback else {})}
     rules = {} if args.rules is None else {"rules": args.rules}
     model = settings["model"]
     return Setup(
-        suite.name, args.kind, args.batch, args.seed, args.strategy, Path(model).name if isinstance(model, str) else "",
+        name, args.kind, args.batch, args.seed, args.strategy, Path(model).name if isinstance(model, str) else "",
         tuple(part for part in PARTS if not dropped.get(part)), args.validation, world,
-        {**outside(args, suite.tasks), **read_options(args.option), **rules}, args.decisions,
+        {**outside(args, takes_data(suite, "tasks")), **read_options(args.option), **rules}, args.decisions,
         args.steps,
     )  # fmt: skip
 
 
 def _named(setup: Setup) -> str:
     """The folder of its versions, unless another is named."""
-    return "-".join(part.replace(" ", "_") for part in (setup.suite, setup.kind, str(setup.seed)) if part)
+    suite = Path(setup.suite).name.partition(".")[0]  # of path.py:Name the file
+    return "-".join(part.replace(" ", "_") for part in (suite, setup.kind, str(setup.seed)) if part)
 
 
 def plans() -> Path:
     """The folder of plans: of the project, else here."""
     root = project.find_root()
-    return (root / "plans").relative_to(Path.cwd()) if root == Path.cwd() else (root or Path()) / "plans"
+    return (root / "guides").relative_to(Path.cwd()) if root == Path.cwd() else (root or Path()) / "guides"
 
 
 def show(setup: Setup, kept: list[Version], as_json: bool) -> None:
@@ -178,7 +181,7 @@ def _scores(version: Version) -> dict[str, dict[str, int] | None]:
 def show_curves(args: argparse.Namespace) -> int:
     """Several optimisations together: means and deviations over those that differ only in their seed."""
     if not args.folders:
-        raise BtError("`btr optimise curve` takes folders of versions", "btr optimise curve plans/house-heat-*")
+        raise BtError("`btr optimise curve` takes folders of versions", "btr optimise curve guides/house-heat-*")
     score, found = curves(args.folders)
     if args.page:
         args.page.write_text(page(args.folders), encoding="utf-8")

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from inspect import signature
 
-from bt_runtime.cli import Exit
-from bt_runtime.cli.tasks import at_least, make, outside, read_options, which_tasks
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.types import Task, Verdict, World
+from bt_runtime.cli import Exit, trusting
+from bt_runtime.cli.tasks import at_least, in_file_here, make, outside, read_options, which_tasks
+from bt_runtime.envs.registry import open_suite, open_world, takes_data
+from bt_runtime.types import Explained, Task, Verdict, World
 
 HELP = "Type a sentence (Tab completes it), ? for those that can be acted now, again to start over, quit to leave."
 _QUIT = ("quit", "exit")
@@ -31,16 +30,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    suite = open_suite(args.env)
+    trusting.named(args.env)
+    name = in_file_here(args.env)
+    suite = open_suite(name)
     tasks = make(args, suite, args.nth + 1)
     if len(tasks) <= args.nth:
         print(f"There are only {len(tasks)} such tasks.", file=sys.stderr)
         return Exit.NOTHING
     task = tasks[args.nth]
-    folder = outside(args, suite.open) if "data" in signature(suite.open).parameters else {}
-    world = suite.open(**{**folder, **read_options(args.world)})
+    folder = outside(args, True) if takes_data(suite, "open") else {}
+    world = open_world(name, **{**folder, **read_options(args.world)})
     try:
-        knows = {"told": args.told} if "told" in signature(suite.oracle).parameters else {}
+        knows = {"told": args.told} if isinstance(world, Explained) else {}
         source = _oracle(suite.oracle(world, task, **knows)) if args.oracle else _typed(world)
         return play(world, task, source, args.told)
     except KeyboardInterrupt:
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
 def play(world: World, task: Task, source: Callable[[], str | None], told: bool = False) -> int:
     """Act what `source` says until the goal is reached or it says no more."""
     seen = world.reset(task).text
-    rules = world.told() if told and hasattr(world, "told") else ()
+    rules = world.told() if told and isinstance(world, Explained) else ()
     print("\n".join([task.goal, "", *rules, seen]))
     while not _reached(world.verdict()):
         said = source()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import Any
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.cli import Exit, trusting
@@ -15,6 +13,7 @@ from bt_runtime.cli.worlds import add_task, begin
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.config import Settings
 from bt_runtime.run.run import Run
+from bt_runtime.types import Question
 
 TICKS = 200
 
@@ -29,10 +28,10 @@ def run(args: argparse.Namespace) -> int:
     settings = Settings({"env": args.env, "memory": args.memory})
     tree = opened(args.tree)
     trusting.trees([tree], settings)
-    heard: list[Mapping[str, Any]] = []
+    heard: list[Question] = []
 
-    def listen(ask: Mapping[str, Any]) -> str:
-        heard.append(ask)
+    def listen(question: Question) -> str:
+        heard.append(question)
         raise BtError("heard")
 
     with ExitStack() as stack:
@@ -49,12 +48,13 @@ def run(args: argparse.Namespace) -> int:
     return Exit.SUCCESS
 
 
-def show(ask: Mapping[str, Any], as_json: bool) -> None:
+def show(question: Question, as_json: bool) -> None:
     if as_json:
-        print(json_text(ask, indent=2))
+        of_kind = {"choose": "options", "decide": "moves", "write": "stop"}[question.kind]
+        print(json_text({name: getattr(question, name) for name in ("kind", "prompt", of_kind)}, indent=2))
         return
-    print(ask["prompt"], end="")
-    offered = ask.get("moves") or {"": ask.get("options", ())}
+    print(question.prompt, end="")
+    offered = question.moves or {"": question.options}
     for move, options in offered.items():
         said = "".join(f"\n    {option.strip()}" for option in options)
         print(f"\n  {move or 'one of'}{said}", end="")

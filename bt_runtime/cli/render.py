@@ -22,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if args.depth is not None and args.depth < 1:
-        raise BtError("--depth takes a number from 1")
+        raise BtError("--depth takes a number from 1", "such as --depth 2; without it, the whole tree is drawn")
     form = args.format or (SUFFIXES.get(args.output.suffix.lower(), "text") if args.output else "text")
     drawn = draw(sketch(checked(args.tree).sound(), args.depth, args.subtrees), form)
     if args.output is None:

@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     for name in ("hz", "seconds", "ticks", "slow"):
         value = settings.value(name)
         if value.value is not None and (why := complaint(BY_NAME[name], value.value)):
-            raise BtError(f"{value.source} {value.value}: {why}")
+            raise BtError(f"{value.source} {value.value}: {why}", BY_NAME[name].about)
     tree = opened(args.tree)
     trusting.trees([tree], settings)
     if tree.warnings:

@@ -136,7 +136,7 @@ def export(args: argparse.Namespace) -> int:
     if args.format == "jsonl":
         return _json_lines(recording, path)
     if str(path) == "-":
-        raise BtError(f"{args.format} is no text", "name a file: -o FILE")
+        raise BtError(f"{args.format} is not a text", "name a file: -o FILE")
     if args.format == "mcap":
         from bt_runtime.interop import mcap
 
@@ -189,5 +189,7 @@ def _journal(path: Path, runs: Path) -> Path:
     """Only journals are removed: what lies in the folder of runs, and elsewhere what is one by its content."""
     ours = path.suffix == SUFFIX and path.resolve().parent == runs.resolve()
     if not ours and not door.is_journal(path):
-        raise BtError(f"{path} is no journal, and is not removed", "`btr runs list` shows the journals that are there")
+        raise BtError(
+            f"{path} is not a journal, and is not removed", "`btr runs list` shows the journals that are there"
+        )
     return path

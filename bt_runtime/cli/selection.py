@@ -11,7 +11,7 @@ from bt_runtime.faults.diagnostic import BtError, nearest
 
 Content = Literal["tree", "skills", "plan", "project"]
 SUFFIXES = (".yaml", ".yml")
-PLAN = ".md"  # below a plans/
+PLAN = ".md"  # below a guides/
 # folders of a project that hold other content, and folders that hold none
 PASSED_OVER = frozenset({"envs", "memory", "schemas", "runs", "node_modules", "__pycache__", "venv", "build", "dist"})
 
@@ -60,8 +60,8 @@ def _inside(folder: Path) -> Iterator[Selected]:
 
 
 def _is_plan(path: Path) -> bool:
-    """Markdown lies about everywhere: only that of a plans/ is a plan."""
-    return path.suffix == PLAN and "plans" in (folder.name for folder in path.resolve().parents)
+    """Markdown lies about everywhere: only that of a guides/ is a plan."""
+    return path.suffix == PLAN and "guides" in (folder.name for folder in path.resolve().parents)
 
 
 def _content(path: Path) -> Content | None:

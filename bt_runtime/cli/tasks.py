@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Callable, Mapping
-from inspect import signature
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from bt_runtime.cli import Exit
-from bt_runtime.envs.registry import Suite, open_suite, suite_names
+from bt_runtime.cli import Exit, trusting
+from bt_runtime.envs.registry import Suite, open_suite, suite_names, takes_data
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import importing
 from bt_runtime.types import Task
 
 
@@ -23,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def which_tasks(parser: argparse.ArgumentParser) -> None:
     """The arguments that name a world and its tasks; `btr play` has them too."""
-    parser.add_argument("env", metavar="ENV", help=f"a world: {', '.join(suite_names())}")
+    parser.add_argument("env", metavar="ENV", help=f"a world: {', '.join(suite_names())}, or path.py:Name")
     parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same tasks (default 0)")
     parser.add_argument(
         "--split", choices=("train", "eval"), default="train", help="no task is in both (default train)"
@@ -40,6 +41,11 @@ def which_tasks(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def in_file_here(name: str) -> str:
+    """`path.py:Name` from where one stands; any other name as it is."""
+    return importing.whole(name, Path.cwd())
+
+
 def at_least(least: int) -> Any:
     def whole(text: str) -> int:
         number = int(text)
@@ -53,14 +59,13 @@ def at_least(least: int) -> Any:
 
 def make(args: argparse.Namespace, suite: Suite, count: int) -> list[Task]:
     ruled = {"rules": args.rules} if args.rules else {}
-    options = {**outside(args, suite.tasks), **ruled, **read_options(args.option)}
+    options = {**outside(args, takes_data(suite, "tasks")), **ruled, **read_options(args.option)}
     return suite.tasks(args.seed, count, args.split, args.kind, **options)
 
 
-def outside(args: argparse.Namespace, call: Callable[..., Any]) -> dict[str, Any]:
-    """Where outside data is: as asked, or BTR_DATA for what names `data` among its options."""
-    named = "data" in signature(call).parameters
-    folder = args.data or (os.environ.get("BTR_DATA") if named else None)
+def outside(args: argparse.Namespace, takes: bool) -> dict[str, Any]:
+    """Where outside data is: as asked, or BTR_DATA for what says that it takes `data`."""
+    folder = args.data or (os.environ.get("BTR_DATA") if takes else None)
     return {"data": folder} if folder else {}
 
 
@@ -76,7 +81,8 @@ def read_options(texts: list[str]) -> Mapping[str, Any]:
 
 
 def run(args: argparse.Namespace) -> int:
-    tasks = make(args, open_suite(args.env), args.count)
+    trusting.named(args.env)
+    tasks = make(args, open_suite(in_file_here(args.env)), args.count)
     if args.json:
         for task in tasks:
             print(json.dumps(task._asdict()))

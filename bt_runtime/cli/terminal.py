@@ -10,7 +10,7 @@ from bt_runtime.cli.color import painted
 from bt_runtime.faults.format import printed
 from bt_runtime.types import Json
 
-_TONES = re.compile("(\x1b\\[(?:[012]|3[1-4]|1;3[1-4])m)")  # of color.py, diagnose_format.py and view/terminal.py
+_TONES = re.compile("(\x1b\\[(?:[012]|3[1-4]|1;3[1-4])m)")  # of color.py, diagnose_format.py
 
 
 class Door:

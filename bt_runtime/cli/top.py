@@ -18,13 +18,12 @@ from urllib.parse import quote, urlsplit
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.journals import add_folder, reading
+from bt_runtime.cli.screen import screen, summary
 from bt_runtime.cli.terminal import raw
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
-from bt_runtime.view.feed import Feed
-from bt_runtime.view.picture import Picture
+from bt_runtime.view.feed import Feed, Latest
 from bt_runtime.view.recorded import Following, Reader
-from bt_runtime.view.terminal import screen, summary
 
 FRAMES = 10  # a second, at most
 HIDE, SHOW, HOME, BELOW, LINE = "\x1b[?25l\x1b[?1049h", "\x1b[?1049l\x1b[?25h", "\x1b[H", "\x1b[J", "\x1b[K\r\n"
@@ -61,19 +60,16 @@ def run(args: argparse.Namespace) -> int:
 def watched(feed: Feed) -> int:
     """Until the run is over, or Ctrl-C."""
     color = "NO_COLOR" not in os.environ
-    picture, cursor = Picture(), None
+    latest = Latest(feed)
     screen_itself = raw(sys.stdout)
     screen_itself.write(HIDE)
     try:
         while True:
-            part = feed.after(cursor, 0.5)
-            cursor = part.cursor
-            picture = Picture(part.events) if part.anew else _taken(picture, part.events)
             size = shutil.get_terminal_size()
-            lines = screen(picture, size.lines - 1, size.columns, color)
+            lines = screen(latest.now(0.5), size.lines - 1, size.columns, color)
             screen_itself.write(HOME + LINE.join(lines) + BELOW)
             screen_itself.flush()
-            if part.closed:
+            if latest.closed:
                 break
             threading.Event().wait(1 / FRAMES)
     except KeyboardInterrupt:
@@ -81,14 +77,8 @@ def watched(feed: Feed) -> int:
     finally:
         screen_itself.write(SHOW)
         screen_itself.flush()
-    print("\n".join(screen(picture, shutil.get_terminal_size().lines - 1, _width(), color)))
+    print("\n".join(screen(latest.picture, shutil.get_terminal_size().lines - 1, _width(), color)))
     return Exit.SUCCESS
-
-
-def _taken(picture: Picture, events: list[dict[str, Any]]) -> Picture:
-    for event in events:
-        picture.take(event)
-    return picture
 
 
 def _width() -> int:
@@ -105,7 +95,7 @@ class Reading:
             parts = urlsplit("")
         if parts.scheme != "http" or not parts.netloc or not parts.fragment:
             raise BtError(
-                f"{visible(url)} is no address of a page", "give the whole address that btr printed, with its #"
+                f"{visible(url)} is not an address of a page", "give the whole address that btr printed, with its #"
             )
         self.feed, self.begun, self.over = feed, threading.Event(), False
         address = f"http://{parts.netloc}/events?token={quote(parts.fragment)}"

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
-from bt_runtime.project import trust
+from bt_runtime.language.reach import read_kinds
+from bt_runtime.llm.backends import is_file
+from bt_runtime.llm.settings import STARTER
+from bt_runtime.project import importing, trust
 
 if TYPE_CHECKING:
     from bt_runtime.run.config import Settings
@@ -21,13 +24,14 @@ MOST = 6  # reasons that are shown
 
 def trees(found: Iterable[Tree], settings: Settings) -> None:
     """Asks about the folders of these trees. Raises where the answer is no, or nobody is there to give one."""
+    named(settings["env"], settings["model"], settings["models"])
     wanted: dict[Path, list[str]] = {}
     for tree in found:
         wanted.setdefault(home_of(tree), []).extend(python_of(tree))
     said_elsewhere = settings["model"] and not settings.value("model").source.startswith(project.PROJECT_FILE)
     if settings.file.path is not None and not said_elsewhere:
-        named = {name: value for name, (value, _) in settings.file.values.items() if name in ("model", "models")}
-        wanted.setdefault(settings.file.path.parent, []).extend(f"questions go to {a}" for a in addresses(named))
+        models = {name: value for name, (value, _) in settings.file.values.items() if name in ("model", "models")}
+        wanted.setdefault(settings.file.path.parent, []).extend(f"questions go to {a}" for a in addresses(models))
     if settings.file.path is not None:
         wanted.setdefault(settings.file.path.parent, []).extend(_kept_elsewhere(settings))
     for folder, reasons in wanted.items():
@@ -35,10 +39,37 @@ def trees(found: Iterable[Tree], settings: Settings) -> None:
             ask(folder, reasons)
 
 
+def named(*given: Any) -> None:
+    """Asks about `path.py:Name` where the name of a world or a model could stand."""
+    asked_about(list(_in_files(given)))
+
+
+def kinds() -> None:
+    """Asks about the kinds of nodes that the project names: they are imported before any tree is read."""
+    root = project.find_root()
+    asked_about(list(read_kinds(root / project.PROJECT_FILE)) if root is not None else [])
+
+
+def asked_about(reasons: list[str]) -> None:
+    """Of Python that is held to the project, or to the folder that one stands in."""
+    home = (project.find_root() or Path.cwd()).resolve()
+    if reasons and not trust.knows(home):
+        ask(home, reasons)
+
+
+def _in_files(given: Any) -> Iterator[str]:
+    if isinstance(given, str) and importing.in_file(given):
+        yield given
+    elif isinstance(given, dict | tuple):
+        for each in given.values() if isinstance(given, dict) else given:
+            yield from _in_files(each)
+
+
 def journal(path: Path, head: Mapping[str, Any], tree: Tree | None) -> bool:
     """Asks about a journal that is to be gone on with. Was it trusted by what is in it?"""
     reasons = [f"questions go to {a}" for a in addresses(head.get("model"))]
     reasons += python_of(tree) if tree is not None else ["Python that its tree names"]
+    reasons += _in_files(((head.get("world") or {}).get("suite"), head.get("model")))
     memory = ((head.get("given") or {}).get("memory") or {}).get("name")
     if isinstance(memory, str) and not _at_hand(Path(memory)):
         reasons.append(f"experiences are read from and written to {memory}")
@@ -70,7 +101,7 @@ def python_of(tree: Tree) -> list[str]:
 
 
 def _python_of(tree: Tree) -> Iterator[str]:
-    shipped = project.packaged("skills").resolve()
+    shipped = [place.resolve() for place in project.installed("skills")]
     for spec in filter(None, (tree.spec, *tree.first.loaded.values())):
         for node in spec.root.walk():
             name = str(node.values.get("class", "")) if node.kind.name == "py" else ""
@@ -80,7 +111,7 @@ def _python_of(tree: Tree) -> Iterator[str]:
             entry = kind.data.get("entry")
             if entry is None or entry.impl in ("world", "memory", "python"):
                 continue
-            if not Path(entry.folder).resolve().is_relative_to(shipped):
+            if not any(Path(entry.folder).resolve().is_relative_to(place) for place in shipped):
                 yield entry.impl
 
 
@@ -88,7 +119,7 @@ def addresses(named: Any) -> list[str]:
     """Of models, beyond this machine."""
     if isinstance(named, dict):
         return [a for value in named.values() for a in addresses(value)]
-    if not isinstance(named, str) or not named.startswith(("http://", "https://")):
+    if not isinstance(named, str) or named == STARTER or importing.in_file(named) or is_file(named):
         return []
     return [named] if trust.beyond(named) else []
 
@@ -128,7 +159,7 @@ def refused(place: Path, said: str, told: Iterable[str] = ()) -> BtError:
 def known(what: str, folder: Path, sends: bool = False) -> None:
     """The guard of commands that run trees: whatever was not asked about before is refused."""
     home = folder.resolve()
-    shipped = (project.packaged("trees"), project.packaged("skills"))
+    shipped = (*project.installed("trees"), *project.installed("skills"))
     if any(home.is_relative_to(place.resolve()) for place in shipped):
         return
     root = project.find_root(home) or home

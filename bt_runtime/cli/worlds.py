@@ -46,14 +46,16 @@ def begin(
             asked = "--task" if args.task is not None else "--option"
             raise BtError(f"{asked} needs a world", "name one: --env house")
         return inputs, None
-    from bt_runtime.envs.registry import open_suite
+    from bt_runtime.envs.registry import open_suite, open_world
 
-    suite = open_suite(settings["env"])
+    name = settings.reference("env")
+    suite = open_suite(name)
     task = find_task(suite, args.task, args.seed, read_options(args.option))
     if "goal" in tree.inputs:
+        task = task if task.goal else task._replace(goal=str(inputs.get("goal", "")))  # of a world without tasks
         inputs.setdefault("goal", task.goal)
     starting_values(tree, inputs)  # before a world is there that nobody needs then
-    world = suite.open()
+    world = open_world(name)
     stack.push(closing(world.close))
     opened = Opened(world, task, world.reset(task).text)
     print(f"task {task.id}: {task.goal}\n{opened.seen}", file=sys.stderr)
@@ -62,7 +64,9 @@ def begin(
 
 def find_task(suite: Suite, wanted: str | None, seed: int, options: Mapping[str, Any]) -> Task:
     """`wanted` is the id of a task, its number from 1, or a kind of task; the first one when it is None."""
-    known = [*suite.kinds, *getattr(suite, "asked_for", ())]
+    from bt_runtime.envs.registry import Rare
+
+    known = [*suite.kinds, *(suite.asked_for if isinstance(suite, Rare) else ())]
     kinds = [wanted] if wanted is not None and wanted in known else None
     number = int(wanted) if wanted and wanted.isdigit() and wanted != "0" else 1
     tasks = suite.tasks(seed, max(number, 1 if wanted is None or kinds else 100), kinds=kinds, **options)

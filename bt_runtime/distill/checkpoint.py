@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.distill.needs import torch
+from bt_runtime.distill.torch_imports import torch
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.distill.needs import torch
-from bt_runtime.distill.network import Size
+from bt_runtime.distill.size import Size
 from bt_runtime.distill.tokenizer import END, Tokenizer
+from bt_runtime.distill.torch_imports import torch
 from bt_runtime.llm import gguf_writer
 from bt_runtime.types import Json
 

@@ -1,4 +1,4 @@
-"""A decoder of the Llama architecture, and its sizes. Documents stand in one long row and do not see each other.
+"""A decoder of the Llama architecture. Documents stand in one long row and do not see each other.
 
 A row holds whole documents one after another; all that works on single tokens runs over the row at once, and only
 attention runs piece by piece. So nothing is padded, and positions are what they are at run time.
@@ -7,49 +7,12 @@ attention runs piece by piece. So nothing is padded, and positions are what they
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from bt_runtime.distill.beginning import begin
-from bt_runtime.distill.needs import functional, nn, torch
-from bt_runtime.faults.diagnostic import BtError
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    width: int
-    layers: int
-    heads: int
-    kv_heads: int
-    feed_forward: int
-    vocab: int = 2048
-    context: int = 2048
-    base: float = 1_000_000.0  # of the rotary positions: half of them hardly turn within a context
-    epsilon: float = 1e-5
-
-    def __post_init__(self) -> None:
-        if self.width % self.heads or self.heads % self.kv_heads or (self.width // self.heads) % 2:
-            raise BtError(f"{self.heads} heads with {self.kv_heads} keys do not divide a width of {self.width}")
-
-    @property
-    def head(self) -> int:
-        return self.width // self.heads
-
-    @property
-    def parameters(self) -> int:
-        kv = self.head * self.kv_heads
-        layer = 2 * self.width * (self.width + kv) + 3 * self.width * self.feed_forward + 2 * self.width
-        return self.vocab * self.width + self.layers * layer + self.width
-
-
-SIZES = {
-    "toy": Size(64, 2, 2, 1, 128),
-    "tiny": Size(128, 4, 2, 1, 384),
-    "small": Size(192, 6, 3, 3, 512),
-    "base": Size(256, 8, 4, 4, 704),
-    "large": Size(384, 8, 6, 6, 1024),
-}
+from bt_runtime.distill.init_weights import init_weights
+from bt_runtime.distill.size import Size
+from bt_runtime.distill.torch_imports import functional, nn, torch
 
 
 class Norm(nn.Module):  # type: ignore[misc]
@@ -186,9 +149,8 @@ class Network(nn.Module):  # type: ignore[misc]
         self.before: Callable[..., Any] = Block.before
         self.after: Callable[..., Any] = Block.after
         turns = torch.outer(torch.arange(size.context), size.base ** -(torch.arange(0, size.head, 2) / size.head))
-        self.register_buffer("cosine", turns.cos(), persistent=False)
-        self.register_buffer("sine", turns.sin(), persistent=False)
-        begin(self, seed)
+        self.rotations = turns.cos(), turns.sin()  # no buffers: every process has the same, none need be sent
+        init_weights(self, size, seed)
 
     def compile(self) -> None:
         """All but attention as machine code for this processor."""
@@ -198,9 +160,9 @@ class Network(nn.Module):  # type: ignore[misc]
     def forward(self, tokens: Any, pieces: Sequence[Piece]) -> Any:
         """The last layer's output at every token of a row."""
         rest = Piece(len(tokens) - sum(piece.length for piece in pieces))
-        places = torch.cat([torch.arange(p.seen, p.seen + p.length) for p in (*pieces, rest)]).to(tokens.device)
+        places = torch.cat([torch.arange(p.seen, p.seen + p.length) for p in (*pieces, rest)])
         places = places % self.size.context  # behind the last document nothing counts
-        cosine, sine = self.cosine[places][:, None], self.sine[places][:, None]
+        cosine, sine = (table[places].to(tokens.device)[:, None] for table in self.rotations)
         x = self.embedding(tokens)
         for block in self.blocks:
             q, k, v = self.before(block, x, cosine, sine)

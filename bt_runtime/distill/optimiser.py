@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bt_runtime.distill.needs import torch
 from bt_runtime.distill.network import Network
+from bt_runtime.distill.torch_imports import torch
 
 _EMBEDDING = "embedding.weight"
 # An embedding moves slower by this. AdamW moves every number by the rate itself, however small its gradient is: the

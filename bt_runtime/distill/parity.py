@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.distill.documents import Document
-from bt_runtime.distill.needs import np, torch
 from bt_runtime.distill.network import Network, Piece
 from bt_runtime.distill.tokenizer import Tokenizer
+from bt_runtime.distill.torch_imports import np, torch
 from bt_runtime.faults.diagnostic import BtError
 
 

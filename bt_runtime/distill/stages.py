@@ -10,13 +10,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.distill import checkpoint, documents, gguf_file, inherited, parity, tokenizer
+from bt_runtime.distill import checkpoint, documents, gguf_file, parity, pretrained, tokenizer
 from bt_runtime.distill.checkpoint import LATEST, State
+from bt_runtime.distill.dataset import is_held_out
 from bt_runtime.distill.documents import Document
-from bt_runtime.distill.network import SIZES, Network, Size
-from bt_runtime.distill.rows import is_held
+from bt_runtime.distill.network import Network
+from bt_runtime.distill.schedule import Schedule
+from bt_runtime.distill.size import SIZES, Size
 from bt_runtime.distill.tokenizer import Tokenizer
-from bt_runtime.distill.training import Plan, Tell, Training
+from bt_runtime.distill.training import Tell, Training
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.types import Json
 
@@ -32,7 +34,7 @@ class Order:
     places: Sequence[Path]
     work: Path
     out: Path
-    plan: Plan
+    schedule: Schedule
     size: str = "small"
     vocab: int = 2048
     context: int = 2048
@@ -66,7 +68,7 @@ def make(order: Order, tell: Tell) -> Made:
     """All stages. Killed at any moment, the same call goes on."""
     words = vocabulary(order, tell)
     size = sized(order.size, words.size, order.context)
-    training = Training(order.places, order.work, words, size, order.plan, tell, order.init)
+    training = Training(order.places, order.work, words, size, order.schedule, tell, order.init)
     if training.spent >= 1.0:
         tell("trained already: give more --minutes or --tokens to prolong it, or --fresh to begin anew")
     else:
@@ -101,8 +103,8 @@ def vocabulary(order: Order, tell: Tell) -> Tokenizer:
     """The tokenizer of this work folder; trained once, so that what was encoded and learnt stays true."""
     kept = order.work / "tokenizer.json"
     kept.parent.mkdir(parents=True, exist_ok=True)
-    if order.init is not None and not kept.is_file() and order.init.suffix == inherited.SUFFIX:
-        inherited.read(order.init).tokenizer.save(kept)
+    if order.init is not None and not kept.is_file() and order.init.suffix == pretrained.SUFFIX:
+        pretrained.read(order.init).tokenizer.save(kept)
     elif order.init is not None and not kept.is_file():
         beside = order.init.parent / kept.name
         if not beside.is_file():
@@ -110,7 +112,7 @@ def vocabulary(order: Order, tell: Tell) -> Tokenizer:
         shutil.copyfile(beside, kept)
     if not kept.is_file():
         tell("training the tokenizer")
-        tokenizer.train((d.text for d in heard(order.places, order.plan.seed)), order.vocab).save(kept)
+        tokenizer.train((d.text for d in heard(order.places, order.schedule.seed)), order.vocab).save(kept)
     return tokenizer.load(kept)
 
 
@@ -130,7 +132,7 @@ def samples(places: Sequence[Path]) -> Iterator[Document]:
     some: list[Document] = []
     for shard in documents.shards(places):
         for document in documents.read(shard):
-            if is_held(document):
+            if is_held_out(document):
                 yield document
             elif len(some) < _SAMPLES:
                 some.append(document)
@@ -147,7 +149,7 @@ def described(order: Order, state: State) -> Mapping[str, Json]:
         "data_digest": state.data,
         "documents": str(state.documents),
         "tokens": str(state.tokens),
-        "seed": str(order.plan.seed),
-        "plan": asdict(order.plan),
+        "seed": str(order.schedule.seed),
+        "plan": asdict(order.schedule),
         "curve": curve,
     }

@@ -4,73 +4,32 @@ from __future__ import annotations
 
 import math
 import shutil
+import signal
+import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.distill import checkpoint, documents, held, inherited
+from bt_runtime.distill import checkpoint, documents, held_out, pretrained
 from bt_runtime.distill.checkpoint import LATEST, STEADY, State
-from bt_runtime.distill.crew import ALONE, Crew, hired
-from bt_runtime.distill.layout import Row, laid, shared
-from bt_runtime.distill.needs import functional, np, torch
-from bt_runtime.distill.network import Network, Size
+from bt_runtime.distill.collate import Row, collated
+from bt_runtime.distill.dataset import Dataset, gather
+from bt_runtime.distill.ddp import ALONE, Group, launched
+from bt_runtime.distill.network import ALIKE, Network, Piece
 from bt_runtime.distill.optimiser import Optimiser
-from bt_runtime.distill.rows import Batch, Rows, gather, packed, shuffled
+from bt_runtime.distill.packing import Batch, packed, shared, shuffled
+from bt_runtime.distill.schedule import Schedule
+from bt_runtime.distill.size import Size
 from bt_runtime.distill.tokenizer import Tokenizer
+from bt_runtime.distill.torch_imports import functional, np, torch
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 Tell = Callable[[str], None]
 ROUND, IGNORED = 256, -100
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How to train. The rate rises, stays, and falls in the last part of the budget, so that a run can be prolonged."""
-
-    minutes: float = 0.0  # 0: as long as the tokens last
-    tokens: int = 0
-    batch: int = 8192  # tokens of a step
-    rate: float = 3e-3
-    warm: int = 100  # steps until the rate is reached
-    fall: float = 0.25  # of the budget
-    echo: float = 0.1  # how much the context counts beside the answers
-    decay: float = 0.1
-    clip: float = 1.0
-    seed: int = 0
-    compile: bool = True
-    processes: int = 1  # which share a batch
-    tell_every: float = 15.0  # seconds
-    save_every: float = 60.0
-    look_every: float = 180.0  # between two looks at what was held back
-
-    def __post_init__(self) -> None:
-        if self.minutes <= 0 and self.tokens <= 0:
-            raise BtError("training needs an end", "say how long: --minutes or --tokens")
-        if not 0.0 < self.fall <= 1.0:
-            raise BtError(f"the rate cannot fall for {self.fall:g} of the budget", "say more than 0, and at most 1")
-        if self.processes < 1:
-            raise BtError(f"{self.processes} processes train nothing", "one at least: --processes 1")
-
-    @property
-    def row(self) -> int:
-        """Tokens of a step that one process takes."""
-        return self.batch // self.processes
-
-    def spent(self, state: State) -> float:
-        """The part of the budget that is used up."""
-        by_tokens = state.tokens / self.tokens if self.tokens else 0.0
-        by_time = state.seconds / (60 * self.minutes) if self.minutes else 0.0
-        return max(by_tokens, by_time)
-
-    def falls(self, state: State) -> bool:
-        return self.spent(state) > 1.0 - self.fall
-
-    def rate_at(self, state: State) -> float:
-        warm = min(1.0, (state.step + 1) / self.warm)
-        return self.rate * warm * min(1.0, max(0.0, (1.0 - self.spent(state)) / self.fall))
 
 
 def mixes(device: str) -> bool:
@@ -87,37 +46,38 @@ class Training:
         folder: Path,
         tokenizer: Tokenizer,
         size: Size,
-        plan: Plan,
+        schedule: Schedule,
         tell: Tell,
         init: Path | None = None,
     ) -> None:
         self.places, self.folder, self.tokenizer, self.size = places, folder, tokenizer, size
-        self.plan, self.tell, self.init, self.crew = plan, tell, init, ALONE
+        self.schedule, self.tell, self.init, self.group = schedule, tell, init, ALONE
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         self.mixed = mixes(self.device)
-        torch.manual_seed(plan.seed)
-        self.network = Network(size, plan.seed).to(self.device)
-        self.optimiser = Optimiser(self.network, plan.rate, plan.decay)
+        torch.manual_seed(schedule.seed)
+        self.network = Network(size, schedule.seed).to(self.device)
+        self.averaging: Any = self.network  # in a group: the network whose gradients are the mean of all
+        self.optimiser = Optimiser(self.network, schedule.rate, schedule.decay)
         self.state = State()
         self.about: dict[str, Json] = {"size": asdict(size), "tokenizer": tokenizer.digest}
         if (folder / LATEST).is_file():
             self._go_on()
         elif init is not None:
-            self.network.load_state_dict(self._inherited(init))
+            self.network.load_state_dict(self._weights_of(init))
             tell(f"the weights are those of {init}")
         self.told = self.saved = self.looked = self.state.seconds
         self.told_tokens = self.state.tokens
         self.began = time.monotonic() - self.state.seconds
         self.recent: list[Any] = []  # losses
         self.heard = ""  # digest of the documents that were told of
-        if plan.compile and compiles(tell):
+        if schedule.compile and compiles(tell):
             self.network.compile()
 
-    def _inherited(self, path: Path) -> Any:
+    def _weights_of(self, path: Path) -> Any:
         """The weights of a checkpoint, or of a file that was made of one."""
-        if path.suffix != inherited.SUFFIX:
+        if path.suffix != pretrained.SUFFIX:
             return self._checkpoint(path)[1]
-        found = inherited.read(path)
+        found = pretrained.read(path)
         if found.size != self.size:
             raise BtError(f"{path} is of another size", f"its size is {found.size}: take the same --size and --context")
         return found.weights
@@ -133,7 +93,7 @@ class Training:
         """Everything as it was. A run that is prolonged goes on from before its rate fell."""
         steady = self.folder / STEADY
         state, weights, optimiser = self._checkpoint(self.folder / LATEST)
-        if state.fallen and not self.plan.falls(state) and steady.is_file():
+        if state.fallen and not self.schedule.falls(state) and steady.is_file():
             state, weights, optimiser = self._checkpoint(steady)
         self.network.load_state_dict(weights)
         self.optimiser.restore(optimiser)
@@ -142,29 +102,31 @@ class Training:
 
     @property
     def spent(self) -> float:
-        return self.plan.spent(self.state)
+        return self.schedule.spent(self.state)
 
     def go(self) -> State:
         """Train until the budget is spent, in as many processes as planned."""
-        given = self.places, self.folder, self.tokenizer, self.size, self.plan, self.init
-        with hired(self.plan.processes, _follow, *given) as crew:
+        given = self.places, self.folder, self.tokenizer, self.size, self.schedule
+        with launched(self.schedule.processes, _follow, *given) as group:
             try:
-                self.learn(crew)
+                self.learn(group)
             finally:  # also when it is interrupted
                 self._save()
         return self.state
 
-    def learn(self, crew: Crew) -> None:
-        """As one of a crew: of every round of batches the one at its place."""
-        self.crew, state = crew, self.state
+    def learn(self, group: Group) -> None:
+        """As one of a group: of every round of batches the one of its rank."""
+        self.group, state = group, self.state
+        self.averaging = group.averaging(self.network, self._passed)
         self.began = time.monotonic() - state.seconds
         while self.spent < 1.0:
-            rows, batches, state.batch = crew.heard(self._epoch)
-            rounds = len(batches) // crew.count
-            for batch in batches[crew.place : rounds * crew.count : crew.count][state.batch :]:
-                loss = self._step(rows, batch)
-                state.batch += 1
-                if crew.leads:
+            rows, batches, state.batch = group.broadcast(self._epoch)
+            rounds = len(batches) // group.count
+            for batch in batches[group.rank : rounds * group.count : group.count][state.batch :]:
+                with undivided():
+                    loss = self._step(rows, batch)
+                    state.batch += 1
+                if group.leads:
                     self.recent.append(loss)
                     self._now_and_then(rows)
                 if self.spent >= 1.0:
@@ -172,11 +134,15 @@ class Training:
             else:
                 state.epoch, state.batch, state.shards = state.epoch + 1, 0, []
 
-    def _epoch(self) -> tuple[Rows, list[Batch], int]:
+    def _passed(self, network: Any) -> Any:
+        """A small number that depends on all weights."""
+        return network(torch.zeros(ALIKE, dtype=torch.int64, device=self.device), [Piece(ALIKE)]).sum()
+
+    def _epoch(self) -> tuple[Dataset, list[Batch], int]:
         rows, batches = self.epoch()
         return rows, batches, self.state.batch
 
-    def epoch(self) -> tuple[Rows, list[Batch]]:
+    def epoch(self) -> tuple[Dataset, list[Batch]]:
         """What there is to learn in this epoch, and its batches: the shards that are there when it begins."""
         state = self.state
         paths = [Path(path) for path, _ in state.shards]
@@ -190,15 +156,15 @@ class Training:
         order = np.flatnonzero(~rows.held).tolist()
         if not order:
             raise BtError("there are too few documents to learn from", "give more of them")
-        order = [order[i] for i in shuffled(len(order), f"{self.plan.seed}:{state.epoch}")]
-        longest = int(rows.lengths.max())
-        if longest > self.plan.row:
+        order = [order[i] for i in shuffled(len(order), f"{self.schedule.seed}:{state.epoch}")]
+        longest, room = int(rows.lengths.max()), self.schedule.row
+        if longest > room:
             raise BtError(
-                f"a document of {longest:,} tokens is longer than the {self.plan.row:,} that a process takes in a step",
+                f"a document of {longest:,} tokens is longer than the {room:,} that a process takes in a step",
                 "give a larger --batch or a smaller --context",
             )
-        batches = packed(order, rows.lengths.tolist(), self.plan.row, shared(rows, order))
-        if len(batches) < self.plan.processes:
+        batches = packed(order, rows.lengths.tolist(), room, shared(rows, order))
+        if len(batches) < self.schedule.processes:
             raise BtError("there are too few documents for so many processes", "give more of them, or --processes 1")
         if data == self.heard:
             return rows, batches
@@ -210,25 +176,30 @@ class Training:
         )
         return rows, batches
 
-    def _step(self, rows: Rows, batch: Batch) -> Any:
+    def _step(self, rows: Dataset, batch: Batch) -> Any:
         """One step of the optimiser; the loss is left where it was computed, asking for it would wait."""
-        row = laid(rows, batch, self.plan.row)
-        with torch.autocast(self.device, torch.bfloat16, enabled=self.mixed):
-            hidden = self.network(torch.from_numpy(row.tokens).to(self.device), row.pieces)
-            answers, context = self._losses(hidden, row)
-        (answers + self.plan.echo * context).backward()
-        state, crew = self.state, self.crew
-        seconds = time.monotonic() - self.began if crew.leads else 0.0
-        loss, seen, seconds = crew.joined(self.network.parameters(), answers.detach(), row.seen, seconds)
-        torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.plan.clip)
-        self.optimiser.step(self.plan.rate_at(state))
+        state, group = self.state, self.group
+        answers, seen = self._gradients(rows, batch)
+        seconds = time.monotonic() - self.began if group.leads else 0.0
+        loss, seen, seconds = group.sums(answers, seen, seconds)
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.schedule.clip)
+        self.optimiser.step(self.schedule.rate_at(state))
         state.step, state.tokens, state.seconds = state.step + 1, state.tokens + int(seen), seconds
-        return loss / crew.count
+        return loss / group.count
+
+    def _gradients(self, rows: Dataset, batch: Batch) -> tuple[Any, int]:
+        """Grows the gradients of a batch; answers its loss, and how many tokens it has."""
+        row = collated(rows, batch, self.schedule.row)
+        with torch.autocast(self.device, torch.bfloat16, enabled=self.mixed):
+            hidden = self.averaging(torch.from_numpy(row.tokens).to(self.device), row.pieces)
+            answers, context = self._losses(hidden, row)
+        (answers + self.schedule.echo * context).backward()
+        return answers.detach(), row.seen
 
     def _losses(self, hidden: Any, row: Row) -> tuple[Any, Any]:
         """Of the answers, and of what stands around them."""
         answers = self._loss(hidden, row, np.flatnonzero(row.learn))
-        return answers, self._loss(hidden, row, np.flatnonzero(row.around)) if self.plan.echo else 0.0
+        return answers, self._loss(hidden, row, np.flatnonzero(row.around)) if self.schedule.echo else 0.0
 
     def _loss(self, hidden: Any, row: Row, places: Any) -> Any:
         if not len(places):
@@ -238,19 +209,19 @@ class Training:
         targets = torch.from_numpy(np.pad(row.tokens[places], (0, spare), constant_values=IGNORED)).to(self.device)
         return functional.cross_entropy(self.network.logits(hidden[before]).float(), targets, ignore_index=IGNORED)
 
-    def _now_and_then(self, rows: Rows) -> None:
+    def _now_and_then(self, rows: Dataset) -> None:
         """Tell, look at what was held back, keep a checkpoint: each when its time has come, all at the end."""
-        state, plan, end = self.state, self.plan, self.spent >= 1.0
-        if plan.falls(state) and not state.fallen:
+        state, schedule, end = self.state, self.schedule, self.spent >= 1.0
+        if schedule.falls(state) and not state.fallen:
             self._save()  # still at the full rate: from here a longer run goes on
             shutil.copyfile(self.folder / LATEST, self.folder / STEADY)
             state.fallen = True
-        if end or state.seconds - self.told >= plan.tell_every:
+        if end or state.seconds - self.told >= schedule.tell_every:
             self._tell()
-        if end or state.seconds - self.looked >= plan.look_every:
+        if end or state.seconds - self.looked >= schedule.look_every:
             self.looked = state.seconds
             self._look(rows)
-        if end or state.seconds - self.saved >= plan.save_every:
+        if end or state.seconds - self.saved >= schedule.save_every:
             self.saved = state.seconds
             self._save()
 
@@ -269,12 +240,12 @@ class Training:
         self.recent.clear()
         self.told, self.told_tokens = state.seconds, state.tokens
 
-    def _look(self, rows: Rows) -> None:
-        chosen = held.chosen(rows)
+    def _look(self, rows: Dataset) -> None:
+        chosen = held_out.chosen(rows)
         if not chosen:
             return
         with torch.autocast(self.device, torch.bfloat16, enabled=self.mixed):
-            found = held.scores(self.network, rows, chosen, self.plan.row, self.device)
+            found = held_out.scores(self.network, rows, chosen, self.schedule.row, self.device)
         for kind, score in found.items():
             self.tell(
                 f"  held back: {kind or 'all'}: loss {score.loss:.4f}, "
@@ -296,10 +267,26 @@ class Training:
 
 
 def _follow(
-    crew: Crew, places: Sequence[Path], folder: Path, tokenizer: Tokenizer, size: Size, plan: Plan, init: Path | None
+    group: Group, places: Sequence[Path], folder: Path, tokenizer: Tokenizer, size: Size, schedule: Schedule
 ) -> None:
-    """What another process of the crew does."""
-    Training(places, folder, tokenizer, size, plan, _silently, init).learn(crew)
+    """What another process of the group does; it has its weights from rank 0."""
+    Training(places, folder, tokenizer, size, schedule, _silently).learn(group)
+
+
+@contextmanager
+def undivided() -> Iterator[None]:
+    """Ctrl-C waits until this is done: from half a step no run could go on."""
+    if threading.current_thread() is not threading.main_thread():  # which alone hears it
+        yield
+        return
+    heard: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if heard:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _silently(text: str) -> None:

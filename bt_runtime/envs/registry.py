@@ -1,27 +1,25 @@
-"""Worlds by name: ours are imported when asked for, others come from the entry points `bt_runtime.worlds`."""
+"""Suites by name: a world with its tasks and its oracle, ours and those of plugins, or `path.py:Name`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
-from importlib import import_module
-from importlib.metadata import entry_points
-from typing import Any, Literal, Protocol, cast
+from inspect import signature
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
+from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError, nearest
-from bt_runtime.types import Task, World
+from bt_runtime.language import reach
+from bt_runtime.project import importing, plugins
+from bt_runtime.types import Json, Task, World
 
-GROUP = "bt_runtime.worlds"
 Split = Literal["train", "eval"]
 
-# name → where its suite is; an entry point has the same form and may replace one of ours
-OURS: dict[str, str] = {
-    "textcraft": "bt_runtime.envs.textcraft.suite:SUITE",
-    "house": "bt_runtime.envs.house.suite:SUITE",
-    "thor": "bt_runtime.envs.thor.suite:SUITE",
-}
 
-
+@runtime_checkable
 class Suite(Protocol):
     """A world with its tasks and its oracle. Stateless: everything random comes from `seed`."""
 
@@ -42,28 +40,202 @@ class Suite(Protocol):
         asking for the next, so an oracle may look at the world as it goes."""
 
 
+# What a suite may be able to do besides; each is looked for by `isinstance`, and none is needed.
+
+
+@runtime_checkable
+class Rare(Protocol):
+    asked_for: Sequence[str]  # more kinds of task, which are made only when they are named
+
+
+@runtime_checkable
+class Outside(Protocol):
+    reads_data: Sequence[Literal["open", "tasks"]]  # which of its calls take `data`, a folder of outside data
+
+
+@runtime_checkable
+class Wanting(Protocol):
+    def wanted(self, task: Task) -> Mapping[str, int]:
+        """The things that a task's goal is about, in the words for them, and how many of each."""
+
+
+@runtime_checkable
+class Hidden(Protocol):
+    def hidden(self, kind: str, options: Mapping[str, str]) -> Sequence[str]:
+        """What has to be found out in tasks of this kind that were made with these options, in sentences."""
+
+
+class Wanted(NamedTuple):
+    """Which tasks. `data`: the folder of outside data."""
+
+    seed: int = 0
+    episodes: int = 10
+    split: Split = "eval"
+    kinds: tuple[str, ...] = ()
+    data: str = ""
+    options: Mapping[str, Any] = {}  # of the world's tasks
+
+    def of_data(self, path: Path, folder: str, **options: Any) -> Wanted:
+        """The data folder is the one that holds `folder/`, in which the file lies."""
+        beside = path.resolve().parent
+        data = beside.parent if beside.name == folder else beside
+        return self._replace(data=self.data or str(data), options={**self.options, **options})
+
+
+class Read(NamedTuple):
+    """What a file gave: tasks, and the options that their world is opened with."""
+
+    tasks: list[Task]
+    world: Mapping[str, Json] = {}
+
+
+@runtime_checkable
+class Reading(Protocol):
+    formats: Sequence[str]  # of files with tasks in them, in words
+
+    def read(self, path: Path, wanted: Wanted) -> Read | None:
+        """The tasks of a file; None when it is in no form that this suite knows."""
+
+
+def tasks_of(suite: Suite, wanted: Wanted) -> Read:
+    """Made by the suite, with the options that were asked for."""
+    options = {**wanted.options, **({"data": wanted.data} if wanted.data else {})}
+    tasks = suite.tasks(wanted.seed, wanted.episodes, wanted.split, list(wanted.kinds) or None, **options)
+    return Read(tasks, {"data": wanted.data} if wanted.data and takes_data(suite, "open") else {})
+
+
+def goal_things(name: str, task: Task) -> Mapping[str, int]:
+    """The things that a task's goal is about, as far as its suite says."""
+    suite = open_suite(name)
+    return suite.wanted(task) if isinstance(suite, Wanting) else {}
+
+
+def takes_data(suite: Suite, call: Literal["open", "tasks"]) -> bool:
+    return isinstance(suite, Outside) and call in suite.reads_data
+
+
+class Alone:
+    """A world that comes without tasks: it has one, of which it knows no more than its name. The goal is the tree's."""
+
+    kinds: Sequence[str] = ()
+    skills = ""
+
+    def __init__(self, name: str, make: Callable[..., World]) -> None:
+        self.name, self.make = name, make
+
+    def open(self, **options: Any) -> World:
+        try:
+            signature(self.make).bind(**options)
+        except TypeError as error:
+            raise BtError(
+                f"the world `{self.name}` cannot be opened so: {error}", "give the options that its class takes"
+            ) from None
+        return self.make(**options)
+
+    def tasks(
+        self, seed: int, count: int, split: Split = "train", kinds: Sequence[str] | None = None, **options: Any
+    ) -> list[Task]:
+        no_more_options(self.name, options, ())
+        return [Task(self.name, "", "", {})]
+
+    def oracle(self, world: World, task: Task, **options: Any) -> Iterator[str]:
+        raise BtError(f"the world `{self.name}` comes without tasks, so nobody knows how they are done",
+                      "register a suite for it: docs/extending.md")  # fmt: skip
+
+
+# By name -------------------------------------------------------------------------------------------
+
+
 def suite_names() -> list[str]:
-    """Every world that can be asked for."""
-    return sorted({*OURS, *(e.name for e in entry_points(group=GROUP))})
+    """Every world that can be asked for by a name."""
+    return plugins.names("suites", "worlds")
 
 
 def open_suite(name: str) -> Suite:
-    """The suite of that name."""
-    found = _installed(name)
-    if found is not None:
-        return found
-    if name not in OURS:
+    """The suite of that name, or of `path.py:Name`: a Suite, or the class of a world."""
+    if importing.in_file(name):
+        return _fitting(name, reach.bring(name)) or _unfit(name)
+    entry = plugins.find(name, "suites", "worlds")
+    if entry is None:
         guess = nearest(name, suite_names())
         hint = f"did you mean `{guess}`?" if guess else f"worlds here: {', '.join(suite_names())}"
         raise BtError(f"no world is called `{name}`", hint)
-    module, _, attribute = OURS[name].partition(":")
-    return cast(Suite, getattr(import_module(module), attribute))
+    return of_plugin(entry)
 
 
 @lru_cache(maxsize=32)
-def _installed(name: str) -> Suite | None:
-    """Looked for once: an evaluation opens a world for each of its episodes."""
-    return next((cast(Suite, entry.load()) for entry in entry_points(group=GROUP, name=name)), None)
+def of_plugin(entry: plugins.Entry) -> Suite:
+    """Looked at once: an evaluation opens a world for each of its episodes."""
+    found = plugins.load(entry)
+    suite = _fitting(entry.name, found)
+    if suite is None:
+        raise plugins.unfit(entry, found, "a suite, or the class of a world")
+    return suite
+
+
+def _fitting(name: str, found: Any) -> Suite | None:
+    if isinstance(found, type) and all(hasattr(found, part) for part in ("open", "tasks", "oracle")):
+        found = found()
+    if isinstance(found, Suite):
+        return found
+    return Alone(name, found) if callable(found) else None
+
+
+def _unfit(name: str) -> Suite:
+    raise BtError(f"`{name}` is not a suite, nor the class of a world", "docs/extending.md shows both")
+
+
+# Worlds ----------------------------------------------------------------------------------------------
+
+
+class Origin(NamedTuple):
+    """How a world was opened, so that another one like it can be."""
+
+    name: str = ""  # empty: by a program, in a way that nobody knows
+    options: Mapping[str, Json] = {}
+
+
+_opened: dict[int, tuple[weakref.ref[Any], Origin]] = {}  # by identity: a world need not be hashable
+
+
+def open_world(name: str, **options: Any) -> World:
+    """`open_world("house", feedback="terse")`: a fresh world, ready for `reset(task)`."""
+    world = open_suite(name).open(**options)
+    if not isinstance(world, World):
+        lacks = ", ".join(part for part in _PARTS if not hasattr(world, part))
+        raise BtError(f"what `{name}` opens is not a world: it has no {lacks}", "docs/extending.md shows one")
+    key = id(world)
+    with suppress(TypeError):  # it has slots: then it is known by its class
+        _opened[key] = weakref.ref(world, lambda gone: _opened.pop(key, None)), Origin(_kept_as(name), options)
+    return world
+
+
+def origin_of(world: Any) -> Origin:
+    """How it was opened; of one that a program made itself, the one suite that its class belongs to."""
+    known, origin = _opened.get(id(world), (None, Origin()))
+    if known is not None and known() is world:
+        return origin
+    home = type(world).__module__
+    names = {entry.name for group in _GROUPS for entry in plugins.entries(group) if _holds(entry, home)}
+    return Origin(names.pop()) if len(names) == 1 else Origin()
+
+
+def _holds(entry: plugins.Entry, module: str) -> bool:
+    """Is the module in the package in which the suite is?"""
+    own = entry.value.partition(":")[0]
+    package = own.rpartition(".")[0] or own
+    return module == package or module.startswith(f"{package}.")
+
+
+def _kept_as(name: str) -> str:
+    """A file in the project by its place there: a journal may be taken elsewhere with it."""
+    root = (project.find_root() or Path.cwd()).resolve()
+    at = Path(importing.whole(name, root)) if importing.in_file(name) else None
+    return str(at.relative_to(root)) if at is not None and at.is_relative_to(root) else name
+
+
+_GROUPS: tuple[plugins.Group, ...] = ("suites", "worlds")
+_PARTS = ("reset", "look", "skills", "act", "verdict", "holds", "digest", "snapshot", "restore", "close")
 
 
 def choose_kinds(known: Sequence[str], asked: Sequence[str] | None) -> Sequence[str]:
@@ -83,8 +255,3 @@ def no_more_options(world: str, left: Mapping[str, Any], known: Sequence[str]) -
 
 def _list(known: Sequence[str]) -> str:
     return f"known: {', '.join(known)}"
-
-
-def open_world(name: str, **options: Any) -> World:
-    """`open_world("house", feedback="terse")`: a fresh world, ready for `reset(task)`."""
-    return open_suite(name).open(**options)

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from bt_runtime.types import Span
 
 Severity = Literal["error", "warning"]
+SHOWN = 10  # faults in the text of an exception; a program that was not asked prints no hundreds of lines
 
 
 class Diagnostic(NamedTuple):
@@ -30,7 +31,7 @@ class Diagnostic(NamedTuple):
 
 
 class BtError(Exception):
-    """Something a person can mend: one line that says what is wrong, and a hint that says what to do."""
+    """Something a person can fix: one line that says what is wrong, and a hint that says what to do."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -55,8 +56,10 @@ class Faults(BtError):
     def __init__(self, diagnostics: Iterable[Diagnostic], sources: dict[str, str] | None = None) -> None:
         self.diagnostics: Sequence[Diagnostic] = tuple(diagnostics)
         self.sources = sources or {}  # file → text, so that the edge can show the lines
-        lines = "\n".join(str(d) for d in self.diagnostics)
-        super().__init__(f"{len(self.diagnostics)} fault(s)\n{lines}")
+        count = len(self.diagnostics)
+        lines = [str(d) for d in self.diagnostics[:SHOWN]]
+        more = [f"and {count - SHOWN} more: `diagnostics` has them all"] if count > SHOWN else []
+        super().__init__("\n".join([f"{count} fault{'' if count == 1 else 's'}", *lines, *more]))
 
 
 def closing(close: Callable[[], object]) -> Callable[..., None]:

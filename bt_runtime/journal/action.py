@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class TapedActivity:
-    """What outlives this process is written to the disk before it begins, unless it may be repeated anyway."""
+    """Records an action before it starts, on the disk if its effect outlives this process and must not be repeated."""
 
     def __init__(
         self, tape: Tape, context: Context, start: Callable[[], Any], sentence: str, target: Any, entry: Entry | None,

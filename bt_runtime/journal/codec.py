@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 
 from py_trees.common import Status
 
+from bt_runtime.memory.notice import Fact, Held, Holding, Looked, Placed, Seen, Thing
 from bt_runtime.types import Choice, Json, Observation, Verdict, Writing
 
 TAG = "$"
 _TUPLES: dict[str, Any] = {"observation": Observation, "choice": Choice, "writing": Writing, "verdict": Verdict}
+_TUPLES |= {each.__name__.lower(): each for each in (Thing, Seen, Placed, Held, Holding, Looked, Fact)}
 _NAMES = {type_: name for name, type_ in _TUPLES.items()}
 _DEEP = 64
 
@@ -35,6 +37,8 @@ def plain(value: Any, depth: int = 0) -> Json:
         return {TAG: _NAMES[type(value)], "v": [plain(v, depth + 1) for v in value]}
     if isinstance(value, list | tuple):
         return [plain(v, depth + 1) for v in value]
+    if isinstance(value, frozenset):
+        return {TAG: "set", "v": [plain(v, depth + 1) for v in sorted(value, key=repr)]}
     if isinstance(value, dict):
         if TAG not in value and all(type(k) is str for k in value):
             return {k: plain(v, depth + 1) for k, v in value.items()}
@@ -44,6 +48,12 @@ def plain(value: Any, depth: int = 0) -> Json:
     if isinstance(value, bytes):
         return {TAG: "bytes", "v": base64.b64encode(value).decode("ascii")}
     return {TAG: "opaque", "v": f"{type(value).__module__}.{type(value).__qualname__}"}
+
+
+def bounded(kept: Json, most: int) -> Json:
+    """A value that `plain` gave, or how long it is."""
+    size = len(str(kept))
+    return kept if size <= most else {TAG: "opaque", "v": f"{size:,} characters"}
 
 
 def _builtin(value: Any) -> Any:
@@ -63,6 +73,8 @@ def full(value: Json) -> Any:
     found = value["v"]
     if tag in _TUPLES:
         return _TUPLES[tag](*(full(v) for v in found))
+    if tag == "set":
+        return frozenset(_key(full(v)) for v in found)
     if tag == "dict":
         return {_key(full(k)): full(v) for k, v in found}
     if tag == "float":

@@ -42,7 +42,7 @@ def _header(path: Path) -> None:
     try:
         about = path.stat()
         if not stat.S_ISREG(about.st_mode):
-            raise BtError(f"{path} is no file", "name a run of `btr runs list`")
+            raise BtError(f"{path} is not a file", "name a run of `btr runs list`")
         with path.open("rb") as file:
             begin = file.read(100)
     except FileNotFoundError:
@@ -52,7 +52,7 @@ def _header(path: Path) -> None:
     if not folder.begun(path):
         raise BtError(f"{path} is a journal of a run that never began", f"`btr runs rm {path}` removes it")
     if begin[:16] != _MAGIC or len(begin) < 100:
-        raise BtError(f"{path} cannot be read as a journal: it is no SQLite file", _NOTHING)
+        raise BtError(f"{path} cannot be read as a journal: it is not an SQLite file", _NOTHING)
     version, mark = int.from_bytes(begin[60:64], "big"), int.from_bytes(begin[68:72], "big")
     if mark == MARK and version == FORMAT:
         size = folder.usage(path)
@@ -63,7 +63,7 @@ def _header(path: Path) -> None:
         raise BtError(f"{path} is a journal of format {version}, and this version reads format {FORMAT}", hint)
     elif mark == 0 and version == 0:
         hint = "if it is one of an earlier version (format 1), that version can read and export it"
-        raise BtError(f"{path} is no journal of this version", hint)
+        raise BtError(f"{path} is not a journal of this version", hint)
     else:
         raise BtError(f"{path} cannot be read as a journal: it is some other database", _NOTHING)
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from bt_runtime.language.manifest import Entry
 from bt_runtime.language.sentence import Sentence
+from bt_runtime.types import Knowing
 
 
 class Answer(NamedTuple):
@@ -44,11 +45,10 @@ def verified(sentence: str, entry: Entry, target: Any, params: dict[str, Any] | 
     if params is not None and hasattr(target, "verify"):
         told = target.verify(**params)
         return None if told is None else bool(told)
-    holds = getattr(target, "holds", None)
     said = Sentence(entry.sentence, entry.types).parse(sentence) if params is None else params
-    if holds is None or said is None or not entry.brings:
+    if not isinstance(target, Knowing) or said is None or not entry.brings:
         return None
-    answers = [holds(Sentence(fact).say(said)) for fact in entry.brings]
+    answers = [target.holds(Sentence(fact).say(said)) for fact in entry.brings]
     return None if None in answers else all(answers)
 
 

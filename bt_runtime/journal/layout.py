@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from bt_runtime.journal.texts import Piece
@@ -16,7 +16,8 @@ SUFFIX = ".btr"
 LONGEST = 2**23  # characters of one text or of one entry's body; what is longer is described, not kept
 HEAD = 2**25  # bytes of what a run was made of; a run of more cannot be kept
 NO_TICK = -1
-RESET = "i"  # the letter of a node whose result a new round cleared
+SAID = 400  # characters of what a node says of itself
+ROWS = 2000  # nodes that one entry tells of
 
 # Word for word what the file says of itself: a journal whose tables are others is not read.
 TABLES = {
@@ -52,8 +53,28 @@ class NodeRow(NamedTuple):
 class TickRow(NamedTuple):
     tick: int
     at: float
-    changes: str  # `4R 3S 7i`: node and status; those that were cleared last
+    changes: str  # `4R 3S 7i 4="all\u0020is\u0020well"`: node and status, those that were cleared later; feedback last
     before: int = NO_TICK  # the tick of the row before, so that one that is missing shows
+
+
+def changes_text(statuses: Iterable[tuple[int, str]], feedback: Iterable[tuple[int, str]]) -> str:
+    told = [f"{number}{letter}" for number, letter in statuses]
+    for number, text in feedback:
+        said = text if len(text) <= SAID else f"{text[: SAID - 1]}…"
+        told.append(f"{number}={json.dumps(said)}".replace(" ", "\\u0020"))
+    return " ".join(told)
+
+
+def changes_of(text: str) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+    """Statuses and feedback, as `changes_text` wrote them."""
+    statuses, feedback = [], []
+    for change in text.split():
+        number, said, quoted = change.partition("=")
+        if said:
+            feedback.append((int(number), str(json.loads(quoted))))
+        else:
+            statuses.append((int(change[:-1]), change[-1]))
+    return statuses, feedback
 
 
 class End(NamedTuple):

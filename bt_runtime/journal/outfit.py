@@ -10,26 +10,27 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.llm.settings import STARTER, find_model, is_address, starter
+from bt_runtime.llm.backends import is_file
+from bt_runtime.llm.settings import STARTER, find_model, starter
 from bt_runtime.project.importing import split
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
-    from bt_runtime.run.run import Run, Tree
+    from bt_runtime.language.spec import TreeSpec
 
 WHOLE = 32 * 2**20  # bytes of a file that are read wholly for its digest; of larger ones, parts
 _PART = 2**18
 _PARTS = 64
 
 
-def kept(run: Run, given: Mapping[str, Any]) -> dict[str, Json]:
-    """All of it, for the head of a run that begins."""
+def kept(given: Mapping[str, Any], opened: Any, task: bool, trees: Iterable[TreeSpec]) -> dict[str, Json]:
+    """All of it, for the head of a run that begins. `opened`: its memory; `task`: was it given one?"""
     return {
         "models": {role: model(found) for role, found in models(given.get("model")).items()},
-        "memory": memory(given.get("memory"), run.equipment.memory),
-        "task": run.equipment.task is not None,  # else the world brought its own
+        "memory": memory(given.get("memory"), opened),
+        "task": task,  # else the world brought its own
         "services": {name: kind(thing) for name, thing in sorted((given.get("services") or {}).items())},
-        "code": [{"file": str(path), "digest": digest(path)} for path in code(run.tree)],
+        "code": [{"file": str(path), "digest": digest(path)} for path in code(trees)],
     }
 
 
@@ -49,7 +50,7 @@ def model(given: Any) -> dict[str, Json]:
     if not isinstance(given, str | Path):
         return {"object": kind(given)}
     where = find_model(str(given))
-    if is_address(where):
+    if not is_file(where):
         return {"name": where}
     path = Path(where).resolve()
     return {"name": STARTER if _is_starter(path) else str(path), "digest": digest(path)}
@@ -79,8 +80,8 @@ def _is_starter(path: Path) -> bool:
 
 
 def place(name: str) -> Path | None:
-    """Where a model of this name lies; None for a server's."""
-    return None if is_address(name) else starter() if name == STARTER else Path(name)
+    """Where a model of this name lies; None when it is no file."""
+    return starter() if name == STARTER else Path(name) if is_file(name) else None
 
 
 def digest(path: Path) -> str:
@@ -100,10 +101,10 @@ def digest(path: Path) -> str:
         return ""
 
 
-def code(tree: Tree) -> list[Path]:
-    """The Python files that its skills and classes are in."""
+def code(trees: Iterable[TreeSpec]) -> list[Path]:
+    """The Python files that their skills and classes are in."""
     found: dict[Path, None] = {}
-    for spec in filter(None, (tree.spec, *tree.first.loaded.values())):
+    for spec in trees:
         for entry in (k.data["entry"] for k in spec.registry if "entry" in k.data):
             found.update(dict.fromkeys(_file(entry.impl, Path(entry.folder))))
         for node in spec.root.walk():

@@ -12,11 +12,11 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import door, folder, mark, sound
 from bt_runtime.journal.layout import (
     LONGEST,
-    RESET,
     End,
     Event,
     NodeRow,
     TickRow,
+    changes_of,
     checksum,
     head_sum,
     node_sum,
@@ -121,8 +121,8 @@ class Recording:
 
     def changes(self, tick: int) -> list[tuple[int, str]]:
         """(node, status) in the order in which they came, without resets; the ring may have forgotten old ones."""
-        told = self.ticks.get(tick, "").split()
-        return [(int(c[:-1]), STATUS[c[-1]]) for c in told if c[-1] != RESET]
+        statuses, _ = changes_of(self.ticks.get(tick, ""))
+        return [(number, STATUS[letter]) for number, letter in statuses if letter in STATUS]
 
     def keep(self, count: int) -> None:
         """Only the first so many events; status changes of ticks that may say more go too."""

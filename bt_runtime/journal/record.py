@@ -11,14 +11,16 @@ from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Halt, Line, Tick, Written, body
+from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Line, Prompted, Reshaped, Tick, Written, body
 from bt_runtime.faults.diagnostic import BtError, closing
 from bt_runtime.journal import ageing, codec, folder, mark, outfit, sources
 from bt_runtime.journal.action import TapedActivity
 from bt_runtime.journal.doubt import entry_of
 from bt_runtime.journal.early import Early
-from bt_runtime.journal.layout import FORMAT, HEAD, Event, NodeRow, head_sum
+from bt_runtime.journal.layout import FORMAT, HEAD, Event, head_sum
 from bt_runtime.journal.lock import Lock
+from bt_runtime.journal.notes import Rows, notes, shapes, spending
+from bt_runtime.journal.patch import Patches
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.rebuilt import rebuild
 from bt_runtime.journal.store import Limits, Store
@@ -29,7 +31,7 @@ from bt_runtime.journal.texts import Texts
 from bt_runtime.journal.trouble import BEST_EFFORT, POLICIES
 from bt_runtime.journal.writer import Writer
 from bt_runtime.language.manifest import Entry
-from bt_runtime.tree.node import RUNNING, path_of
+from bt_runtime.tree.node import RUNNING
 
 if TYPE_CHECKING:
     from bt_runtime.tree.stream import Stream
@@ -55,14 +57,17 @@ class Recorder:
         kept = str(recording.head.get("policy") or "") if recording is not None else ""
         self.policy = policy or kept or POLICIES[0]
         if self.policy not in POLICIES:
-            raise BtError(f"`{self.policy}` is no policy of a journal", f"there are {' and '.join(POLICIES)}")
+            raise BtError(f"`{self.policy}` is not a policy of a journal", f"there are {' and '.join(POLICIES)}")
         self.tape = Tape(None, recording)
         self.lock, self.standing = lock, standing
         self.since = 0  # the tick from which on changes of status are written
         self.around: Around
         self.path: Path | None = None
         self.entries: list[Entry] | None = None
-        self.nodes = 0  # numbered so far
+        self.rows = Rows()
+        self.first: Reshaped | None = None  # the tree before the first tick
+        self.spent: dict[str, int] = {}  # as it was noted last
+        self.patches = Patches(LONG)  # only the thread that writes uses them
         self.ticks = 0  # the latest that was told
         self.closed = self.judged = self.over = False
         self.stack = ExitStack()  # what has to be there for as long as the run
@@ -88,6 +93,7 @@ class Recorder:
             self._open(run, given)
         self.around.wrap(run, self.tape)
         context.wrap_action = self._begun
+        self.first = run.engine.standing().shape
         self._listen(context.stream)
 
     def _open(self, run: Any, given: dict[str, Any]) -> None:
@@ -156,7 +162,8 @@ class Recorder:
         loader = tree.first
         files = sources.kept(loader.files, loader.project, loader.home)
         text = spec.text
-        kept = outfit.kept(run, given)
+        things, trees = run.equipment, [each for each in (tree.spec, *loader.loaded.values()) if each]
+        kept = outfit.kept(given, things.memory, things.task is not None, trees)
         root = next((p for p, read in loader.files.items() if read == text), None)
         return {
             "format": FORMAT, "name": run.name, "tree": spec.name, "file": spec.file, "text": text,
@@ -199,7 +206,11 @@ class Recorder:
         stream.listen(self._ticked, Tick, vital=True)
 
     def _agent(self, event: AgentEvent) -> None:
-        self.tape.note(NAMES[type(event)], codec.plain(body(event)))
+        if isinstance(event, Prompted):
+            path, *texts = event
+            self.tape.note("prompt", {"path": path}, dict(zip(Prompted._fields[1:], texts, strict=True)))
+        else:
+            self.tape.note(NAMES[type(event)], lambda: codec.plain(body(event)))
 
     def _line(self, line: Line) -> None:
         self.tape.note("log", {"path": line.path, "level": line.level, "text": line.text})
@@ -223,21 +234,18 @@ class Recorder:
         return bool(self.context.ticking) and self.context.blackboard.ticked_here()
 
     def _written(self, written: Written) -> None:
-        value = written.value
+        scope, name, value, order = written
         if self._inside() or (self.context.halting.by and self.context.halting_in == get_ident()):
-            self.tape.note("blackboard", {"scope": written.scope, "name": written.name, "value": self._kept(value)})
+            if getattr(value, "immutable", False) is True:
+                self.tape.note("blackboard", lambda: self.patches.of(scope, name, value))
+            else:
+                self.tape.note("blackboard", {"scope": scope, "name": name, "value": self._kept(value)})
         elif not self.remaking:
-            body = {
-                "scope": written.scope,
-                "name": written.name,
-                "value": codec.plain(value),
-                "order": written.sequence,
-            }
+            body = {"scope": scope, "name": name, "value": codec.plain(value), "order": order}
             self.tape.put("write", body, tick=self.context.blackboard.tick_before(written))
 
     def _kept(self, value: Any) -> Any:
-        kept = value if type(value) in _PLAIN else codec.plain(value)
-        return {"$": "opaque", "v": f"{len(str(kept)):,} characters"} if len(str(kept)) > LONG else kept
+        return codec.bounded(value if type(value) in _PLAIN else codec.plain(value), LONG)
 
     remaking = False  # something that others did is being done again
 
@@ -249,50 +257,41 @@ class Recorder:
 
     def _ticked(self, tick: Tick) -> None:
         self.clock.frozen = None
-        if tick.grafts or not self.nodes:
-            self._number(tick.number)
+        first, self.first = self.first, None
+        for shape in (first, tick.shape):
+            if shape is not None:
+                self._shaped(shape, tick.number)
         if tick.halts or tick.crashes or tick.grafts or tick.status is not RUNNING:
             self._noted(tick)
         tape = self.tape
-        changed = tick.changes or tick.resets
+        spent = spending(self.context)
+        if spent != self.spent:
+            self.spent = spent
+            tape.note("spent", spent)
+        changed = tick.changes or tick.resets or tick.said
         if changed and tape.writer is not None and tick.number >= self.since and not tape.broken:
-            tape.writer.changes(tick.number, tick.changes, tick.resets)
+            tape.writer.changes(tick)
         if tape.writer is not None:
             tape.writer.keep_up()
         self.ticks = tick.number
 
-    def _number(self, tick: int) -> None:
-        """New nodes get numbers, parents first."""
-        rows, todo = [], [(self.run.engine.root, 0)]
-        while todo:
-            node, place = todo.pop()
-            if not hasattr(node, "seen_as"):
-                self.nodes += 1
-                node.seen_as = self.nodes
-                kind = getattr(getattr(node, "spec", None), "kind", None)
-                shown = kind.name if kind is not None else type(node).__name__
-                rows.append(NodeRow(self.nodes, path_of(node), shown, node.name, tick, place))
-            todo.extend((c, i) for i, c in reversed(list(enumerate(node.children))))
+    def _shaped(self, shape: Reshaped, tick: int) -> None:
+        """Entries first: who finds new nodes finds what was said of them."""
+        for kind, told in shapes(shape):
+            self.tape.note(kind, told)
+        rows = self.rows.of(shape, tick)
         if rows and self.tape.writer is not None:
             self.tape.writer.nodes(rows)
 
     def _noted(self, tick: Tick) -> None:
-        note = self.tape.note
-        for graft in tick.grafts:
-            note("graft", {"how": graft.how, "path": graft.path, "yaml": graft.text})
-        for crash in tick.crashes:
-            note("crash", {"path": crash.path, "message": crash.message})
-        reasons: dict[Halt, list[int]] = {}
-        for node, why in tick.halts:
-            reasons.setdefault(why, []).append(getattr(node, "seen_as", 0))
-        for why, numbers in reasons.items():
-            note("halted", {"by": why.by, "reason": why.reason, "nodes": numbers})
+        for kind, told in notes(tick):
+            self.tape.note(kind, told)
         if tick.number == self.ticks:  # not a tick, but a halt between two
             if tick.halts and not self.remaking:
                 why = tick.halts[0][1]
                 self.tape.put("halt", {"by": why.by, "reason": why.reason})
         elif tick.status is not RUNNING:
-            note("result", {"status": tick.status.name})
+            self.tape.note("result", {"status": tick.status.name})
             self.tape.boundary()
 
     # End -------------------------------------------------------------------------------------

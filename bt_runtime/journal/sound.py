@@ -20,7 +20,8 @@ LAST_NODE = 10**7
 NAME = 4096  # characters of a path or a name
 DEEP = 200  # values within values
 STATUSES = ("INVALID", "RUNNING", "SUCCESS", "FAILURE")
-_CHANGES = re.compile(r"[1-9][0-9]{0,6}[IRSFi](?: [1-9][0-9]{0,6}[IRSFi])*")
+_CHANGE = r'[1-9][0-9]{0,6}(?:[IRSFi]|="(?:[^"\\ ]|\\["\\/bfnrt]|\\u[0-9a-f]{4})*")'
+_CHANGES = re.compile(rf"{_CHANGE}(?: {_CHANGE})*")
 _NUMBER = (int, float)
 _JOB = {"job": int}
 
@@ -31,12 +32,13 @@ ENTRIES: dict[str, dict[str, Any]] = {
     "begin": {**_JOB, "sentence": str, "wakes": bool}, "done": _JOB, "late": {"sentence": str},
     "seek": _JOB, "found": _JOB, "question": {**_JOB, "question": str}, "reply": _JOB, "open": _JOB, "opened": _JOB,
     "write": {"scope": str, "name": str, "value": object, "order": int},
-    "blackboard": {"scope": str, "name": str, "value": object},
+    "blackboard": {"scope": str, "name": str},
     "change": {"how": str, "path": str, "text": (str, type(None)), "index": (int, type(None))},
     "halt": {"by": str, "reason": str}, "halted": {"by": str, "reason": str, "nodes": list},
     "graft": {"how": str, "path": str, "yaml": object}, "crash": {"path": str, "message": str},
     "log": {"path": str, "level": str, "text": str}, "verdict": {"met": int, "total": int},
     "resumed": {"tick": int}, "act": {"path": str, "sentence": str}, "end": {"path": str, "why": str},
+    "shape": {"add": list, "gone": list, "order": dict}, "goal": {"path": str, "goal": str}, "prompt": {"path": str},
 }  # fmt: skip
 _ANSWERS = frozenset({"world", "answer", "done", "found", "reply", "opened"})
 _HEAD: dict[str, Any] = {
@@ -55,7 +57,7 @@ class Unsound(ValueError):
 
 
 def _refused(text: str) -> Any:
-    raise Unsound(f"{text} is no number of JSON")
+    raise Unsound(f"{text} is not a number of JSON")
 
 
 def _finite(text: str) -> float:
@@ -91,6 +93,10 @@ def body(event: Event) -> dict[str, Any]:
         _answer(kind, found)
     elif kind == "halted":
         need(all(type(n) is int for n in found["nodes"]))
+    elif kind == "blackboard":
+        need("value" in found or isinstance(found.get("patch"), dict))
+    elif kind == "shape":
+        _shape(found)
     return found
 
 
@@ -102,6 +108,17 @@ def _answer(kind: str, found: Mapping[str, Any]) -> None:
         if kind == "done":
             value = found["value"]
             need(isinstance(value, list) and len(value) == 3 and value[0] in STATUSES and isinstance(value[2], str))
+
+
+def _shape(found: Mapping[str, Any]) -> None:
+    """Rows as `Placed` has them; numbers that are known are the reader's to see to."""
+    for row in found["add"]:
+        need(isinstance(row, list) and tuple(map(type, row)) == (int, int, str, str, str, str, str))
+        need(all(len(text) <= NAME for text in row[2:]))
+    need(all(type(number) is int for number in found["gone"]))
+    for parent, below in found["order"].items():
+        need(parent.isascii() and parent.isdigit() and len(parent) < 9 and isinstance(below, list))
+        need(all(type(number) is int for number in below))
 
 
 def _value(value: Json) -> Json:

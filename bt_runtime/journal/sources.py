@@ -23,9 +23,9 @@ def _place(path: Path, root: Path | None, home: Path | None) -> str:
     if root is not None and path.is_relative_to(root.resolve()):
         return str(path.relative_to(root.resolve()))
     for folder in ("trees", "skills"):
-        shipped = project.packaged(folder).resolve()
-        if path.is_relative_to(shipped):
-            return f"{folder}/{path.relative_to(shipped)}"
+        for shipped in (place.resolve() for place in project.installed(folder)):
+            if path.is_relative_to(shipped):
+                return f"{folder}/{path.relative_to(shipped)}"
     if home is not None and path.is_relative_to(home.resolve()):
         return f"trees/{path.relative_to(home.resolve())}"
     return f"trees/{path.name}"

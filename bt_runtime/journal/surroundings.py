@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from bt_runtime import project
-from bt_runtime.envs.registry import OURS, open_suite
+from bt_runtime.envs.registry import Origin, open_suite, open_world, origin_of
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import codec
 from bt_runtime.journal.tape import Tape
-from bt_runtime.journal.taped import TapedEpisodes, TapedModel, TapedOpening, TapedPerson, TapedWorld, callable_names
+from bt_runtime.journal.taped import TapedEpisodes, TapedModel, TapedOpening, TapedPerson, TapedWorld, described
 from bt_runtime.language import manifest
 from bt_runtime.language.manifest import Entry
 from bt_runtime.llm.chat import keep
 from bt_runtime.tree.services import Services
-from bt_runtime.types import Json, Task
+from bt_runtime.types import Json, Restorable, Task
 
 
 class Around:
@@ -31,7 +31,7 @@ class Around:
         return cls({
             "world": _world(world) if world is not None else None,
             "task": codec.plain(_task(run.equipment.task, world)),
-            "models": {name: {"template": keep(getattr(m, "chat_template", None))} for name, m in models.items()},
+            "models": {name: {"template": keep(m.chat_template)} for name, m in models.items()},
             "working": services.working_memory is not None,
             "episodes": services.episodes is not None,
             "person": services.person is not None,
@@ -53,11 +53,19 @@ class Around:
 
     @property
     def suite(self) -> str:
-        return str((self.kept["world"] or {}).get("suite") or "")
+        return self.origin.name
+
+    @property
+    def origin(self) -> Origin:
+        """By what name a world like this is opened, and how it was."""
+        kept = self.kept["world"] or {}
+        options = kept.get("options")
+        return Origin(str(kept.get("suite") or ""), codec.full(options) if isinstance(options, dict) else {})
 
     def manifest(self) -> list[Entry]:
         """The sentences of the world's own manifest, for trees that leave the choice to an agent."""
-        path = project.find("skills", open_suite(self.suite).skills) if self.suite else None
+        named = open_suite(self.suite).skills if self.suite else ""
+        path = project.find("skills", named) if named else None
         return [k.data["entry"] for k in manifest.read(path).kinds] if path is not None else []
 
     def wrap(self, run: Any, tape: Tape) -> None:
@@ -66,11 +74,12 @@ class Around:
         services: Services = context.services
         world = kept["world"]
         if world is not None:
-            services.world = TapedWorld(tape, services.world, world["has"], world["instant"], world["lasting"])
+            taped: Any = TapedWorld(tape, services.world, world["has"], world["instant"], world["lasting"])
+            services.world = taped
         if kept["working"] and services.working_memory is None:
             run.equipment._working_memory(context)
         models: dict[str, Any] = {
-            n: TapedModel(tape, n, services.models.get(n), context, m["template"]) for n, m in kept["models"].items()
+            n: TapedModel(tape, n, services.models.get(n), m["template"]) for n, m in kept["models"].items()
         }
         if models:
             services.models = models
@@ -89,7 +98,7 @@ class Around:
             raise BtError(
                 f"the run's world, {kept['class']}, was made by a program", "resume it there: resume(run, world=…)"
             )
-        world: Any = open_suite(self.suite).open()
+        world: Any = open_world(self.suite, **self.origin.options)
         self.set_up(world)
         return world
 
@@ -107,28 +116,17 @@ class Around:
 
 
 def _world(world: Any) -> dict[str, Json]:
-    lasting = bool(getattr(world, "lasting", False))
-    start = None
-    if not lasting and hasattr(world, "snapshot"):
+    about, origin, start = described(world), origin_of(world), None
+    if not about["lasting"] and isinstance(world, Restorable):
         try:
             start = codec.plain(world.snapshot())
         except Exception:
             start = None  # a world that is not set up yet has no state to keep
+    options = codec.plain(dict(origin.options))
     return {
-        "class": f"{type(world).__module__}:{type(world).__qualname__}", "suite": suite_of(world),
-        "has": callable_names(world), "instant": bool(getattr(world, "instant", False)), "lasting": lasting,
-        "start": start,
+        "class": f"{type(world).__module__}:{type(world).__qualname__}", "suite": origin.name, "options": options,
+        **about, "start": start,
     }  # fmt: skip
-
-
-def suite_of(world: Any) -> str:
-    """The name under which a world like this can be opened; "" when there is none."""
-    module = type(world).__module__
-    for name, place in OURS.items():
-        package = place.partition(":")[0].rpartition(".")[0]
-        if module.startswith(f"{package}."):
-            return name
-    return str(getattr(world, "suite", "") or "")
 
 
 def _task(task: Task | None, world: Any) -> dict[str, Json] | None:

@@ -15,7 +15,7 @@ from bt_runtime.journal import codec
 from bt_runtime.journal.layout import Event
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.store import safe
-from bt_runtime.journal.writer import Writer
+from bt_runtime.journal.writer import Body, Writer
 from bt_runtime.types import Json
 
 ASKED = frozenset(
@@ -120,7 +120,7 @@ class Tape:
 
     # Writing ---------------------------------------------------------------------------------
 
-    def note(self, kind: str, body: dict[str, Json], texts: dict[str, str] | None = None) -> None:
+    def note(self, kind: str, body: Body, texts: dict[str, str] | None = None) -> None:
         """For people and for the record. A run that is made again makes its notes again: those that are there stay."""
         key = (self.tick(), kind)
         if self.told[key] > 0:
@@ -173,8 +173,9 @@ def in_order(events: Iterable[Event]) -> list[Event]:
 
 def as_lines(value: Any) -> str | None:
     """A long list of sentences, as a text that is kept once."""
-    if isinstance(value, list | tuple) and len(value) > 4 and all(type(v) is str and "\n" not in v for v in value):
-        return safe("\n".join(value))
+    if isinstance(value, list | tuple) and len(value) > 4 and set(map(type, value)) == {str}:
+        joined = "\n".join(value)
+        return safe(joined) if joined.count("\n") == len(value) - 1 else None
     return None
 
 

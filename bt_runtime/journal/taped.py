@@ -13,12 +13,14 @@ from bt_runtime.journal.store import safe
 from bt_runtime.journal.tape import Tape, failure, result_of
 from bt_runtime.llm.chat import recalled
 from bt_runtime.skills.activity import Opening
+from bt_runtime.types import Instant, Job, Json, Lasting, Model, Question
 
 if TYPE_CHECKING:
     from bt_runtime.tree.clock import Alarm, RunClock
     from bt_runtime.tree.context import Context
 
 _NEVER = {"act", "close"}  # not called through `has`
+_OFFERED = {"choose": "options", "decide": "moves"}
 CHANGING = frozenset({"restore", "reset", "act_as"})  # calls that change a world, besides `act`
 
 
@@ -56,7 +58,7 @@ class TapedClock:
         self.inner.wait(woken, until - self.ahead)
 
 
-class TapedJob:
+class TapedJob(Job[Any]):
     """A job whose answer is recorded. One that was never answered is asked again when the run goes on."""
 
     wakes = True
@@ -110,36 +112,28 @@ class TapedJob:
             self.job.cancel(reason)
 
 
-class TapedModel:
-    def __init__(self, tape: Tape, name: str, inner: Any, context: Context, template: Any) -> None:
-        self.tape, self.name, self.inner, self.context = tape, name, inner, context
+class TapedModel(Model):
+    """`inner`: None where a run is only played again, and nothing is asked any more."""
+
+    def __init__(self, tape: Tape, name: str, inner: Any, template: Any) -> None:
+        self.tape, self.name, self.inner = tape, name, inner
         self.chat_template = recalled(template)
 
-    def choose(self, prompt: str, options: Sequence[str], **how: Any) -> TapedJob:
-        texts = {"prompt": safe(prompt), "offered": json.dumps({"options": list(options)})}
-        return self._ask("choose", texts, lambda: self.inner.choose(prompt, options, **how))
-
-    def decide(self, prompt: str, moves: Mapping[str, Sequence[str]], **how: Any) -> TapedJob:
-        texts = {"prompt": safe(prompt), "offered": json.dumps({"moves": {m: list(o) for m, o in moves.items()}})}
-        return self._ask("decide", texts, lambda: self.inner.decide(prompt, moves, **how))
-
-    def write(self, prompt: str, **how: Any) -> TapedJob:
-        return self._ask("write", {"prompt": safe(prompt)}, lambda: self.inner.write(prompt, **how))
-
-    def embed(self, texts: Sequence[str]) -> TapedJob:
-        return self._ask("embed", {"prompt": safe("\n".join(texts))}, lambda: self.inner.embed(texts))
+    def ask(self, question: Question) -> TapedJob:
+        texts = {"prompt": safe(question.prompt or "\n".join(question.texts))}
+        offered = _OFFERED.get(question.kind)
+        if offered is not None:
+            texts["offered"] = json.dumps({offered: getattr(question, offered)})
+        about = {"what": question.kind, "model": self.name, "path": question.by}
+        job = TapedJob(self.tape, ("ask", "answer"), about, texts, lambda: self.inner.ask(question), lambda a: a)
+        job.wakes = False  # not every model can, and a recording does not tell which did
+        return job
 
     def count(self, text: str) -> int:
         return int(self.tape.call("world", {"call": "count", "args": [text]}, lambda: self.inner.count(text)))
 
-    def _ask(self, what: str, texts: dict[str, str], ask: Callable[[], Any]) -> TapedJob:
-        about = {"what": what, "model": self.name, "path": self.context.asking}
-        job = TapedJob(self.tape, ("ask", "answer"), about, texts, ask, lambda answer: answer)
-        job.wakes = False  # not every model can, and a recording does not tell which did
-        return job
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.inner, name)
+    def stats(self) -> Mapping[str, Json]:
+        return dict(self.inner.stats()) if self.inner is not None else {"model": self.name}
 
 
 class Recalled:
@@ -194,27 +188,24 @@ class TapedWorld:
     """`has`: what can be called. Without a world (`inner` None) only recorded answers are given."""
 
     def __init__(self, tape: Tape, inner: Any, has: Sequence[str], instant: bool, lasting: bool) -> None:
-        self.tape, self.inner, self._has = tape, inner, frozenset(has)
+        for name in map(str, has):  # attributes, so that `isinstance` sees what it is able to do
+            if not name.startswith("_") and not hasattr(TapedWorld, name):
+                vars(self)[name] = partial(self._call, name)
+        self.tape, self.inner = tape, inner
         self.instant, self.lasting = instant, lasting
 
     def act(self, sentence: str) -> Any:
         """The action itself; that it began and how it ended is recorded by whoever asked for it."""
         return self.inner.act(sentence)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name not in self._has:
-            raise AttributeError(name)
+    def _call(self, name: str, *args: Any, **named: Any) -> Any:
+        key = {"call": name, "args": codec.plain([*args, named] if named else list(args))}
 
-        def call(*args: Any, **named: Any) -> Any:
-            key = {"call": name, "args": codec.plain([*args, named] if named else list(args))}
+        def make() -> Any:
+            return getattr(self.inner, name)(*args, **named)
 
-            def make() -> Any:
-                return getattr(self.inner, name)(*args, **named)
-
-            again = name in CHANGING and self.inner is not None and not self.lasting
-            return self.tape.call("world", key, make, make if again else None)
-
-        return call
+        again = name in CHANGING and self.inner is not None and not self.lasting
+        return self.tape.call("world", key, make, make if again else None)
 
 
 class TapedOpening:
@@ -240,8 +231,8 @@ class TapedOpening:
 
 def described(world: Any) -> dict[str, Any]:
     """What has to be known of a world to play it without it."""
-    has = callable_names(world)
-    return {"has": has, **{n: bool(getattr(world, n, False)) for n in ("instant", "lasting")}}
+    instant, lasting = isinstance(world, Instant) and world.instant, isinstance(world, Lasting) and world.lasting
+    return {"has": callable_names(world), "instant": bool(instant), "lasting": bool(lasting)}
 
 
 def callable_names(world: Any) -> list[str]:

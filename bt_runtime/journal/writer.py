@@ -13,20 +13,22 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from py_trees.common import Status
-
-from bt_runtime.journal import codec
-from bt_runtime.journal.layout import LONGEST, RESET, Event, NodeRow
+from bt_runtime.events import Tick
+from bt_runtime.journal import codec, layout
+from bt_runtime.journal.layout import LONGEST, Event, NodeRow
 from bt_runtime.journal.mark import Break, Mark
 from bt_runtime.journal.store import Batch, Store, safe
 from bt_runtime.journal.texts import Piece, Texts
 from bt_runtime.journal.trouble import BEST_EFFORT, POLICIES, WAITING, Trouble, full
+from bt_runtime.tree.census import feedback, statuses
 from bt_runtime.types import Json
 
+Body = dict[str, Json] | Callable[[], dict[str, Json]]  # what is called makes it when there is time
 EVERY = 0.25  # seconds between two batches, when nobody asks for one
 LARGEST = 5000  # entries of one batch
-LETTERS = {Status.INVALID: "I", Status.RUNNING: "R", Status.SUCCESS: "S", Status.FAILURE: "F"}
-ALWAYS = frozenset({"graft", "halt", "halted", "result", "verdict", "closed", "full"})  # noted even when it is full
+ALWAYS = frozenset(
+    {"graft", "halt", "halted", "result", "verdict", "closed", "full", "shape"}
+)  # noted even when it is full
 BEHIND = 64  # entries still to be written, beyond which ticks leave it a moment while somebody waits for the disk
 MOMENT = 0.0005  # seconds
 _BOUNDARY = ("boundary",)
@@ -78,11 +80,11 @@ class Writer:
 
     # From the tick ---------------------------------------------------------------------------
 
-    def event(self, tick: int, kind: str, body: dict[str, Json], texts: dict[str, str] | None = None) -> None:
+    def event(self, tick: int, kind: str, body: Body, texts: dict[str, str] | None = None) -> None:
         self.queue.append(("event", tick, time.time(), kind, body, texts))
 
-    def changes(self, tick: int, changes: Any, resets: Any = ()) -> None:
-        self.queue.append(("changes", tick, time.time(), changes, resets))
+    def changes(self, tick: Tick) -> None:
+        self.queue.append(("changes", tick.number, time.time(), tick))
 
     def nodes(self, rows: list[NodeRow]) -> None:
         self.queue.append(("nodes", rows))
@@ -248,10 +250,9 @@ class Writer:
 
     # What there is to write ------------------------------------------------------------------
 
-    def _event(
-        self, made: _Made, tick: int, at: float, kind: str, body: dict[str, Json], texts: dict[str, str] | None
-    ) -> None:
+    def _event(self, made: _Made, tick: int, at: float, kind: str, body: Body, texts: dict[str, str] | None) -> None:
         made.tick = tick
+        body = body() if callable(body) else body
         if kind in ("result", "ask", "begin", "halt"):
             self.ended = str(body["status"]) if kind == "result" else ""
         if self.is_full and kind not in ALWAYS:
@@ -269,9 +270,8 @@ class Writer:
     def _clock(self, made: _Made, tick: int, now: float) -> None:
         self._event(made, tick, time.time(), "clock", {"value": now}, None)
 
-    def _changes(self, made: _Made, tick: int, at: float, changes: Any, resets: Any) -> None:
-        told = [f"{node.seen_as}{LETTERS[status]}" for node, status in changes]
-        text = " ".join([*told, *(f"{node.seen_as}{RESET}" for node in resets if hasattr(node, "seen_as"))])
+    def _changes(self, made: _Made, tick: int, at: float, changed: Tick) -> None:
+        text = layout.changes_text(statuses(changed), feedback(changed))
         made.ticks.append((tick, at, text))
         made.tick, made.size = max(made.tick, tick), made.size + len(text) + _ROW
 

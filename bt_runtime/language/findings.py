@@ -45,7 +45,7 @@ class Findings:
             if left[each.severity] >= 0:
                 kept.append(each)
             elif left[each.severity] == -1:
-                kept.append(each._replace(label="", help="and there are more like these; mend the first ones"))
+                kept.append(each._replace(label="", help="and there are more like these; fix the first ones"))
         return kept
 
 

@@ -79,10 +79,10 @@ def text_of(said: str, root: Path | None = None) -> str:
     said = said.strip()
     if not said.endswith(SUFFIX) or "\n" in said:
         return said
-    path = Path(said) if Path(said).is_file() else project.find("plans", said, SUFFIX, root)
+    path = Path(said) if Path(said).is_file() else project.find("guides", said, SUFFIX, root)
     if path is None:
-        known = [f"{name}{SUFFIX}" for name in project.names("plans", SUFFIX, root)]
+        known = [f"{name}{SUFFIX}" for name in project.names("guides", SUFFIX, root)]
         close = nearest(said, known)
-        hint = f"did you mean `{close}`?" if close else "put it into the plans/ of your project"
+        hint = f"did you mean `{close}`?" if close else "put it into the guides/ of your project"
         raise BtError(f"there is no plan `{said}`", hint)
     return sound(path).text

@@ -62,7 +62,7 @@ def plan_schema() -> Schema:
     return {
         "$schema": DRAFT,
         "title": "bt_runtime plans",
-        "description": "The header of a plan that agents follow (plans/*.md), between two lines of ---.",
+        "description": "The header of a plan that agents follow (guides/*.md), between two lines of ---.",
         "type": "object",
         **closed(dict(FIELDS), ("version",)),
     }

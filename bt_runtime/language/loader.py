@@ -12,27 +12,17 @@ from bt_runtime.language import source
 from bt_runtime.language.checks import meaning
 from bt_runtime.language.checks.recursion import Step, check_recursion
 from bt_runtime.language.findings import Findings, did_you_mean
-from bt_runtime.language.header import Header, empty
+from bt_runtime.language.header import Header
 from bt_runtime.language.kinds.kind import Kind, Registry
-from bt_runtime.language.kinds.registry import BUILT_IN
+from bt_runtime.language.kinds.registry import registry_of
 from bt_runtime.language.reach import CODE, Reach, reach_of
 from bt_runtime.language.reader import NodeReader
 from bt_runtime.language.source import Document, Limits, Listing, Mapping, Node, Scalar
 from bt_runtime.language.source.pause import PausedCollection
-from bt_runtime.language.spec import NodeSpec, TreeSpec
+from bt_runtime.language.spec import DEFAULT_CAPS, Caps, NodeSpec, TreeSpec
 from bt_runtime.types import Span
 
 MOST_FILES = 100  # one inside another; loading goes down with them on Python's stack
-
-
-class Caps(NamedTuple):
-    """What a tree may be at most; subtrees count."""
-
-    depth: int = 256
-    nodes: int = 100_000
-
-
-DEFAULT_CAPS = Caps()
 
 
 class Checked(NamedTuple):
@@ -59,7 +49,7 @@ class Loader:
         limits: Limits | None = None,
     ) -> None:
         self.project = root or project.find_root()
-        self.registry = BUILT_IN.with_kinds(skills)
+        self.registry = registry_of(self.project).with_kinds(skills)
         self.caps = caps
         self.limits = limits or Limits()
         self.findings = Findings()
@@ -150,7 +140,7 @@ class Loader:
 
     def allowed(self, path: Path, folder: Path) -> bool:
         """Does a file that a tree of this folder names lie where it may: in the project, or among what is shipped?"""
-        roots = (self.project or self.home or folder, project.packaged("trees"), project.packaged("skills"))
+        roots = (self.project or self.home or folder, *project.installed("trees"), *project.installed("skills"))
         return any(path.resolve().is_relative_to(root.resolve()) for root in roots)
 
     def reach(self, folder: Path) -> Reach | None:
@@ -205,10 +195,7 @@ class Loader:
     def skills(self, node: Node | None, spec: TreeSpec) -> Registry:
         """The registry with the skills of the manifests that the tree names."""
         registry = self.registry
-        if node is None or empty(node):
-            return registry
         if not isinstance(node, Listing):
-            self.findings.error("BT018", "`skills` takes a list of manifests: `skills: [house]`", spec.file, node.span)
             return registry
         from bt_runtime.language import manifest
 

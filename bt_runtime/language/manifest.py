@@ -7,16 +7,17 @@ from typing import NamedTuple, cast
 
 from bt_runtime.faults.diagnostic import Diagnostic, nearest
 from bt_runtime.language import source
-from bt_runtime.language.kinds.data import an, fits, type_name
+from bt_runtime.language.certain import number
+from bt_runtime.language.emit.manifests import ON_RESUME, manifest_schema
 from bt_runtime.language.kinds.kind import COMMON_NAMES, DATA_TYPES, Field, FieldType, Kind
 from bt_runtime.language.reach import CODE, Reach
+from bt_runtime.language.sentence import Sentence
 from bt_runtime.language.source import Listing, Mapping, Node, Scalar
+from bt_runtime.language.validate import Check
 from bt_runtime.types import Json, Span
 
-TOP = ("version", "skills", "about", "impl", "kinds")
-ENTRY = ("sentence", "about", "params", "outputs", "needs", "brings", "takes", "on_resume", "durable", "impl")
-PARAM = ("type", "about", "default", "choices", "minimum", "maximum")
-ON_RESUME = ("repeat", "verify", "fail")
+FAULT = "BT042"
+CHECK = Check(manifest_schema(), FAULT, "a manifest")
 REPEAT, VERIFY, FAIL = ON_RESUME
 NODE = "bt_runtime.tree.nodes.skill:SkillNode"
 
@@ -54,6 +55,8 @@ def parse(text: str, name: str = "manifest", folder: Path | None = None) -> Mani
 
 
 class _Reader:
+    """What is at fault in a manifest is told, and passed over, so that the trees that use it are not faults too."""
+
     def __init__(self, document: source.Document, folder: Path, reach: Reach | None = None) -> None:
         self.document = document
         self.folder = folder
@@ -61,184 +64,103 @@ class _Reader:
         self.found: list[Diagnostic] = list(document.diagnostics)
 
     def manifest(self) -> Manifest:
-        top, kinds, name = self.document.root, [], ""
-        if isinstance(top, Mapping):
-            self.known(top, TOP, "a manifest")
-            name = self.text(top, "skills")
-            if not name:
-                self.fault("a manifest has a name", (top.get("skills") or top).span, "for instance `skills: house`")
-            version = top.get("version")
-            if not isinstance(version, Scalar) or version.value != 1:
-                self.fault("a manifest begins with `version: 1`", (version or top).span)
-            impl = self.text(top, "impl") or "world"
-            self.reached(top.get("impl"))
-            listed = top.get("kinds")
-            if isinstance(listed, Mapping):
-                kinds = [k for key, node in listed if (k := self.kind(key, node, impl)) is not None]
-            else:
-                self.fault("`kinds` takes a mapping of skills", (listed or top).span)
-        elif top is not None:
-            self.fault("a manifest is a mapping with `version`, `skills` and `kinds`", top.span)
-        return Manifest(name, kinds, self.found, self.document.text)
+        top = self.document.root
+        if top is None:
+            return Manifest("", [], self.found, self.document.text)
+        self.found += (fault for _, fault in CHECK.faults(top, self.document.name))
+        named = top if isinstance(top, Mapping) else None
+        impl = _text(named, "impl") or "world"
+        self.reached(named)
+        kinds = [self.kind(key, node, impl) for key, node in _pairs(named, "kinds") if isinstance(node, Mapping)]
+        return Manifest(_text(named, "skills"), kinds, self.found, self.document.text)
 
-    def kind(self, key: Scalar, node: Node, impl: str) -> Kind | None:
-        if not isinstance(node, Mapping):
-            self.fault(f"skill `{key.text}` takes a mapping", node.span)
-            return None
-        self.known(node, ENTRY, "a skill")
-        self.reached(node.get("impl"))
-        if not key.text.isidentifier():
-            self.fault(f"`{key.text}` cannot be the name of a skill: letters, digits and _", key.span)
-        inputs = self.params(node.get("params"), writes=False)
-        outputs = self.params(node.get("outputs"), writes=True)
+    def kind(self, key: Scalar, node: Mapping, impl: str) -> Kind:
+        self.reached(node)
+        inputs = self.params(node, "params", writes=False)
+        outputs = self.params(node, "outputs", writes=True)
         for twice in {f.name for f in inputs} & {f.name for f in outputs}:
-            self.fault(f"`{twice}` is both a parameter and an output", key.span)
+            self.fault(f"`{twice}` is both a parameter and an output", key.span, "give one of them another name")
         fields = (*inputs, *outputs)
-        sentence = self.text(node, "sentence") or " ".join(
-            [key.text.replace("_", " "), *(f"{{{f.name}}}" for f in inputs)]
-        )
+        sentence = _text(node, "sentence") or " ".join([key.text.replace("_", " "), *(f"{{{f.name}}}" for f in inputs)])
         self.slots(sentence, {f.name for f in inputs}, node.get("sentence") or key)
-        takes, brings = node.get("takes"), self.sentences(node, "brings")
-        said = self.text(node, "on_resume")
-        if said and said not in ON_RESUME:
-            self.fault(
-                f"`on_resume` is one of {', '.join(ON_RESUME)}, not `{said}`", (node.get("on_resume") or node).span
-            )
-        on_resume = said or careful(bool(brings))
-        seconds = takes.value if isinstance(takes, Scalar) else None
-        if takes is not None and (not isinstance(seconds, int | float) or isinstance(seconds, bool) or seconds <= 0):
-            self.fault("`takes` is a number of seconds", takes.span)
-            seconds = None
+        brings, said = _sentences(node, "brings"), _text(node, "on_resume")
+        on_resume = said if said in ON_RESUME else careful(bool(brings))
+        takes, durable = _value(node, "takes"), _value(node, "durable")
         entry = Entry(
             sentence,
-            self.text(node, "impl") or impl,
+            _text(node, "impl") or impl,
             str(self.folder),
             {f.name: f.type for f in fields},
-            self.sentences(node, "needs"),
+            _sentences(node, "needs"),
             brings,
-            seconds,
+            takes if number(takes) and takes > 0 else None,
             on_resume,
-            self.durable(node, on_resume),
+            durable if isinstance(durable, bool) else on_resume != REPEAT,
             bool(said),
         )
-        return skill_kind(key.text, self.text(node, "about") or sentence, fields, entry)
+        return skill_kind(key.text, _text(node, "about") or sentence, fields, entry)
 
-    def params(self, node: Node | None, writes: bool) -> tuple[Field, ...]:
-        if node is None:
-            return ()
-        if not isinstance(node, Mapping):
-            self.fault("parameters are a mapping of names to types", node.span)
-            return ()
-        return tuple(f for key, value in node if (f := self.param(key, value, writes)) is not None)
+    def params(self, node: Mapping, section: str, writes: bool) -> tuple[Field, ...]:
+        listed = [(key, value) for key, value in _pairs(node, section) if key.text.isidentifier()]
+        return tuple(self.field(key, value, writes) for key, value in listed if key.text not in COMMON_NAMES)
 
-    def param(self, key: Scalar, node: Node, writes: bool) -> Field | None:
-        if key.text in COMMON_NAMES or not key.text.isidentifier():
-            why = "is reserved: any node may carry it" if key.text in COMMON_NAMES else "is no name"
-            self.fault(f"a parameter cannot be called `{key.text}`: it {why}", key.span)
-            return None
-        if not isinstance(node, Mapping):
-            if not isinstance(node, Scalar) or node.value is None:
-                self.fault(f"parameter `{key.text}` takes its type, or a mapping", node.span)
-                return self.field(key, None, {}, writes)
-            return self.field(key, node, {}, writes)
-        self.known(node, PARAM, "a parameter")
-        return self.field(key, node.get("type"), {name.text: value for name, value in node}, writes)
-
-    def field(self, key: Scalar, type: Node | None, given: dict[str, Node], writes: bool) -> Field:
-        """One that is at fault is known all the same, so that the trees that use it are not faults too."""
-        type_ = self.type(type)
-        about = given.get("about")
+    def field(self, key: Scalar, node: Node, writes: bool) -> Field:
+        given = node if isinstance(node, Mapping) else None
+        said = _value(given, "type", "any") if given is not None else node.data()
+        least, most = _value(given, "minimum"), _value(given, "maximum")
         return Field(
             key.text,
-            type_,
-            about.text if isinstance(about, Scalar) else "",
-            required="default" not in given and not writes,
-            default=self.default(given.get("default"), type_),
-            choices=self.choices(given.get("choices"), type_),
-            minimum=self.bound(given, "minimum"),
-            maximum=self.bound(given, "maximum"),
+            cast(FieldType, said) if isinstance(said, str) and said in DATA_TYPES else "any",
+            _text(given, "about"),
+            required=not writes and (given is None or given.get("default") is None),
+            default=_value(given, "default"),
+            choices=tuple(item.data() for item in _items(given, "choices")),
+            minimum=least if number(least) else None,
+            maximum=most if number(most) else None,
             writes=writes,
         )
 
-    def type(self, node: Node | None) -> FieldType:
-        name = node.text if isinstance(node, Scalar) else "any" if node is None else ""
-        if name in DATA_TYPES:
-            return cast(FieldType, name)
-        if node is not None:
-            label = f"did you mean `{close}`?" if (close := nearest(name, DATA_TYPES)) else ""
-            message = f"unknown type `{name}`" if name else "`type` takes the name of a type"
-            self.fault(message, node.span, f"types: {', '.join(sorted(DATA_TYPES))}", label)
-        return "any"
-
-    def default(self, node: Node | None, type: FieldType) -> Json:
-        if node is not None and not fits(node.data(), type):
-            self.fault(f"this default is {an(type_name(node.data()))}, not {an(type)}", node.span)
-        return node.data() if node is not None else None
-
-    def choices(self, node: Node | None, type: FieldType) -> tuple[Json, ...]:
-        if node is not None and not isinstance(node, Listing):
-            self.fault("`choices` takes a list", node.span)
-        found = tuple(node) if isinstance(node, Listing) else ()
-        for item in found:
-            if not fits(item.data(), type):
-                self.fault(f"this choice is {an(type_name(item.data()))}, not {an(type)}", item.span)
-        return tuple(item.data() for item in found)
-
-    def bound(self, given: dict[str, Node], name: str) -> float | None:
-        node = given.get(name)
-        value = node.value if isinstance(node, Scalar) else None
-        if node is None or (isinstance(value, int | float) and not isinstance(value, bool)):
-            return value
-        self.fault(f"`{name}` takes a number", node.span)
-        return None
-
-    def reached(self, node: Node | None) -> None:
+    def reached(self, node: Mapping | None) -> None:
         """May the Python that is named be imported?"""
-        refusal = self.reach.refusal(node.text, self.folder) if self.reach and isinstance(node, Scalar) else None
-        if node is not None and refusal is not None:
-            self.found.append(Diagnostic(CODE, refusal.message, self.document.name, node.span, help=refusal.hint))
+        impl = node.get("impl") if node is not None else None
+        refusal = self.reach.refusal(impl.text, self.folder) if self.reach and isinstance(impl, Scalar) else None
+        if impl is not None and refusal is not None:
+            self.found.append(Diagnostic(CODE, refusal.message, self.document.name, impl.span, help=refusal.hint))
 
     def slots(self, sentence: str, params: set[str], node: Node) -> None:
-        from bt_runtime.language.sentence import Sentence
-
         used = set(Sentence(sentence).slots)
         for name in sorted(used - params):
-            self.fault(
-                f"the sentence has a slot {{{name}}} that is no parameter", node.span, nearest(name, params) or ""
-            )
-
-    def durable(self, node: Mapping, on_resume: str) -> bool:
-        given = node.get("durable")
-        value = given.value if isinstance(given, Scalar) else None
-        if given is not None and not isinstance(value, bool):
-            self.fault("`durable` is true or false", given.span)
-        return value if isinstance(value, bool) else on_resume != REPEAT
-
-    def sentences(self, node: Mapping, key: str) -> tuple[str, ...]:
-        listed = node.get(key)
-        if listed is None:
-            return ()
-        if not isinstance(listed, Listing) or not all(isinstance(i, Scalar) for i in listed):
-            self.fault(f"`{key}` takes a list of sentences", listed.span)
-            return ()
-        return tuple(str(i.data()) for i in listed)
-
-    def text(self, node: Mapping, key: str) -> str:
-        found = node.get(key)
-        if found is None or isinstance(found, Scalar):
-            return found.text if found is not None else ""
-        self.fault(f"`{key}` takes text", found.span)
-        return ""
-
-    def known(self, node: Mapping, names: tuple[str, ...], what: str) -> None:
-        for key, _ in node:
-            if key.text not in names:
-                close = nearest(key.text, names)
-                label = f"did you mean `{close}`?" if close else ""
-                self.fault(f"{what} has no `{key.text}`", key.span, f"it has: {', '.join(names)}", label)
+            close = nearest(name, params)
+            message = f"the sentence has a slot {{{name}}} that is not a parameter"
+            help = "name it under `params`, or leave it out of the sentence"
+            self.fault(message, node.span, help, f"did you mean `{close}`?" if close else "")
 
     def fault(self, message: str, span: Span, help: str = "", label: str = "") -> None:
-        self.found.append(Diagnostic("BT042", message, self.document.name, span, label, help))
+        self.found.append(Diagnostic(FAULT, message, self.document.name, span, label, help))
+
+
+def _text(node: Mapping | None, key: str) -> str:
+    found = node.get(key) if node is not None else None
+    return found.text if isinstance(found, Scalar) else ""
+
+
+def _value(node: Mapping | None, key: str, left_open: Json = None) -> Json:
+    found = node.get(key) if node is not None else None
+    return left_open if found is None else found.data()
+
+
+def _pairs(node: Mapping | None, key: str) -> list[tuple[Scalar, Node]]:
+    found = node.get(key) if node is not None else None
+    return found.pairs if isinstance(found, Mapping) else []
+
+
+def _items(node: Mapping | None, key: str) -> list[Node]:
+    found = node.get(key) if node is not None else None
+    return found.items if isinstance(found, Listing) else []
+
+
+def _sentences(node: Mapping, key: str) -> tuple[str, ...]:
+    return tuple(str(item.data()) for item in _items(node, key) if isinstance(item, Scalar))
 
 
 def careful(can_be_told: bool) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bt_runtime import project
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import source
-from bt_runtime.language.source import Listing, Mapping, Scalar
+from bt_runtime.language.source import Listing, Mapping, Node, Scalar
+from bt_runtime.project import importing, plugins, trust
 
 FREE = ("bt_runtime", "py_trees")  # ours, and the library of nodes that a tree is made of
 CODE = "BT049"
@@ -51,7 +53,7 @@ class Reach:
         if places is None or any(self._inside(place) for place in places) or top in _registered():
             return None
         hint = f"allow it in {project.PROJECT_FILE}: {_line(top)}"
-        return Refusal(f"the module `{home:.60}` is no part of the project", hint)
+        return Refusal(f"the module `{home:.60}` is not part of the project", hint)
 
     def _inside(self, place: Path) -> bool:
         """A virtual environment within the project holds other people's packages."""
@@ -74,13 +76,38 @@ class Reach:
 
 def reach_of(root: Path) -> Reach:
     """That of a project, or of a folder that is none; what is shipped may be named from everywhere."""
-    return Reach(root, (project.packaged("trees"), project.packaged("skills")))
+    return Reach(root, (*project.installed("trees"), *project.installed("skills")))
+
+
+def bring(reference: str, root: Path | None = None, asked: Callable[[str, Path], None] = trust.may_run) -> Any:
+    """What path.py:Name stands for where a name of something installed could: held to the project as trees are.
+
+    Without a project it is held to `root`, else to where one stands; relative paths begin there.
+    """
+    at = root or project.find_root() or Path.cwd()
+    refusal = reach_of(at).refusal(reference, at)
+    if refusal is not None:
+        raise BtError(refusal.message, refusal.hint)
+    return importing.resolve(reference, at, asked)
 
 
 def read_allowed(path: Path) -> tuple[str, ...]:
+    """What btr.yaml says by `allow: {python: […]}`."""
+    allow = _top(path, "allow")
+    return _texts(allow.get("python") if isinstance(allow, Mapping) else None)
+
+
+def read_kinds(path: Path) -> tuple[str, ...]:
+    """What btr.yaml says by `kinds: […]`."""
+    return _texts(_top(path, "kinds"))
+
+
+def _top(path: Path, key: str) -> Node | None:
     top = source.read(path).root if path.is_file() else None
-    allow = top.get("allow") if isinstance(top, Mapping) else None
-    listed = allow.get("python") if isinstance(allow, Mapping) else None
+    return top.get(key) if isinstance(top, Mapping) else None
+
+
+def _texts(listed: Node | None) -> tuple[str, ...]:
     return tuple(item.text for item in listed if isinstance(item, Scalar)) if isinstance(listed, Listing) else ()
 
 
@@ -115,8 +142,5 @@ def _places(top: str) -> list[Path] | None:
 
 def _registered() -> set[str]:
     """Packages that have said by an entry point that they belong to us."""
-    from importlib.metadata import entry_points
-
-    found = entry_points()
-    ours = (group for group in found.groups if group.startswith("bt_runtime."))
-    return {e.value.partition(":")[0].partition(".")[0] for group in ours for e in found.select(group=group)}
+    brought = (entry.value.partition(":")[0] for group in plugins.GROUPS for entry in plugins.entries(group))
+    return {module.partition(".")[0] for module in brought}

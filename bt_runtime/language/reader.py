@@ -106,7 +106,7 @@ class NodeReader:
     def fields(self, kind: Kind, value: Node, key: Scalar, misspelt: set[str]) -> dict[str, tuple[Scalar, Node]]:
         """Field name → (where it is named, its value); a bare value stands for the kind's bare field.
 
-        A field that was meant by an unknown name goes to `misspelt`: that it is missing is the same fault.
+        Fields that unknown names were meant for go to `misspelt`, so that they are not reported as missing as well.
         """
         if isinstance(value, Scalar) and value.value is None and value.plain:
             return {}
@@ -250,13 +250,10 @@ class NodeReader:
             families[
                 {"control": "control", "decorator": "decorators", "skill": "skills"}.get(kind.family, kind.name)
             ] = None
-        self.error(
-            "BT012",
-            f"unknown node kind `{key.text}`",
-            key.span,
-            self.label(key.text),
-            f"kinds here: {', '.join(families)}",
-        )
+        label = self.label(key.text)
+        missing = "" if label else "".join(f"{fault}; " for fault in self.registry.faults)  # it may be one of those
+        help = f"{missing}kinds here: {', '.join(families)}"
+        self.error("BT012", f"unknown node kind `{key.text}`", key.span, label, help)
 
     def label(self, name: str) -> str:
         """What was probably meant by this unknown kind."""

@@ -70,6 +70,16 @@ class NodeSpec:
         return next((c for c, p in zip(self.children, self.places, strict=True) if p == place), None)
 
 
+class Caps(NamedTuple):
+    """What a tree may be at most; subtrees count."""
+
+    depth: int = 256
+    nodes: int = 100_000
+
+
+DEFAULT_CAPS = Caps()
+
+
 class TreeSpec:
     """A checked tree: ports and a root."""
 

@@ -1,46 +1,36 @@
-"""Models: local GGUF files in a worker process, and servers behind HTTP, by one protocol (`types.Model`)."""
+"""Models: local GGUF files in a worker process, servers behind HTTP, and what plugins bring, by one protocol
+(`types.Model`)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.faults.diagnostic import MissingExtra
-
 if TYPE_CHECKING:
-    from bt_runtime.llm.endpoint import Endpoint
-    from bt_runtime.llm.model import LocalModel
-    from bt_runtime.types import Wake
+    from bt_runtime.types import Model
 
 
 def open_model(
     where: str | None = None,
     *,
     role: str = "planner",
-    wake: Wake | None = None,
     key: str | None = None,
     **settings: Any,
-) -> LocalModel | Endpoint:
-    """The model that is named, else BTR_MODEL's, else the project file's; a `.gguf` file or an http address.
+) -> Model:
+    """The model that is named, else BTR_MODEL's, else the project file's: a `.gguf` file, an http address, the name of
+    an installed backend (`echo`, `echo:loud`), or `path.py:Name`.
 
     `key` is for this very server. Without one, the environment says for which address its key is (docs/models.md).
     Local files load in the background: `ready()` waits for them, and so does `with`.
     """
-    from bt_runtime.llm.settings import Settings, find_model, is_address
+    from bt_runtime.llm.backends import open_with_backend
+    from bt_runtime.llm.settings import find_model
 
-    found = find_model(where, role)
-    if is_address(found):
-        from bt_runtime.llm.endpoint import Endpoint
-
-        return Endpoint(found, wake=wake, key=key)
-    need_llama()
-    from bt_runtime.llm.model import LocalModel
-
-    return LocalModel(Settings(found, **settings), wake)
+    said = {"key": key} if key is not None else {}
+    return open_with_backend(find_model(where, role), **said, **settings)
 
 
 def need_llama() -> None:
     """Raises MissingExtra when a local model could not run; loads nothing. For the check of a tree with an agent."""
-    from importlib.util import find_spec
+    from bt_runtime.llm.shipped import need_llama
 
-    if find_spec("llama_cpp") is None or find_spec("llguidance") is None:
-        raise MissingExtra("a local model", "llm")
+    need_llama()

@@ -40,7 +40,7 @@ class _NoNumber(ValueError):
 
 
 def _no_number(word: str) -> float:
-    raise _NoNumber(f"with {word}, which is no number")
+    raise _NoNumber(f"with {word}, which is not a number")
 
 
 def entry(said: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -54,7 +54,7 @@ def entry(said: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def listed(said: Mapping[str, Any], name: str) -> Sequence[Any]:
     found = said.get(name)
     if not isinstance(found, list):
-        raise Unanswered(f"the answer's `{name}` is no list", 200)
+        raise Unanswered(f"the answer's `{name}` is not a list", 200)
     return found
 
 
@@ -62,14 +62,14 @@ def text(said: Mapping[str, Any], name: str, most: int | None = None) -> str:
     """`most`: characters that are read of it."""
     found = said.get(name)
     if not isinstance(found, str):
-        raise Unanswered(f"the answer's `{name}` is no text", 200)
+        raise Unanswered(f"the answer's `{name}` is not a text", 200)
     return found[:most].encode("utf-8", "replace").decode("utf-8")  # a lone surrogate can be written nowhere
 
 
 def whole(said: Mapping[str, Any], name: str, most: int = 1 << 31) -> int:
     found = said.get(name)
     if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found < most:
-        raise Unanswered(f"the answer's `{name}` is no number of a token", 200)
+        raise Unanswered(f"the answer's `{name}` is not a number of a token", 200)
     return found
 
 
@@ -77,7 +77,7 @@ def logprob(said: Mapping[str, Any]) -> float:
     """Never above zero, and always a number: a search relies on both."""
     found = said.get("logprob")
     if isinstance(found, bool) or not isinstance(found, int | float) or not _LEAST <= found <= _SURE:
-        raise Unanswered("the answer's `logprob` is no log-probability", 200)
+        raise Unanswered("the answer's `logprob` is not a log-probability", 200)
     return min(0.0, float(found))
 
 
@@ -93,8 +93,8 @@ def vector(said: Any, name: str, most: int) -> list[float]:
     """Numbers, all finite."""
     found = said.get(name) if isinstance(said, dict) else None
     if not isinstance(found, list) or not 0 < len(found) <= most:
-        raise Unanswered(f"the answer's `{name}` is no list of numbers", 200)
+        raise Unanswered(f"the answer's `{name}` is not a list of numbers", 200)
     for value in found:
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e30:
-            raise Unanswered(f"the answer's `{name}` has something in it that is no finite number", 200)
+            raise Unanswered(f"the answer's `{name}` has something in it that is not a finite number", 200)
     return [float(value) for value in found]

@@ -13,9 +13,9 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.context import DAMAGED, SEQUENCES, Aborted, Feed, NoRoom
-from bt_runtime.llm.job import Spent
 from bt_runtime.llm.prefix import PrefixTree
 from bt_runtime.llm.task import Task, Work
+from bt_runtime.types import Spent
 
 _JOBS = 48  # at once; the others wait
 _SHORT = 32  # tokens of work that goes first
@@ -137,7 +137,7 @@ class Batch:
         try:
             for k, row in enumerate(rows, first):
                 if not math.isfinite(row.max()):  # one NaN among them is the largest, too
-                    raise BtError("the model answers with what is no number (NaN or infinity)", DAMAGED)
+                    raise BtError("the model answers with what is not a number (NaN or infinity)", DAMAGED)
                 work.read(k, row)
         except (BtError, ValueError, RuntimeError) as fault:
             task.fault = fault

@@ -64,7 +64,10 @@ def recalled(kept: object) -> Chat | None:
         shapes = {name: _checked(told["shapes"][name]) for name in CASES if name in told["shapes"] or name == "both"}
         markers = tuple(m for m in told["markers"] if isinstance(m, str) and m.strip())
     except (ValueError, KeyError, TypeError, AttributeError) as fault:
-        raise BtError("the journal's head says in no usable way how the model was asked") from fault
+        raise BtError(
+            "the journal's head says in no usable way how the model was asked",
+            "the journal was changed, or is damaged: `btr runs list` tells",
+        ) from fault
     return Chat(shapes, markers)
 
 

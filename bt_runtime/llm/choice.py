@@ -85,7 +85,10 @@ def check_options(options: Sequence[str], terminator: str) -> None:
         if not option.strip():
             raise BtError("an empty option cannot be chosen", "leave it out")
         if terminator in option:
-            raise BtError(f"the option {option!r} contains its own terminator {terminator!r}")
+            raise BtError(
+                f"the option {option!r} contains its own terminator {terminator!r}",
+                "give the options another terminator, or this one other words",
+            )
 
 
 def search(

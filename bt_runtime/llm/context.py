@@ -72,7 +72,10 @@ class Context:
         hush()
         self.handle = C.llama_init_from_model(weights.handle, params)
         if not self.handle:
-            raise BtError(f"llama.cpp cannot make a context of {cells} tokens: {last_words(2) or 'out of memory'}")
+            raise BtError(
+                f"llama.cpp cannot make a context of {cells} tokens: {last_words(2) or 'out of memory'}",
+                "ask for a smaller one: Settings(context=2048)",
+            )
         self.weights, self.cells, self.batch = weights, cells, batch
         self.memory = C.llama_get_memory(self.handle)
         self._layout = _Layout(batch)
@@ -174,7 +177,7 @@ class Context:
             row = np.ctypeslib.as_array(rows, shape=(len(tokens), self.weights.width)).mean(axis=0)
         norm = float(np.linalg.norm(row))
         if not np.isfinite(norm):
-            raise BtError("the model embeds a text as what is no number (NaN or infinity)", DAMAGED)
+            raise BtError("the model embeds a text as what is not a number (NaN or infinity)", DAMAGED)
         return [float(x) for x in row / (norm or 1.0)]
 
     def close(self) -> None:

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.address import parse
+from bt_runtime.llm.backends import FILE, backend_name
 from bt_runtime.llm.chat import Chat
 from bt_runtime.llm.fit import fit, free_memory, size
 from bt_runtime.llm.header import Header, read_header
@@ -117,6 +118,9 @@ def _model(where: str, context: int, machine: Machine | None, test: bool, *, ask
     """`asked`: the user has named it here and now, and did not only come into a folder that does."""
     if is_address(where):
         yield from _server(where, asked)
+        return
+    if backend_name(where) != FILE:
+        yield Finding("ok", f"{where}: opened by the backend `{backend_name(where)}`")
         return
     header = read_header(where)
     yield Finding(

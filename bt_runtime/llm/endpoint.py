@@ -12,23 +12,22 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from types import TracebackType
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import answer
 from bt_runtime.llm.answer import Unanswered
-from bt_runtime.llm.choice import ROOT, Mode, Trie, check_options, combine, search
+from bt_runtime.llm.choice import ROOT, Trie, combine, search
 from bt_runtime.llm.grammar import accepts, check
 from bt_runtime.llm.http import SAID, Server
-from bt_runtime.llm.job import Answer, Cancelled, Spent
+from bt_runtime.llm.job import Answer, Cancelled
 from bt_runtime.llm.pool import Pool
+from bt_runtime.llm.question import sound
 from bt_runtime.llm.request import Line
 from bt_runtime.llm.seam import Tailor
 from bt_runtime.llm.spelling import Spelling
-from bt_runtime.types import Choice, Grammar, Json, Wake, Writing
+from bt_runtime.types import Choice, Grammar, Json, Model, Question, Spent, Writing
 
-T = TypeVar("T")
 _TRIES = 3  # how often an answer that is not in order is asked for
 _AT_ONCE = 8
 _COUNT_WAIT = 0.05
@@ -38,7 +37,7 @@ MOST_DIMENSIONS = 65_536  # of an embedding
 TOKEN_BYTES = 32  # of a token's text, on the average of an answer: a longer answer is cut off there
 
 
-class Endpoint:
+class Endpoint(Model):
     """The same protocol as a local model. `stats()["capabilities"]` says what this server can do."""
 
     def __init__(
@@ -47,11 +46,10 @@ class Endpoint:
         name: str = "",
         terminator: str = "\n",
         timeout: float = 120.0,
-        wake: Wake | None = None,
         key: str | None = None,
     ) -> None:
         self.server = Server(address, timeout, key)
-        self.name, self.terminator, self.wake = name, terminator, wake
+        self.name, self.terminator = name, terminator
         self._pool = Pool(_AT_ONCE, "btr-endpoint")
         self._lock = threading.Lock()
         self._counting = False
@@ -61,7 +59,7 @@ class Endpoint:
         self._figures = dict.fromkeys(("asked", "answered", "failed", "cancelled", "asked_again"), 0)
         self._spent = Spent()
 
-    def ready(self, timeout: float | None = None) -> Endpoint:
+    def ready(self, timeout: float | None = None) -> Self:
         """Find out what it speaks; a BtError when nobody is there."""
         try:
             self._probe(Line(self.server))
@@ -69,44 +67,23 @@ class Endpoint:
             raise self._fault(fault) from None
         return self
 
-    def choose(
-        self, prompt: str, options: Sequence[str], *, mode: Mode = "exact", normalise: bool = False
-    ) -> Answer[Choice]:
-        check_options(options, self.terminator)
-        return self._ask(lambda line: self._choose(line, prompt, list(options), mode, normalise, self.terminator))
+    def ask(self, question: Question) -> Answer[Any]:
+        sound(question, self.terminator)
+        ways: dict[str, Callable[[Line, Question], Any]] = {
+            "choose": self._choose, "decide": self._decide, "write": self._write, "embed": self._embed,
+        }  # fmt: skip
+        line = Line(self.server)
 
-    def decide(
-        self, prompt: str, moves: Mapping[str, Sequence[str]], *, mode: Mode = "exact", normalise: bool = False
-    ) -> Answer[Choice]:
-        check_options([*moves], self.terminator)
+        def cancelled(_: Answer[Any]) -> None:
+            self._add("cancelled")
+            line.cut()
 
-        def work(line: Line) -> Choice:
-            move = self._choose(line, prompt, [*moves], mode, normalise, "")
-            before = sum(len(options) or 1 for options in list(moves.values())[: move.index])
-            options = list(moves[move.text])
-            if not options:
-                return Choice(move.text, before, move.logprob, move.margin)
-            then = self._choose(line, prompt + move.text, options, mode, normalise, self.terminator)
-            return combine(move, then, before)
-
-        return self._ask(work)
-
-    def write(
-        self,
-        prompt: str,
-        *,
-        grammar: Grammar | None = None,
-        stop: Sequence[str] = (),
-        max_tokens: int = 256,
-        temperature: float = 0.0,
-        top_p: float = 1.0,
-        min_p: float = 0.0,
-        seed: int = 0,
-    ) -> Answer[Writing]:
-        style = {"temperature": temperature, "top_p": top_p, "min_p": min_p}
-        if max_tokens < 1:
-            raise BtError(f"max_tokens is {max_tokens}", "ask for at least one")
-        return self._ask(lambda line: self._write(line, prompt, grammar, list(stop), max_tokens, style, seed))
+        job: Answer[Any] = Answer(cancelled, question.wake)
+        self._add("asked")
+        if not self._pool.submit(lambda: self._run(line, ways[question.kind], question, job)):
+            self._add("failed")
+            job.finish(error=BtError("the model was closed", "open it again, or ask before its run is closed"))
+        return job
 
     def count(self, text: str) -> int:
         """Tokens of a text; an upper bound where the server does not tell in time."""
@@ -133,19 +110,6 @@ class Endpoint:
             return found[0]
         return None
 
-    def embed(self, texts: Sequence[str]) -> Answer[Sequence[Sequence[float]]]:
-        def work(line: Line) -> Sequence[Sequence[float]]:
-            if not texts:
-                return []
-            said = line.post("/v1/embeddings", {"input": list(texts), "model": self.name})
-            rows = sorted(answer.listed(said, "data"), key=lambda row: answer.figure(row, "index", len(texts)))
-            vectors = [_unit(answer.vector(row, "embedding", MOST_DIMENSIONS)) for row in rows]
-            if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1:
-                raise Unanswered(f"{len(texts)} texts were answered by {len(vectors)} vectors, or by unequal ones", 200)
-            return vectors
-
-        return self._ask(work)
-
     def stats(self) -> Mapping[str, Json]:
         llama = self._flavour == "llama-server"
         able = ["exact", "greedy", "scores"] if llama else ["asked and checked"]
@@ -164,37 +128,15 @@ class Endpoint:
         self.server.close()
         self._pool.close()
 
-    def __enter__(self) -> Endpoint:
-        return self.ready()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     # jobs
 
-    def _ask(self, work: Callable[[Line], T]) -> Answer[T]:
-        line = Line(self.server)
-
-        def cancelled(_: Answer[T]) -> None:
-            self._add("cancelled")
-            line.cut()
-
-        job: Answer[T] = Answer(cancelled, self.wake)
-        self._add("asked")
-        if not self._pool.submit(lambda: self._run(line, work, job)):
-            self._add("failed")
-            job.finish(error=BtError("the model was closed"))
-        return job
-
-    def _run(self, line: Line, work: Callable[[Line], T], job: Answer[T]) -> None:
+    def _run(self, line: Line, way: Callable[[Line, Question], Any], question: Question, job: Answer[Any]) -> None:
         start = time.monotonic()
         value, error = None, None
         line.begin()
         try:
             self._probe(line)
-            value = work(line)
+            value = way(line, question)
         except (BtError, Cancelled) as fault:
             error = fault
         except Unanswered as fault:
@@ -238,24 +180,33 @@ class Endpoint:
 
     # choosing
 
-    def _choose(self, line: Line, prompt: str, options: list[str], mode: Mode, normalise: bool, end: str) -> Choice:
+    def _choose(self, line: Line, question: Question, end: str | None = None) -> Choice:
         if self._flavour == "llama-server":
-            return self._walk(line, prompt, options, mode, normalise, end)
-        if mode == "scores":
+            return self._walk(line, question, self.terminator if end is None else end)
+        if question.mode == "scores":
             raise BtError(
                 f"{self.server.address} tells no log-probabilities", "ask for another mode, or use a local model"
             )
-        return self._pick(line, prompt, options)
+        return self._pick(line, question)
 
-    def _walk(self, line: Line, prompt: str, options: list[str], mode: Mode, normalise: bool, end: str) -> Choice:
+    def _decide(self, line: Line, question: Question) -> Choice:
+        move = self._choose(line, question._replace(options=tuple(question.moves)), "")
+        before, options = question.before(move.text), question.moves[move.text]
+        if not options:
+            return Choice(move.text, before, move.logprob, move.margin)
+        then = self._choose(line, question._replace(prompt=question.prompt + move.text, options=options))
+        return combine(move, then, before)
+
+    def _walk(self, line: Line, question: Question, end: str) -> Choice:
         """The same search as on a local model; each node is a request."""
         tailor = Tailor(lambda text: self._tokenise(line, text), self._spelling.pieces.__getitem__)
-        before = self._tokenise(line, prompt, begin=True)
+        options, mode = question.options, question.mode
+        before = self._tokenise(line, question.prompt, begin=True)
         seam = tailor.join(before, [option + end for option in options])
         trie = seam.trie
         if ROOT in trie.leaf_of:
             raise Unanswered("/tokenize makes no tokens of an option", 200)
-        quest = search(trie, options, mode, 1 if mode == "exact" else 32, normalise)
+        quest = search(trie, options, mode, 1 if mode == "exact" else 32, question.normalise)
         try:
             nodes = next(quest)
             while True:
@@ -284,10 +235,11 @@ class Endpoint:
                 return [known.get(token, least) for token in wanted]
             most *= 16  # an unlikely option: ask for more of the vocabulary
 
-    def _pick(self, line: Line, prompt: str, options: list[str]) -> Choice:
+    def _pick(self, line: Line, question: Question) -> Choice:
         """A server without log-probabilities: it answers, and we look which option that is."""
+        options = question.options
         stripped = [option.strip() for option in options]
-        ask, hint = prompt, "\n(Answer with one of these, and nothing else: " + "; ".join(stripped) + ")\n"
+        ask, hint = question.prompt, "\n(Answer with one of these, and nothing else: " + "; ".join(stripped) + ")\n"
         for attempt in range(_TRIES):
             said = line.post(
                 "/v1/completions",
@@ -298,8 +250,8 @@ class Endpoint:
                     "temperature": 0.0 if attempt == 0 else 0.7,
                     "seed": attempt,
                     "stop": ["\n"],
-                    "guided_choice": options,
-                    "structured_outputs": {"choice": options},
+                    "guided_choice": [*options],
+                    "structured_outputs": {"choice": [*options]},
                 },
             )
             text = answer.text(answer.entry(said, "choices"), "text", 64 * TOKEN_BYTES).strip()
@@ -309,7 +261,7 @@ class Endpoint:
                 index = stripped.index(found[0])
                 return Choice(options[index], index, math.nan, math.nan)
             self._add("asked_again")
-            ask = prompt + hint
+            ask = question.prompt + hint
         raise BtError(
             f"{self.server.address} chose none of the {len(options)} options in {_TRIES} tries; "
             f"last: {self.server.quoted(repr(text))}",
@@ -318,23 +270,19 @@ class Endpoint:
 
     # writing
 
-    def _write(
-        self,
-        line: Line,
-        prompt: str,
-        grammar: Grammar | None,
-        stop: list[str],
-        most: int,
-        style: dict[str, float],
-        seed: int,
-    ) -> Writing:
+    def _write(self, line: Line, question: Question) -> Writing:
+        grammar, most = question.grammar, question.max_tokens
         if grammar is not None:
             check(grammar)  # some servers ignore a grammar that they cannot read
         written = None
         for attempt in range(_TRIES if grammar else 1):
-            how = {**style, "temperature": max(style["temperature"], 0.3 * attempt), "seed": seed + attempt}
+            ask = {
+                "prompt": question.prompt, "stop": [*question.stop],
+                "temperature": max(question.temperature, 0.3 * attempt), "top_p": question.top_p,
+                "min_p": question.min_p, "seed": question.seed + attempt,
+            }  # fmt: skip
             make = self._llama_write if self._flavour == "llama-server" else self._openai_write
-            written = make(line, {"prompt": prompt, "stop": stop, **how}, grammar, most)
+            written = make(line, ask, grammar, most)
             if grammar is None:
                 return written
             if accepts(grammar, written.text):
@@ -385,9 +333,23 @@ class Endpoint:
             text, cut = text[:longest], True
         return Writing(text, "length" if cut else "stop", line.note(said, len(prompt), most, text))
 
+    def _embed(self, line: Line, question: Question) -> Sequence[Sequence[float]]:
+        texts = question.texts
+        if not texts:
+            return []
+        said = line.post("/v1/embeddings", {"input": [*texts], "model": self.name})
+        rows = sorted(answer.listed(said, "data"), key=lambda row: answer.figure(row, "index", len(texts)))
+        vectors = [_unit(answer.vector(row, "embedding", MOST_DIMENSIONS)) for row in rows]
+        if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1:
+            raise Unanswered(f"{len(texts)} texts were answered by {len(vectors)} vectors, or by unequal ones", 200)
+        return vectors
+
     def _tokenise(self, line: Line, text: str, begin: bool = False) -> list[int]:
         if self._flavour == "openai":
-            raise BtError(f"{self.server.address} does not tell its tokens")
+            raise BtError(
+                f"{self.server.address} does not tell its tokens",
+                "a server of llama.cpp tells them; or name the model's file instead",
+            )
         return self._spelling.tokens(line, text, begin)
 
 
@@ -400,7 +362,7 @@ def _likely(top: Sequence[Any], wanted: frozenset[int]) -> tuple[dict[int, float
     least = 0.0
     for row in top:
         if not isinstance(row, dict):
-            raise Unanswered("the answer's `top_logprobs` has something in it that is no object", 200)
+            raise Unanswered("the answer's `top_logprobs` has something in it that is not an object", 200)
         value = answer.logprob(row)
         least = min(least, value)
         if (token := answer.whole(row, "id")) in wanted:

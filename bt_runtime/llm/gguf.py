@@ -132,7 +132,7 @@ class Reader:
         if length > _LONGEST_TEXT or self.kept + length > _KEPT_TEXT:
             self.skip(length)
             if key == "tokenizer.chat_template":
-                raise BtError(f"{self.path}: its chat template has {length:,} bytes, which is no template", AGAIN)
+                raise BtError(f"{self.path}: its chat template has {length:,} bytes, which is not a template", AGAIN)
             return f"({length:,} bytes)"
         self.kept += length
         return self.take(length).decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Grammars for answers: sentences as literals, a thought to the end of its line; plans are in `plans.py`.
+"""Grammars for answers, compiled and checked; those of plans are written in `plans.py`.
 
 Built from data, never from a person's or a model's text. What cannot be compiled is an error, never free text.
 """
@@ -16,18 +16,6 @@ from bt_runtime.types import Grammar
 LETTER = r"[A-Za-z0-9_'.,()\- ]"
 # Sets of tokens whose place inside a text llguidance works out once, not at every token.
 SLICES = (LETTER + "{1,10}", LETTER + "{1,30}", r'[^"\\\x00-\x1F\x7F]{1,10}', r'[^"\\\x00-\x1F\x7F]{1,30}')
-
-
-def sentences(options: Sequence[str], end: str = "\n") -> Grammar:
-    """One of these, and the end of the line."""
-    if not options:
-        raise BtError("a grammar of no sentences allows nothing", "give at least one")
-    return Grammar("lark", f"start: SENTENCE {literal(end)}\nSENTENCE: {any_of(options)}\n")
-
-
-def line(limit: int = 300) -> Grammar:
-    """A thought: anything to the end of the line, but not nothing."""
-    return Grammar("regex", rf"[^\s][^\n\r]{{0,{max(0, limit - 1)}}}\n")
 
 
 def check(grammar: Grammar) -> None:
@@ -64,13 +52,18 @@ def compile_for(tokenizer: Any, grammar: Grammar) -> Any:
     if make is None:
         raise BtError(f"no grammar of kind {grammar.kind!r}", "lark, json_schema or regex")
     if not grammar.text.strip():
-        raise BtError("an empty grammar allows nothing")
+        raise BtError("an empty grammar allows nothing", "give it a rule: `start: /[a-z]+/`")
     try:
         matcher = maker(tokenizer, make(grammar.text), log_level=0)
     except ValueError as fault:
-        raise BtError(f"the grammar cannot be read: {fault}") from fault
+        raise BtError(
+            f"the grammar cannot be read: {fault}", "it is written in Lark's notation, and begins at `start`"
+        ) from fault
     if matcher.is_error():
-        raise BtError(f"the grammar cannot be compiled: {matcher.get_error().strip().splitlines()[0]}")
+        raise BtError(
+            f"the grammar cannot be compiled: {matcher.get_error().strip().splitlines()[0]}",
+            "it is written in Lark's notation, and begins at `start`",
+        )
     return matcher
 
 

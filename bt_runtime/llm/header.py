@@ -38,7 +38,7 @@ class Header:
         value = self.about.get(name, default)
         for one in value if isinstance(value, list) else [value]:
             if type(one) is not int or not 0 <= one <= _MOST:
-                raise BtError(f"{self.path}: {name} is {one!r:.60}, which is no number that a model has", AGAIN)
+                raise BtError(f"{self.path}: {name} is {one!r:.60}, which is not a number that a model has", AGAIN)
         return max(value, default=default) if isinstance(value, list) else int(value)
 
     @property
@@ -75,7 +75,7 @@ def read_header(path: str | Path) -> Header:
         with _opened(path) as file:
             raw = Reader(file, path).raw()
     except OSError as fault:
-        raise BtError(f"{path} cannot be read: {fault.strerror}") from fault
+        raise BtError(f"{path} cannot be read: {fault.strerror}", "check the path and its permissions") from fault
     except (struct.error, EOFError, UnicodeDecodeError, OverflowError) as fault:
         raise BtError(f"{path} is cut off or damaged in its header", "download it again") from fault
     header = Header(path, *raw)
@@ -91,7 +91,7 @@ def _check(header: Header) -> None:
     for key in _NUMBERS:
         header.number(key)
     if not isinstance(header.about.get("tokenizer.chat_template", ""), str):
-        raise BtError(f"{header.path} has a chat template that is no text", AGAIN)
+        raise BtError(f"{header.path} has a chat template that is not a text", AGAIN)
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -107,5 +107,5 @@ def _opened(path: Path) -> BinaryIO:
     if descriptor < 0 or not stat.S_ISREG(os.fstat(descriptor).st_mode):
         if descriptor >= 0:
             os.close(descriptor)
-        raise BtError(f"{path} is no file, but a pipe, a socket or a device", "name a .gguf file")
+        raise BtError(f"{path} is not a file, but a pipe, a socket or a device", "name a .gguf file")
     return os.fdopen(descriptor, "rb", buffering=1 << 18)

@@ -14,9 +14,10 @@ from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import wire
-from bt_runtime.llm.job import Answer, Spent
+from bt_runtime.llm.job import Answer
 from bt_runtime.llm.process import Process
 from bt_runtime.llm.settings import Settings
+from bt_runtime.types import Question, Spent
 
 _STARTING = 60.0  # seconds that a worker may take to its first sign of life, on however busy a machine
 _STARTS = 2  # a worker that dies before it is ready twice in a row is given up
@@ -25,8 +26,7 @@ _STARTS = 2  # a worker that dies before it is ready twice in a row is given up
 @dataclass(slots=True, eq=False)
 class Ask:
     id: int
-    kind: str
-    wanted: dict[str, Any]
+    question: Question
     job: Answer[Any]
     sent: bool = False
     tries: int = 0
@@ -87,6 +87,12 @@ class Line:
         with contextlib.suppress(OSError):  # it is ringing already, or nobody is left to hear it
             self._bell.send(b"!")
 
+    @property
+    def moment(self) -> dict[str, int]:
+        """How many jobs the worker has just now, and how many were under way when one died."""
+        asks = [*self._jobs.values()]
+        return {"under_way": sum(ask.sent for ask in asks), "suspects": sum(ask.tries > ask.sent for ask in asks)}
+
     # the thread
 
     def _run(self) -> None:
@@ -94,9 +100,11 @@ class Line:
             while not self._closing:
                 self._turn()
         except Exception as fault:  # nothing may leave a job waiting for ever
-            self._give_up(BtError(f"the line to the model broke: {fault!r}"))
+            self._give_up(
+                BtError(f"the line to the model broke: {fault!r}", "open it again; `btr doctor` looks at the model")
+            )
         finally:
-            self._give_up(BtError("the model was closed"))
+            self._give_up(BtError("the model was closed", "open it again, or ask before its run is closed"))
             self._process.kill()
             self._process.end()
             self._ear.close()
@@ -205,7 +213,7 @@ class Line:
         for ask in wanted:
             ask.sent = True
             ask.tries += 1
-            self._process.out += wire.frame(("ask", ask.id, ask.kind, ask.wanted))
+            self._process.out += wire.frame(("ask", ask.id, ask.question))
 
     def _replace(self, why: str) -> None:
         """A new worker, and the jobs that were under way asked once more."""

@@ -103,7 +103,10 @@ class Weights:
         _words.clear()
         self.handle = C.llama_model_load_from_file(path.encode(), params)
         if not self.handle:
-            raise BtError(f"llama.cpp cannot load {path}: {last_words(2) or 'no reason given'}")
+            raise BtError(
+                f"llama.cpp cannot load {path}: {last_words(2) or 'no reason given'}",
+                f"`btr doctor {path}` looks at the file",
+            )
         self.path, self.gpu_layers = path, gpu_layers
         self.vocab = C.llama_model_get_vocab(self.handle)
         self.size = int(C.llama_vocab_n_tokens(self.vocab))
@@ -138,7 +141,7 @@ class Weights:
             buffer = (C.llama_token * room)()
             count = C.llama_tokenize(self.vocab, data, len(data), buffer, room, begin, special)
         if count < 0:
-            raise BtError("the text cannot be turned into tokens")
+            raise BtError("the text cannot be turned into tokens", "is the model's file whole? fetch it once more")
         return list(buffer[:count])
 
     def piece(self, token: int) -> bytes:

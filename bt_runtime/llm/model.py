@@ -5,34 +5,31 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from types import TracebackType
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, Self
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.chat import Chat
-from bt_runtime.llm.choice import check_options
 from bt_runtime.llm.fit import fit
 from bt_runtime.llm.header import Header, read_header
 from bt_runtime.llm.job import Answer
 from bt_runtime.llm.line import Ask, Line
+from bt_runtime.llm.question import sound
 from bt_runtime.llm.settings import Settings
-from bt_runtime.llm.style import Style
-from bt_runtime.types import Choice, Grammar, Json, Wake, Writing
+from bt_runtime.types import Json, Model, Question
 
 _ENOUGH = 1 << 62  # bytes: the worker knows what memory there is, on the GPU too
 _COUNTED = 4096  # texts whose length is remembered
 _COUNT_WAIT = 0.05  # seconds that `count` may take before it answers with an upper bound
 
 
-class LocalModel:
+class LocalModel(Model):
     """Opens in the background; `ready` waits for it. Every method may be called from any thread."""
 
-    def __init__(self, settings: Settings, wake: Wake | None = None) -> None:
+    def __init__(self, settings: Settings) -> None:
         header = read_header(settings.model)
         fit(header, settings, _ENOUGH)  # what the file itself forbids is told at once
         self.settings = settings
-        self.wake = wake
         self._ids = itertools.count(1)
         self._counts: OrderedDict[str, int] = OrderedDict()
         self._counting = threading.Lock()
@@ -47,70 +44,22 @@ class LocalModel:
             self.close()
             raise
 
-    def ready(self, timeout: float | None = None) -> LocalModel:
+    def ready(self, timeout: float | None = None) -> Self:
         """Wait until the model is loaded; raises why it is not."""
         if not self._line.opened.wait(timeout):
-            raise BtError(f"{self.settings.model} is not loaded after {timeout:g} s")
+            raise BtError(
+                f"{self.settings.model} is not loaded after {timeout:g} s", "give it more time, or take a smaller file"
+            )
         if self._line.failed:
             raise self._line.failed
         return self
 
-    def choose(
-        self,
-        prompt: str,
-        options: Sequence[str],
-        *,
-        mode: Literal["exact", "greedy", "scores"] = "exact",
-        normalise: bool = False,
-    ) -> Answer[Choice]:
-        check_options(options, self.settings.terminator)
-        wanted = {"prompt": prompt, "options": tuple(options), "mode": mode, "normalise": normalise}
-        return self._ask("choose", wanted)
-
-    def decide(
-        self,
-        prompt: str,
-        moves: Mapping[str, Sequence[str]],
-        *,
-        mode: Literal["exact", "greedy"] = "exact",
-        normalise: bool = False,
-    ) -> Answer[Choice]:
-        """First one of the moves, then one of its options, in one job: `{"Think:": (), "Act:": (" go to sink", …)}`.
-
-        The index counts all options in order, a move without options as one.
-        """
-        check_options([*moves], self.settings.terminator)
-        for options in filter(None, moves.values()):
-            check_options(options, self.settings.terminator)
-        wanted = {"prompt": prompt, "moves": {m: tuple(o) for m, o in moves.items()}}
-        return self._ask("decide", {**wanted, "mode": mode, "normalise": normalise})
-
-    def write(
-        self,
-        prompt: str,
-        *,
-        grammar: Grammar | None = None,
-        stop: Sequence[str] = (),
-        max_tokens: int = 256,
-        temperature: float = 0.0,
-        top_p: float = 1.0,
-        min_p: float = 0.0,
-        seed: int = 0,
-    ) -> Answer[Writing]:
-        style = Style(temperature, top_p, min_p, seed).checked()
-        if type(max_tokens) is not int or max_tokens < 0:
-            raise BtError(f"max_tokens is {max_tokens!r:.40}", "it takes a whole number, 0 or more")
-        wanted = {
-            "prompt": prompt,
-            "grammar": grammar,
-            "stop": tuple(stop),
-            "max_tokens": max_tokens,
-            "style": style,
-        }
-        return self._ask("write", wanted)
-
-    def embed(self, texts: Sequence[str]) -> Answer[Sequence[Sequence[float]]]:
-        return self._ask("embed", {"texts": tuple(texts)})
+    def ask(self, question: Question) -> Answer[Any]:
+        sound(question, self.settings.terminator)
+        id = next(self._ids)
+        job: Answer[Any] = Answer(lambda _: self._line.cancel(id), question.wake)
+        self._line.post(Ask(id, question._replace(wake=None), job))  # what is called stays on this side
+        return job
 
     def count(self, text: str) -> int:
         """Tokens of a text. An upper bound while the worker is being replaced: a tick never waits for that."""
@@ -142,6 +91,7 @@ class LocalModel:
         return {
             **self._line.facts,
             **self._line.figures,
+            **self._line.moment,
             "prompt_tokens": spent.prompt,
             "reused_tokens": spent.reused,
             "computed_tokens": spent.computed,
@@ -151,21 +101,7 @@ class LocalModel:
     def close(self) -> None:
         self._line.close()
 
-    def __enter__(self) -> LocalModel:
-        return self.ready()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     @property
     def pid(self) -> int:
         """The worker's process."""
         return self._line.pid
-
-    def _ask(self, kind: str, wanted: dict[str, Any]) -> Answer[Any]:
-        id = next(self._ids)
-        job: Answer[Any] = Answer(lambda _: self._line.cancel(id), self.wake)
-        self._line.post(Ask(id, kind, wanted, job))
-        return job

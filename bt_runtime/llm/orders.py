@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.branches import choose
-from bt_runtime.llm.choice import Mode, check_options, combine
+from bt_runtime.llm.choice import combine
 from bt_runtime.llm.grammar import accepts
 from bt_runtime.llm.header import read_header
 from bt_runtime.llm.llama import Weights
 from bt_runtime.llm.seam import Tailor
 from bt_runtime.llm.settings import Settings
-from bt_runtime.llm.style import Style
 from bt_runtime.llm.task import Run, Task
 from bt_runtime.llm.write import Guide, Pen, write
-from bt_runtime.types import Choice, Grammar, Writing
+from bt_runtime.types import Choice, Grammar, Question, Writing
 
 _MOST_EXTRA = 4096  # cells that the branches of one choice may take
 _PROMPTS = 32  # whose tokens are remembered
@@ -35,10 +34,10 @@ class Orders:
         self.prompts: OrderedDict[str, list[int]] = OrderedDict()
         self._guide: Guide | None = None
 
-    def task(self, id: int, kind: str, wanted: dict[str, Any]) -> Task:
+    def task(self, id: int, question: Question) -> Task:
         """Raises a BtError where the order cannot be carried out."""
-        make: dict[str, Callable[..., Task]] = {"choose": self.choice, "decide": self.decision, "write": self.writing}
-        task = make[kind](id, **wanted)
+        make = {"choose": self.choice, "decide": self.decision, "write": self.writing}[question.kind]
+        task = make(id, question)
         self._check_length(task)
         return task
 
@@ -58,12 +57,9 @@ class Orders:
                 f"shorten the prompt to {longest} tokens, or open the model with a longer context",
             )
 
-    def choice(
-        self, id: int, prompt: str, options: Sequence[str], mode: Mode, normalise: bool, end: str | None = None
-    ) -> Task:
-        end = self.settings.terminator if end is None else end
-        check_options(options, self.settings.terminator)
-        tokens = self._tokens(prompt)
+    def choice(self, id: int, question: Question, end: str | None = None) -> Task:
+        options, mode, end = question.options, question.mode, self.settings.terminator if end is None else end
+        tokens = self._tokens(question.prompt)
         seam = self.tailor.join(tokens, [option + end for option in options])
         trie, longest = seam.trie, seam.trie.longest[0]
         if len(seam.prompt) + longest > self.limit:
@@ -72,39 +68,38 @@ class Orders:
                 f"shorten the prompt to {self.limit - longest} tokens",
             )
         extra = max(longest, min(len(trie) + 64, _MOST_EXTRA, self.room - len(seam.prompt)))
-        width = self.settings.width
+        width, normalise = self.settings.width, question.normalise
         return Task(
             id, seam.prompt, extra, lambda task, batch: choose(task, batch, trie, options, mode, width, normalise)
         )
 
-    def decision(self, id: int, prompt: str, moves: Mapping[str, Sequence[str]], mode: Mode, normalise: bool) -> Task:
+    def decision(self, id: int, question: Question) -> Task:
         """A move, and what it is about, without going back to the tick process in between."""
 
         def follow(move: Choice) -> Choice | Task:
-            before = sum(len(options) or 1 for options in list(moves.values())[: move.index])
-            options = moves[move.text]
+            before, options = question.before(move.text), question.moves[move.text]
             if not options:
                 return move._replace(index=before)
             self.following[id] = lambda choice: combine(move, choice, before)
-            return self.choice(id, prompt + move.text, options, mode, normalise)
+            return self.choice(id, question._replace(prompt=question.prompt + move.text, options=options))
 
         self.following[id] = follow
-        return self.choice(id, prompt, list(moves), mode, normalise, end="")
+        return self.choice(id, question._replace(options=tuple(question.moves)), end="")
 
-    def writing(
-        self, id: int, prompt: str, grammar: Grammar | None, stop: Sequence[str], max_tokens: int, style: Style
-    ) -> Task:
-        if max_tokens < 1:
-            raise BtError(f"max_tokens is {max_tokens}", "ask for at least one")
+    def writing(self, id: int, question: Question) -> Task:
+        grammar = question.grammar
         if grammar is not None and self._guide is None:
             self._guide = Guide(self.weights)
         matcher = self._guide.start(grammar) if grammar is not None and self._guide is not None else None
-        tokens = self._tokens(prompt)
-        extra = max(1, min(max_tokens, self.limit - len(tokens)))
-        pen = Pen(self.weights, stop, extra)
+        tokens = self._tokens(question.prompt)
+        extra = max(1, min(question.max_tokens, self.limit - len(tokens)))
+        pen = Pen(self.weights, question.stop, extra)
         # forced tokens come in bunches: the last may go beyond the limit, never beyond the room
         return Task(
-            id, tokens, extra + 64, lambda task, _: self._checked(write(task, pen, style, matcher), grammar, matcher)
+            id,
+            tokens,
+            extra + 64,
+            lambda task, _: self._checked(write(task, pen, question, matcher), grammar, matcher),
         )
 
     def _checked(self, run: Run, grammar: Grammar | None, matcher: Any) -> Run:

@@ -9,7 +9,7 @@ from typing import Any
 from bt_runtime.llm import answer
 from bt_runtime.llm.answer import Unanswered
 from bt_runtime.llm.http import Server
-from bt_runtime.llm.job import Spent
+from bt_runtime.types import Spent
 
 WHOLE = 5  # times the time of one exchange, for all exchanges of one answer
 _USUAL_BYTES = 4  # of a token's text, where a server does not count

@@ -9,8 +9,9 @@ from typing import Literal
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import source
+from bt_runtime.llm.backends import is_file
 from bt_runtime.llm.key import MODEL_VARIABLE
-from bt_runtime.project import PROJECT_FILE, find_root, trust
+from bt_runtime.project import PROJECT_FILE, find_root, importing, trust
 
 NO_MODEL = "no model is named"
 STARTER = "starter"  # the model that comes with the package; a file of that name is `./starter`
@@ -71,21 +72,26 @@ def usable_cores() -> int:
 
 
 def find_model(named: str | None = None, role: str = "planner", root: Path | None = None) -> str:
-    """The model to use: what was named, else BTR_MODEL, else the project file's. A path or an http address.
+    """The model to use: what was named, else BTR_MODEL, else the project file's. A whole path, an http address, or
+    what a backend understands.
 
     The word `starter` is always the model that comes with the package, whatever lies in the folder: a name must not
     change its meaning with the place where it is said.
     """
     places = ((named, Path.cwd()), (os.environ.get(MODEL_VARIABLE), Path.cwd()), _of_project(role, root))
     number, (where, base) = next(((n, place) for n, place in enumerate(places) if place[0]), (0, ("", Path())))
-    if number == 2 and where and is_address(where):  # a folder's word, not a person's
-        trust.may_send(where, base)
     if not where:
         hint = f"--model {STARTER} tries it at once; your own: --model FILE.gguf, {MODEL_VARIABLE}, or `model:` in "
         raise BtError(NO_MODEL, hint + PROJECT_FILE)
     if where == STARTER:
         return str(starter())
-    return where if is_address(where) else str(base / Path(where).expanduser())
+    if importing.in_file(where):
+        return importing.whole(where, base)
+    if is_file(where):
+        return str(base / Path(where).expanduser())
+    if number == 2:  # a folder's word, not a person's
+        trust.may_send(where, base)
+    return where
 
 
 def starter() -> Path:
@@ -111,7 +117,10 @@ def _of_project(role: str, root: Path | None) -> tuple[str | None, Path]:
     models = wanted.get("models")
     found = (models.get(role) if isinstance(models, dict) else None) or wanted.get("model")
     if found is not None and not isinstance(found, str):
-        raise BtError(f"{home / PROJECT_FILE}: the model must be a path or an address, this is {found!r}")
+        raise BtError(
+            f"{home / PROJECT_FILE}: the model must be a path or an address, this is {found!r}",
+            "write `model: FILE.gguf`, or `model: http://127.0.0.1:8080`",
+        )
     return found, home
 
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bt_runtime.llm.job import Spent
-
-if TYPE_CHECKING:
-    from bt_runtime.llm.batch import Batch
+from bt_runtime.types import Spent
 
 
 @dataclass(slots=True)
@@ -33,7 +30,7 @@ class Task:
     id: int
     prompt: list[int]
     extra: int  # cells that it may use beyond its prompt
-    start: Callable[[Task, Batch], Run]
+    start: Callable[[Task, Any], Run]  # the second is the batch that it is in
     asked: float = 0.0
     begun: float = 0.0
     seq: int = -1

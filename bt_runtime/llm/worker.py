@@ -25,13 +25,13 @@ from bt_runtime.llm.batch import Batch
 from bt_runtime.llm.context import Context
 from bt_runtime.llm.fit import Fit, fit, free_memory
 from bt_runtime.llm.header import Header, read_header
-from bt_runtime.llm.job import Spent
 from bt_runtime.llm.lanes import Lanes
 from bt_runtime.llm.llama import Device, Weights, begin, devices
 from bt_runtime.llm.orders import Orders
 from bt_runtime.llm.settings import Settings, default_threads
 from bt_runtime.llm.task import Task
 from bt_runtime.project import orphan
+from bt_runtime.types import Question, Spent
 
 _BEAT = 0.5  # seconds between signs of life
 _EMBEDDED = 512  # tokens of a text that count for its embedding
@@ -165,12 +165,12 @@ class Worker:
             elif kind == "close":
                 os._exit(0)
 
-    def _ask(self, id: int, kind: str, wanted: dict[str, Any]) -> None:
+    def _ask(self, id: int, question: Question) -> None:
         try:
-            if kind == "embed":
-                self.embeds.append((id, list(wanted["texts"]), []))
+            if question.kind == "embed":
+                self.embeds.append((id, list(question.texts), []))
                 return
-            self.batch.ask(self.orders.task(id, kind, wanted))
+            self.batch.ask(self.orders.task(id, question))
         except (BtError, ValueError, RuntimeError) as fault:
             self._done(id, None, fault, Spent())
 

@@ -11,40 +11,40 @@ import numpy as np
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.llm.grammar import SLICES, compile_for
 from bt_runtime.llm.llama import Weights
-from bt_runtime.llm.style import Style
 from bt_runtime.llm.task import Run, Task, Work
-from bt_runtime.types import Grammar, Writing
+from bt_runtime.types import Grammar, Question, Writing
 
 _KEPT = 64  # grammars that stay compiled
 _COLDEST = 1e-6  # a smaller temperature is zero in 32 bits, and nothing can be divided by it
 _SPARE = 32  # idle matchers of each
+_REPORT = "this is a bug of bt_runtime or of llguidance: please report it, with the grammar"
 
 
-def sample(row: Any, allowed: Any, style: Style, dice: np.random.Generator) -> int:
+def sample(row: Any, allowed: Any, how: Question, dice: np.random.Generator) -> int:
     """A token; `allowed` holds token numbers, or None for all of them. The first of equals."""
     logits = row if allowed is None else row[allowed]
     at = int(np.argmax(logits))
-    if style.temperature > 0:
-        weights = np.exp((logits - logits[at]) / np.float32(max(style.temperature, _COLDEST)))
-        weights[weights < style.min_p] = 0.0  # relative to the likeliest, whose weight is 1
-        if style.top_p < 1.0:
+    if how.temperature > 0:
+        weights = np.exp((logits - logits[at]) / np.float32(max(how.temperature, _COLDEST)))
+        weights[weights < how.min_p] = 0.0  # relative to the likeliest, whose weight is 1
+        if how.top_p < 1.0:
             order = np.argsort(-weights, kind="stable")
             before = np.cumsum(weights[order]) - weights[order]
-            weights[order[before >= style.top_p * weights.sum()]] = 0.0
+            weights[order[before >= how.top_p * weights.sum()]] = 0.0
         edges = np.cumsum(weights, dtype=np.float64)
         at = min(int(np.searchsorted(edges, dice.random() * edges[-1], side="right")), len(edges) - 1)
     return at if allowed is None else int(allowed[at])
 
 
-def pick(row: Any, matcher: Any, style: Style, dice: np.random.Generator) -> int:
+def pick(row: Any, matcher: Any, how: Question, dice: np.random.Generator) -> int:
     """The next token. Where the likeliest is taken and the grammar allows it, no mask has to be made."""
     if matcher is None:
-        return sample(row, None, style, dice)
-    if style.temperature <= 0:
+        return sample(row, None, how, dice)
+    if how.temperature <= 0:
         likeliest = int(np.argmax(row))
         if matcher.validate_tokens([likeliest]) == 1:
             return likeliest
-    return sample(row, allowed_tokens(matcher, len(row)), style, dice)
+    return sample(row, allowed_tokens(matcher, len(row)), how, dice)
 
 
 def allowed_tokens(matcher: Any, size: int) -> Any:
@@ -52,7 +52,10 @@ def allowed_tokens(matcher: Any, size: int) -> Any:
     bits = np.frombuffer(matcher.compute_bitmask(), np.uint8)
     allowed = np.flatnonzero(np.unpackbits(bits, count=min(size, 8 * len(bits)), bitorder="little").view(np.bool_))
     if not len(allowed):
-        raise BtError(f"the grammar allows nothing here: {matcher.get_error() or matcher.stop_reason()}")
+        raise BtError(
+            f"the grammar allows nothing here: {matcher.get_error() or matcher.stop_reason()}",
+            "does the beginning of the answer fit the grammar?",
+        )
     return allowed
 
 
@@ -106,13 +109,13 @@ class Pen:
         return Writing(self.data.decode("utf-8", "replace"), ended, len(self.tokens))
 
 
-def write(task: Task, pen: Pen, style: Style, matcher: Any = None) -> Run:
+def write(task: Task, pen: Pen, how: Question, matcher: Any = None) -> Run:
     """The job: prompt, then tokens until an end."""
-    dice = np.random.Generator(np.random.PCG64(style.seed))
+    dice = np.random.Generator(np.random.PCG64(how.seed))
     held: list[int] = []  # the token decided on when the row was there
 
     def decide(_k: int, row: Any) -> None:
-        held.append(pick(row, matcher, style, dice))
+        held.append(pick(row, matcher, how, dice))
 
     forced = _forced(matcher)
     for token in forced:
@@ -137,7 +140,7 @@ def write(task: Task, pen: Pen, style: Style, matcher: Any = None) -> Run:
             return pen.written("stop")
         if matcher is not None:
             if not matcher.consume_token(token):
-                raise BtError(f"the grammar refused a token: {matcher.get_error()}")
+                raise BtError(f"the grammar refused a token: {matcher.get_error()}", _REPORT)
             tokens += _forced(matcher)
             if any(pen.add(t) for t in tokens[1:]):
                 return pen.written("stop")
@@ -149,13 +152,13 @@ def _forced(matcher: Any) -> list[int]:
         return []
     forced: list[int] = matcher.compute_ff_tokens()
     if forced and not matcher.consume_tokens(forced):
-        raise BtError(f"the grammar refused its own tokens: {matcher.get_error()}")
+        raise BtError(f"the grammar refused its own tokens: {matcher.get_error()}", _REPORT)
     return forced
 
 
 def _ended(pen: Pen, matcher: Any) -> str:
     if matcher is not None and matcher.is_error():
-        raise BtError(f"the grammar failed: {matcher.get_error()}")
+        raise BtError(f"the grammar failed: {matcher.get_error()}", _REPORT)
     if matcher is not None and matcher.is_stopped():
         return "grammar"
     return "length" if len(pen.tokens) >= pen.most else ""

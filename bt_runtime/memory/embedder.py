@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from bt_runtime.faults.diagnostic import BtError, nearest
-from bt_runtime.memory.vector import OTHER, pack
+from bt_runtime.memory.vector import OTHER, WIDEST, pack
 from bt_runtime.types import Embedder
 
 NAMES = ("hashing", "minilm", "sentence-transformers:MODEL")
 BATCH = 256
-WIDEST = 65_536  # numbers of a vector
 
 
 class Closing(Embedder, Protocol):

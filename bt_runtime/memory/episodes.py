@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import groupby, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.memory import embedder as embedders
@@ -20,11 +20,9 @@ from bt_runtime.memory.experience import Experience, from_json, normalise
 from bt_runtime.memory.index import Hit
 from bt_runtime.memory.retrieval import Fit, Offer, Retrieval, fill
 from bt_runtime.memory.rows import Filter, Row, allowed, by_ids, eligible, roots, whole_task
+from bt_runtime.memory.selection import Strategy, select
 from bt_runtime.memory.store import Added, Store, Vanished
 from bt_runtime.types import Embedder
-
-if TYPE_CHECKING:
-    from bt_runtime.memory.selection import Strategy
 
 Level = Literal["agent", "task"]
 FIRST = 8  # goals fetched beyond k at first: enough when the filter leaves most in
@@ -147,8 +145,6 @@ class Episodes:
         return Answer(self._workers.submit(self._selected, strategy, count, how))
 
     def _selected(self, strategy: Strategy, count: int, how: dict[str, Any]) -> Retrieval:
-        from bt_runtime.memory.selection import select  # it builds on this module
-
         found = select(self, strategy, count, **how)
         tokens = sum(self._counted(e.text) for e in found)
         return Retrieval(how.get("goal", ""), tuple(found), (), tokens, None, f"{strategy}, {count} asked for")

@@ -125,7 +125,7 @@ def read_jsonl(path: Path) -> list[Experience]:
             faults.append(Diagnostic("BT401", fault, str(path), Span(number, 1, number, len(line) + 1)))
     if faults:
         if count > MOST_FAULTS:
-            faults[-1] = faults[-1]._replace(help=f"and {count - MOST_FAULTS:,} more below; mend these first")
+            faults[-1] = faults[-1]._replace(help=f"and {count - MOST_FAULTS:,} more below; fix these first")
         raise Faults(faults, {str(path): text})
     return found
 

@@ -1,4 +1,4 @@
-"""Many may pass at once, or one alone. FAISS crashes when it is searched while it grows."""
+"""A read-write lock: FAISS crashes when it is searched while it grows."""
 
 from __future__ import annotations
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Model
 
 PATIENCE_S = 60.0
-STEP_S = 0.0005
 
 
 class Modelled:
@@ -28,10 +26,10 @@ class Modelled:
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         job = self._model.embed(texts)
-        end = time.monotonic() + self._patience
-        while (vectors := job.poll()) is None:
-            if time.monotonic() > end:
-                job.cancel("the memory waited too long")
-                raise BtError(f"{self.fingerprint} did not answer within {self._patience:g} s", "is the model loaded?")
-            time.sleep(STEP_S)  # a job has no other way to say that it is done; this is never the tick's thread
-        return vectors
+        try:
+            return job.wait(self._patience)  # this is never the tick's thread
+        except TimeoutError:
+            job.cancel("the memory waited too long")
+            raise BtError(
+                f"{self.fingerprint} did not answer within {self._patience:g} s", "is the model loaded?"
+            ) from None

@@ -1,8 +1,9 @@
-"""What can be noticed about a world. An env may say it outright; `observation` reads it out of sentences."""
+"""What can be noticed about a world. A world may say it outright; `observation` reads it out of sentences."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from bt_runtime.types import Json
 
@@ -57,6 +58,14 @@ class Fact(NamedTuple):
 
 
 Notice = Seen | Placed | Held | Holding | Looked | Fact
+
+
+@runtime_checkable
+class Noticing(Protocol):
+    """A world whose sentences are not those of a household: it says itself what one notices."""
+
+    def notices(self, action: str, text: str) -> Sequence[Notice]:
+        """After an agent did `action` and read `text` (no action: it has looked). Changes nothing."""
 
 
 def name_of(thing: Thing) -> str:

@@ -21,7 +21,7 @@ _TOO_LARGE = 1 << 20
 
 
 @dataclass
-class Haul:
+class Imported:
     """What was found in the files; every file is in exactly one count."""
 
     experiences: list[Experience] = field(default_factory=list)
@@ -34,31 +34,31 @@ class Haul:
         return len(self.experiences) + len(self.prompts) + len(self.refused)
 
 
-def read(places: Iterable[Path]) -> Haul:
-    haul = Haul()
+def read(places: Iterable[Path]) -> Imported:
+    imported = Imported()
     for place in places:
         for name, raw in _files(place):
-            _sort(haul, name, raw)
-    return haul
+            _sort(imported, name, raw)
+    return imported
 
 
-def _sort(haul: Haul, name: str, raw: bytes) -> None:
+def _sort(imported: Imported, name: str, raw: bytes) -> None:
     path = PurePosixPath(name)
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
-        haul.refused.append((name, "not UTF-8 text"))
+        imported.refused.append((name, "not UTF-8 text"))
         return
     if path.parent.name == "sys_prompt":
-        haul.prompts.append(name)
+        imported.prompts.append(name)
         return
     goal = goal_of(text)
     if goal is None:
-        haul.refused.append((name, f"no line `{_GOAL.strip()}`"))
+        imported.refused.append((name, f"no line `{_GOAL.strip()}`"))
         return
     experience = _experience(path, goal, text.rstrip())
-    haul.experiences.append(experience)
-    haul.ends[experience.end] += 1
+    imported.experiences.append(experience)
+    imported.ends[experience.end] += 1
 
 
 def goal_of(text: str) -> str | None:

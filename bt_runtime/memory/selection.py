@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Literal
+from collections.abc import Callable, Iterable
+from typing import Literal, Protocol
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.memory.draw import Draw
-from bt_runtime.memory.episodes import Episodes
 from bt_runtime.memory.experience import Experience
+from bt_runtime.memory.retrieval import Retrieval
 from bt_runtime.memory.rows import Filter, roots
+from bt_runtime.memory.store import Store
 
 Strategy = Literal["random", "task_specific", "similar"]
 
 
+class Memory(Protocol):
+    """What is chosen from."""
+
+    @property
+    def store(self) -> Store: ...
+
+    @property
+    def retrieve(self) -> Callable[..., Retrieval]: ...
+
+
 def select(
-    memory: Episodes,
+    memory: Memory,
     strategy: Strategy,
     count: int,
     *,
@@ -46,7 +57,7 @@ def select(
     return [e for name in sorted(pools) for e in _drawn(pools[name].values(), count, seed, name)]
 
 
-def _roots(memory: Episodes, wanted: Filter) -> Iterable[Experience]:
+def _roots(memory: Memory, wanted: Filter) -> Iterable[Experience]:
     store = memory.store
     with store.reading() as db:
         goals = [goal for (goal,) in db.execute("SELECT id FROM goals ORDER BY id")]

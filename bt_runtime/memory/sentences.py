@@ -16,8 +16,7 @@ from importlib.util import find_spec
 from typing import IO
 
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
-from bt_runtime.memory.embedder import WIDEST
-from bt_runtime.memory.vector import OTHER
+from bt_runtime.memory.vector import OTHER, WIDEST
 from bt_runtime.project import child
 from bt_runtime.types import Json
 
@@ -55,7 +54,7 @@ class Sentences:
             numbers.frombytes(base64.b64decode(answer["vectors"], validate=True))
             dim = int(answer["dim"])
         except (ValueError, KeyError, TypeError, OverflowError) as fault:
-            raise BtError(f"the embedder {self._model} answers with what is no vector", OTHER) from fault
+            raise BtError(f"the embedder {self._model} answers with what is not a vector", OTHER) from fault
         if not 1 <= dim <= WIDEST or len(numbers) != dim * len(texts):
             raise BtError(
                 f"the embedder {self._model} answers {len(numbers)} numbers for {len(texts)} texts of {dim}", OTHER
@@ -125,7 +124,7 @@ class Sentences:
         except ValueError as fault:
             raise BtError(f"the embedder {self._model} answers with what cannot be read", OTHER) from fault
         if not isinstance(answer, dict):
-            raise BtError(f"the embedder {self._model} answers with what is no mapping", OTHER)
+            raise BtError(f"the embedder {self._model} answers with what is not a mapping", OTHER)
         if "error" in answer:
             raise BtError(f"the embedder {self._model}: {answer['error']}", str(answer.get("hint", "")))
         return answer

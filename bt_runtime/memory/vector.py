@@ -12,6 +12,7 @@ from zlib import crc32
 
 from bt_runtime.faults.diagnostic import BtError
 
+WIDEST = 65_536  # numbers of a vector
 OTHER = "use another embedder, such as `hashing`"
 STEPS = 10**6  # scores are whole numbers of such steps; in the same step is a tie
 
@@ -21,7 +22,7 @@ def pack(vector: Sequence[float]) -> bytes:
     try:
         packed = array("f", vector)
     except (TypeError, OverflowError) as fault:
-        raise BtError("the embedder gave a vector of what is no number", OTHER) from fault
+        raise BtError("the embedder gave a vector of what is not a number", OTHER) from fault
     length = math.sqrt(sum(map(mul, packed, packed)))
     if not math.isfinite(length) or length < 1e-12:
         raise BtError("the embedder gave a vector without a direction (zero, infinite or not a number)", OTHER)

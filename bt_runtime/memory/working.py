@@ -44,6 +44,11 @@ class Known(NamedTuple):
     here: Here = Here()
     seq: int = 0
 
+    @property
+    def immutable(self) -> bool:
+        """Whoever keeps it needs no copy."""
+        return True
+
     def to_json(self) -> Json:
         return {
             "things": [[*thing, *sighting] for thing, sighting in self.things.items()],

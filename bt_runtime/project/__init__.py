@@ -1,4 +1,4 @@
-"""Where content lives: the user's project first, then what travels with bt_runtime (checkout, editable or wheel)."""
+"""Where content lives: the user's project first, then what travels with bt_runtime, then what plugins bring."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-Folder = Literal["trees", "skills", "envs", "memory", "plans", "schemas"]
+from bt_runtime.project import plugins
+
+Folder = Literal["trees", "skills", "envs", "memory", "guides", "schemas"]
 PROJECT_FILE = "btr.yaml"
 
 _PACKAGE = Path(__file__).parents[1]
@@ -17,6 +19,12 @@ def packaged(folder: Folder) -> Path:
     """The shipped folder: inside the wheel, or beside the package in a checkout or an editable install."""
     inside = _PACKAGE / "_content" / folder
     return inside if inside.is_dir() else _PACKAGE.parent / folder
+
+
+def installed(folder: Folder) -> list[Path]:
+    """The shipped folder, then that of each distribution that brings content (an entry point `bt_runtime.content`)."""
+    brought = (plugins.package_folder(entry) for entry in plugins.entries("content") if not entry.ours)
+    return [place for place in (packaged(folder), *(at / folder for at in brought if at is not None)) if place.is_dir()]
 
 
 def find_root(start: Path | None = None) -> Path | None:
@@ -29,14 +37,14 @@ def find_root(start: Path | None = None) -> Path | None:
 
 
 def folders(folder: Folder, root: Path | None = None) -> list[Path]:
-    """Where to look, first match wins: the project, then the shipped content."""
+    """Where to look, first match wins: the project, then what is installed."""
     project = root or find_root()
     places = [project / folder] if project else []
-    return [p for p in (*places, packaged(folder)) if p.is_dir()]
+    return [p for p in (*places, *installed(folder)) if p.is_dir()]
 
 
 def find(folder: Folder, name: str, suffix: str = ".yaml", root: Path | None = None) -> Path | None:
-    """`find("skills", "house")` → skills/house.yaml of the project, or the shipped one."""
+    """`find("skills", "house")` → skills/house.yaml of the project, or an installed one."""
     for place in folders(folder, root):
         for candidate in (place / name, place / f"{name}{suffix}"):
             if candidate.is_file():

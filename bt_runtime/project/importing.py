@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -21,14 +22,31 @@ def split(reference: str) -> tuple[str, str]:
     """The module (or file) and the name; raises when the text is of another form."""
     home, colon, name = reference.rpartition(":")
     if not colon or not home or not all(part.isidentifier() for part in name.split(".")):
-        raise ImportFault(f"`{reference}` is not of the form module:Name or path.py:Name")
+        raise ImportFault(
+            f"`{reference}` is not of the form module:Name or path.py:Name",
+            "such as `my_package.skills:Drive`, or `drive.py:Drive` beside the file that names it",
+        )
     return home, name
 
 
-def resolve(reference: str, folder: Path) -> Any:
-    """Imports the module, or runs the file once, and gives the object; `folder` is where a path starts."""
+def in_file(reference: str) -> bool:
+    """Is it of the form path.py:Name, which may stand wherever a name of something installed does?"""
+    home, colon, name = reference.rpartition(":")
+    return bool(colon) and home.endswith(".py") and all(part.isidentifier() for part in name.split("."))
+
+
+def whole(reference: str, folder: Path) -> str:
+    """path.py:Name with its whole path; any other name as it is."""
+    return str(folder.resolve() / reference) if in_file(reference) else reference
+
+
+def resolve(reference: str, folder: Path, asked: Callable[[str, Path], None] = trust.may_run) -> Any:
+    """Imports the module, or runs the file once, and gives the object; `folder` is where a path starts.
+
+    `asked` raises where nothing of that folder may be run.
+    """
     home, name = split(reference)
-    trust.may_run(f"`{reference}`", folder)
+    asked(f"`{reference}`", folder)
     module = _from_file(folder / home) if home.endswith(".py") else _from_module(home)
     found: Any = module
     for part in name.split("."):
@@ -52,7 +70,9 @@ def _from_module(name: str) -> Any:
 def _from_file(path: Path) -> Any:
     path = path.resolve()
     if not path.is_file():
-        raise ImportFault(f"there is no file {path}")
+        raise ImportFault(
+            f"there is no file {path}", "a path.py:Name is looked for from the folder of the file that names it"
+        )
     name = f"btr_{path.stem}_{blake2b(str(path).encode(), digest_size=6).hexdigest()}"
     if name in sys.modules:
         return sys.modules[name]
@@ -64,5 +84,8 @@ def _from_file(path: Path) -> Any:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        raise ImportFault(f"{path.name} broke while it was imported: {type(error).__name__}: {error}") from error
+        raise ImportFault(
+            f"{path.name} broke while it was imported: {type(error).__name__}: {error}",
+            f"try it by itself: python {path}",
+        ) from error
     return module

@@ -37,6 +37,13 @@ def may_run(what: str, folder: Path) -> None:
         guard(what, folder)
 
 
+def may_describe(what: str, folder: Path) -> None:
+    """Called before Python of a project is imported that says what its trees may hold: of every command that reads
+    them, if the folder is trusted."""
+    if guard is not None and not knows(folder):
+        raise BtError(f"{folder} is not trusted, and names {what}", f"look at it, then: btr trust {folder}")
+
+
 def may_send(address: str, folder: Path) -> None:
     """Called before anything is sent to an address that a file of this folder names."""
     if guard is not None and beyond(address):
@@ -119,7 +126,7 @@ def _of_environment() -> set[str]:
     for part in named:
         if not Path(part).is_absolute():
             raise BtError(
-                f"{VARIABLE}: {part} is no whole path", f"write it from / on: {VARIABLE}={Path(part).resolve()}"
+                f"{VARIABLE}: {part} is not an absolute path", f"write it from / on: {VARIABLE}={Path(part).resolve()}"
             )
     return {str(Path(part).resolve()) for part in named}
 
@@ -133,7 +140,7 @@ def _kept() -> dict[str, dict[str, str]]:
     except FileNotFoundError:
         pass
     except (OSError, ValueError, RecursionError) as error:
-        raise BtError(f"{place()} cannot be read: {error}", "mend it, or remove it: you will be asked again") from error
+        raise BtError(f"{place()} cannot be read: {error}", "fix it, or remove it: you will be asked again") from error
     parts = found if isinstance(found, dict) else {}
     return {name: _texts(parts.get(name)) for name in (FOLDERS, JOURNALS)}
 

@@ -13,6 +13,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import codec, sources
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.tape import Difference
+from bt_runtime.language.kinds.registry import registry_of
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.reach import reach_of
 from bt_runtime.project.importing import ImportFault, resolve
@@ -40,7 +41,8 @@ def tree_of(recording: Recording, file: Path, folder: Path) -> Tree:
     """The recorded tree, checked; its skills need no implementation, and nothing that it names is imported."""
 
     def loader() -> Loader:
-        made = Loader(folder, sources.kinds_of(recording.head["kinds"]))
+        made = Loader(folder)
+        made.registry = registry_of(project.find_root()).with_kinds(sources.kinds_of(recording.head["kinds"]))
         made.imports = False
         return made
 
@@ -94,7 +96,7 @@ class Everything:
 
 
 def _never(**params: Any) -> None:
-    raise BtError("a skill of a replayed run is never called")
+    raise BtError("a skill of a replayed run is never called", "this is a bug of bt_runtime, please report it")
 
 
 def outside(run: Run) -> None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import outfit
 from bt_runtime.journal.reading import Recording
+from bt_runtime.memory.store import Store
 
 ANYWAY = "put back what it had, or go on all the same: `btr resume RUN --changed`, `resume(run, changed=True)`"
 
@@ -122,8 +123,6 @@ def _memory(was: Mapping[str, Any] | None, given: Any) -> Iterator[Lack]:
 
 
 def _file(path: Path, was: Mapping[str, Any]) -> Iterator[Lack]:
-    from bt_runtime.memory.store import Store
-
     if not path.is_file():
         yield Lack(f"its memory, {path}, is not there any more")
         return

@@ -8,6 +8,7 @@ from pathlib import Path
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import door
 from bt_runtime.journal.reading import Recording
+from bt_runtime.replay.replay import replay
 
 _TEST = '''"""{tree}: this run was recorded, and comes out the same."""
 
@@ -25,8 +26,6 @@ def test_{name}_comes_out_as_it_was_recorded():
 
 def write_test(journal: Path, folder: Path) -> Path:
     """The test's file. One that is there already is not overwritten."""
-    from bt_runtime.replay.replay import replay
-
     recording = Recording(journal)
     if recording.damage:
         raise BtError(f"{recording.name} is damaged: {recording.damage}", "record it once more")

@@ -5,51 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from bt_runtime import project
-from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults, nearest
+from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
+from bt_runtime.language.project_file import CHECK, CODE, SETTINGS, Setting
 from bt_runtime.language.source import Mapping as YamlMapping
-from bt_runtime.language.source import Node, Scalar, read
+from bt_runtime.language.source import read
+from bt_runtime.language.validate import empty
+from bt_runtime.project import importing
 from bt_runtime.types import Json
 
-CODE = "BT060"  # of every fault in a project file
-Type = Literal["text", "word", "number", "integer", "boolean", "any", "allow"]
-
-
-class Setting(NamedTuple):
-    name: str  # in the project file; `--output-format` is `output_format`
-    type: Type
-    about: str
-    default: Json = None
-    choices: tuple[str, ...] = ()
-
-    @property
-    def variable(self) -> str:
-        return f"BTR_{self.name.upper()}"
-
-
-SETTINGS: tuple[Setting, ...] = (
-    Setting("color", "word", "When to use colours.", "auto", ("auto", "always", "never")),
-    Setting("output_format", "word", "How `validate` shows faults.", "full", ("full", "concise", "json", "github")),
-    Setting("strict", "boolean", "Warnings count as faults; a node that breaks ends the run.", False),
-    Setting("hz", "number", "Ticks a second of `run`; without it, as fast as there is work."),
-    Setting("seconds", "number", "The longest that `run` may take."),
-    Setting("ticks", "integer", "The most ticks that `run` may take."),
-    Setting("slow", "number", "Seconds that a node may hold a tick of `run` before it is named; 0.5 if left open."),
-    Setting("log", "word", "From which level on the log is shown.", "info", ("debug", "info", "warning", "error")),
-    Setting("env", "text", "The world in which `run` acts."),
-    Setting("model", "any", "The model of the agents: a GGUF file, an address, or a mapping of its options."),
-    Setting("models", "any", "A mapping of roles to models: `{planner: big.gguf, executor: small.gguf}`."),
-    Setting("memory", "text", "The file of the episodic memory."),
-    Setting("runs", "text", "The folder of journals, or `none`; in a project its runs/, elsewhere none."),
-    Setting(
-        "journal", "word", "Without a record, do skills that may not be repeated wait, or go on?", "required",
-        ("required", "best_effort"),
-    ),
-    Setting("data", "text", "The folder of outside data sets."),
-    Setting("allow", "allow", "What a project takes from elsewhere: `{python: [my_package, ../shared_skills]}`."),
-)  # fmt: skip
 BY_NAME = {s.name: s for s in SETTINGS}
 
 
@@ -90,6 +56,13 @@ class Settings:
     def __getitem__(self, name: str) -> Json:
         return self.value(name).value
 
+    def reference(self, name: str) -> str:
+        """A name of something installed as it is; `path.py:Name` whole, from the folder of whoever said it."""
+        found = self.value(name)
+        said_in_file = self.file.path is not None and found.source.startswith(project.PROJECT_FILE)
+        base = self.file.path.parent if said_in_file and self.file.path is not None else Path.cwd()
+        return importing.whole(str(found.value or ""), base)
+
     def value(self, name: str) -> Value:
         setting = BY_NAME[name]
         if name in self.flags:
@@ -114,7 +87,7 @@ def from_text(setting: Setting, text: str) -> Json:
         value = None
     if value is None or complaint(setting, value):
         why = complaint(setting, value if value is not None else text)
-        raise BtError(f"{setting.variable}={text}: {why}", f"mend it, or leave it out: `unset {setting.variable}`")
+        raise BtError(f"{setting.variable}={text}: {why}", f"fix it, or leave it out: `unset {setting.variable}`")
     return value
 
 
@@ -128,20 +101,7 @@ def _typed(setting: Setting, text: str) -> Json:
 
 def complaint(setting: Setting, value: Json) -> str:
     """Why a setting cannot have this value; empty when it can."""
-    kind = setting.type
-    if kind == "allow":
-        listed = value.get("python") if isinstance(value, dict) and list(value) == ["python"] else None
-        fits = isinstance(listed, list) and all(isinstance(name, str) and name for name in listed)
-        return "" if fits else "`allow` takes packages and folders: `allow: {python: [my_package, ../shared_skills]}`"
-    if kind == "boolean":
-        return "" if isinstance(value, bool) else f"`{setting.name}` is true or false"
-    if kind in ("number", "integer"):
-        wanted = (int,) if kind == "integer" else (int, float)
-        fits = isinstance(value, wanted) and not isinstance(value, bool) and 0 < value < float("inf")
-        return "" if fits else f"`{setting.name}` is {'a whole' if kind == 'integer' else 'a'} number above zero"
-    if kind == "word" and value not in setting.choices:
-        return f"`{setting.name}` is one of {', '.join(setting.choices)}"
-    return "" if kind == "any" or isinstance(value, str) else f"`{setting.name}` is a text"
+    return CHECK.complaint(setting.name, value)
 
 
 def read_project(root: Path | None) -> ProjectFile:
@@ -154,32 +114,13 @@ def read_project(root: Path | None) -> ProjectFile:
         not document.diagnostics or document.diagnostics[0].code == "BT011"
     ):
         return ProjectFile(path, text=document.text)  # an empty file marks a project
-    found = list(document.diagnostics)
-    values: dict[str, tuple[Json, int]] = {}
-    if isinstance(document.root, YamlMapping):
-        for key, node in document.root:
-            fault = _fault(key, node, str(path))
-            if fault is not None:
-                found.append(fault)
-            elif key.text in BY_NAME and not (isinstance(node, Scalar) and node.value is None):
-                values[key.text] = (node.data(), key.span.line)
-    elif document.root is not None and not (isinstance(document.root, Scalar) and document.root.value is None):
-        found.append(Diagnostic(CODE, "a project file is a mapping of settings", str(path), document.root.span))
-    return ProjectFile(path, values, document.text, tuple(found))
-
-
-def _fault(key: Scalar, node: Node, file: str) -> Diagnostic | None:
-    if key.text == "version":
-        right = isinstance(node, Scalar) and node.value == 1 and not isinstance(node.value, bool)
-        return None if right else Diagnostic(CODE, "this runtime reads version 1", file, node.span)
-    setting = BY_NAME.get(key.text)
-    if setting is None:
-        close = nearest(key.text, BY_NAME)
-        label = f"did you mean `{close}`?" if close else ""
-        return Diagnostic(
-            CODE, f"there is no setting `{key.text}`", file, key.span, label, f"settings: {', '.join(BY_NAME)}"
-        )
-    if isinstance(node, Scalar) and node.value is None:
-        return None  # left open: the default holds
-    why = complaint(setting, node.data())
-    return Diagnostic(CODE, why, file, node.span, help=setting.about) if why else None
+    if document.root is None or empty(document.root):
+        return ProjectFile(path, {}, document.text, tuple(document.diagnostics))
+    if not isinstance(document.root, YamlMapping):
+        fault = Diagnostic(CODE, "a project file is a mapping of settings", str(path), document.root.span,
+                           help="write one setting a line: `hz: 10`")  # fmt: skip
+        return ProjectFile(path, {}, document.text, (*document.diagnostics, fault))
+    fitting, faults = CHECK.read(document.root, str(path))
+    lines = {key.text: key.span.line for key, _ in document.root}
+    values = {name: (value, lines[name]) for name, value in fitting.items() if name in BY_NAME}
+    return ProjectFile(path, values, document.text, (*document.diagnostics, *faults))

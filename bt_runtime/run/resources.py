@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from bt_runtime.faults.diagnostic import closing
-from bt_runtime.types import Model, Observation, Task, Verdict
+from bt_runtime.llm.front import a_model
+from bt_runtime.types import Judging, Model, Observation, Task, Verdict
 
 if TYPE_CHECKING:
-    from bt_runtime.memory.working import WorkingMemory
+    from bt_runtime.memory.working import Noticer, WorkingMemory
     from bt_runtime.tree.budget import Budget
     from bt_runtime.tree.context import Context
 
@@ -31,7 +32,7 @@ class Equipment:
         self.judged: Verdict | None = None  # what the world said when the root ended, of a run that is made again
         self.notebook: Any = None
         self.named = model, memory
-        self.models: dict[str, Any] = {}
+        self.models: dict[str, Model] = {}
         self.memory: Any = None
 
     def open(self) -> None:
@@ -40,20 +41,22 @@ class Equipment:
         self.models = self._models(model)
         self.memory = self._memory(memory)
 
-    def _models(self, model: Models | None) -> dict[str, Any]:
+    def _models(self, model: Models | None) -> dict[str, Model]:
         """By role; a file or a server that has several roles is opened once."""
         if model is None:
             return {}
         roles = model if isinstance(model, Mapping) else {"default": model}
-        named = dict.fromkeys(str(m) for m in roles.values() if isinstance(m, str | Path))
+        given = {str(role): m if isinstance(m, str | Path) else a_model(m) for role, m in roles.items()}
+        named = dict.fromkeys(str(m) for m in given.values() if isinstance(m, str | Path))
         opened = {name: self._model(name) for name in named}
-        return {str(role): opened[str(m)] if isinstance(m, str | Path) else m for role, m in roles.items()}
+        return {role: m if isinstance(m, Model) else opened[str(m)] for role, m in given.items()}
 
-    def _model(self, name: str) -> Any:
+    def _model(self, name: str) -> Model:
         from bt_runtime.llm import open_model
 
-        self.opened.append(open_model(name))
-        return self.opened[-1]
+        model = open_model(name)
+        self.opened.append(model)
+        return model
 
     def _memory(self, memory: Any) -> Any:
         if memory is None or not isinstance(memory, str | Path):
@@ -68,7 +71,7 @@ class Equipment:
     def ready(self) -> None:
         """Waits for what was opened; raises what cannot be used, before anything is ticked."""
         for thing in self.opened:
-            if hasattr(thing, "ready"):
+            if isinstance(thing, Model):
                 thing.ready()
 
     def attach(self, context: Context, run: str, again: bool = False) -> None:
@@ -77,9 +80,6 @@ class Equipment:
         found = {"world": self.world, "episodes": self.memory, "budget": self.budget, "seed": self.seed}
         services.update({name: value for name, value in found.items() if value is not None})
         services.models |= self.models
-        for model in self.models.values():
-            if hasattr(model, "wake"):
-                model.wake = context.wake
         if self.world is not None and self.recall:
             self._working_memory(context)
         if self.recall:
@@ -97,15 +97,14 @@ class Equipment:
         from bt_runtime.memory.working import WorkingMemory
 
         board = cast(Any, _Board(context))
-        working = WorkingMemory(board)
+        working = WorkingMemory(board, noticer=noticer_of(context))
         context.services.working_memory, context.services.memory = working, Recaller(working)
 
     def verdict(self) -> Verdict | None:
         """How the world says the task stands; None without a world or a task."""
         if self.judged is not None:
             return self.judged
-        judge = getattr(self.world, "verdict", None)
-        found = judge() if judge is not None else None
+        found = self.world.verdict() if isinstance(self.world, Judging) else None
         return found if found is not None and found.total else None
 
     def finish(self) -> int:
@@ -123,11 +122,24 @@ class Equipment:
                 stack.push(closing(self.opened.pop(0).close))
 
 
-def fresh_memory() -> dict[str, Any]:
+def noticer_of(context: Context) -> Noticer:
+    """What the world says that one notices, else what its sentences say. Asked where nodes find the world, which a
+    journal stands before."""
+    from bt_runtime.memory.notice import Noticing
+    from bt_runtime.memory.observation import read
+
+    def noticer(action: str, text: str, here: Any, known: Any) -> Any:
+        world = context.services.world
+        return (world.notices(action, text), here) if isinstance(world, Noticing) else read(action, text, here, known)
+
+    return noticer
+
+
+def fresh_memory(context: Context) -> dict[str, Any]:
     """The working memory of one episode, and what acts on it."""
     from bt_runtime.memory.working import WorkingMemory
 
-    working = WorkingMemory(cast(Any, _Notes()))
+    working = WorkingMemory(cast(Any, _Notes()), noticer=noticer_of(context))
     return {"working_memory": working, "memory": Recaller(working)}
 
 

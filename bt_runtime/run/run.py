@@ -16,8 +16,8 @@ from bt_runtime.events import How, Line, Notice, Slow, Tick
 from bt_runtime.faults.diagnostic import Diagnostic, closing
 from bt_runtime.language import ports
 from bt_runtime.language.kinds.kind import Kind
-from bt_runtime.language.loader import DEFAULT_CAPS, Caps, Loader
-from bt_runtime.language.spec import TreeSpec
+from bt_runtime.language.loader import Loader
+from bt_runtime.language.spec import DEFAULT_CAPS, Caps, TreeSpec
 from bt_runtime.run.resources import Equipment, Models
 from bt_runtime.skills.skill import kind_of
 from bt_runtime.tree.blackboard import Scope
@@ -25,10 +25,9 @@ from bt_runtime.tree.build import build
 from bt_runtime.tree.clock import RunClock
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.engine import Engine
-from bt_runtime.tree.graft import Request
-from bt_runtime.tree.growth import Growth
 from bt_runtime.tree.inputs import starting_values
 from bt_runtime.tree.node import FAILURE, INVALID, SUCCESS
+from bt_runtime.tree.request import Grower, Request
 from bt_runtime.tree.runner import Runner, interruptible
 from bt_runtime.tree.watchdog import SLOW
 from bt_runtime.types import Json, Task
@@ -90,6 +89,23 @@ class Run:
 
     with Run(tree, inputs={"room": "kitchen"}) as run:
         while run.tick().running: ...
+
+    tree: a `Tree`, or what `load` takes: a file, a name, YAML text.
+    inputs: values of the tree's `inputs` and of entries under `blackboard`; checked before anything is opened.
+    world: where skills with `impl: world` act. `task`: what is to be done there; none: what the world brings itself.
+    model: a file, an address, `starter` or an object; or a mapping of roles to them.
+    memory: the file of the episodic memory, or one that is open (it stays open).
+    seed: of all that is drawn. `budget`: what all agents together may spend.
+    recall: may agents look into their working memory?
+    services: things of yours by name, for nodes and skills of your own.
+    clock: another clock than the machine's; a test's is moved by hand.
+    strict: an exception of a node ends the run, instead of being FAILURE of that node.
+    hz: the most ticks a second of `spin`; None: as many as there is work for.
+    log: called with every log line. `listen` hears all that happens.
+    journal: a folder or a file in which the run is written down, or a recorder of one. None: nowhere.
+    slow: seconds that a node may hold a tick before it is named; None: nobody looks.
+    journal_policy: `required` (the default): skills that may not be repeated wait for a journal that cannot be
+    written; `best_effort`: they go on without a record.
     """
 
     def __init__(
@@ -174,7 +190,7 @@ class Run:
         return self.engine.root
 
     @property
-    def growth(self) -> Growth:
+    def growth(self) -> Grower:
         return self.context.growth
 
     @property

@@ -106,6 +106,8 @@ def _build(top: Place, made: list[Behaviour]) -> None:
 
 
 @cache
-def _made_by(impl: str) -> Any:
+def _made_by(impl: str | type) -> Any:
+    if isinstance(impl, type):
+        return impl
     module, _, name = impl.partition(":")
     return getattr(import_module(module), name)

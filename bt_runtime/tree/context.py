@@ -12,6 +12,7 @@ from py_trees.common import Status
 from bt_runtime.events import Crash, Event, Halt, Woken
 from bt_runtime.tree.blackboard import Blackboard
 from bt_runtime.tree.clock import Monotonic, RunClock
+from bt_runtime.tree.request import Grower, Request
 from bt_runtime.tree.services import Services
 from bt_runtime.tree.stream import Stream
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from bt_runtime.language.spec import TreeSpec
     from bt_runtime.skills.activity import Activity
-    from bt_runtime.tree.growth import Growth
 
 
 _WOKEN = Woken()
@@ -29,7 +29,7 @@ _WOKEN = Woken()
 class Context:
     """One per tree. The tick writes here what it did; the engine reads it between ticks."""
 
-    growth: Growth  # how the tree grows while it runs; of its engine
+    growth: Grower  # how the tree grows while it runs; of its engine
 
     def __init__(self, clock: RunClock | None = None, strict: bool = False) -> None:
         self.clock: RunClock = clock or Monotonic()
@@ -40,15 +40,15 @@ class Context:
         self.services = Services()
         self.changes: list[tuple[Behaviour, Status]] | None = None  # filled when somebody listens
         self.resets: list[Behaviour] = []  # … and with it
+        self.said: dict[Behaviour, str] = {}  # … what nodes now say of themselves
         self.visits: list[Behaviour] | None = None  # filled when somebody visits
         self.halts: list[tuple[Behaviour, Halt]] | None = None
         self.crashes: deque[Crash] = deque(maxlen=256)  # the latest
         self.crash_count = 0
         self.wrap_action: Callable[..., Activity] = lambda start, *about: start()  # the journal's: see `skill.py`
-        self.asking = ""  # the path of the node that asks a model
         self.halting = Halt("", "")  # while nodes are being halted: why
         self.halting_in = 0  # … and in which thread
-        self.requests: deque[Any] = deque()  # changes of shape, applied between ticks
+        self.requests: deque[Request] = deque()  # changes of shape, applied between ticks
         self.ticking = False
         self.foreign = False  # is any node none of ours
         self.due = math.inf  # the earliest time at which a node wants a tick
@@ -82,7 +82,7 @@ class Context:
 
 
 class Within(Context):
-    """What the nodes of one part of a tree share: services of their own, all else is the tree's."""
+    """What the nodes below an episode share: its services shadow those of the tree; all else is the tree's."""
 
     outer: Context
 

@@ -18,13 +18,14 @@ from py_trees.common import Status
 
 from bt_runtime.events import Applied, Ended, Halt, Slow, Started, Tick
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.language.loader import DEFAULT_CAPS, Loader
+from bt_runtime.language.loader import Loader
+from bt_runtime.language.spec import DEFAULT_CAPS
 from bt_runtime.tree import graft
 from bt_runtime.tree.blackboard import Blackboard
 from bt_runtime.tree.context import Context
-from bt_runtime.tree.graft import Request
 from bt_runtime.tree.growth import Growth
 from bt_runtime.tree.node import INVALID, RUNNING, adopt, halt, record_crash, segment_of
+from bt_runtime.tree.request import Request
 from bt_runtime.tree.shape import Shape
 from bt_runtime.tree.watchdog import Watchdog
 
@@ -148,7 +149,7 @@ class Engine:
             self._listen()
             count = halt(self.root, self.context, why, everywhere=True)
             tick = self._recorded(self.root.status, [])
-        if count:
+        if count or tick.changes or tick.said or tick.shape is not None:
             self.context.emit(tick)
         return count
 
@@ -170,7 +171,10 @@ class Engine:
         if self._closed:
             raise BtError("the run was closed", "make a new one: Run(tree)")
         if self.context.ticking:
-            raise BtError("the tree is being ticked: a node cannot tick it once more")
+            raise BtError(
+                "the tree is being ticked: a node cannot tick it once more",
+                "return RUNNING, and go on in the next tick",
+            )
         if self.shape.kwargs is None:
             self.setup()
         self._listen()
@@ -213,6 +217,17 @@ class Engine:
         with self._lock:
             return [] if self.context.ticking else self.shape.apply()
 
+    def standing(self) -> Tick:
+        """All as it stands, for whoever begins to look on: what changes from then on is told by the ticks."""
+        with self._lock:
+            census = self.shape.census
+            if census.stale and census.nodes and not self.context.stream.wanted(Tick):
+                census.take(self.root)  # else the next tick tells it, with what it says itself
+            shape, nodes = census.whole(self.root), list(census.nodes.values())
+            changes = [(node, node.status) for node in nodes if node.status is not INVALID]
+            said = [(node, node.feedback_message) for node in nodes if node.feedback_message]
+            return Tick(self.count, self.status, math.inf, changes, said=said, shape=shape)
+
     def find(self, path: str) -> Behaviour:
         """The node at this path (a guarded node's guard); raises Refused when there is none."""
         return self.shape.find(path)
@@ -225,6 +240,7 @@ class Engine:
         if not context.stream.wanted(Tick):
             context.changes = context.halts = None
             context.resets.clear()
+            context.said.clear()
         elif context.changes is None or context.halts is None:
             context.changes, context.halts = [], []
 
@@ -235,14 +251,18 @@ class Engine:
             record_crash(self._owner(scope), context, error, strict=False)
         crashes = [c for c in context.crashes if c.number > self._crashes_seen]
         self._crashes_seen = context.crash_count
-        changes, halts = context.changes or (), context.halts or ()
-        context.changes = context.halts = None
-        if context.stream.wanted(Tick):
-            self._listen()  # what happens between two ticks belongs to the next one
+        changes, halts, said, shape = context.changes or [], context.halts or (), context.said, None
         resets, context.resets = [node for node in context.resets if node.status is INVALID], []
+        context.changes, context.halts, context.said = None, None, {}
+        if context.stream.wanted(Tick):
+            census = self.shape.census
+            shape = census.take(self.root) if census.stale and census.nodes else None
+            census.silent(changes, resets, said)
+            self._listen()  # what happens between two ticks belongs to the next one
         slow = [self._slow.popleft() for _ in range(len(self._slow))]
         due, deadline = context.due, context.deadline
-        return Tick(self.count, status, due, changes, halts, crashes, applied, deadline, slow, resets)
+        told = list(said.items())
+        return Tick(self.count, status, due, changes, halts, crashes, applied, deadline, slow, resets, told, shape)
 
     def _owner(self, path: str) -> Behaviour:
         try:

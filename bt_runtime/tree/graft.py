@@ -2,55 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from py_trees import composites
 from py_trees.behaviour import Behaviour
 
-from bt_runtime.events import Applied, Halt, How
+from bt_runtime.events import Halt
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.node import RUNNING, Node, halt, path_of, record_crash, segment_of
 from bt_runtime.tree.nodes.parent import Parent
-
-Make = Callable[[str], Behaviour]  # the path where they will stand → the new nodes, not yet set up
-
-
-class Refused(BtError):
-    """The change cannot be made; the tree is as it was."""
-
-
-class Request:
-    """A change that was asked for. `poll` gives Applied once it is made, and raises when it was refused."""
-
-    def __init__(
-        self,
-        how: How,
-        path: str,
-        make: Make | None = None,
-        index: int | None = None,
-        text: str = "",
-        name: str = "",
-    ) -> None:
-        self.how = how
-        self.path = path
-        self.name = name  # of the new node, when it was given one
-        self.make = make
-        self.index = index
-        self.text = text
-        self.applied: Applied | None = None
-        self.refused: BtError | None = None
-
-    def poll(self) -> Applied | None:
-        if self.refused is not None:
-            raise self.refused
-        return self.applied
-
-    def cancel(self, reason: str) -> None:
-        """A change that has not been made yet will not be made."""
-        if self.applied is None and self.refused is None:
-            self.refused = Refused(f"the change at {self.path} was cancelled: {reason}")
+from bt_runtime.tree.request import Refused
 
 
 def below(root: Behaviour) -> Iterator[Behaviour]:

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from py_trees.behaviour import Behaviour
 
 from bt_runtime.events import How
 from bt_runtime.tree.build import build_nodes
-from bt_runtime.tree.graft import Refused, Request
 from bt_runtime.tree.node import Node
 from bt_runtime.tree.nodes.for_all import ForAll
 from bt_runtime.tree.nodes.subtree import Subtree
-from bt_runtime.tree.shape import through
+from bt_runtime.tree.request import Refused, Request
+from bt_runtime.tree.shape import Shape, through
 
 if TYPE_CHECKING:
     from bt_runtime.language.kinds.kind import Registry
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec, TreeSpec
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
-    from bt_runtime.tree.engine import Engine
 
 
 class Owner(NamedTuple):
@@ -44,10 +43,22 @@ class Ground(NamedTuple):
     folder: Path
 
 
+class Growing(Protocol):
+    """What the tree is of: an engine."""
+
+    context: Context
+    shape: Shape
+
+    @property
+    def nodes(self) -> int: ...
+    def find(self, path: str) -> Behaviour: ...
+    def request(self, change: Request) -> Request: ...
+
+
 class Growth:
     """Of one engine. Its nodes ask in their tick, anybody else at any time."""
 
-    def __init__(self, engine: Engine, loader: Callable[[], Loader]) -> None:
+    def __init__(self, engine: Growing, loader: Callable[[], Loader]) -> None:
         self.engine = engine
         self.loader = loader  # a fresh one for each text: same project, skills and caps
 

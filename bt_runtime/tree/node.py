@@ -52,6 +52,7 @@ class Node(Behaviour):
     ends: ClassVar[bool]  # … a `terminate`
 
     copied: ClassVar[bool] = False  # are the nodes below made only while it runs, from their spec
+    _said = ""
     segment: str = ""  # this node's part of its path; kept for as long as it lives
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -65,6 +66,19 @@ class Node(Behaviour):
         self.context = context
         self.scope = scope
         self.born = 0  # how many children this node ever had: names the next one
+
+    @property
+    def feedback_message(self) -> str:
+        """What the node says of itself now, for people."""
+        return self._said
+
+    @feedback_message.setter
+    def feedback_message(self, text: str) -> None:
+        if text != self._said:
+            self._said = text
+            context = vars(self).get("context")  # a py_trees behaviour says something before it is a node of ours
+            if context is not None and context.changes is not None:
+                context.said[self] = text
 
     @property
     def path(self) -> str:
@@ -250,7 +264,7 @@ def halt(root: Behaviour, context: Context, why: Halt, everywhere: bool = False)
 
 
 def reset(root: Behaviour, context: Context, everywhere: bool = False) -> None:
-    """Clears what finished nodes show, without telling them: they are about to be started anew, or are out of date.
+    """Resets finished nodes to INVALID without calling `terminate`: they start anew, or are out of date.
 
     `everywhere` also looks below nodes that show nothing: one that was halted leaves finished children.
     """

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from bt_runtime.llm.front import a_model
 from bt_runtime.tree.budget import Budget, Spent
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Services:
     budget: Budget | None = None  # what the whole run may spend
     seed: int = 0
     open_world: Callable[..., Any] | None = None  # for an episode; a journal's, which keeps what was opened
-    fresh_memory: Callable[[], Mapping[str, Any]] | None = None  # the working memory of an episode
+    fresh_memory: Callable[[Any], Mapping[str, Any]] | None = None  # an episode's working memory, by its context
     turns: dict[int, threading.Lock] = field(default_factory=dict)  # one action at a time in a world, by its identity
     imports: Callable[..., Any] | None = None  # finds the Python that a `py:` node names; none: as it is installed
     scripted_skills: Any = None  # by a skill's name, what is called in its stead: a test's
@@ -48,7 +49,9 @@ class Services:
         """By name; what is no service of the runtime's is kept for the program's own nodes."""
         for name, value in given.items():
             if name == "model":
-                self.models["default"] = value
+                self.models["default"] = a_model(value)
+            elif name == "models":
+                self.models = {role: a_model(model) for role, model in value.items()}
             elif name in _NAMES:
                 setattr(self, name, value)
             else:

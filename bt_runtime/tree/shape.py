@@ -10,10 +10,11 @@ from py_trees.behaviour import Behaviour
 from bt_runtime.events import Applied, Halt
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.tree import graft
+from bt_runtime.tree.census import Census
 from bt_runtime.tree.context import Context
-from bt_runtime.tree.graft import Refused, Request
 from bt_runtime.tree.node import TRANSPARENT, Node, adopt, halt, path_of, segment_of
 from bt_runtime.tree.nodes.parent import Parent
+from bt_runtime.tree.request import Refused, Request
 
 
 class Shape:
@@ -24,6 +25,7 @@ class Shape:
         self.context = context
         self.max_depth, self.max_nodes = max_depth, max_nodes
         self.nodes = 0
+        self.census = Census()
         self.kwargs: Mapping[str, Any] | None = None  # of `setup`; None: not set up yet
         self._attach(root)
 
@@ -156,12 +158,14 @@ class Shape:
             raise Refused(f"the tree would have {nodes:,} nodes; at most {self.max_nodes:,} are allowed")
 
     def _attach(self, new: Behaviour) -> None:
+        self.census.stale = True
         for node in graft.below(new):
             self.nodes += 1
             if isinstance(node, Node):
                 node.attached()
 
     def _detach(self, old: Behaviour, why: Halt) -> None:
+        self.census.stale = True
         self.nodes -= sum(1 for _ in graft.below(old))
         graft.retire(old, self.context, why)
 

@@ -12,15 +12,12 @@ import traceback
 import weakref
 from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from py_trees.behaviour import Behaviour
 
 from bt_runtime.events import Slow
 from bt_runtime.tree.node import path_of
-
-if TYPE_CHECKING:
-    from bt_runtime.tree.engine import Engine
 
 SLOW = 0.5  # seconds that a node may hold the tick before it is named
 LOOKS = 5  # times in that span
@@ -30,10 +27,18 @@ MOST_FRAMES = 12  # of the stack that is told
 Tell = Callable[[Slow, bool], None]  # the second says whether it is this node's first
 
 
+class Ticking(Protocol):
+    """What is looked at: an engine."""
+
+    count: int
+    ticking_in: int
+    began: float
+
+
 class Watchdog:
     """Runs from the first tick until it is closed; `told` is called in its thread."""
 
-    def __init__(self, engine: Engine, seconds: float, told: Tell) -> None:
+    def __init__(self, engine: Ticking, seconds: float, told: Tell) -> None:
         self.seconds = seconds
         self.told = told
         self.counts: dict[str, int] = {}  # ticks that a node held, by its path
@@ -61,7 +66,7 @@ class Watchdog:
             self.look(engine, time.monotonic())
             del engine
 
-    def look(self, engine: Engine, now: float) -> None:
+    def look(self, engine: Ticking, now: float) -> None:
         """One look at what is ticked at this moment."""
         thread, number = engine.ticking_in, engine.count
         frame = sys._current_frames().get(thread) if thread else None

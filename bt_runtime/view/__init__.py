@@ -1,7 +1,20 @@
 """The live page and `btr top`: a run as a stream of small events, and what is made of them. See docs/view.md."""
 
-from bt_runtime.view.feed import Feed
-from bt_runtime.view.live import View
-from bt_runtime.view.picture import Picture
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bt_runtime.view.feed import Feed as Feed
+    from bt_runtime.view.live import View as View
+    from bt_runtime.view.picture import Picture as Picture
 
 __all__ = ["Feed", "Picture", "View"]
+_ROOMS = {"Feed": "feed", "Picture": "picture", "View": "live"}
+
+
+def __getattr__(name: str) -> Any:
+    """Each is imported when it is asked for: who draws a picture needs no server."""
+    if name not in _ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)

@@ -40,9 +40,33 @@ class Feed:
         self._news = threading.Condition()
         self.closed = False
         self.readers = 0
+        self._fills: tuple[Callable[[], None], ...] = ()
+        self._fresh = False  # there is something to be filled in
         self.keep: Callable[[Event], None] = lambda event: None  # sees every event, in order
         for event in events:
             self.put(event)
+
+    def filled(self, fill: Callable[[], None]) -> Callable[[], None]:
+        """`fill` puts what is new, whenever somebody looks; gives what ends that."""
+        self._fills = (*self._fills, fill)
+
+        def undo() -> None:
+            fill()
+            self._fills = tuple(each for each in self._fills if each is not fill)
+
+        return undo
+
+    def stir(self) -> None:
+        """There is something new: whoever waits for it fills it in."""
+        if self.readers and not self._fresh:
+            with self._news:
+                self._fresh = True
+                self._news.notify_all()
+
+    def _fill(self) -> None:
+        self._fresh = False
+        for fill in self._fills:
+            fill()
 
     def put(self, *events: Event) -> None:
         weights = [weight(event) for event in events]
@@ -66,6 +90,7 @@ class Feed:
             self._first += 1
 
     def close(self) -> None:
+        self._fill()
         with self._news:
             self.closed = True
             self._news.notify_all()
@@ -86,11 +111,14 @@ class Feed:
 
     def after(self, cursor: int | None, wait: float = 0.0, most: int = 4000) -> Part:
         """What came since; waits so many seconds for something. Without a cursor: from the beginning."""
+        self._fill()
+        if wait:
+            with self._news:
+                if cursor == self._first + len(self._ring) and not self.closed and not self._fresh:
+                    self._news.wait(wait)
+            self._fill()
         with self._news:
             last = self._first + len(self._ring)
-            if cursor is not None and cursor == last and not self.closed and wait:
-                self._news.wait(wait)
-                last = self._first + len(self._ring)
             if cursor is None or not self._first <= cursor <= last:
                 start = [*self._before.events()] if self._first else []
                 part = self._part(0, most)
@@ -101,6 +129,7 @@ class Feed:
 
     def picture(self) -> Picture:
         """As everything stands now."""
+        self._fill()
         with self._news:
             events = [*self._before.events(), *self._ring]
         return Picture(events)
@@ -123,6 +152,27 @@ class Feed:
         if start * 2 > size:  # near the end, where readers are
             return [self._ring[i - size] for i in range(start, min(size, start + most))]
         return [self._ring[i] for i in range(start, min(size, start + most))]
+
+
+class Latest:
+    """A picture that keeps up with a feed."""
+
+    def __init__(self, feed: Feed) -> None:
+        self.feed, self.picture = feed, Picture()
+        self.cursor: int | None = None
+        self.closed = False
+
+    def now(self, wait: float = 0.0) -> Picture:
+        """Waits so many seconds for something new."""
+        while True:
+            part = self.feed.after(self.cursor, wait)
+            if part.anew:
+                self.picture = Picture()
+            for event in part.events:
+                self.picture.take(event)
+            self.cursor, self.closed, wait = part.cursor, part.closed, 0.0
+            if not part.events:
+                return self.picture
 
 
 def read_lines(path: Path) -> Iterable[Event]:

@@ -35,7 +35,7 @@ class View:
     def command(self, name: str) -> None:
         """What somebody pressed on the page."""
         if self.watch.ended:
-            raise BtError("the run has ended")
+            raise BtError("the run has ended", "start it once more; its journal can be looked at with `btr view`")
         if name == "pause":
             self.gate.pause()
         elif name == "resume":

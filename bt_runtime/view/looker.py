@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bt_runtime.types import Json
+from bt_runtime.types import Instant, Json
 from bt_runtime.view.scene import picture
 
 
@@ -15,7 +15,7 @@ class Looker:
     def __init__(self, world: Any, say: Callable[[Json], None]) -> None:
         self.world, self.say = world, say
         self.last: Json = None
-        self.instant = getattr(world, "instant", False)
+        self.instant = isinstance(world, Instant) and world.instant
 
     def after_tick(self) -> None:
         if self.instant:

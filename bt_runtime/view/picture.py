@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from bt_runtime.journal.patch import patched
 from bt_runtime.types import Json
 from bt_runtime.view.event import Event
-from bt_runtime.view.patch import patched
 
 MOST_TOLD = 400  # events of one agent that are kept
 MOST_LINES = 500
@@ -79,6 +79,28 @@ class Picture:
             spot = self.spots[todo.pop()]
             yield spot
             todo.extend(reversed(spot.children))
+
+    @property
+    def top(self) -> Spot | None:
+        return next((s for s in self.spots.values() if s.parent not in self.spots), None)
+
+    def below(self, spot: Spot) -> list[Spot]:
+        return [self.spots[id] for id in spot.children if id in self.spots]
+
+    def inner(self, spot: Spot) -> Spot:
+        """The node itself, behind its guards."""
+        while (below := self.below(spot)) and below[0].row[2] == ".":
+            spot = below[0]
+        return spot
+
+    def path(self, spot: Spot) -> str:
+        segments: list[str] = []
+        at: Spot | None = spot
+        while at is not None:
+            if at.row[2] != ".":
+                segments.append(str(at.row[2]))
+            at = self.spots.get(at.parent)
+        return "/" + "/".join(reversed(segments))
 
     def _tick(self, event: Event) -> None:
         self.tick = event["n"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +13,17 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
 from bt_runtime.journal.folder import is_live
 from bt_runtime.journal.layout import Event as Entry
-from bt_runtime.journal.layout import NodeRow, TickRow
+from bt_runtime.journal.layout import NodeRow, TickRow, changes_of
+from bt_runtime.journal.notes import Note
+from bt_runtime.journal.patch import NAME, patched
 from bt_runtime.journal.reading import MOST_TOLD, Recording
+from bt_runtime.types import Json
 from bt_runtime.view.event import Event
 from bt_runtime.view.feed import Feed, read_lines
-from bt_runtime.view.grown import Grown
-from bt_runtime.view.retold import Retold
+from bt_runtime.view.older import Older
 from bt_runtime.view.shadow import Shadow
+from bt_runtime.view.teller import Teller
 
-_GRAFTS, _NODES, _ENTRIES, _CHANGES = range(4)  # in this order a tick is told
 EVERY = 0.05  # seconds between two looks at a journal that is being written
 
 
@@ -38,7 +40,7 @@ def _lines(path: Path) -> Iterator[Event]:
         for event in read_lines(path):
             yield {**event, "recorded": True} if event["k"] == "start" else event
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise BtError(f"{path} is no file of events: {error}", "name a run of `btr runs list`") from error
+        raise BtError(f"{path} is not a file of events: {error}", "name a run of `btr runs list`") from error
 
 
 class Reader:
@@ -49,9 +51,11 @@ class Reader:
         self.live = is_live(path)
         head = self.recording.head
         self.began = float(head.get("started") or 0.0)
-        self.grown = Grown(head)
-        self.retold = Retold(self.grown, Shadow.of(head))
-        self.first, self.said = True, ""
+        self.teller, self.shadow = Teller(), Shadow.of(head)
+        self.old: Older | None = None
+        self.wholes: dict[tuple[str, str], Json] = {}  # blackboard entries of which only changes are told
+        self.sentences: dict[int, str] = {}  # of actions that have begun
+        self.first, self.over, self.said = True, False, ""
         self.told = 0  # characters of texts
 
     def more(self) -> Iterator[Event]:
@@ -59,71 +63,115 @@ class Reader:
             self.first = False
             recording = self.recording
             yield self._start()
-            yield from self.retold.board(recording.head)
+            yield from self.teller.tick(0, 0.0, self._board())
             ticks = [TickRow(tick, recording.times[tick], told) for tick, told in recording.ticks.items()]
-            yield from self._merged(recording.nodes, recording.events, ticks)
+            yield from self._ticks(recording.nodes, recording.events, ticks)
         else:
             self.live = is_live(self.recording.path)  # asked before reading: what is written until then is read
-            yield from self._merged(*self.recording.more())
+            yield from self._ticks(*self.recording.more())
         if self.recording.damage != self.said:
             self.said, self.live = self.recording.damage, False
             yield self._warning(f"The journal is damaged, and shown as far as it is whole: {self.said}")
-        if not self.live:
-            yield from self.retold.over(self.recording)
+        if not self.live and not self.over:
+            self.over = True
+            yield self._over()
 
     def _start(self) -> Event:
         head = self.recording.head
         told = {"run": head["name"], "tree": head["tree"], "file": head.get("file"), "text": head.get("text", "")}
         return {"k": "start", "t": 0.0, **told, "wall": self.began, **({} if self.live else {"recorded": True})}
 
+    def _over(self) -> Event:
+        recording = self.recording
+        verdict = list(recording.verdict) if recording.verdict else None
+        why = "" if recording.result else "it did not end"
+        return {
+            "k": "over",
+            "t": self.teller.time,
+            "status": recording.result[:1] or "I",
+            "verdict": verdict,
+            "why": why,
+        }
+
     def _warning(self, text: str) -> Event:
-        return {"k": "line", "t": self.retold.time, "path": "", "level": "warning", "text": text}
+        return {"k": "line", "t": self.teller.time, "path": "", "level": "warning", "text": text}
 
-    def _merged(self, nodes: Any, entries: Any, ticks: Any) -> Iterator[Event]:
-        """Tick by tick: how the tree is, what happened, what changed by it."""
-        items: list[tuple[int, int, int, Any]] = [(n.tick, _NODES, i, n) for i, n in enumerate(nodes)]
-        items += [(e.tick, _GRAFTS if e.kind == "graft" else _ENTRIES, i, e) for i, e in enumerate(entries)]
-        items += [(t.tick, _CHANGES, i, t) for i, t in enumerate(ticks)]
-        fresh: list[NodeRow] = []
-        told = 0  # the tick that events told of, and that has not been shown yet
-        for tick, phase, _, item in sorted(items, key=lambda item: item[:3]):
-            if told and tick != told:
-                yield from self._tick(told, "")
-                told = 0
-            if phase == _NODES:
-                fresh.append(item)
-                continue
-            if fresh:
-                yield self.grown.take(fresh, self.retold.time, tick)
-                fresh = []
-            if phase != _CHANGES:
-                told = tick
-                yield from self._entry(item)
-            else:
-                told = 0
-                self.retold.time = max(0.0, item.at - self.began)
-                yield from self._tick(tick, item.changes)
-        if told:
-            yield from self._tick(told, "")
-        if fresh:
-            yield self.grown.take(fresh, self.retold.time, fresh[-1].tick)
+    def _board(self) -> Iterator[Note]:
+        """What stands on the blackboard before the first tick."""
+        for part in ("inputs", "board"):
+            values = self.recording.head.get(part)
+            for name, value in (values if isinstance(values, dict) else {}).items():
+                yield self._written({"scope": "", "name": name, "value": value})
 
-    def _tick(self, tick: int, changes: str) -> Iterator[Event]:
-        if self.grown.grafts:  # of what is there no more
-            yield self.grown.take([], self.retold.time, tick)
-        yield {"k": "tick", "t": self.retold.time, "n": tick, "s": self.grown.changes(changes)}
+    def _ticks(self, nodes: Sequence[NodeRow], entries: Sequence[Entry], rows: Iterable[TickRow]) -> Iterator[Event]:
+        if not self.teller.rows and nodes and all(entry.kind != "shape" for entry in entries):
+            self.old = Older()
+        told: dict[int, list[Entry]] = {}
+        for entry in entries:
+            told.setdefault(entry.tick, []).append(entry)
+        changed = {row.tick: row for row in rows}
+        new: dict[int, list[NodeRow]] = {}
+        for node in nodes if self.old is not None else ():
+            new.setdefault(node.tick, []).append(node)
+        for tick in sorted({*told, *changed, *new}):
+            own, row = told.get(tick, []), changed.get(tick)
+            at = row.at if row is not None else own[-1].at if own else self.began
+            warnings: list[Event] = []
+            notes = [note for entry in own for note in self._notes(entry, warnings)]
+            if self.old is not None:
+                notes = [*self.old.shapes(new.get(tick, []), notes), *notes]
+            changes = changes_of(row.changes if row is not None else "")
+            yield from self.teller.tick(tick, max(0.0, at - self.began), notes, *changes)
+            yield from warnings
 
-    def _entry(self, entry: Entry) -> list[Event]:
+    def _notes(self, entry: Entry, warnings: list[Event]) -> list[Note]:
         """What one entry tells. The journal's door has seen to what others rely on; agents may say what they like."""
         self.told += self.recording.length(entry)
         if self.told > MOST_TOLD:
             return []
         try:
-            return list(self.retold.take(entry.kind, self.recording.body(entry), max(0.0, entry.at - self.began)))
+            return list(self._read(entry.kind, self.recording.body(entry)))
         except (KeyError, ValueError, TypeError, AttributeError, IndexError, RecursionError) as error:
-            return [
-                self._warning(f"Entry {entry.seq}, `{visible(entry.kind)}`, cannot be shown: {type(error).__name__}")
-            ]
+            text = f"Entry {entry.seq}, `{visible(entry.kind)}`, cannot be shown: {type(error).__name__}"
+            warnings.append(self._warning(text))
+            return []
+
+    def _read(self, kind: str, body: dict[str, Any]) -> Iterator[Note]:
+        if kind in ("blackboard", "write"):
+            yield self._written(body)
+        elif kind == "begin":
+            self.sentences[body["job"]] = str(body.get("sentence", ""))
+            yield "seen", {"picture": self.shadow.begun()}
+        elif kind == "done":
+            sentence = self.sentences.pop(body["job"], "")
+            if "error" not in body:
+                yield "seen", {"picture": self.shadow.acted(sentence, body.get("value"))}
+        elif kind == "world" and body.get("call") == "look":
+            yield "seen", {"picture": self.shadow.begun()}
+        elif kind == "ask" and self.old is not None:
+            yield "prompt", {"path": body["path"], "whole": body["prompt"]}
+        else:
+            yield kind, body
+
+    def _written(self, body: Mapping[str, Any]) -> Note:
+        key = str(body["scope"]), str(body["name"])
+        value = patched(self.wholes[key], untagged(body["patch"])) if "patch" in body else untagged(body["value"])
+        if key[1] == NAME:
+            self.wholes[key] = value
+        return "blackboard", {"scope": key[0], "name": key[1], "value": value}
+
+
+def untagged(value: Json) -> Json:
+    """The journal's marks for what JSON cannot say, as a person would write it."""
+    if isinstance(value, list):
+        return [untagged(v) for v in value]
+    if not isinstance(value, dict):
+        return value
+    if "$" not in value:
+        return {k: untagged(v) for k, v in value.items()}
+    if value["$"] == "dict":
+        return {str(k if isinstance(k, str) else untagged(k)): untagged(v) for k, v in value["v"]}
+    return untagged(value["v"])
 
 
 class Following:
@@ -146,7 +194,7 @@ class Following:
                 events = list(self.reader.more())
             except (BtError, sqlite3.Error, ValueError, OSError) as error:
                 text = f"The journal cannot be read on: {error}"
-                self.feed.put({"k": "line", "t": self.reader.retold.time, "path": "", "level": "error", "text": text})
+                self.feed.put({"k": "line", "t": self.reader.teller.time, "path": "", "level": "error", "text": text})
                 break
             if events:
                 self.feed.put(*events)

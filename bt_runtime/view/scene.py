@@ -1,4 +1,4 @@
-"""A picture of a world as it stands now, as data that the page draws. A world may give its own: `picture()`.
+"""A picture of a world as it stands now, as data that the page draws: the world's own (`Pictured`), or what it shows.
 
 `{"is": "house", rooms, at, hands}`, `{"is": "bag", goal, bag, recipes}`, `{"is": "image", png, text}` or
 `{"is": "text", text}`. Anything unknown is shown as text.
@@ -7,68 +7,27 @@
 from __future__ import annotations
 
 import base64
-import json
 import struct
 import zlib
-from typing import Any
 
-from bt_runtime.types import Json
+from bt_runtime.types import Filmed, Json, Looking, Pictured
 from bt_runtime.view.plain import clipped, plain
 
 
-def picture(world: Any) -> Json:
+def picture(world: object) -> Json:
     """None when there is nothing to see. A world that breaks while it is looked at is shown as that."""
     if world is None:
         return None
     try:
-        if hasattr(world, "picture"):
-            return plain(world.picture())
-        if hasattr(world, "house") and hasattr(world, "state"):
-            return _house(world)
-        if hasattr(world, "book"):
-            return _bag(world)
-        return _seen(world)
+        return plain(world.picture()) if isinstance(world, Pictured) else _seen(world)
     except Exception as error:
         return {"is": "text", "text": f"The world cannot be looked at: {type(error).__name__}: {error}"}
 
 
-def _house(world: Any) -> Json:
-    house, state = world.house, world.state
-    body = state.bodies[0]
-    rooms: list[dict[str, Any]] = [
-        {"name": room.name, "here": body.room == i, "places": []} for i, room in enumerate(house.rooms)
-    ]
-    for i, fixture in enumerate(house.fixtures):
-        things = [_thing(state, house, t) for t in state.contents[i]]
-        place = {"name": fixture.name, "here": body.at == i, "things": things}
-        if fixture.furniture.opens:
-            place["open"] = i in state.open
-        if i in state.running:
-            place["on"] = True
-        rooms[fixture.room]["places"].append(place)
-    hands = [state.name(thing) for thing in body.hands]
-    return {"is": "house", "name": house.name, "rooms": rooms, "hands": hands}
-
-
-def _thing(state: Any, house: Any, thing: int) -> Json:
-    made = sorted(state.made.get(thing, ()))
-    said = state.name(thing) + (f" ({', '.join(made)})" if made else "")
-    return {"name": said, "hidden": bool(state.hidden(house, thing))}
-
-
-def _bag(world: Any) -> Json:
-    """TextCraft, as its own snapshot tells it."""
-    found = json.loads(world.snapshot())
-    data = (found["task"] or {}).get("data", {})
-    bag = {"is": "bag", "goal": data.get("goal", ""), "bag": found["bag"], "crafted": found["crafted"]}
-    return plain({**bag, "recipes": list(data.get("commands", ()))})
-
-
-def _seen(world: Any) -> Json:
-    frame = world.frame() if hasattr(world, "frame") else None
-    look = world.look() if hasattr(world, "look") else None
-    text = clipped(str(getattr(look, "text", "") or ""))
-    if frame is not None and hasattr(frame, "rgb"):
+def _seen(world: object) -> Json:
+    frame = world.frame() if isinstance(world, Filmed) else None
+    text = clipped(world.look().text if isinstance(world, Looking) else "")
+    if frame is not None:
         drawn = base64.b64encode(png(frame.width, frame.height, frame.rgb)).decode("ascii")
         return {"is": "image", "png": drawn, "text": text}
     return {"is": "text", "text": text} if text else None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.journal.surroundings import Around
 from bt_runtime.types import Json
 from bt_runtime.view.plain import clipped
 from bt_runtime.view.scene import picture
@@ -23,8 +24,6 @@ class Shadow:
         about = head.get("world") or {}
         if not about or about.get("lasting") or not about.get("instant") or not about.get("suite"):
             return cls()
-        from bt_runtime.journal.surroundings import Around
-
         try:
             return cls(Around.recorded(head).open_world())
         except (BtError, KeyError, TypeError, ValueError):

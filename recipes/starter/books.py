@@ -83,7 +83,7 @@ def _game() -> frozenset[str]:
     return game.items | game.kinds.keys()
 
 
-class Shelf:
+class BookBuilder:
     """A book in the making: layer by layer, each of things of the layers below."""
 
     def __init__(self, rng: Random, wide: bool) -> None:
@@ -236,18 +236,18 @@ def imagine(rng: Random, deepest: int = 4, wide: bool = False) -> Book:
 
 
 def _filled(rng: Random, deepest: int, wide: bool) -> Book:
-    shelf = Shelf(rng, wide)
-    forms = ((shelf.made_kind, 0.75), (shelf.fetched_kind, 0.3), (shelf.tools, 0.3), (shelf.coloured, 0.5))
+    builder = BookBuilder(rng, wide)
+    forms = ((builder.made_kind, 0.75), (builder.fetched_kind, 0.3), (builder.tools, 0.3), (builder.coloured, 0.5))
     for form, often in forms:
         if rng.random() < often:
             form()
     many = rng.choice(((8, 20), (3, 10), (1, 4))) if wide else rng.choice(((3, 10), (1, 4)))
     for level in range(1, deepest + 1):
-        if len(shelf.layers) <= level:
-            shelf.layers.append([])
+        if len(builder.layers) <= level:
+            builder.layers.append([])
         for _ in range(rng.randint(*many)):
-            shelf.anything(level)
-    return Book("imagined", shelf.recipes, shelf.kinds)
+            builder.anything(level)
+    return Book("imagined", builder.recipes, builder.kinds)
 
 
 def imagined(rng: Random, depth: int, name: str, wide: bool = False) -> Task | None:

@@ -26,7 +26,7 @@ def sentence(process: str, rng: Random) -> str:
 def make_lesson_chore(process: str, rules: Rules, rng: Random, name: str, hint: bool = True) -> Task:
     """A chore in a home of its own under these rules."""
     content = load_content()
-    usual = content.chores.kinds[process]
+    usual = content.chores[process]
     while True:
         home = make_home(rng, content.catalogue, most=5)
         house = house_of(home, content.catalogue)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bt_runtime.agents import sir
-from bt_runtime.agents.scripted import Ask
 from bt_runtime.agents.story import ACT
+from bt_runtime.types import Question
 from recipes.starter import follower, reviewer
 from recipes.starter.lesson import Slips, Transcript, sentences, slip
 from recipes.starter.seen import read
@@ -18,8 +18,8 @@ class Coach:
         self.acting, self.reflecting = Transcript("guided react"), Transcript("guided reflect")
         self.rewriting = Transcript("guided rewrite")
 
-    def __call__(self, ask: Ask) -> str:
-        prompt = str(ask["prompt"])
+    def __call__(self, ask: Question) -> str:
+        prompt = ask.prompt
         if prompt.endswith(tuple(sir.CUES.values())):
             answer = f" {reviewer.part(prompt)}"
             self.reflecting.note(prompt, f"{answer}\n", True)

@@ -19,10 +19,10 @@ from bt_runtime.envs.house.rules import PROCESSES, Rule, Rules
 from bt_runtime.envs.house.suite import load_content
 from bt_runtime.run.run import Run, Tree, load
 from bt_runtime.tree.budget import Budget
-from recipes.starter import known as facts
+from recipes.starter import appliance_facts as facts
+from recipes.starter.appliance_facts import Known
 from recipes.starter.chores import make_lesson_chore
 from recipes.starter.coach import Coach
-from recipes.starter.known import Known
 from recipes.starter.lesson import Slips
 
 _BATCHES = (2, 2, 2, 4, 4, 8)

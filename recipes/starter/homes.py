@@ -104,7 +104,7 @@ def make_errand(rng: Random, home: Mapping[str, Any], catalogue: Catalogue) -> E
     common = [f for f in places if f.name in ("kitchen table", "coffee table", "fridge", "dishwasher")]
     place = rng.choice(common if common and rng.random() < 0.6 else places)
     way = "in" if place.holds_in and (not place.holds_on or rng.random() < 0.5) else "on"
-    usual = [e.things for e in load_content().errands.kinds.values()]
+    usual = [e.things for e in load_content().errands.values()]
     kept = [name for name, thing in catalogue.things.items() if thing.kept]
     things = list(rng.choice(usual)) if rng.random() < 0.55 else rng.sample(kept, 7)
     then = "turned on" if place.guarded and way == "in" and rng.random() < 0.6 else ""

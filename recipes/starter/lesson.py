@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from bt_runtime.agents.scripted import Ask, ScriptedModel
+from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import ACT, EXPAND
 from bt_runtime.distill.documents import Document
 from bt_runtime.run.run import Run, Tree
 from bt_runtime.tree.budget import Budget
 from bt_runtime.tree.clock import Manual
-from bt_runtime.types import Json, Task, Verdict, World
+from bt_runtime.types import Json, Question, Task, Verdict, World
 from recipes.starter.seen import Seen, read
 
 # what a teacher is told besides the prompt: the sentences that can be chosen now
@@ -77,13 +77,13 @@ def teach(
     transcript = Transcript(kind or f"{task.kind}")
     count = 0
 
-    def script(ask: Ask) -> str:
+    def script(ask: Question) -> str:
         nonlocal count
         count += 1
-        prompt = str(ask["prompt"])
+        prompt = ask.prompt
         choosable = sentences(ask)
         said = teacher(read(prompt), choosable)
-        if ask["kind"] == "write":
+        if ask.kind == "write":
             opening = next(o for o in PLANNED if prompt.endswith(o))
             answer = said.removeprefix(opening)
             transcript.note(prompt, answer, True)
@@ -105,10 +105,9 @@ def teach(
         return Taught(transcript.documents(), world.verdict(), count)
 
 
-def sentences(ask: Mapping[str, Any]) -> list[str]:
+def sentences(ask: Question) -> list[str]:
     """What can be acted now."""
-    options = ask.get("options") or ask.get("moves", {}).get(ACT, ())
-    return [option.strip() for option in options]
+    return [option.strip() for option in ask.options or ask.moves.get(ACT, ())]
 
 
 def slip(said: str, sentences: Sequence[str], slips: Slips | None) -> str:

@@ -75,9 +75,7 @@ def _joined(scene: str, said: str) -> str:
 @lru_cache(maxsize=1)
 def _evaluated() -> frozenset[str]:
     """Every way in which the suite's own tasks may be put."""
-    return frozenset(
-        said for errand in load_content().errands.kinds.values() for text in errand.say for said in ways(text)
-    )
+    return frozenset(said for errand in load_content().errands.values() for text in errand.say for said in ways(text))
 
 
 _CHOICE = pattern(r"\[([^\[\]]*)\]")

@@ -6,15 +6,16 @@ the model had got to becomes one of its own. So a model learns in the situations
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from bt_runtime.agents.story import ACT
 from bt_runtime.distill.documents import Document
+from bt_runtime.llm.front import Front, Mapped
 from bt_runtime.run.run import Run, Tree
 from bt_runtime.tree.budget import Budget
-from bt_runtime.types import Choice, Json, Model, Task, World, Writing
-from recipes.starter.lesson import PLANNED, Taught, Teacher, Transcript
+from bt_runtime.types import Choice, Job, Json, Model, Question, Task, World, Writing
+from recipes.starter.lesson import PLANNED, Taught, Teacher, Transcript, sentences
 from recipes.starter.seen import read
 
 
@@ -26,11 +27,12 @@ class Difference(NamedTuple):
     wanted: str
 
 
-class Watched:
+class Watched(Front):
     """A model with the teacher looking over its shoulder; answers are the model's."""
 
     def __init__(self, model: Model, teacher: Teacher, kind: str) -> None:
-        self.model, self.teacher = model, teacher
+        super().__init__(model)
+        self.teacher = teacher
         self.transcript = Transcript(kind)
         self.mended: list[Document] = []
         self.differences: list[Difference] = []
@@ -38,45 +40,40 @@ class Watched:
         self.kind = kind
         self._begun: dict[str, tuple[str, str]] = {}  # what is to be written on: prompt with opening → prompt, label
 
-    @property
-    def chat_template(self) -> str | None:
-        return getattr(self.model, "chat_template", None)
+    def ask(self, question: Question) -> Job[Any]:
+        job, prompt = self.model.ask(question), question.prompt
+        if question.kind == "embed":
+            return job
+        if question.kind == "write":
+            begun = self._begun.pop(prompt.removesuffix("\n"), None)
+            return Mapped(job, lambda writing: self._wrote(prompt, begun, writing))
+        label = self._label(question)
+        return Mapped(job, lambda choice: self._chose(question, label, choice))
 
-    def choose(self, prompt: str, options: Sequence[str], **how: Any) -> Any:
-        asked, label = prompt.removesuffix(ACT), self._label(prompt, options)
-        return _Then(
-            self.model.choose(prompt, options, **how), lambda c: self._note(asked, f"{ACT}{c.text}\n", f"{label}\n")
-        )
+    def _chose(self, question: Question, label: str, choice: Choice) -> Choice:
+        asked = question.prompt
+        if question.kind == "choose":
+            self._note(asked.removesuffix(ACT), f"{ACT}{choice.text}\n", f"{label}\n")
+        elif question.moves.get(choice.text) == ():
+            self._begun[asked + choice.text] = (asked, label)
+        else:
+            self._note(asked, f"{choice.text}\n", f"{label}\n")
+        return choice
 
-    def decide(self, prompt: str, moves: Mapping[str, Sequence[str]], **how: Any) -> Any:
-        label = self._label(prompt, moves.get(ACT, ()))
+    def _wrote(self, prompt: str, begun: tuple[str, str] | None, writing: Writing) -> Writing:
+        if begun is not None:
+            asked, label = begun
+            opening = prompt[len(asked) :]
+            text = writing.text.strip("\n") if opening.endswith("\n") else f" {' '.join(writing.text.split())}"
+            self._note(asked, f"{opening}{text}\n", f"{label}\n")
+        elif prompt.endswith(PLANNED):
+            opening = next(o for o in PLANNED if prompt.endswith(o))
+            label = self.teacher(read(prompt), ()).removeprefix(opening)
+            self._note(prompt, writing.text, label)
+        return writing
 
-        def decided(choice: Choice) -> None:
-            if moves.get(choice.text) == ():
-                self._begun[prompt + choice.text] = (prompt, label)
-            else:
-                self._note(prompt, f"{choice.text}\n", f"{label}\n")
-
-        return _Then(self.model.decide(prompt, moves, **how), decided)
-
-    def write(self, prompt: str, **how: Any) -> Any:
-        begun = self._begun.pop(prompt.removesuffix("\n"), None)
-
-        def wrote(writing: Writing) -> None:
-            if begun is not None:
-                asked, label = begun
-                opening = prompt[len(asked) :]
-                text = writing.text.strip("\n") if opening.endswith("\n") else f" {' '.join(writing.text.split())}"
-                self._note(asked, f"{opening}{text}\n", f"{label}\n")
-            elif prompt.endswith(PLANNED):
-                opening = next(o for o in PLANNED if prompt.endswith(o))
-                label = self.teacher(read(prompt), ()).removeprefix(opening)
-                self._note(prompt, writing.text, label)
-
-        return _Then(self.model.write(prompt, **how), wrote)
-
-    def _label(self, prompt: str, options: Sequence[str]) -> str:
-        return self.teacher(read(prompt), [o.strip() for o in options])
+    def _label(self, question: Question) -> str:
+        return self.teacher(read(question.prompt), sentences(question))
 
     def _note(self, prompt: str, said: str, wanted: str) -> None:
         self.decisions += 1
@@ -86,34 +83,6 @@ class Watched:
             span = (len(prompt), len(prompt) + len(wanted))
             self.mended.append(Document(f"{self.kind} mended", prompt + wanted, (span,)))
         self.transcript.note(prompt, said, same)
-
-    def count(self, text: str) -> int:
-        return self.model.count(text)
-
-    def embed(self, texts: Sequence[str]) -> Any:
-        return self.model.embed(texts)
-
-    def stats(self) -> Mapping[str, Json]:
-        return self.model.stats()
-
-    def close(self) -> None:
-        """The model belongs to whoever opened it."""
-
-
-class _Then:
-    """A job whose answer is looked at when it comes."""
-
-    def __init__(self, job: Any, look: Callable[[Any], None]) -> None:
-        self.job, self.look = job, look
-
-    def poll(self) -> Any:
-        answer = self.job.poll()
-        if answer is not None:
-            self.look(answer)
-        return answer
-
-    def cancel(self, reason: str) -> None:
-        self.job.cancel(reason)
 
 
 class Practised(NamedTuple):

@@ -11,9 +11,9 @@ import re
 
 from bt_runtime.agents import sir
 from bt_runtime.envs.house.rules import PROCESSES
-from recipes.starter import known as facts
+from recipes.starter import appliance_facts as facts
+from recipes.starter.appliance_facts import BRING, FIND, SLOTS, TRY, Guide, Known
 from recipes.starter.follower import TREAT, answered, process_of
-from recipes.starter.known import BRING, FIND, SLOTS, TRY, Guide, Known
 
 _PLAN = re.compile(r"The plan was:\n((?:\d+\. .+\n)*)")
 _STEPS = re.compile(r"^(?:Think: (.+)|Act: (.+)\n(.*))$", re.MULTILINE)

@@ -16,9 +16,9 @@ from bt_runtime.agents.prompt import system_text
 from bt_runtime.agents.story import ACT, EXPAND, THINK, Step
 from bt_runtime.envs.textcraft.recipes import Ingredient, counted
 from bt_runtime.faults.diagnostic import BtError
+from recipes.starter.recipe_plan import Need, Work, survey, work_for
 from recipes.starter.scene import Scene, Wanted, read_bag, read_goal, read_scene
 from recipes.starter.seen import Seen
-from recipes.starter.work import Need, Work, survey, work_for
 
 Role = Literal["react", "acts", "executor", "reactree", "planner"]
 

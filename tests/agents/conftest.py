@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -15,8 +13,6 @@ from bt_runtime.events import AGENT_EVENTS, NAMES, body
 from bt_runtime.run.run import Run
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Task, World
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture

@@ -5,13 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from test_guards import Room, ending
 
 from bt_runtime.agents.prompt import Prompt, agent_prompt
-from bt_runtime.agents.scripted import Answered, Misplayed, RecordingModel, ScriptedModel
+from bt_runtime.agents.scripted import Answered, ScriptedModel
 from bt_runtime.agents.story import Family, Step
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
-from bt_runtime.types import Choice
+from tests.support.room import Room, ending
 
 rule = pytest.mark.rule
 
@@ -25,7 +24,7 @@ def test_done_is_success_and_failure_is_failure(start):
 def test_a_prompt_only_ever_grows_at_its_end_so_that_what_is_cached_serves_on(start):
     run = start("react", ["Think: hm", "Act: jump", "Act: go left", "Act: done"], goal="get out", world=Room())
     assert run.spin() is SUCCESS
-    prompts = [a["prompt"] for a in run.model.asked if a["kind"] == "decide"]
+    prompts = [a.prompt for a in run.model.asked if a.kind == "decide"]
     assert all(later.startswith(earlier) for earlier, later in pairwise(prompts))
     assert prompts[-1].endswith("Think: hm\nOK.\nAct: jump\nNothing new.\nAct: go left\nNothing new.\n")
 
@@ -36,7 +35,7 @@ def test_only_what_can_be_done_now_is_offered_and_a_step_is_one_question(start):
     run.spin()
     first = run.model.asked[0]
     offered = (" go left", " go right", " jump", " done", " failure")
-    assert first["moves"] == {"Think:": (), "Act:": offered}
+    assert first.moves == {"Think:": (), "Act:": offered}
     assert len(run.model.asked) == 2
 
 
@@ -104,7 +103,7 @@ def test_siblings_and_the_goal_above_are_told_to_a_child(start):
     script = ["Expand:\nfallback: [look left, look right]", "Act: failure", "Act: done"]
     run = start("reactree", script, goal="find the exit", world=Room())
     assert run.spin(ticks=100) is SUCCESS
-    told = run.model.asked[-1]["prompt"]
+    told = run.model.asked[-1].prompt
     assert "Your primary goal is to: find the exit" in told
     assert "using a fallback strategy. At this level, your sibling tasks are: look left, and look right." in told
     assert told.index("sibling tasks") < told.index("Your task is to: look right")
@@ -160,7 +159,7 @@ def test_examples_come_most_similar_first_and_a_memory_that_fails_costs_no_run(s
 
     run = start("react", ["Act: done"], goal="get out", world=Room(), services={"episodes": Episodes()})
     assert run.spin() is SUCCESS
-    prompt = run.model.asked[0]["prompt"]
+    prompt = run.model.asked[0].prompt
     assert prompt.index("Example 1\nYour task is to: like this") < prompt.index("Your task is to: get out")
 
     class Broken:
@@ -232,16 +231,6 @@ def test_what_a_world_says_cannot_end_a_chat_models_message():
     assert "<|im_end|>" in prompt.text()  # a base model knows no such tokens
 
 
-def test_a_recording_plays_back_what_was_recorded_and_a_miss_is_an_error(tmp_path):
-    file = tmp_path / "talk.jsonl"
-    first = RecordingModel(file, ScriptedModel(["b"]))
-    assert first.choose("p", ["a", "b"]).poll() == Choice("b", 1, 0.0, 1.0)
-    again = RecordingModel(file)
-    assert again.choose("p", ["a", "b"]).poll() == Choice("b", 1, 0.0, 1.0)
-    with pytest.raises(Misplayed, match="no answer"):
-        again.choose("another", ["a", "b"])
-
-
 PLAN = "version: 1\ntree: t\nroot:\n  plan: {goal: get out, leaf: react}\n"
 
 
@@ -249,7 +238,7 @@ PLAN = "version: 1\ntree: t\nroot:\n  plan: {goal: get out, leaf: react}\n"
 def test_a_plan_that_cannot_be_used_is_asked_for_again_with_the_reason_and_then_fails(start):
     run = start(PLAN, ["bogus: [a]", "sequence: [go left, jump]", "Act: done", "Act: done"], world=Room())
     assert run.spin(ticks=50) is SUCCESS
-    assert "This plan cannot be used: a plan has no `bogus`" in run.model.asked[1]["prompt"]
+    assert "This plan cannot be used: a plan has no `bogus`" in run.model.asked[1].prompt
     run = start(PLAN, ["bogus: [a]"] * 3, world=Room())
     assert run.spin(ticks=50) is FAILURE
     assert ending(run).startswith("invalid: This plan cannot be used")
@@ -298,5 +287,5 @@ root:
     run.blackboard["lessons"] = ["one", "two"]
     assert run.spin(ticks=50) is SUCCESS
     assert run.blackboard["lessons"] == ["two", "look before you jump"]
-    told = run.model.asked[-1]["prompt"]
+    told = run.model.asked[-1].prompt
     assert "Act: jump\nNothing new.\nAct: failure" in told and told.endswith("This attempt ended: failure.\nNext time:")

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from oracles import goal_of, ways
 
 from bt_runtime.agents.prompt import system_text
 from bt_runtime.agents.scripted import ScriptedModel
@@ -18,6 +17,7 @@ from bt_runtime.replay.resume import resume
 from bt_runtime.run.run import Run, load
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from bt_runtime.types import Task
+from tests.support.oracles import goal_of, ways
 
 rule = pytest.mark.rule
 RULES = system_text("agent", {"moves": ["think", "act"], "recall": False}).count("Act: ")
@@ -52,8 +52,8 @@ def by_heart(given: list[dict[str, Any]], failing: str = ""):
     known = ways([Task(**task) for task in given], "textcraft")
 
     def script(ask: Any) -> str:
-        goal = goal_of(ask["prompt"])
-        return "Act: failure" if goal == failing else f"Act: {known[goal][ask['prompt'].count('Act: ') - RULES]}"
+        goal = goal_of(ask.prompt)
+        return "Act: failure" if goal == failing else f"Act: {known[goal][ask.prompt.count('Act: ') - RULES]}"
 
     return script
 
@@ -86,7 +86,7 @@ def test_each_episode_has_budgets_and_a_working_memory_of_its_own():
 
     def script(ask: Any) -> str:
         (episode,) = [n for n in run.nodes() if n.spec.kind.name == "episode" and n.inside.services.task
-                      and n.task.goal == goal_of(ask["prompt"])]  # fmt: skip
+                      and n.task.goal == goal_of(ask.prompt)]  # fmt: skip
         seen.append((id(episode.inside.services.working_memory), id(episode.inside.services.spent)))
         return "Act: inventory" if sum(s == seen[-1] for s in seen) < 3 else "Act: failure"
 
@@ -185,10 +185,10 @@ def parts(given: list[dict[str, Any]]):
         todo |= {f"begin to {goal}": [first, "done"], f"finish to {goal}": others}
 
     def script(ask: Any) -> str:
-        goal = goal_of(ask["prompt"])
+        goal = goal_of(ask.prompt)
         if goal not in todo:
             return f"Expand:\nsequence:\n- begin to {goal}\n- finish to {goal}"
-        return f"Act: {todo[goal][ask['prompt'].rpartition('Your task is to: ')[2].count('Act: ')]}"
+        return f"Act: {todo[goal][ask.prompt.rpartition('Your task is to: ')[2].count('Act: ')]}"
 
     return script
 

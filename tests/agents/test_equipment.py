@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from oracles import growing
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.run.run import Run
 from bt_runtime.testing import SUCCESS
+from tests.support.oracles import taught
 
 pytest.importorskip("numpy")
 
@@ -25,9 +25,8 @@ def house():
 def test_a_runs_experiences_are_written_at_its_end_with_the_worlds_verdict_and_shown_to_the_next_run(house, tmp_path):
     from bt_runtime.memory.episodes import Episodes
 
-    suite, task, world = house
-    script = growing(suite._expert(world, "reactree", "seen", False, 0).run(), recall=False)
-    with Run("reactree", inputs={"goal": task.goal}, world=world, task=task, model=ScriptedModel(script),
+    _, task, world = house
+    with Run("reactree", inputs={"goal": task.goal}, world=world, task=task, model=ScriptedModel(taught),
              memory=tmp_path / "memory.db", recall=False) as run:  # fmt: skip
         assert run.spin(ticks=5000) is SUCCESS
     with Episodes.open(tmp_path / "memory.db") as episodes:
@@ -37,7 +36,7 @@ def test_a_runs_experiences_are_written_at_its_end_with_the_worlds_verdict_and_s
         model = ScriptedModel(["Act: done"])
         with Run("react", inputs={"goal": task.goal}, world=world, model=model, memory=episodes) as run:
             run.spin()
-        assert "Example 1\n" in model.asked[0]["prompt"]
+        assert "Example 1\n" in model.asked[0].prompt
         assert episodes.retrieve(task.goal, k=1).taken  # the run did not close what it was given
 
 
@@ -61,7 +60,7 @@ def test_working_memory_answers_where_a_thing_was_seen_by_another_agent_of_the_r
         assert run.spin() is SUCCESS
         known = run.context.services.working_memory.snapshot()
         assert run.blackboard["working_memory"] == known
-        offered = run.equipment.models["default"].asked[-1]["moves"]["Act:"]
+        offered = run.equipment.models["default"].asked[-1].moves["Act:"]
         assert (not known.things) or any(s.startswith(" recall location of ") for s in offered)
 
 
@@ -73,8 +72,8 @@ def test_a_prompt_tells_of_the_memory_that_can_be_asked_and_of_none_that_cannot(
         ) as run:
             run.spin()
             asked = run.equipment.models["default"].asked[0]
-        offered = any(sentence.startswith(" recall location of ") for sentence in asked["moves"]["Act:"])
-        assert (recall, recall) == (offered, "Act: recall location of a thing" in asked["prompt"])
+        offered = any(sentence.startswith(" recall location of ") for sentence in asked.moves["Act:"])
+        assert (recall, recall) == (offered, "Act: recall location of a thing" in asked.prompt)
 
 
 def test_a_skill_of_a_manifest_can_recall(house):
@@ -125,5 +124,5 @@ root:
         task = Task("now", "fetch", "fetch a cup", {})
         with Run(tree, model=model, memory=episodes, task=task) as run:
             assert run.spin(seconds=30) is SUCCESS
-    examples = model.asked[0]["prompt"].partition("Now the task at hand.")[0]
+    examples = model.asked[0].prompt.partition("Now the task at hand.")[0]
     assert {goal for goal in kinds if f"Your task is to: {goal}\n" in examples} == shown

@@ -11,7 +11,7 @@ from bt_runtime.agents.loops import cycle, is_search, same_goal
 from bt_runtime.agents.plan_text import read_plan
 from bt_runtime.testing import FAILURE, SUCCESS
 from bt_runtime.tree.budget import Budget
-from bt_runtime.types import Observation, Verdict
+from tests.support.room import Room, ending
 
 AT = Situation("tidy the kitchen", ("tidy the kitchen", "tidy the house"), 2, 0, Budget())
 
@@ -84,36 +84,6 @@ def test_expand_level_infinite_loop_depth_width_levels_nodes_and_length_are_boun
 
 
 # Agent-level -------------------------------------------------------------------------------------------
-
-
-class Room:
-    """A world that answers every action with the same words."""
-
-    instant = True
-
-    def __init__(self, ok: bool = True) -> None:
-        self.ok = ok
-        self.acts: list[str] = []
-
-    def look(self):
-        return Observation("You are in a room.")
-
-    def skills(self):
-        return ["go left", "go right", "jump"]
-
-    def act(self, sentence):
-        self.acts.append(sentence)
-        return Observation("Nothing new.", self.ok)
-
-    def verdict(self):
-        return Verdict(0, 1)
-
-    def holds(self, fact):
-        return None
-
-
-def ending(run):
-    return next(str(n.ending) for n in run.nodes() if getattr(n, "ending", None) is not None)
 
 
 @pytest.mark.parametrize("period", [1, 2, 3])

@@ -128,14 +128,14 @@ def test_a_goal_with_braces_is_told_as_it_was_written_and_computes_nothing(start
     script = ['Expand:\nsequence: ["say {1 + 1} and {goal}", "then }{ stop"]', "Act: failure"]
     run = start("reactree", script, goal="talk")
     assert run.spin(ticks=50) is FAILURE
-    assert run.model.asked[-1]["prompt"].count("Your task is to: say {1 + 1} and {goal}\n") == 1
+    assert run.model.asked[-1].prompt.count("Your task is to: say {1 + 1} and {goal}\n") == 1
 
 
 @pytest.mark.parametrize("text", SEEDS)
 def test_an_agent_takes_any_answer_and_ends_of_itself(text, start):
     run = start(
         "reactree",
-        lambda ask: "Expand:\n" + text if ask["kind"] == "decide" and len(run.told) < 40 else "Act: failure",
+        lambda ask: "Expand:\n" + text if ask.kind == "decide" and len(run.told) < 40 else "Act: failure",
         goal="x",
     )
     run.spin(ticks=2000)

@@ -6,19 +6,19 @@ questions that followed from its answers. When a change of these is meant, the s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from bt_runtime import Run, load
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents.scripted import Answered, ScriptedModel
+from bt_runtime.agents.sir import CUES, LESSON
 from bt_runtime.cli import main
 from bt_runtime.envs.registry import open_suite, open_world
 from bt_runtime.tree.budget import Budget
-from bt_runtime.types import Grammar
+from bt_runtime.types import Question
 
 STRATEGIES = ("react", "reactree", "adapt", "plan_and_execute", "try_again", "reflexion", "lota")
 PARTS = ("find the apple", "take the apple 1 from table 1", "craft 1 stick using 2 planks", "go to fridge 1", "done")
@@ -38,6 +38,7 @@ STEPS = (
     "no plan\n",
 )
 ENDS = ("done", "failure")
+OF_KIND = {"choose": "options", "decide": "moves", "write": "stop"}  # what else stands in a question
 
 
 class Wayward:
@@ -47,31 +48,37 @@ class Wayward:
         self.seen = sha256(str(seed).encode())
         self.plans = plans
 
-    def __call__(self, ask: Mapping[str, Any]) -> str:
-        self.seen.update(repr(sorted(ask.items())).encode("utf-8", "surrogatepass"))
+    def __call__(self, ask: Question) -> str:
+        told = {name: getattr(ask, name) for name in ("kind", "prompt", OF_KIND[ask.kind])}
+        self.seen.update(repr(sorted(told.items())).encode("utf-8", "surrogatepass"))
         draw = int.from_bytes(self.seen.digest()[:8])
-        if ask["kind"] == "choose":
-            return one_of(ask["options"], draw)
-        if ask["kind"] == "decide":
+        if ask.kind == "choose":
+            return one_of(ask.options, draw)
+        if ask.kind == "decide":
             # more acts than thoughts: a move counts as often as it has options, up to five
-            moves = [move for move, options in ask["moves"].items() for _ in range(min(5, len(options)) or 1)]
+            moves = [move for move, options in ask.moves.items() for _ in range(min(5, len(options)) or 1)]
             move = moves[draw % len(moves)]
-            options = ask["moves"][move]
+            options = ask.moves[move]
             return str(move + (one_of(options, draw // 7) if options else ""))
-        forms = THOUGHTS if str(ask["prompt"]).endswith("Think:") else self.plans
+        forms = THOUGHTS if ask.prompt.endswith("Think:") else self.plans
         return forms[draw // 25 % len(forms)].format(PARTS[draw % 5], PARTS[draw // 5 % 5])
 
 
 class Asked(ScriptedModel):
-    """The grammar of an answer belongs to the question."""
+    """The grammar of an answer, and how it is sampled, belong to the question."""
 
     def __init__(self, script: Wayward) -> None:
         super().__init__(script)
         self.wayward = script
 
-    def write(self, prompt: str, *, grammar: Grammar | None = None, **how: Any) -> Any:
-        self.wayward.seen.update(repr((tuple(grammar or ()), sorted(how.items()))).encode())
-        return super().write(prompt, grammar=grammar, **how)
+    def ask(self, question: Question) -> Answered:
+        if question.kind == "write":
+            lesson = question.prompt.endswith(CUES[LESSON])  # is never sampled by a seed, and is asked without one
+            named = ("max_tokens", *(() if lesson else ("seed",)), "stop", "temperature")
+            how = {name: getattr(question, name) for name in named}
+            told = sorted({**how, "stop": [*question.stop]}.items())
+            self.wayward.seen.update(repr((tuple(question.grammar or ()), told)).encode())
+        return super().ask(question)
 
 
 def one_of(options: Sequence[str], draw: int) -> str:

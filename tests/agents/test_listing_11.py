@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from test_guards import Room
-
 from bt_runtime.testing import SUCCESS
+from tests.support.room import Room
 
 THINGS = ("apple", "pancake", "cupcake", "juice")
 FOUND = {  # rooms that the search names, and the one where it succeeds; None: working memory knows where it is

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from test_guards import Room
 
 from bt_runtime.agents import sir
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.testing import FAILURE, SUCCESS
+from tests.support.room import Room
 
 rule = pytest.mark.rule
 TRIED = {
@@ -40,7 +40,7 @@ def test_summary_flaw_and_revision_are_asked_one_after_another_each_with_those_b
         "goal": "get out", "summary": "I jumped, nothing happened.", "flaw": "jumping does not help",
         "revision": "take the door", "reached": False,
     }  # fmt: skip
-    prompts = [a["prompt"] for a in run.model.asked]
+    prompts = [a.prompt for a in run.model.asked]
     assert [p.rpartition("\n")[2] for p in prompts] == ["Summary:", "Flaw:", "Revision:"]
     assert all(later.startswith(earlier) for earlier, later in pairwise(prompts))
     assert "The plan was:\n1. Jump.\nYour task is to: get out\nAct: jump\nNothing new.\n" in prompts[0]
@@ -57,7 +57,7 @@ def test_without_flaw_and_revision_only_the_summary_is_asked_for(start):
     run = start(REFLECTING, [" I jumped."], tried=TRIED, parts=["summary"], world=Room())
     assert run.spin(ticks=20) is SUCCESS
     assert run.outputs["learnt"] == {"goal": "get out", "summary": "I jumped.", "reached": False}
-    assert "The plan was:\n(none yet)\n" in run.model.asked[0]["prompt"]
+    assert "The plan was:\n(none yet)\n" in run.model.asked[0].prompt
 
 
 def test_a_part_that_does_not_exist_fails_the_node_and_names_those_that_do(start):
@@ -81,13 +81,13 @@ def test_one_plan_is_written_from_the_plan_before_and_all_reflections(start):
     assert run.spin(ticks=20) is SUCCESS
     assert run.outputs["new"] == "1. Look.\n2. Take the door."
     (ask,) = run.model.asked
-    assert ask["prompt"].endswith(
+    assert ask.prompt.endswith(
         "The tasks: tasks of kind out\nThe plan was:\n1. Jump.\n\n"
         "Task: get out\nThe goal was not reached.\nSummary: I jumped.\nFlaw: jumping\nRevision: take the door\n\n"
         "Task: get in\nThe goal was reached.\nSummary: I took the door.\nFlaw: none\nRevision: none\n\n"
         "New plan:\n"
     )
-    assert ask["stop"] == ("\n\n",)
+    assert ask.stop == ("\n\n",)
     assert [what["plan"] for name, what in run.told if name == "rewriting"] == [run.outputs["new"]]
 
 
@@ -108,8 +108,8 @@ def test_a_plan_that_was_cut_off_loses_the_step_that_is_not_whole():
 class CutOff(ScriptedModel):
     """Whatever it writes, it runs out of tokens."""
 
-    def write(self, prompt, **how):
-        job = super().write(prompt, **how)
+    def ask(self, question):
+        job = super().ask(question)
         job.answer = job.answer._replace(ended="length")
         return job
 

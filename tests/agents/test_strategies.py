@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from oracles import acting, expanding, growing, parts_of, planning
 
 from bt_runtime import project
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.language import source
 from bt_runtime.language.source import Listing, Mapping
 from bt_runtime.testing import FAILURE, SUCCESS
+from tests.support.oracles import acting, expanding, parts_of, planning, taught
 
 STRATEGIES = ("react", "reactree", "adapt", "plan_and_execute", "try_again", "reflexion", "lota")
 
@@ -77,13 +77,12 @@ def test_strategies_that_plan_graft_the_parts_and_reach_the_goal(name, errand, s
 
 
 @pytest.mark.parametrize("remembers", [False, True])
-def test_reactree_grows_the_oracles_tree_in_the_house_and_reaches_the_goal(remembers, start):
+def test_reactree_grows_the_teachers_tree_in_the_house_and_reaches_the_goal(remembers, start):
     suite = open_suite("house")
     for task in suite.tasks(11, 4):
         world = suite.open()
         world.reset(task)
-        expert = suite._expert(world, "reactree", "seen", remembers, 0)
-        run = start("reactree", growing(expert.run(), remembers), world=world, goal=task.goal)
+        run = start("reactree", taught, world=world, goal=task.goal)
         if remembers:
             run.equipment._working_memory(run.context)
         assert run.spin(ticks=5000) is SUCCESS
@@ -99,17 +98,15 @@ def test_an_agent_keeps_house_rules_or_finds_them_out(told, start):
     for task in suite.tasks(4, 3, kinds=["heat", "cool", "clean"], rules=2):
         world = suite.open(feedback="detailed")
         world.reset(task)
-        run = start("reactree", growing(suite._expert(world, "reactree", "seen", True, 0, told).run(), True),
-                    world=world, goal=task.goal)  # fmt: skip
-        run.equipment._working_memory(run.context)
+        run = start("react", acting(suite.oracle(world, task, told=told)), world=world, goal=task.goal)
         assert run.spin(ticks=5000) is SUCCESS
         assert world.verdict() == (1, 1)
 
 
 def test_adapt_stops_planning_at_its_depth_limit(start):
     def give_up(ask):
-        if ask["kind"] == "write":
-            number = ask["prompt"].count("x") % 7
+        if ask.kind == "write":
+            number = ask.prompt.count("x") % 7
             part = f"{number}{len(run.told)}"
             return f" split.\nStep 1: first half of part {part}\nStep 2: second half of part {part}"
         return "Act: failure"
@@ -130,8 +127,8 @@ def test_reflexion_shows_the_lessons_of_earlier_trials_and_puts_the_world_back(s
     prompts = []
 
     def script(ask):
-        prompts.append(ask["prompt"])
-        if ask["kind"] == "write":
+        prompts.append(ask.prompt)
+        if ask.kind == "write":
             return f"fetch the parts first, lesson {len(prompts)}"
         return "Act: failure" if world.last_fetch else "Act: " + first
 

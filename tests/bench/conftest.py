@@ -14,13 +14,16 @@ from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.envs import registry
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Task
-from tests.agents.oracles import acting, expanding, planning
+from tests.plugged import plug
+from tests.support.oracles import acting, expanding, planning
 
 
 @pytest.fixture
-def doors(monkeypatch: pytest.MonkeyPatch) -> str:
+def doors(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The name of the third party's world."""
-    monkeypatch.setitem(registry.OURS, "doors", "tests.bench.worlds:SUITE")
+    plug(
+        monkeypatch, tmp_path_factory.mktemp("plugged"), "doors-1.0", {"suites": {"doors": "tests.bench.worlds:SUITE"}}
+    )
     return "doors"
 
 

@@ -155,4 +155,4 @@ def test_a_model_that_is_too_busy_to_count_is_asked_again() -> None:
     busy = Busy([])
     assert Local({"default": busy}).count("two words") == 2
     asked.clear()
-    assert MeteredModel(busy, Tally(), lambda: None).count("two words") == 2
+    assert MeteredModel(busy, Tally()).count("two words") == 2

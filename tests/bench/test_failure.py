@@ -7,34 +7,35 @@ from typing import Any
 import pytest
 
 from bt_runtime.bench.run import failure
-from bt_runtime.bench.run.episode_log import Event
-from bt_runtime.bench.run.failure import Account, culprit, label, wanted
-from bt_runtime.envs.registry import open_suite
+from bt_runtime.bench.run.episode_log import Told
+from bt_runtime.bench.run.failure import Account, culprit, label
+from bt_runtime.envs.registry import goal_things, open_suite
+from bt_runtime.events import AgentEnded, Expanded, PlanRefused, Stepped
 
 GOAL = "Put the apple and the juice on the kitchen table."
 THINGS = {"apple": 1, "juice": 1}
 ROOMS = ["find the juice in kitchen 1", "find the juice in bedroom 1"]
 
 
-def end(path: str, why: str, goal: str = GOAL, detail: str = "", kind: str = "agent") -> Event:
-    return Event("end", {"path": path, "why": why, "goal": goal, "detail": detail, "kind": kind})
+def end(path: str, why: str, goal: str = GOAL, detail: str = "", kind: str = "agent") -> AgentEnded:
+    return AgentEnded(path, why, detail, goal, kind)
 
 
-def act(path: str, sentence: str, observation: str = "You arrive.") -> Event:
-    return Event("step", {"path": path, "move": "act", "text": sentence, "observation": observation})
+def act(path: str, sentence: str, observation: str = "You arrive.") -> Stepped:
+    return Stepped(path, "act", sentence, observation)
 
 
-def plan(path: str, control: str, *parts: str) -> Event:
-    return Event("expand", {"path": path, "plan": "\n".join([f"{control}:", *(f"- {part}" for part in parts)])})
+def plan(path: str, control: str, *parts: str) -> Expanded:
+    return Expanded(path, "\n".join([f"{control}:", *(f"- {part}" for part in parts)]), "")
 
 
-def refused(path: str, *codes: str) -> list[Event]:
+def refused(path: str, *codes: str) -> list[Told]:
     """As an agent tells it: the objection, then the step with its words."""
-    step = {"path": path, "move": "expand", "text": "sequence: …", "observation": "This plan cannot be used: …"}
-    return [Event("refused", {"path": path, "codes": list(codes), "plan": "…"}), Event("step", step)]
+    step = Stepped(path, "expand", "sequence: …", "This plan cannot be used: …")
+    return [PlanRefused(path, list(codes), "…"), step]
 
 
-def account(*events: Event, status: str = "FAILURE", met: int = 1, goal: str = GOAL, **more: Any) -> Account:
+def account(*events: Told, status: str = "FAILURE", met: int = 1, goal: str = GOAL, **more: Any) -> Account:
     return Account(goal, more.pop("things", THINGS), met, more.pop("total", 2), status, events, **more)
 
 
@@ -155,7 +156,7 @@ def test_a_search_that_found_it_in_the_second_room_is_no_reason_to_fail() -> Non
 @pytest.mark.parametrize(("suite", "sample"), [("house", "fork"), ("thor", "bread"), ("textcraft", "anchor")])
 def test_what_a_goal_is_about_is_read_from_every_worlds_tasks(suite: str, sample: str) -> None:
     tasks = open_suite(suite).tasks(0, 8, "eval")
-    things = [wanted(task) for task in tasks]
+    things = [goal_things(suite, task) for task in tasks]
     assert all(things)
     assert any(sample in name for found in things for name in found)
     unnamed = [

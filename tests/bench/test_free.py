@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.agents.scripted import Ask, ScriptedModel
+from bt_runtime.agents.scripted import Answered, ScriptedModel
 from bt_runtime.bench.run.free import Free
-from bt_runtime.types import Grammar
+from bt_runtime.types import Grammar, Question
 from tests.bench.conftest import outcomes, tasks_of
 
 MOVES = {"Think:": (), "Act:": (" open door 1", " done"), "Expand:": ()}
 
 
-def free(*lines: str) -> tuple[Free, list[Ask]]:
+def free(*lines: str) -> tuple[Free, list[Question]]:
     model = ScriptedModel(list(lines))
     return Free(model), model.asked
 
@@ -59,14 +59,14 @@ def test_a_node_that_can_only_act_gets_the_sentence_as_it_was_written() -> None:
     model, asked = free("go away", "done")
     assert model.choose("…Act:", [" open door 1", " done"]).poll()[:2] == (" go away", -1)
     assert model.choose("…Act:", [" open door 1", " done"]).poll()[:2] == (" done", 1)
-    assert [ask["kind"] for ask in asked] == ["write", "write"]
+    assert [ask.kind for ask in asked] == ["write", "write"]
 
 
 def test_a_plan_is_written_without_its_grammar() -> None:
     class Watched(ScriptedModel):
-        def write(self, prompt: str, **how: Any) -> Any:
-            grammars.append(how.get("grammar"))
-            return super().write(prompt, **how)
+        def ask(self, question: Question) -> Answered:
+            grammars.append(question.grammar)
+            return super().ask(question)
 
     grammars: list[Any] = []
     Free(Watched(["sequence: …"])).write("Expand:\n", grammar=Grammar("regex", "x"), max_tokens=5).poll()
@@ -79,8 +79,8 @@ def test_a_wrong_text_reaches_the_world_whose_refusal_the_agent_sees_and_is_coun
     def models(case: Any) -> dict[str, Any]:
         lines = iter(["Act: open the window", "Think: by door then", "Act: open door 1", "Act: done"])
 
-        def script(ask: Ask) -> str:
-            asked.append(ask["prompt"])
+        def script(ask: Question) -> str:
+            asked.append(ask.prompt)
             return next(lines)
 
         return {"default": ScriptedModel(script)}

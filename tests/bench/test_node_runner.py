@@ -18,6 +18,7 @@ from bt_runtime.bench.run.case import Setup, Strategy, cases
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.memory.episodes import Episodes
 from bt_runtime.memory.experience import Experience
+from bt_runtime.types import Job, Question, Wake
 from tests.bench.conftest import tasks_of
 
 TREE = "version: 1\ntree: mine\ninputs: {goal: string}\nroot: {agent: {goal: '{goal}', moves: [act], prompt: terse}}\n"
@@ -51,17 +52,18 @@ class Patient(ScriptedModel):
     def __init__(self) -> None:
         super().__init__(lambda ask: "Act: done")
         self.let = threading.Event()
-        self.wake = lambda: None
-        self.waiting: list[Any] = []
+        self.waiting: list[Late] = []
 
-    def job(self, answer: Any) -> Any:
-        return Late(self, answer, self.wake)
+    def ask(self, question: Question) -> Any:
+        self.waiting.append(Late(self, super().ask(question).answer, question.wake))
+        return self.waiting[-1]
 
 
-class Late:
-    def __init__(self, model: Patient, answer: Any, wake: Any) -> None:
+class Late(Job[Any]):
+    wakes = True
+
+    def __init__(self, model: Patient, answer: Any, wake: Wake | None) -> None:
         self.model, self.answer, self.wake = model, answer, wake
-        model.waiting.append(self)
 
     def poll(self) -> Any:
         return self.answer if self.model.let.is_set() else None

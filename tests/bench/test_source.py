@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.bench.run.source import Wanted, apart, find
-from bt_runtime.envs.registry import open_suite, open_world
+from bt_runtime.bench.run.source import apart, find
+from bt_runtime.envs.registry import Wanted, open_suite, open_world
 from bt_runtime.faults.diagnostic import BtError
 
 SHOWN = """Crafting commands:

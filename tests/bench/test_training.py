@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.agents.scripted import Ask, ScriptedModel
+from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.bench.run import evaluation
 from bt_runtime.bench.run import results_file as ledger
 from bt_runtime.bench.run.backend import Local
@@ -20,6 +20,7 @@ from bt_runtime.bench.run.training import train
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.memory.episodes import Episodes
 from bt_runtime.tree.clock import Manual
+from bt_runtime.types import Question
 from tests.bench.conftest import knowing, named, tasks_of
 
 pytest.importorskip("numpy")
@@ -130,8 +131,8 @@ def test_tests_are_shown_what_was_learnt_at_the_level_that_was_asked_for_and_cha
     def models(case: Case) -> dict[str, Any]:
         inner = knowing("textcraft")(case)["default"]
 
-        def script(ask: Ask) -> str:
-            prompts.append(ask["prompt"])
+        def script(ask: Question) -> str:
+            prompts.append(ask.prompt)
             return str(inner.script(ask))
 
         return {"default": ScriptedModel(script)}
@@ -152,8 +153,8 @@ def test_an_empty_memory_shows_nothing_while_it_is_being_made(doors: str, tmp_pa
     def models(case: Case) -> dict[str, Any]:
         inner = knowing(doors)(case)["default"]
 
-        def script(ask: Ask) -> str:
-            prompts.append(ask["prompt"])
+        def script(ask: Question) -> str:
+            prompts.append(ask.prompt)
             return str(inner.script(ask))
 
         return {"default": ScriptedModel(script)}

@@ -13,7 +13,7 @@ import traceback
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parents[1])]  # what lies beside, and `tests`
 
 from rows import Row, table  # noqa: E402
 

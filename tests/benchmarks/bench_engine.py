@@ -17,7 +17,7 @@ import py_trees
 import yaml
 from rows import Row
 
-from bt_runtime.language.loader import Caps
+from bt_runtime.language.spec import Caps
 from bt_runtime.run.run import Run, load
 
 WIDE = "version: 1\ntree: t\nroot:\n  {kind}:\n{children}"

@@ -24,12 +24,14 @@ from rows import Row
 from bt_runtime.bench.run.backend import Local
 from bt_runtime.bench.run.case import Setup, Strategy, cases
 from bt_runtime.envs.registry import open_suite
-from bt_runtime.llm.grammar import sentences
+from bt_runtime.language.emit.dialect import Form, FormField
+from bt_runtime.llm.grammar import any_of
 from bt_runtime.llm.model import LocalModel
-from bt_runtime.llm.plans import Budget, Field, Kind, expansion
+from bt_runtime.llm.plans import expansion
 from bt_runtime.llm.settings import Settings, starter
 from bt_runtime.llm.testing import BENCH, MICRO, make_gguf
 from bt_runtime.tree.budget import Budget as Spending
+from bt_runtime.types import Grammar, Question
 
 ROOT = Path(__file__).parents[2]
 PEER = Path(os.environ.get("BTR_PEERS", ROOT / ".cache" / "peer"))  # pip install --target .cache/peer guidance
@@ -194,16 +196,17 @@ def deciding(_path: Path) -> Iterable[Row]:
 
 def guided(path: Path) -> Iterable[Row]:
     """What llguidance takes for a token, against the decode of one token behind the 1,500-token prompt."""
-    kinds = [
-        Kind("sequence", "children"),
-        Kind("fallback", "children"),
-        Kind("retry", "child", (Field("times", "integer"),)),
-        Kind("act", "sentence"),
+    forms = [
+        Form("sequence", "children"),
+        Form("fallback", "children"),
+        Form("retry", "child", (FormField("times", "integer"),)),
+        Form("act", "sentence"),
     ]
+    skills = [s.strip() for s in SKILLS]
     with InProcess(path) as plain:
         for name, grammar in (
-            ("a skill of 350", sentences([s.strip() for s in SKILLS])),
-            ("a plan, depth 3, width 5", expansion(kinds, Budget(), [s.strip() for s in SKILLS])),
+            ("a skill of 350", Grammar("lark", f'start: SENTENCE "\\n"\nSENTENCE: {any_of(skills)}\n')),
+            ("a plan, depth 3, width 5", expansion(forms, skills=skills)),
         ):
             guide, decode = plain.guided(words(1, 1_000), grammar)
             figures = f"{guide * 1e6:.0f} µs a step, decode {decode * 1e3:.1f} ms (processor time)"
@@ -374,7 +377,6 @@ class InProcess:
         """Mean processor seconds of a step, forced tokens included: the grammar's part, and the decode."""
         import numpy as np
 
-        from bt_runtime.llm.style import Style
         from bt_runtime.llm.write import Guide, pick
 
         guide, dice = Guide(self.weights), np.random.default_rng(0)
@@ -392,7 +394,7 @@ class InProcess:
                 start = time.thread_time()
                 np.argmax(row)  # what is taken without a grammar as well: not counted, here and in `pick`
                 free = time.thread_time() - start
-                token = pick(row, matcher, Style(), dice)
+                token = pick(row, matcher, Question("write"), dice)
                 matcher.consume_token(token)
                 forced = [] if matcher.is_stopped() else matcher.compute_ff_tokens()
                 matcher.consume_tokens(forced)

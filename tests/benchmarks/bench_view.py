@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import statistics
-import sys
 import threading
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
 from rows import Row, median
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "view"))
-
-from browser import Browser, missing
-from scenes import wide_tree
 
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.view import Feed, View
 from bt_runtime.view.watch import Watch
+from tests.view.browser import Browser, missing
+from tests.view.scenes import wide_tree
 
 TICKS = 500
 PERIOD = 0.01  # of a tree at 100 Hz

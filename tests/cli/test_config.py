@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.run.config import SETTINGS, Settings, read_project
+from bt_runtime.language.project_file import SETTINGS
+from bt_runtime.run.config import Settings, read_project
 from tests.cli.conftest import Btr
 
 
@@ -28,7 +29,7 @@ def test_flag_over_environment_over_project_over_default(here: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "column", "said"),
     [
-        ("hz: 10\nhzz: 5\n", 2, 1, "there is no setting `hzz`"), ("hz: fast\n", 1, 5, "a number above zero"),
+        ("hz: 10\nhzz: 5\n", 2, 1, "a project file has no `hzz`"), ("hz: fast\n", 1, 5, "a number above zero"),
         ("hz: -1\n", 1, 5, "a number above zero"), ("ticks: 1.5\n", 1, 8, "a whole number"),
         ("strict: on\n", 1, 9, "true or false"), ("color: blue\n", 1, 8, "one of auto, always, never"),
         ("env: [a]\n", 1, 6, "is a text"), ("[1, 2]\n", 1, 1, "a mapping of settings"),

@@ -16,12 +16,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from py_trees.common import Status
 
 from bt_runtime.cli.live import Live
-from bt_runtime.cli.outline import outline
+from bt_runtime.cli.outline import drawn
 from bt_runtime.events import Line
 from bt_runtime.run.run import Run, load
+from bt_runtime.view.feed import Feed
+from bt_runtime.view.picture import Picture
+from bt_runtime.view.watch import Watch
 from tests.cli.conftest import tree
 from tests.cli.screen import Screen
 
@@ -90,6 +92,12 @@ def test_the_picture_fits_every_window(size: list[int]) -> None:
             assert all(len(line) <= width for line in lines)
 
 
+def pictured(run: Run) -> Picture:
+    feed = Feed()
+    Watch(run, feed).detach()
+    return feed.picture()
+
+
 def test_a_wide_tree_shows_the_part_that_runs() -> None:
     """Of 1,000 children the running one is among those shown, and the numbers left out are said."""
     text = tree(
@@ -97,9 +105,9 @@ def test_a_wide_tree_shows_the_part_that_runs() -> None:
     )
     with Run(load(text)) as run:
         run.tick()
-        rows = outline(run.root, 12)
+        rows = drawn(pictured(run), 12)
     assert len(rows) <= 12
-    assert any(row.status is Status.RUNNING and row.depth == 1 for row in rows)
+    assert any(row.status == "R" and row.depth == 1 for row in rows)
     shown = sum(row.node is not None and row.depth == 1 for row in rows)
     assert sum(row.hidden for row in rows if row.node is None) == 1000 - shown
 
@@ -110,8 +118,9 @@ def test_an_outline_never_exceeds_its_rows_and_keeps_the_order_of_the_tree(rows:
     with Run(load(NESTED.replace("0.01", "0"))) as run:
         for _ in range(ticks):
             run.tick()
-        found = outline(run.root, rows)
-        order = {id(node): place for place, node in enumerate(run.nodes())}
+        picture = pictured(run)
+        found = drawn(picture, rows)
+        order = {id(node): place for place, node in enumerate(picture.in_order())}
     assert 1 <= len(found) <= rows
     places = [order[id(row.node)] for row in found if row.node is not None]
     assert places == sorted(places)

@@ -35,7 +35,7 @@ def test_with_a_real_model_every_version_is_kept_and_the_same_command_again_asks
     assert said.out.startswith("version  training  validation\n      0         -         0/2\n      1       0/2 ")
     assert "version 1: made from 2 tasks, 0 reached under the plan before" in said.err
     assert "btr run react --env textcraft --task 'depth 1' --set guide=textcraft-depth_1-5/0.md" in said.err
-    kept = plan_versions.versions(here / "plans" / "textcraft-depth_1-5")
+    kept = plan_versions.versions(here / "guides" / "textcraft-depth_1-5")
     assert [v.guide.header["model"] for v in kept] == ["micro.gguf"] * 2
     assert guide.parse(kept[1].guide.written()).diagnostics == ()
     assert btr("validate").code == 0
@@ -56,11 +56,11 @@ def test_a_point_of_the_curve_shows_both_scores_and_a_bar() -> None:
 def test_the_command_that_is_told_names_the_plan_as_a_run_takes_it(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "btr.yaml").write_text("version: 1\n")
     setup = Setup("house", "heat")
-    said = command(setup, Version(2, Path("plans/house-heat-0/2.md"), SCORED))
+    said = command(setup, Version(2, Path("guides/house-heat-0/2.md"), SCORED))
     assert said == "btr run react --env house --task heat --set guide=house-heat-0/2.md"
     assert command(setup, Version(2, Path("/elsewhere/2.md"), SCORED)).endswith("guide=/elsewhere/2.md")
     ruled = setup._replace(tasks={"rules": "eval 3"}, world={"feedback": "terse"})
-    version = Version(2, Path("plans/house-heat-0/2.md"), SCORED)
+    version = Version(2, Path("guides/house-heat-0/2.md"), SCORED)
     assert command(ruled, version) == (
         "btr run react --env house --task heat --option 'rules=eval 3' --set guide=house-heat-0/2.md"
     )
@@ -90,12 +90,12 @@ def test_a_plan_at_fault_is_found_by_validate_with_its_place_and_other_markdown_
     btr: Btr, here: Path
 ) -> None:
     for name, text in {
-        "btr.yaml": "version: 1\n", "plans/a/1.md": "---\nversion: 1\nbacth: 4\n---\n", "README.md": "# mine\n"
+        "btr.yaml": "version: 1\n", "guides/a/1.md": "---\nversion: 1\nbacth: 4\n---\n", "README.md": "# mine\n"
     }.items():  # fmt: skip
         (here / name).parent.mkdir(parents=True, exist_ok=True)
         (here / name).write_text(text)
     said = btr("validate")
     assert said.code == 1
-    assert "error[BT061]: a plan has no `bacth`" in said.out and "plans/a/1.md:3:1" in said.out
+    assert "error[BT061]: a plan has no `bacth`" in said.out and "guides/a/1.md:3:1" in said.out
     assert "did you mean `batch`?" in said.out
     assert "2 files checked: 1 error" in said.err

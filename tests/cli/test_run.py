@@ -120,6 +120,14 @@ def test_lines_of_the_log_are_shown_from_their_level_on(btr: Btr, here: Path) ->
     assert "/t/0  debug: SUCCESS quiet" in btr("run", "t.yaml", "--log", "debug").err
 
 
+def test_every_line_of_the_log_is_in_the_journal_shown_or_not(btr: Btr, here: Path) -> None:
+    """As of a run in a program: what is shown on the terminal takes nothing away from what is recorded."""
+    (here / "t.yaml").write_text(tree("sequence:", "  - log: quiet", "  - log: {text: loud, level: warning}"))
+    assert btr("run", "t.yaml", "--log", "warning", "--runs", "runs").code == 0
+    (file,) = (here / "runs").glob("*.btr")
+    assert [body["text"] for _, body in Recording(file).of("log")] == ["quiet", "loud"]
+
+
 def test_what_a_log_says_cannot_move_the_cursor(btr: Btr, here: Path) -> None:
     (here / "t.yaml").write_text(tree('log: "\\e[2Jgone"'))
     said = btr("run", "t.yaml")

@@ -43,7 +43,7 @@ def hostile(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project whose tree, manifest, plan, settings, memory and journal are full of them."""
     from bt_runtime.memory.episodes import Episodes
 
-    for folder in ("trees", "skills", "plans"):
+    for folder in ("trees", "skills", "guides"):
         (here / folder).mkdir()
     (here / "btr.yaml").write_text(f"version: 1\nmodel: {quoted(HOSTILE)}\nlog: debug\n")
     text = quoted(HOSTILE)
@@ -55,7 +55,7 @@ def hostile(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (here / "skills" / "s.yaml").write_text(
         f"version: 1\nskills: s\nkinds:\n  go: {{sentence: {text}, needs: [{text}], oops: {text}}}\n"
     )
-    (here / "plans" / "p.md").write_bytes(f"---\nversion: 1\n{HOSTILE}: x\n---\n{HOSTILE}\n".encode())
+    (here / "guides" / "p.md").write_bytes(f"---\nversion: 1\n{HOSTILE}: x\n---\n{HOSTILE}\n".encode())
 
     @skill(f"say {HOSTILE}")
     def say() -> bool:

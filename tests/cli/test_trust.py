@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.test_child import SHADOWS
 
 from bt_runtime.cli import COMMANDS, RUNNING
 from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.project import child, trust
 from bt_runtime.run.run import Run, load
+from tests.support.shadows import SHADOWS
 
 PAYLOAD = "import pathlib\nimport py_trees\n(pathlib.Path({mark!r}) / 'EXECUTED').write_text(__name__)\n"
 SKILLS = "version: 1\nskills: s\nkinds:\n  go: {impl: 's.py:go'}\n"
@@ -51,7 +51,6 @@ def executed(root: Path) -> bool:
 WORDS: dict[str, list[list[str]]] = {
     "init": [["--list"], ["new"]],
     "validate": [[], ["trees/t.yaml"], ["skills/s.yaml"]],
-    "tasks": [["house"]],
     "memory": [["list"], ["stats"], ["path"]],
     "view": [["last", "-o", "page.html"], ["nothing"]],
     "top": [["last", "--once"]],
@@ -136,7 +135,7 @@ def test_the_store_is_the_persons_own_and_not_a_folders(project, monkeypatch) ->
     assert trust.place().is_relative_to(project.parent / "state")
     assert trust.place().stat().st_mode & 0o077 == 0
     monkeypatch.setenv("BTR_TRUST", ".")
-    with pytest.raises(BtError, match="no whole path"):
+    with pytest.raises(BtError, match="not an absolute path"):
         trust.knows(project)
 
 

@@ -44,13 +44,15 @@ def trained(one_core: None, documents: Path, tmp_path_factory: pytest.TempPathFa
     """The model that has learnt where everything is."""
     pytest.importorskip("gguf", reason="needs the distill extra")
     pytest.importorskip("llama_cpp", reason="needs the llm extra")
+    from bt_runtime.distill.schedule import Schedule
     from bt_runtime.distill.stages import Order, make
-    from bt_runtime.distill.training import Plan
 
     folder = tmp_path_factory.mktemp("toy")
-    plan = Plan(
+    schedule = Schedule(
         tokens=120_000, batch=1024, rate=6e-3, warm=20, compile=False, tell_every=1e9, look_every=1e9, save_every=1e9
     )
-    order = Order([documents], folder / "work", folder / "errands.gguf", plan, "toy", 400, 256, command="btr distill")
+    order = Order(
+        [documents], folder / "work", folder / "errands.gguf", schedule, "toy", 400, 256, command="btr distill"
+    )
     told: list[str] = []
     return Trained(make(order, told.append), order, told)

@@ -12,9 +12,10 @@ pytest.importorskip("llama_cpp", reason="needs the llm extra")
 
 from bt_runtime.agents.prompt import Prompt, agent_prompt
 from bt_runtime.agents.story import Step
-from bt_runtime.distill import checkpoint, documents, inherited, parity, tokenizer
+from bt_runtime.distill import checkpoint, documents, parity, pretrained, tokenizer
 from bt_runtime.distill.gguf_file import CHAT_TEMPLATE, write
-from bt_runtime.distill.network import Network, Size
+from bt_runtime.distill.network import Network
+from bt_runtime.distill.size import Size
 from bt_runtime.distill.stages import export, make, samples
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.header import read_header
@@ -132,7 +133,7 @@ def test_a_file_read_back_is_the_network_it_was_made_of(parts, tmp_path):
     """Weights, size and tokens: so that training can go on from a file alone."""
     words, weights, network = parts
     path = write(tmp_path / "back.gguf", weights, network.size, words, "f32", {"command": "btr distill"})
-    found = inherited.read(path)
+    found = pretrained.read(path)
     assert found.size == network.size
     assert set(found.weights) == set(weights)
     assert all(bool((found.weights[name].cpu() == weights[name].cpu()).all()) for name in weights)
@@ -143,4 +144,4 @@ def test_a_file_read_back_is_the_network_it_was_made_of(parts, tmp_path):
 def test_a_file_of_another_make_is_no_beginning(tmp_path):
     path = make_gguf(tmp_path / "other.gguf")
     with pytest.raises(BtError, match="not made by btr distill"):
-        inherited.read(path)
+        pretrained.read(path)

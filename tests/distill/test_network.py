@@ -8,7 +8,8 @@ pytest.importorskip("torch", reason="needs the distill extra")
 
 import torch
 
-from bt_runtime.distill.network import SIZES, Network, Piece, Size
+from bt_runtime.distill.network import Network, Piece
+from bt_runtime.distill.size import SIZES, Size
 from bt_runtime.faults.diagnostic import BtError
 
 SMALL = Size(32, 2, 4, 2, 64, vocab=50, context=200)

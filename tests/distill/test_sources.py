@@ -67,7 +67,7 @@ def test_a_run_that_succeeded_is_what_was_asked_and_answered(tmp_path):
     model = recorded(tmp_path, script)
     (document,) = journals.told(journals_in(tmp_path))
     assert learnt(document) == [f"{line}\n" for line in script]
-    asked = {ask["prompt"] for ask in model.asked}
+    asked = {ask.prompt for ask in model.asked}
     starts = {document.text[:start] for start, _ in document.learn}
     assert starts <= asked
     assert all(document.text.startswith(prompt) for prompt in asked)
@@ -89,12 +89,12 @@ def test_an_expansion_teaches_the_plan_and_each_part(tmp_path):
     acts = iter([line for line in oracle() if line.startswith("Act:")])
 
     def script(ask):
-        goal = re.findall(r"Your task is to: (.*)\n", ask["prompt"])[-1]
+        goal = re.findall(r"Your task is to: (.*)\n", ask.prompt)[-1]
         if goal == "look around":
             return "Act: done"
         if goal == "finish the rest":
             return next(acts)
-        return next(plans) if ask["kind"] == "write" else "Expand:"
+        return next(plans) if ask.kind == "write" else "Expand:"
 
     recorded(tmp_path, script)
     parts = {re.findall(r"Your task is to: (.*)\n", d.text)[-1]: d for d in journals.told(journals_in(tmp_path))}

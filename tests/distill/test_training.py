@@ -19,13 +19,14 @@ import torch
 from bt_runtime.distill import checkpoint, tokenizer
 from bt_runtime.distill.checkpoint import LATEST, STEADY
 from bt_runtime.distill.documents import write
-from bt_runtime.distill.network import SIZES
-from bt_runtime.distill.training import Plan, Training, mixes
+from bt_runtime.distill.schedule import Schedule
+from bt_runtime.distill.size import SIZES
+from bt_runtime.distill.training import Training, mixes
 from bt_runtime.faults.diagnostic import BtError
 from tests.distill.errands import errands
 
 pytestmark = pytest.mark.usefixtures("one_core")
-PLAN = Plan(tokens=30_000, batch=1024, warm=5, compile=False, tell_every=0, save_every=0, look_every=1e9)
+SCHEDULE = Schedule(tokens=30_000, batch=1024, warm=5, compile=False, tell_every=0, save_every=0, look_every=1e9)
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +34,8 @@ def words():
     return tokenizer.train((d.text for d in errands(100)), 400)
 
 
-def training(places, folder: Path, words, plan: Plan = PLAN, tell=lambda _: None, init=None) -> Training:
-    return Training([places], folder, words, replace(SIZES["toy"], vocab=words.size, context=256), plan, tell, init)
+def training(places, folder: Path, words, schedule: Schedule = SCHEDULE, tell=lambda _: None, init=None) -> Training:
+    return Training([places], folder, words, replace(SIZES["toy"], vocab=words.size, context=256), schedule, tell, init)
 
 
 def weights(folder: Path) -> dict:
@@ -73,23 +74,44 @@ def test_a_killed_run_goes_on_to_the_same_weights(words, documents, tmp_path):
     assert same(weights(tmp_path / "whole"), weights(tmp_path / "cut"))
 
 
+def test_ctrl_c_is_heard_at_the_end_of_a_step(words, documents, tmp_path):
+    """Interrupted when the weights have moved and nothing is noted yet, a run goes on to the same weights."""
+    short = replace(SCHEDULE, tokens=6000)
+    training(documents, tmp_path / "whole", words, short).go()
+    cut = training(documents, tmp_path / "cut", words, short)
+    move, before = cut.optimiser.step, signal.getsignal(signal.SIGINT)
+
+    def interrupted(rate: float) -> None:
+        move(rate)
+        if cut.state.step == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    cut.optimiser.step = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        cut.go()
+    assert signal.getsignal(signal.SIGINT) is before
+    assert checkpoint.load(tmp_path / "cut" / LATEST)[0].step == 3
+    training(documents, tmp_path / "cut", words, short).go()
+    assert same(weights(tmp_path / "whole"), weights(tmp_path / "cut"))
+
+
 def test_the_seed_decides(words, documents, tmp_path):
     """The same seed gives the same weights, another one others."""
-    short = replace(PLAN, tokens=4000)
-    for name, plan in (("a", short), ("b", short), ("c", replace(short, seed=1))):
-        training(documents, tmp_path / name, words, plan).go()
+    short = replace(SCHEDULE, tokens=4000)
+    for name, schedule in (("a", short), ("b", short), ("c", replace(short, seed=1))):
+        training(documents, tmp_path / name, words, schedule).go()
     assert same(weights(tmp_path / "a"), weights(tmp_path / "b"))
     assert not same(weights(tmp_path / "a"), weights(tmp_path / "c"))
 
 
 def test_a_prolonged_run_goes_on_from_before_its_rate_fell(words, documents, tmp_path):
     """With a larger budget a finished run is as if it had had that budget from the beginning."""
-    training(documents, tmp_path / "a", words, replace(PLAN, tokens=10_000)).go()
+    training(documents, tmp_path / "a", words, replace(SCHEDULE, tokens=10_000)).go()
     steady = checkpoint.load(tmp_path / "a" / STEADY)[0]
     assert 0.7 * 10_000 < steady.tokens < 0.95 * 10_000
     assert not steady.fallen
-    training(documents, tmp_path / "a", words, replace(PLAN, tokens=20_000)).go()
-    training(documents, tmp_path / "b", words, replace(PLAN, tokens=20_000)).go()
+    training(documents, tmp_path / "a", words, replace(SCHEDULE, tokens=20_000)).go()
+    training(documents, tmp_path / "b", words, replace(SCHEDULE, tokens=20_000)).go()
     assert same(weights(tmp_path / "a"), weights(tmp_path / "b"))
 
 
@@ -103,7 +125,7 @@ def test_shards_that_come_later_are_learnt_from_in_the_next_epoch(words, tmp_pat
         told.append(text)
         write(folder / "1.jsonl", errands(40, seed=9))
 
-    training(folder, tmp_path / "a", words, replace(PLAN, tokens=9000), tell).go()
+    training(folder, tmp_path / "a", words, replace(SCHEDULE, tokens=9000), tell).go()
     epochs = [text for text in told if text.startswith("epoch")]
     assert [("40 documents in 1 shards" in e, "80 documents in 2 shards" in e) for e in epochs] == [
         (True, False),
@@ -117,7 +139,7 @@ def test_every_epoch_has_an_order_of_its_own(words, documents, tmp_path):
     orders = [one.epoch()[1]]
     one.state.epoch = 1
     orders.append(one.epoch()[1])
-    orders.append(training(documents, tmp_path / "b", words, replace(PLAN, seed=1)).epoch()[1])
+    orders.append(training(documents, tmp_path / "b", words, replace(SCHEDULE, seed=1)).epoch()[1])
     assert orders[0] != orders[1] != orders[2] != orders[0]
     assert {tuple(sorted(d for batch in order for group in batch for d in group)) for order in orders} == {
         tuple(sorted(d for batch in orders[0] for group in batch for d in group))
@@ -126,7 +148,7 @@ def test_every_epoch_has_an_order_of_its_own(words, documents, tmp_path):
 
 def test_other_weights_can_be_the_beginning(words, documents, tmp_path):
     """`init` takes the weights and nothing else: the schedule and the count begin anew."""
-    short = replace(PLAN, tokens=3000)
+    short = replace(SCHEDULE, tokens=3000)
     training(documents, tmp_path / "a", words, short).go()
     begun = training(documents, tmp_path / "b", words, short, init=tmp_path / "a" / LATEST)
     assert same(weights(tmp_path / "a"), begun.network.state_dict())
@@ -135,7 +157,7 @@ def test_other_weights_can_be_the_beginning(words, documents, tmp_path):
 
 def test_what_cannot_be_gone_on_with_is_told(words, documents, tmp_path):
     """A checkpoint of other tokens or sizes, a damaged one, and a budget without end are faults."""
-    short = replace(PLAN, tokens=2000)
+    short = replace(SCHEDULE, tokens=2000)
     training(documents, tmp_path, words, short).go()
     others = tokenizer.train((d.text for d in errands(100)), 390)
     with pytest.raises(BtError, match="another size"):
@@ -147,17 +169,17 @@ def test_what_cannot_be_gone_on_with_is_told(words, documents, tmp_path):
     with pytest.raises(BtError, match="no checkpoint"):
         training(documents, tmp_path / "new", words, short, init=tmp_path / "none.pt")
     with pytest.raises(BtError, match="needs an end"):
-        Plan()
+        Schedule()
 
 
 def test_changed_documents_begin_a_new_epoch(words, tmp_path):
     """When the shards of the checkpoint are gone, the run goes on with those that are there."""
     write(tmp_path / "documents" / "0.jsonl", errands(200))
-    training(tmp_path / "documents", tmp_path / "a", words, replace(PLAN, tokens=5000)).go()
+    training(tmp_path / "documents", tmp_path / "a", words, replace(SCHEDULE, tokens=5000)).go()
     shutil.rmtree(tmp_path / "documents")
     write(tmp_path / "documents" / "1.jsonl", errands(50, seed=5))
     told: list[str] = []
-    training(tmp_path / "documents", tmp_path / "a", words, replace(PLAN, tokens=8000), told.append).go()
+    training(tmp_path / "documents", tmp_path / "a", words, replace(SCHEDULE, tokens=8000), told.append).go()
     assert any("not the documents of the checkpoint" in text for text in told)
 
 

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from bt_runtime.envs.registry import open_suite, open_world, suite_names
 from bt_runtime.faults.diagnostic import BtError
+from tests.plugged import plug
 
 
 def test_our_worlds_are_known_by_name() -> None:
@@ -24,24 +26,12 @@ def test_a_world_that_is_not_there_is_an_error_with_a_way_out() -> None:
     assert "house" in caught.value.hint
 
 
-def test_a_world_of_someone_else_is_on_the_same_footing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An entry point is found by name, listed, and may stand in for one of ours."""
-    from importlib.metadata import EntryPoint
-
-    from bt_runtime.envs import registry
-
-    theirs = [
-        EntryPoint(name, "bt_runtime.envs.textcraft.suite:SUITE", registry.GROUP) for name in ("greenhouse", "house")
-    ]
-    monkeypatch.setattr(
-        registry, "entry_points", lambda group, name=None: [e for e in theirs if name in (None, e.name)]
-    )
-    registry._installed.cache_clear()
-    try:
-        assert "greenhouse" in registry.suite_names()
-        assert registry.open_suite("greenhouse").name == registry.open_suite("house").name == "textcraft"
-    finally:
-        registry._installed.cache_clear()
+def test_a_world_of_someone_else_is_on_the_same_footing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An entry point is found by name and listed; it cannot take the place of one of ours."""
+    named = dict.fromkeys(("greenhouse", "house"), "bt_runtime.envs.textcraft.suite:SUITE")
+    plug(monkeypatch, tmp_path, "greenhouse-1.0", {"suites": named})
+    assert "greenhouse" in suite_names()
+    assert (open_suite("greenhouse").name, open_suite("house").name) == ("textcraft", "house")
 
 
 @pytest.mark.parametrize("name", ["textcraft", "house"])

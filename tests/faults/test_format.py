@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_runtime.faults.diagnostic import Diagnostic
+from bt_runtime.faults.diagnostic import SHOWN, Diagnostic, Faults
 from bt_runtime.faults.format import FORMATS, Format, render, summary, visible
 from bt_runtime.language.source import parse
 from bt_runtime.types import Span
@@ -193,3 +193,12 @@ def test_the_place_of_every_fault_of_a_text_is_inside_it(text: str) -> None:
 
 def test_visible_keeps_what_can_be_printed() -> None:
     assert visible("größe 漢 😀\u200b\n") == "größe 漢 😀<U+200B> "
+
+
+@pytest.mark.parametrize(("count", "lines"), [(1, 2), (SHOWN, SHOWN + 1), (SHOWN + 1, SHOWN + 2), (400, SHOWN + 2)])
+def test_an_exception_prints_ten_of_its_faults_and_says_how_many_more_there_are(count: int, lines: int) -> None:
+    said = str(Faults([SEQENCE] * count))
+    assert len(said.splitlines()) == lines
+    assert said.startswith(f"{count} fault{'s' if count > 1 else ''}\n")
+    assert (f"and {count - SHOWN} more" in said) == (count > SHOWN)
+    assert len(Faults([SEQENCE] * count).diagnostics) == count

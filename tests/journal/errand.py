@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.replay.resume import resume
 from bt_runtime.run.run import Run
-from bt_runtime.types import Observation, Task
+from bt_runtime.types import Observation, Question, Task
 
 PARTS = 3
 SIZE = 4  # actions of one part; the last one goes on to the end
@@ -95,8 +94,8 @@ def oracle(name: str, task: Task) -> list[str]:
 def script(site: Site, plan: list[str]):
     """An agent that cuts its goal into parts; each part does what is next, by the state of the world alone."""
 
-    def answer(ask: Mapping[str, Any]) -> str:
-        prompt = ask["prompt"]
+    def answer(ask: Question) -> str:
+        prompt = ask.prompt
         goal = re.findall(r"^Your task is to: (.*)$", prompt, re.MULTILINE)[-1]
         part = re.fullmatch(r"do part (\d) of the work", goal)
         steps = prompt[prompt.rindex("Your task is to: ") :]

@@ -210,7 +210,7 @@ HOSTILE: dict[str, Change] = {
     "a negative node": _sql("UPDATE ticks SET changes = '-5R 99999999R' WHERE tick = (SELECT min(tick) FROM ticks)"),
     "an unknown node": _sql("UPDATE ticks SET changes = '70000R' WHERE tick = (SELECT min(tick) FROM ticks)"),
     "a status that is none": _sql("UPDATE ticks SET changes = '1Z' WHERE tick = (SELECT min(tick) FROM ticks)"),
-    "a node that is no number": _sql("UPDATE ticks SET changes = 'xR  R'"),
+    "a node that is not a number": _sql("UPDATE ticks SET changes = 'xR  R'"),
     "times that are no numbers": _sql("UPDATE ticks SET at = 'nan'", "UPDATE events SET at = 'inf'"),
     "times far away": _sql("UPDATE ticks SET at = 1e300", "UPDATE events SET at = -1e300"),
     "control characters": _sql("UPDATE nodes SET name = char(1, 27) || '<x>', path = '/a' || char(1) || 'b' || path"),

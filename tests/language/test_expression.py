@@ -437,14 +437,6 @@ def test_names_are_told_with_their_first_place_and_exists_asks_for_none() -> Non
     assert compile("1 + 1").constant
 
 
-def test_every_unknown_name_is_told_before_the_first_run() -> None:
-    found = compile("batery < low and rom == 'x'").unknown(["battery", "low", "room"])
-    assert [(f.code, f.start, f.end, f.hint) for f in found] == [
-        ("BT031", 0, 6, "did you mean `battery`?"),
-        ("BT031", 17, 20, "did you mean `room`?"),
-    ]
-
-
 def test_and_or_if_and_chains_ask_only_for_what_they_need() -> None:
     for text in ("false and x", "true or x", "1 if true else x", "x if false else 1", "2 < 1 < x"):
         assert compile(text).evaluate({}) in (False, True, 1)
@@ -616,7 +608,6 @@ def test_a_fault_in_a_hole_has_its_place_in_the_whole_text(text: str) -> None:
 def test_a_template_tells_its_names_with_their_places() -> None:
     made = Template("{room}: {count + 1}, {room}")
     assert made.names == {"room": (1, 5), "count": (9, 14)}
-    assert [(f.start, f.end) for f in made.unknown(["room"])] == [(9, 14)]
     assert not made.constant
     assert made.whole is None
     assert isinstance(Template("{room}").whole, Expression)

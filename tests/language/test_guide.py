@@ -88,10 +88,10 @@ def test_the_editors_schema_and_the_check_agree_on_every_field(name):
 
 def test_a_guide_is_a_text_or_the_name_of_a_file_of_plans(tmp_path, monkeypatch):
     monkeypatch.setenv("BTR_PROJECT", str(tmp_path))
-    (tmp_path / "plans" / "heat").mkdir(parents=True)
-    (tmp_path / "plans" / "heat" / "2.md").write_text(Guide("1. Go.", {"version": 1}).written())
+    (tmp_path / "guides" / "heat").mkdir(parents=True)
+    (tmp_path / "guides" / "heat" / "2.md").write_text(Guide("1. Go.", {"version": 1}).written())
     assert guide.text_of("heat/2.md") == "1. Go."
-    assert guide.text_of(str(tmp_path / "plans" / "heat" / "2.md")) == "1. Go."
+    assert guide.text_of(str(tmp_path / "guides" / "heat" / "2.md")) == "1. Go."
     assert guide.text_of("1. Go.\n2. Read notes.md") == "1. Go.\n2. Read notes.md"
     assert guide.text_of(" keep to the left ") == "keep to the left"
     with pytest.raises(BtError, match=r"did you mean `heat/2\.md`"):
@@ -107,8 +107,8 @@ def test_a_plan_at_fault_is_not_followed(tmp_path):
 
 
 def test_every_shipped_plan_is_sound():
-    names = list(project.names("plans", ".md"))
+    names = list(project.names("guides", ".md"))
     assert names
     for name in names:
-        path = project.find("plans", name, ".md")
+        path = project.find("guides", name, ".md")
         assert path is not None and guide.sound(path).text

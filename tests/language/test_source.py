@@ -252,7 +252,7 @@ def test_lines_are_counted_alike_in_faults_of_characters_and_of_yaml(line_break:
 def test_beyond_a_hundred_faults_the_rest_are_counted() -> None:
     found = parse("{" + "a: 1, " * 500 + "}").diagnostics
     assert len(found) == 100
-    assert found[-1].help == "and 399 more faults below; mend these first"
+    assert found[-1].help == "and 399 more faults below; fix these first"
 
 
 def test_a_part_of_a_scalar_knows_its_place() -> None:

@@ -11,15 +11,23 @@ from pathlib import Path
 from .conftest import need_llama
 
 PAGE = Path(__file__).parents[2] / "docs" / "models.md"
+PROGRAMS = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
 
 
 def test_the_first_program_runs_and_is_short(micro):
     """Copied from the page into a file, with a model in BTR_MODEL: it prints its steps and what was shared."""
     need_llama()
-    program = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)[0]
+    program = PROGRAMS[0]
     assert len([line for line in program.splitlines() if line.strip()]) <= 20
     env = {**os.environ, "BTR_MODEL": str(micro)}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env=env)
     assert done.returncode == 0, done.stderr
     assert "log-probability" in done.stdout
     assert "of all prompt tokens were in the cache already" in done.stdout
+
+
+def test_the_model_of_ones_own_runs_a_shipped_tree_as_it_stands():
+    """It writes `ask` and nothing else, answers from a thread, and needs no extra."""
+    (program,) = [each for each in PROGRAMS if "(Model)" in each]
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "Status.SUCCESS\n"), done.stderr

@@ -108,7 +108,7 @@ def test_a_model_whose_answers_are_no_numbers_is_a_problem(micro, tmp_path):
     bad.write_bytes(data[:-400_000] + b"\x00\x00\xc0\x7f" * 100_000)
     found = model_report(str(bad))
     assert [f.what for f in found if f.state == "problem"] == [
-        "the model answers with what is no number (NaN or infinity)"
+        "the model answers with what is not a number (NaN or infinity)"
     ]
 
 

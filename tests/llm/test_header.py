@@ -102,7 +102,7 @@ def test_only_a_file_is_opened(tmp_path):
         with contextlib.chdir(tmp_path):  # a socket's path is short
             listening.bind("socket.gguf")
         for name in ("pipe.gguf", "device.gguf", "socket.gguf"):
-            with pytest.raises(BtError, match="is no file"):
+            with pytest.raises(BtError, match="is not a file"):
                 read_header(tmp_path / name)
 
 

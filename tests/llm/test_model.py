@@ -12,7 +12,7 @@ import pytest
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.job import Cancelled
 from bt_runtime.llm.testing import MICRO, make_gguf
-from bt_runtime.types import Grammar
+from bt_runtime.types import Grammar, Question
 
 VERBS = ["find", "pick up", "put down", "open", "close", "go to"]
 THINGS = ["egg", "egg carton", "apple", "bowl", "fridge 1", "fridge 2", "kitchen"]
@@ -280,9 +280,8 @@ def test_count_counts_tokens_and_remembers(model):
 def test_wake_is_called_when_an_answer_is_there(open_model):
     """A sleeping runner is told; it does not have to ask again and again."""
     model, rung = open_model(), threading.Event()
-    model.wake = rung.set
-    job = model.write("the cup", max_tokens=3)
-    assert rung.wait(WAIT)
+    job = model.ask(Question("write", "the cup", max_tokens=3, wake=rung.set))
+    assert job.wakes and rung.wait(WAIT)
     assert job.poll() is not None
 
 
@@ -290,7 +289,7 @@ def test_bad_arguments_are_faults_and_the_worker_lives(model):
     for ask in (
         lambda: model.choose("x", []),
         lambda: model.choose("x", ["a\nb"]),
-        lambda: model.write("x", max_tokens=0).wait(WAIT),
+        lambda: model.write("x", max_tokens=0),
     ):
         with pytest.raises(BtError):
             ask()
@@ -303,8 +302,8 @@ def test_the_figures_add_up(open_model):
     model = open_model()
     for n in range(5):
         model.write(prompt(n), max_tokens=2).wait(WAIT)
-    with pytest.raises(BtError):
-        model.write("x", max_tokens=0).wait(WAIT)
+    with pytest.raises(BtError, match="a prompt of"):
+        model.write("cup " * 3000, max_tokens=1).wait(WAIT)
     stats = model.stats()
     assert (stats["asked"], stats["answered"], stats["failed"], stats["cancelled"]) == (6, 5, 1, 0)
     assert stats["gpu_layers"] == 0 and stats["devices"] == ["CPU"]

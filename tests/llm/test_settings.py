@@ -9,8 +9,9 @@ from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.llm import settings
 from bt_runtime.llm.endpoint import Endpoint
 from bt_runtime.llm.header import read_header
+from bt_runtime.llm.question import sound
 from bt_runtime.llm.settings import STARTER, find_model
-from bt_runtime.llm.style import Style
+from bt_runtime.types import Question
 
 
 @pytest.fixture
@@ -115,12 +116,12 @@ def test_a_setting_that_no_model_can_be_opened_with_is_named_with_what_it_takes(
     [
         ("temperature", math.nan), ("temperature", math.inf), ("temperature", -0.1), ("temperature", "warm"),
         ("top_p", math.nan), ("top_p", 1.5), ("top_p", -math.inf), ("min_p", math.nan), ("min_p", -1), ("seed", -1),
-        ("seed", 1.5), ("temperature", True),
+        ("seed", 1.5), ("temperature", True), ("max_tokens", 0), ("max_tokens", 1.0),
     ],
 )  # fmt: skip
 def test_no_answer_is_sampled_by_what_is_no_number(name, value):
     with pytest.raises(BtError, match=name) as fault:
-        Style(**{name: value}).checked()
+        sound(Question("write", **{name: value}), "\n")
     assert fault.value.hint
 
 
@@ -130,4 +131,5 @@ def test_the_coldest_temperature_takes_the_likeliest():
     write = pytest.importorskip("bt_runtime.llm.write")
     row = np.array([0.0, 3.0, 1.0, -np.inf], np.float32)
     for cold in (1e-300, 5e-324, 1e-9):
-        assert write.sample(row, None, Style(cold).checked(), np.random.Generator(np.random.PCG64(0))) == 1
+        how = Question("write", temperature=cold)
+        assert write.sample(row, None, how, np.random.Generator(np.random.PCG64(0))) == 1

@@ -20,6 +20,7 @@ from bt_runtime.memory.modelled import Modelled
 from bt_runtime.memory.reembed import reembed
 from bt_runtime.memory.sentences import Sentences
 from bt_runtime.memory.vector import unpack
+from bt_runtime.types import Job, Model, Question
 
 Make = Callable[..., Any]
 
@@ -139,15 +140,15 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         open_embedder("minilm")
 
 
-class Later:
+class Later(Model, Job[Any]):
     """A model whose job answers at the third look, or never."""
 
     def __init__(self, answer: Any) -> None:
         self.answer, self.looks, self.cancelled = answer, 0, ""
 
-    def embed(self, texts: Sequence[str]) -> Any:
+    def ask(self, question: Question) -> Job[Any]:
         self.looks = 0
-        self.texts = texts
+        self.texts = question.texts
         return self
 
     def poll(self) -> Any:

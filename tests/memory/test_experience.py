@@ -130,4 +130,4 @@ def test_beyond_a_hundred_bad_lines_the_rest_are_counted(tmp_path):
     with pytest.raises(Faults) as raised:
         read_jsonl(path)
     assert len(raised.value.diagnostics) == 100
-    assert raised.value.diagnostics[-1].help == "and 99,900 more below; mend these first"
+    assert raised.value.diagnostics[-1].help == "and 99,900 more below; fix these first"

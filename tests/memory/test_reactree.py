@@ -65,11 +65,11 @@ def test_files_become_experiences(tmp_path: Path) -> None:
             f"{base}/image.png": b"\x89PNG",
         },
     )
-    haul = reactree.read([archive])
-    assert haul.ends == {"expand": 1, "success": 1, "failure": 2}
-    assert [Path(name).name for name, _ in haul.refused] == ["bytes.txt", "notes.txt"]
-    assert (haul.files, len(haul.prompts)) == (7, 1)
-    root = haul.experiences[0]
+    imported = reactree.read([archive])
+    assert imported.ends == {"expand": 1, "success": 1, "failure": 2}
+    assert [Path(name).name for name, _ in imported.refused] == ["bytes.txt", "notes.txt"]
+    assert (imported.files, len(imported.prompts)) == (7, 1)
+    root = imported.experiences[0]
     assert root.goal == "Put the cup on the table.\nWash the plate."
     assert (root.namespace, root.task, root.kind, root.run, root.place, root.verdict) == (
         "wah/reactree_wm", "7_setup_table", "setup_table", "llm", "dec001_depth01", True,
@@ -101,14 +101,14 @@ def test_what_is_no_archive_is_told(tmp_path: Path) -> None:
 @data
 def test_all_released_files_are_accounted_for(remember: Make) -> None:
     """2,122 files: 2,118 trajectories with known endings, 4 prompts; a second import adds nothing."""
-    haul = reactree.read([DATA / "wah_human_and_em_trajectories.tar.gz"])
-    assert (haul.files, len(haul.prompts), haul.refused) == (2122, 4, [])
-    assert haul.ends == {"success": 1119, "failure": 109, "expand": 890}
+    imported = reactree.read([DATA / "wah_human_and_em_trajectories.tar.gz"])
+    assert (imported.files, len(imported.prompts), imported.refused) == (2122, 4, [])
+    assert imported.ends == {"success": 1119, "failure": 109, "expand": 890}
     memory = remember(embedder="hashing")
-    assert sum(memory.add(haul.experiences)) == 2118
-    assert memory.add(haul.experiences).new == 0
+    assert sum(memory.add(imported.experiences)) == 2118
+    assert memory.add(imported.experiences).new == 0
     kept = Counter(e.uid for e in memory.store.each())
-    assert set(kept) == {e.uid for e in haul.experiences}
+    assert set(kept) == {e.uid for e in imported.experiences}
 
 
 class Board(dict[str, Any]):

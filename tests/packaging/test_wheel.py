@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CONTENT = ("trees", "skills", "envs", "memory", "plans", "schemas")
+CONTENT = ("trees", "skills", "envs", "memory", "guides", "schemas")
 
 
 @pytest.fixture(scope="module")

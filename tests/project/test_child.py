@@ -11,15 +11,12 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.project import child
+from tests.support.shadows import SHADOWS
 
 PACKAGE = Path(child.__file__).parents[1]
 STARTS = {"Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"}
 OF_OS = ("system", "popen", "exec", "spawn", "fork", "posix_spawn", "startfile")
 OF_MULTIPROCESSING = {"get_context", "Process", "Pool", "Manager", "set_start_method"}
-SHADOWS = (
-    "contextlib", "queue", "numpy", "json", "yaml", "typing", "struct", "socket", "sitecustomize", "usercustomize",
-    "py_trees", "faiss", "llama_cpp", "jinja2", "multiprocessing", "bt_runtime",
-)  # fmt: skip
 PAYLOAD = "import pathlib, sys\npathlib.Path({folder!r}, 'EXECUTED-' + __name__).write_text(' '.join(sys.argv))\n"
 
 

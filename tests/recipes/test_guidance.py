@@ -13,10 +13,10 @@ from bt_runtime.agents.surroundings import RECALL
 from bt_runtime.distill.documents import Document
 from bt_runtime.envs.house.rules import PROCESSES, Rules, Way, describe
 from bt_runtime.envs.house.suite import SUITE, load_content
+from recipes.starter import appliance_facts as facts
 from recipes.starter import chores, follower, guidance, reviewer
-from recipes.starter import known as facts
+from recipes.starter.appliance_facts import Guide, Known
 from recipes.starter.homes import outline
-from recipes.starter.known import Guide, Known
 from recipes.starter.seen import read
 
 FULL = Known((), (), "stove", "inside", "closed", "turned on", "", "guarded")
@@ -65,7 +65,7 @@ def test_what_worked_in_a_lesson_is_no_rule_of_the_evaluation(taught: list[Docum
 
 def test_no_instruction_of_a_lesson_is_worded_as_one_of_the_suite() -> None:
     rng = Random(2)
-    for process, chore in load_content().chores.kinds.items():
+    for process, chore in load_content().chores.items():
         kept = {text.replace("Put", "put").lower() for text in chore.say}
         said = {chores.sentence(process, rng).lower() for _ in range(4000)}
         assert len(said) > 500

@@ -47,7 +47,7 @@ def test_an_instruction_of_the_suite_is_understood_as_what_it_wants() -> None:
 
 def test_homes_and_phrasings_of_lessons_are_none_of_the_evaluation() -> None:
     content = load_content()
-    said = {way for errand in content.errands.kinds.values() for text in errand.say for way in ways(text)}
+    said = {way for errand in content.errands.values() for text in errand.say for way in ways(text)}
     rng = Random(1)
     assert said
     assert not said & {phrase(rng, way, runs) for way in ("on", "in") for runs in (False, True) for _ in range(2000)}

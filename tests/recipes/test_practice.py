@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
@@ -14,6 +12,7 @@ from bt_runtime.agents.story import ACT, EXPAND
 from bt_runtime.distill import documents
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.settings import starter
+from bt_runtime.types import Question
 from recipes.starter import crafting, housekeeping
 from recipes.starter.exercise import Exercise, worth
 from recipes.starter.lesson import PLANNED
@@ -26,11 +25,11 @@ def practised(exercise: Exercise, often: float) -> Practised:
     """By a student who says what the teacher would, but for a share of the acts."""
     rng = Random(5)
 
-    def student(ask: Mapping[str, Any]) -> str:
-        prompt = str(ask["prompt"])
-        options = [o.strip() for o in ask.get("options") or ask.get("moves", {}).get(ACT, ())]
+    def student(ask: Question) -> str:
+        prompt = ask.prompt
+        options = [o.strip() for o in ask.options or ask.moves.get(ACT, ())]
         said = exercise.teacher(read(prompt), options)
-        if ask["kind"] == "write":
+        if ask.kind == "write":
             return said.removeprefix(next(o for o in PLANNED if prompt.endswith(o)))
         if said.startswith(EXPAND) or rng.random() >= often:
             return said

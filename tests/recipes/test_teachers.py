@@ -49,8 +49,11 @@ def test_the_recipes_own_command_writes_the_shards_that_training_reads(tmp_path:
 
 
 def test_every_answer_of_a_drill_about_recipes_stands_above_it() -> None:
-    for drill in drills(5, 60):
-        for start, end in drill.learn:
-            answer = drill.text[start:end]
-            if answer.startswith(" craft "):
-                assert answer.strip() in drill.text[:start]
+    crafted = [
+        (drill.text[:start], answer.strip())
+        for drill in drills(5, 60)
+        for start, end in drill.learn
+        if (answer := drill.text[start:end]).startswith(" craft ")
+    ]
+    assert len(crafted) > 10
+    assert all(answer in before for before, answer in crafted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bt_runtime.language.loader import Caps
+from bt_runtime.language.spec import Caps
 from bt_runtime.run.run import Run, load
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from bt_runtime.tree.node import INVALID

@@ -173,8 +173,8 @@ def test_the_runner_looks_again_at_a_foreign_node_that_is_running(make):
 def test_what_cannot_be_made_is_a_fault_with_its_place(make):
     for reference, why in [
         ("foreign_nodes:Nobody", "has no"),
-        ("pathlib:Path", "no part of the project"),
-        ("py_trees.common:Status", "is no py_trees behaviour"),
+        ("pathlib:Path", "not part of the project"),
+        ("py_trees.common:Status", "is not a py_trees behaviour"),
         ("py_trees.decorators:Inverter", "takes one child"),
         ("foreign_nodes:Countdown", "missing 1 required positional argument"),
     ]:

@@ -11,7 +11,7 @@ import pytest
 
 from bt_runtime import Run, load
 from bt_runtime.testing import FAILURE, INVALID, RUNNING, SUCCESS, Double, Script, after
-from bt_runtime.tree.graft import Refused
+from bt_runtime.tree.request import Refused
 
 
 def state(t):
@@ -350,7 +350,7 @@ def test_ten_thousand_grafts_and_prunes_leak_nothing(make, tmp_path):
 
     def cycles(count: int) -> None:
         from bt_runtime.tree.build import build_nodes
-        from bt_runtime.tree.graft import Request
+        from bt_runtime.tree.request import Request
 
         def make_nodes(place):
             above, _, segment = place.rpartition("/")

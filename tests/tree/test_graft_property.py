@@ -9,8 +9,8 @@ import pytest
 from py_trees.common import Status
 
 from bt_runtime import Run, Skill, load, skill
-from bt_runtime.tree.graft import Refused
 from bt_runtime.tree.node import path_of
+from bt_runtime.tree.request import Refused
 
 S, F, R, SKIP = Status.SUCCESS, Status.FAILURE, Status.RUNNING, Status.INVALID
 IN_ORDER = {"sequence": S, "sequence_with_memory": S, "fallback": F}

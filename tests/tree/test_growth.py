@@ -10,9 +10,9 @@ from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from bt_runtime.tree.build import build
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.engine import Engine
-from bt_runtime.tree.graft import Refused, Request
 from bt_runtime.tree.node import Node, path_of
 from bt_runtime.tree.nodes.parent import Decorator
+from bt_runtime.tree.request import Refused, Request
 
 COUNTDOWN = """
 version: 1

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from browser import Browser, missing
+from tests.view.browser import Browser, missing
 
 
 @pytest.fixture(scope="session")

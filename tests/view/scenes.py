@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
-
-from oracles import acting, growing
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.run.run import Run, load
+from tests.support.oracles import acting, taught
 
 
-def house_run(seed: int = 11, polls: int = 0, **options: Any) -> Run:
-    """ReAcTree in a house, its model saying what the oracle does: thoughts, actions, grafts."""
+def house_run(seed: int = 10, polls: int = 0, **options: Any) -> Run:
+    """ReAcTree in a house, its model saying what the lessons' teacher does: thoughts, actions, grafts."""
     suite = open_suite("house")
     task = suite.tasks(seed, 1)[0]
     world = suite.open()
     world.reset(task)
-    expert = suite._expert(world, "reactree", "seen", False, 0)  # type: ignore[attr-defined]
-    model = ScriptedModel(growing(expert.run(), False), polls)
+    first = iter(["Think: There is more than one thing to do."])
+    model = ScriptedModel(lambda ask: next(first, "") or taught(ask), polls)
     return Run("reactree", inputs={"goal": task.goal}, world=world, task=task, model=model, **options)
 
 

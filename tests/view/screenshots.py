@@ -1,4 +1,4 @@
-"""Takes the screenshots of docs/view.md anew: `python tests/view/screenshots.py docs/view`."""
+"""Takes the screenshots of docs/view.md anew: `python -m tests.view.screenshots docs/view`."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ import threading
 from contextlib import contextmanager
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from browser import Browser
-from scenes import craft_run, house_run, wide_tree
-
 from bt_runtime.run.run import Run, load
 from bt_runtime.view import Feed, View
 from bt_runtime.view.page import whole
 from bt_runtime.view.watch import Watch
+from tests.view.browser import Browser
+from tests.view.scenes import craft_run, house_run, wide_tree
 
 
 def main(folder: Path) -> None:

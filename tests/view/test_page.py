@@ -6,9 +6,6 @@ import json
 import threading
 
 import pytest
-from browser import Browser, missing
-from scenes import HOSTILE, craft_run, hostile_run, house_run, wide_tree
-from test_picture import as_it_is
 
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
@@ -16,6 +13,9 @@ from bt_runtime.view import Feed, View
 from bt_runtime.view.page import whole
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.watch import Watch
+from tests.support.pictures import as_it_is
+from tests.view.browser import Browser, missing
+from tests.view.scenes import HOSTILE, craft_run, hostile_run, house_run, wide_tree
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there")
 SHOWN = """

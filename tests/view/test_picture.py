@@ -6,27 +6,17 @@ import json
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scenes import house_run, wide_tree
 
 from bt_runtime.events import Line
+from bt_runtime.journal.patch import patch, patched
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
-from bt_runtime.tree.node import path_of
-from bt_runtime.view.event import SIGNS
 from bt_runtime.view.feed import Feed
-from bt_runtime.view.patch import patch, patched
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.plain import MOST_TEXT, plain
-from bt_runtime.view.terminal import path
 from bt_runtime.view.watch import Watch
-
-
-def as_shown(picture: Picture) -> list[tuple[str, str]]:
-    return [(path(picture, spot), spot.status) for spot in picture.in_order()]
-
-
-def as_it_is(run: Run) -> list[tuple[str, str]]:
-    return [(path_of(node), SIGNS[node.status]) for node in run.nodes()]
+from tests.support.pictures import as_it_is, as_shown
+from tests.view.scenes import house_run, wide_tree
 
 
 def test_after_every_tick_the_picture_is_the_tree_with_its_grafts_and_cleared_results():
@@ -144,7 +134,7 @@ def test_a_watcher_that_has_gone_leaves_nothing_behind():
         run.context.emit(Line("/x", "info", "said when it had gone"))
         run.spin(ticks=500)
         assert run.context.stream.count == listeners
-        assert feed.after(None, most=10**9).events == before and not watch.pending
+        assert feed.after(None, most=10**9).events == before and not watch.kept
 
 
 rows = st.dictionaries(st.tuples(st.text(max_size=3), st.integers(0, 3)), st.text(max_size=3), max_size=6)

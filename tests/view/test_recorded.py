@@ -6,21 +6,26 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
+from itertools import islice
 
 import pytest
-from scenes import craft_run, house_run
-from test_picture import as_it_is, as_shown
 
 from bt_runtime.cli import main
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.journal import record, writer
+from bt_runtime.journal.tape import Tape
+from bt_runtime.language.loader import Loader
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
+from bt_runtime.tree.engine import Engine
 from bt_runtime.view.event import SIGNS
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.recorded import Following, Reader, events_of, kept
-from bt_runtime.view.terminal import path
+from bt_runtime.view.teller import Teller
 from bt_runtime.view.watch import Watch
+from tests.support.pictures import as_it_is, as_shown
+from tests.view.scenes import craft_run, house_run
 
 
 @pytest.fixture
@@ -53,7 +58,7 @@ def test_a_recorded_run_adds_up_to_what_one_saw_that_looked_on(recorded):
     assert shown.latest["over"]["verdict"] == live.latest["over"]["verdict"] == [3, 3]
     for figure in ("decisions", "steps"):
         assert shown.latest["spent"][figure] == live.latest["spent"][figure]
-    goals = [(path(p, s), s.row[6]) for p in (shown, live) for s in p.in_order() if s.row[3] == "tree"]
+    goals = [(p.path(s), s.row[6]) for p in (shown, live) for s in p.in_order() if s.row[3] == "tree"]
     known = dict(goals[len(goals) // 2 :])
     said = [(at, text) for at, text in goals[: len(goals) // 2] if text]
     assert len(said) > 5 and all(known[at] == text for at, text in said)
@@ -102,6 +107,71 @@ def test_nodes_that_make_way_for_others_are_gone_from_the_recording_too(tmp_path
         path = run.journal.path
         run.journal.close()
     assert [p for p, _ in as_shown(Picture(events_of(path)))] == [p for p, _ in shape]
+
+
+def test_a_recorded_run_is_shown_without_loading_its_tree_or_opening_a_run(recorded, monkeypatch):
+    """All that is said of nodes, also of those that grew, was told when it happened."""
+
+    def never(*args, **named):
+        raise AssertionError("what happened is in the journal")
+
+    for room in (Loader, Engine, Run):
+        monkeypatch.setattr(room, "__init__", never)
+    shown = Picture(events_of(recorded[0]))
+    assert as_shown(shown) == recorded[2]
+    assert {spot.row[4] for spot in shown.spots.values()} > {"agent", "control"}
+    assert all(spot.row[6] for spot in shown.spots.values() if spot.row[3] in ("agent", "tree"))
+
+
+def test_a_journal_that_does_not_tell_shapes_is_shown_by_its_table_of_nodes(tmp_path, monkeypatch):
+    """Those of earlier versions: what their nodes said of themselves is absent, and nothing is guessed."""
+    for told in ("shapes", "feedback"):
+        monkeypatch.setattr(record if told == "shapes" else writer, told, lambda of: ())
+    left_out = {"goal", "prompt", "spent"}
+    note = Tape.note
+    monkeypatch.setattr(Tape, "note", lambda tape, kind, *told: kind in left_out or note(tape, kind, *told))
+    shapes = []
+    with house_run(journal=tmp_path / "a", clock=Manual()) as run:
+        run.spin(ticks=500)
+        shapes.append((run.journal.path, as_it_is(run)))
+    with Run(load(GUARDED), journal=tmp_path / "b", clock=Manual()) as run:
+        for change in (
+            lambda: run.replace("/t/a", INNER),
+            lambda: run.insert("/t", "log: x", 1),
+            lambda: run.remove("/t/1"),
+        ):
+            run.tick()
+            change()
+        run.tick()
+        run.tick()
+        shapes.append((run.journal.path, as_it_is(run)))
+        run.journal.close()
+    for path, shape in shapes:
+        shown = Picture(events_of(path))
+        assert as_shown(shown) == shape
+        assert {
+            (spot.row[4], spot.row[6], spot.feedback) for spot in shown.spots.values() if spot.row[3] != "tree"
+        } == {("", "", "")}
+    goals = Picture(events_of(shapes[0][0])).goals.values()
+    assert len(goals) > 3 and all(event["goal"] for event in goals)  # told by the agents' ends
+
+
+GUARDED = "version: 1\ntree: t\nroot:\n  sequence:\n    - {wait: {seconds: 5, name: a, when: 1 < 2}}\n    - wait: 1\n"
+INNER = "sequence: [{succeed: }, {wait: {seconds: 3, name: inner, when: 1 < 2}}]"
+
+
+def test_a_journal_whose_nodes_stand_in_a_circle_is_shown_to_an_end():
+    rows = [[n, above, f"n{n}", "wait", "leaf", "", ""] for n, above in ((1, 2), (2, 1), (3, 3), (4, 2))]
+    order = {"1": [2, 1], "2": [1, 4, 4], "3": [3], "4": [1]}
+    teller, picture = Teller(), Picture()
+    for told in (
+        [("shape", {"add": rows, "gone": [7], "order": order})],
+        [("shape", {"add": rows, "gone": [2, 2], "order": order})],
+    ):
+        for event in teller.tick(1, 0.0, told):
+            picture.take(event)
+        spots = list(islice(picture.in_order(), 100))
+        assert 0 < len(spots) < 10 and all(len(picture.path(spot)) < 50 for spot in spots)
 
 
 def test_a_damaged_journal_is_shown_as_far_as_it_is_whole_and_says_so(recorded, tmp_path):

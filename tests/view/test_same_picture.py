@@ -6,19 +6,23 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+import py_trees
 import pytest
-from scenes import house_run
-from test_picture import as_it_is, as_shown
+from py_trees.behaviour import Behaviour
+from py_trees.common import ParallelPolicy
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
+from bt_runtime.tree.gist import family_of, gist
+from bt_runtime.tree.node import path_of
 from bt_runtime.view.event import Event
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.recorded import Reader, events_of
-from bt_runtime.view.terminal import path
 from bt_runtime.view.watch import Watch
+from tests.support.pictures import as_it_is, as_shown
+from tests.view.scenes import house_run
 
 LISTS = ("sequence", "fallback", "reactive_sequence", "reactive_fallback", "parallel")
 ONE = (
@@ -26,9 +30,11 @@ ONE = (
     "retry: {times: 2, child: %s}",
     "invert: %s",
     "force: {status: failure, child: %s}",
+    "timeout: {seconds: 0.02, child: %s}",
 )
 LEAVES = (
-    "wait: 0.01", "wait: 0.03", "succeed: {}", "fail: {}", "log: {text: 'n is {n}', level: warning}",
+    "wait: 0.01", "wait: 0.03", "succeed: {}", "fail: {}", "fail: '{n} is enough'",
+    "log: {text: 'n is {n}', level: warning}",
     "set: {n: '{n + 1}'}", "set: {n: '{n * 2}', when: n % 2 == 1}", "check: n % 3 == 1", "set: {n: '{n // 0}'}",
 )  # fmt: skip
 
@@ -43,12 +49,41 @@ def plan(rng: random.Random, depth: int) -> str:
     return f"{{{rng.choice(LISTS)}: {{children: [{children}]}}}}"
 
 
+class Talking(Behaviour):
+    """Says something else at every tick, and now and then ends; py_trees starts it anew without a word."""
+
+    def __init__(self, name: str, length: int) -> None:
+        super().__init__(name)
+        self.length, self.at = length, 0
+
+    def update(self) -> py_trees.common.Status:
+        self.at += 1
+        self.feedback_message = f"number {self.at}"
+        ended = py_trees.common.Status.SUCCESS if self.at % 2 else py_trees.common.Status.FAILURE
+        return py_trees.common.Status.RUNNING if self.at % self.length else ended
+
+
+def foreign(rng: random.Random, depth: int = 2) -> Behaviour:
+    """A py_trees tree: its inner nodes are stepped, stopped and cleared by py_trees alone."""
+    if depth == 0:
+        return Talking(f"talks {rng.randrange(9)}", rng.randint(1, 4))
+    below = [foreign(rng, depth - 1) for _ in range(rng.randint(1, 3))]
+    match rng.randrange(4):
+        case 0:
+            return py_trees.composites.Sequence("one by one", memory=rng.random() < 0.5, children=below)
+        case 1:
+            return py_trees.composites.Selector("any", memory=rng.random() < 0.5, children=below)
+        case 2:
+            return py_trees.composites.Parallel("all", policy=ParallelPolicy.SuccessOnOne(), children=below)
+    return py_trees.decorators.Inverter("not", child=below[0])
+
+
 def disturb(rng: random.Random, run: Run) -> None:
     """What somebody outside does between two ticks: grafts, writes, halts; or nothing."""
-    nodes = [node.path for node in run.nodes() if node.parent is not None]  # type: ignore[attr-defined]
+    nodes = [path_of(node) for node in run.nodes() if node.parent is not None]
     at = rng.choice(nodes) if nodes else ""
     try:
-        match rng.randrange(8):
+        match rng.randrange(10):
             case 0 if at:
                 run.replace(at, plan(rng, 1))
             case 1 if at:
@@ -59,25 +94,35 @@ def disturb(rng: random.Random, run: Run) -> None:
                 run.blackboard["n"] = rng.randrange(9)
             case 4:
                 run.halt("a pause", "operator")
+            case 5 | 6 if at:
+                run.replace(at, foreign(rng))
+            case 7:
+                for _ in range(2):  # of what came in the same breath one makes way for the other
+                    run.replace(at or "/t", plan(rng, 1))
     except BtError:
         pass  # it cannot stand there
 
 
 def seen(picture: Picture) -> dict[str, Any]:
+    """All that a page can show, but for the time: a live run has its own clock."""
     return {
         "tree": as_shown(picture),
-        "nodes": [(path(picture, spot), spot.row[2], spot.row[3], spot.row[5]) for spot in picture.in_order()],
+        "nodes": [(s.id, s.parent, s.row, s.children, s.status, s.feedback) for s in picture.in_order()],
         "board": {key: event["value"] for key, event in picture.board.items()},
-        "log": sorted(_line(event) for event in picture.lines if event["k"] != "halt"),
-        "halts": sorted({(event["by"], event["why"]) for event in picture.lines if event["k"] == "halt"}),
+        "lines": [_timeless(event) for event in picture.lines],
+        "goals": {id: event["goal"] for id, event in picture.goals.items()},
+        "prompts": {id: _timeless(event) for id, event in picture.prompts.items()},
+        "told": {id: [_timeless(event) for event in events] for id, events in picture.told.items()},
+        "world": picture.latest.get("world", {}).get("picture"),
+        "spent": _timeless(picture.latest.get("spent", {})),
     }
 
 
-def _line(event: Event) -> tuple[str, ...]:
-    return event["k"], event.get("path", ""), event.get("level", ""), event.get("text", event.get("message", ""))
+def _timeless(event: Event) -> Event:
+    return {key: value for key, value in event.items() if key != "t"}
 
 
-def by_tick(events: Iterator[Event], seen: Any = seen) -> dict[int, dict[str, Any]]:
+def by_tick(events: Iterator[Event]) -> dict[int, dict[str, Any]]:
     """What stands when a tick has been told, with what happened until the next."""
     found, picture = {0: {}}, Picture()
     for event in events:
@@ -87,13 +132,32 @@ def by_tick(events: Iterator[Event], seen: Any = seen) -> dict[int, dict[str, An
     return found
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_what_one_sees_live_is_what_the_journal_tells_at_every_tick(tmp_path, seed):
-    """Random trees with grafts, halts, crashes and writes from outside; what new rounds clear is cleared in all three.
+def same(live: dict[int, dict[str, Any]], recorded: dict[int, dict[str, Any]]) -> None:
+    for number, now in live.items():
+        then = recorded[max(n for n in recorded if n <= number)]
+        for part in now:
+            assert then[part] == now[part], (number, part)
 
-    The page of a live run, `btr top` that follows the journal, and the page of the run when it has ended.
+
+def says(run: Run) -> list[tuple[str, str, str, str]]:
+    """What the nodes themselves say."""
+    return [(path_of(node), family_of(node), gist(node), node.feedback_message) for node in run.nodes()]
+
+
+def shown(picture: Picture) -> list[tuple[str, str, str, str]]:
+    return [
+        (at, s.row[4], s.row[6], s.feedback) for (at, _), s in zip(as_shown(picture), picture.in_order(), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_what_one_sees_live_is_what_the_journal_tells_at_every_tick(tmp_path, seed):
+    """Random trees with grafts, halts, crashes, writes from outside and py_trees' own nodes.
+
+    The page of a live run, `btr top` that follows the journal, and the page of the run when it has ended: all of them
+    show what the nodes themselves say, and what new rounds clear is cleared in all three.
     """
-    rng, clock, feed, live, real = random.Random(seed), Manual(), Feed(most=None), {}, {}
+    rng, clock, feed, live = random.Random(seed), Manual(), Feed(most=None), {}
     text = f"version: 1\ntree: t\nblackboard: {{n: {{type: integer, default: 0}}}}\nroot:\n  {plan(rng, 4)}\n"
     with Run(load(text), clock=clock, journal=tmp_path / "runs") as run:
         Watch(run, feed)
@@ -102,52 +166,29 @@ def test_what_one_sees_live_is_what_the_journal_tells_at_every_tick(tmp_path, se
         for _ in range(30):
             number = run.tick().number
             clock.advance(0.01)
-            if rng.random() < 0.3:
+            assert shown(feed.picture()) == says(run)
+            if rng.random() < 0.4:
                 disturb(rng, run)
-            live[number], real[number] = seen(feed.picture()), as_it_is(run)
+            live[number] = seen(feed.picture())
+            assert live[number]["tree"] == as_it_is(run)
             if number % 7 == 0:
                 run.journal.tape.writer.durable().wait(60)
                 for event in reader.more():
                     top.take(event)
                 assert seen(top) == live[number]
         file = run.journal.path
-    recorded = by_tick(events_of(file))
     del live[30]  # its end halts it
-    for number, now in live.items():
-        assert now["tree"] == real[number]
-        then = recorded[max(n for n in recorded if n <= number)]
-        for part in now:
-            assert then[part] == now[part], (number, part)
+    same(live, by_tick(events_of(file)))
 
 
-def agents(picture: Picture) -> dict[str, Any]:
-    """What is seen of agents and their world: texts by the place of the node, since its number is another one."""
-    at = {id: path(picture, spot) for id, spot in picture.spots.items()}
-    return {
-        **seen(picture),
-        "families": [(path(picture, spot), spot.row[4]) for spot in picture.in_order()],
-        "goals": {at[id]: event["goal"] for id, event in picture.goals.items()},
-        "prompts": {at[id] for id in picture.prompts},
-        "told": {at[id]: [_told(event) for event in events] for id, events in picture.told.items()},
-        "world": picture.latest.get("world", {}).get("picture"),
-        "spent": {key: n for key, n in picture.latest.get("spent", {}).items() if key not in ("k", "t")},
-    }
-
-
-def _told(event: Event) -> tuple[Any, ...]:
-    return tuple(event.get(key) for key in ("what", "move", "text", "sentence", "observation", "plan", "why", "detail"))
-
-
-def test_agents_their_goals_what_they_tell_and_spend_and_their_world_are_the_same_at_every_tick(tmp_path):
+def test_agents_their_goals_prompts_what_they_tell_and_spend_and_their_world_are_the_same_at_every_tick(tmp_path):
     feed, live = Feed(most=None), {}
     with house_run(clock=Manual(), journal=tmp_path / "runs") as run:
         Watch(run, feed)
         while (tick := run.tick()).running:
-            live[tick.number] = agents(feed.picture())
+            live[tick.number] = seen(feed.picture())
         file = run.journal.path
-    recorded = by_tick(events_of(file), agents)
-    assert len(live) > 50 and live[max(live)]["spent"]["nodes"] > 2
-    for number, now in live.items():
-        then = recorded[max(n for n in recorded if n <= number)]
-        for part in now:
-            assert then[part] == now[part], (number, part)
+    last = live[max(live)]
+    assert len(live) > 50 and last["spent"]["nodes"] > 2 and len(last["prompts"]) > 2
+    assert all(prompt["system"] and prompt["task"] for prompt in last["prompts"].values())
+    same(live, by_tick(events_of(file)))

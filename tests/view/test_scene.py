@@ -7,9 +7,8 @@ import threading
 import zlib
 from types import SimpleNamespace
 
-from scenes import HOSTILE, craft_run, house_run
-
 from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.cli.screen import screen
 from bt_runtime.run.run import Run
 from bt_runtime.testing import SUCCESS
 from bt_runtime.tree.clock import Manual
@@ -17,8 +16,8 @@ from bt_runtime.types import Observation
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.scene import picture
-from bt_runtime.view.terminal import screen
 from bt_runtime.view.watch import Watch
+from tests.view.scenes import HOSTILE, craft_run, house_run
 
 
 def test_a_house_shows_every_thing_once_where_it_is():
@@ -45,7 +44,9 @@ def test_the_bag_of_textcraft_is_what_was_fetched_and_crafted():
 
 def test_a_camera_s_frame_becomes_a_png_of_the_same_pixels():
     rgb = bytes(range(36))
-    seen = picture(SimpleNamespace(frame=lambda: SimpleNamespace(width=4, height=3, rgb=rgb), look=lambda: None))
+    seen = picture(
+        SimpleNamespace(frame=lambda: SimpleNamespace(width=4, height=3, rgb=rgb), look=lambda: Observation(""))
+    )
     import base64
 
     data = base64.b64decode(seen["png"])

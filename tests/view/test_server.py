@@ -12,13 +12,13 @@ import time
 from contextlib import ExitStack
 
 import pytest
-from scenes import house_run
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.view import Feed, View
 from bt_runtime.view.server import Busy, Server
+from tests.view.scenes import house_run
 
 PATROL = "version: 1\ntree: patrol\nroot:\n  sequence:\n    - wait: 0.001\n    - wait: 1000\n"
 

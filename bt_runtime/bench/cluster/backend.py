@@ -111,7 +111,7 @@ def join(address: str) -> Any:
         raise MissingExtra("--ray", "eval") from None
     if "://" in address:
         raise BtError(
-            f"{address} is no address of a cluster's head", "auto, local, or HOST:PORT as `ray start` told it"
+            f"{address} is not an address of a cluster's head", "auto, local, or HOST:PORT as `ray start` told it"
         )
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # what is started here reports to nobody
     how = {"include_dashboard": False} if address == LOCAL else {}

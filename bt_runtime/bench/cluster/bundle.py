@@ -16,6 +16,7 @@ from bt_runtime.bench.run.provenance import file_digest, of_tree, versions
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import sources
 from bt_runtime.language.reach import is_module, read_allowed
+from bt_runtime.llm.backends import FILE, backend_name, is_file
 from bt_runtime.llm.settings import Settings, is_address
 from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Json
@@ -32,7 +33,7 @@ class Named(NamedTuple):
 
     @property
     def settings(self) -> Settings | None:
-        return None if is_address(self.where) else Settings(self.where, **self.how)
+        return Settings(self.where, **self.how) if backend_name(self.where) == FILE else None
 
     def stats(self) -> Mapping[str, Json]:
         return {"model": self.where}
@@ -56,9 +57,11 @@ def named(where: str, **how: Any) -> Named:
         from bt_runtime.llm.address import parse
 
         return Named(parse(where).text)
+    if not is_file(where):
+        return Named(where, how)
     path = Path(where).resolve()
     if not path.is_file():
-        raise BtError(f"there is no model {where}")
+        raise BtError(f"there is no model {where}", "check the path; `starter` is the model that is shipped")
     return Named(str(path), how, file_digest(path))
 
 

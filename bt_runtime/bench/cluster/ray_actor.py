@@ -87,8 +87,8 @@ class Host:
 
 
 class Hosts:
-    """The hosts by node; each is made when the first task comes to its node. Stands where the evaluation was started,
-    so that no other node's end is that of the hosts of all."""
+    """The hosts by node; each is made when the first task comes to its node. Lives on the node where the evaluation was
+    started, so that the hosts outlive any other node."""
 
     def __init__(self, named: Mapping[str, Named]) -> None:
         self.named = named

@@ -8,8 +8,7 @@ from pathlib import Path
 from bt_runtime.bench.optimise import plan_versions
 from bt_runtime.bench.optimise.curve import ALIKE, Curve, curves
 from bt_runtime.bench.optimise.plan_versions import Version
-from bt_runtime.envs.house.rules import describe, sentence
-from bt_runtime.envs.house.suite import load_content
+from bt_runtime.envs.registry import Hidden, open_suite
 
 _TOLD = {
     "test": "tasks of the other split, which no plan was made from or chosen by",
@@ -34,7 +33,15 @@ def page(folders: Sequence[Path]) -> str:
         "What holds in each house, and the last plan that was written for it.", "",
     ]  # fmt: skip
     for folder, run in zip(folders, runs, strict=True):
-        lines += [f"### {folder.name}", "", *_house(run[0]), "```", run[-1].guide.text or "(the empty plan)", "```", ""]
+        lines += [
+            f"### {folder.name}",
+            "",
+            *_hidden(run[0]),
+            "```",
+            run[-1].guide.text or "(the empty plan)",
+            "```",
+            "",
+        ]
     return "\n".join(lines)
 
 
@@ -55,12 +62,10 @@ def _row(curve: Curve, longest: int) -> str:
     return f"| {curve.name} | {curve.runs} | " + " | ".join(cells) + " |"
 
 
-def _house(version: Version) -> list[str]:
-    """The rule that was to be found out, where there is one."""
+def _hidden(version: Version) -> list[str]:
+    """What was to be found out, where the world can tell."""
     header = version.guide.header
     told = dict(part.split("=", 1) for part in str(header.get("tasks", "")).split(", ") if "=" in part)
-    if header.get("world") != "house" or "rules" not in told:
-        return []
-    rules, kind = load_content().rulebook.find(told["rules"]), str(header.get("kind", ""))
-    said = [sentence(kind, rules.of[kind])] if kind in rules.of else describe(rules)
-    return [*(f"- {text}" for text in said), ""]
+    suite = open_suite(str(header["world"])) if header.get("world") else None
+    said = suite.hidden(str(header.get("kind", "")), told) if isinstance(suite, Hidden) else ()
+    return [*(f"- {text}" for text in said), ""] if said else []

@@ -60,7 +60,7 @@ def keep_plan(
     training: Mapping[str, Json],
     validation: Mapping[str, Json],
 ) -> dict[str, Json]:
-    """The skill of that name: see skills/plans.yaml. A version that was scored keeps what it had."""
+    """Implements the skill `keep_plan` of skills/plans.yaml. A version that was scored before keeps its scores."""
     place = Path(folder)
     before = next((v.guide.header for v in versions(place) if v.iteration == iteration), {})
     said = {**before, **header, "iteration": iteration}

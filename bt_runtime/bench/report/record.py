@@ -76,7 +76,7 @@ def read(path: Path) -> Record:
     except ValueError as fault:
         raise BtError(f"{path} cannot be read: {fault}", "take it away, or get it back from version control") from None
     if not isinstance(found, dict) or found.get("version") != 1:
-        raise BtError(f"{path} is no summary of claims", "it is written by `btr eval claims`")
+        raise BtError(f"{path} is not a summary of claims", "it is written by `btr eval claims`")
     return found
 
 

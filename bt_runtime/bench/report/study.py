@@ -18,8 +18,9 @@ from bt_runtime.bench.run.backend import Backend
 from bt_runtime.bench.run.case import Setup, Strategy, cases
 from bt_runtime.bench.run.evaluation import Again
 from bt_runtime.bench.run.outcome import Outcome
-from bt_runtime.bench.run.source import Source, Wanted, find
+from bt_runtime.bench.run.source import Source, find
 from bt_runtime.bench.run.training import train
+from bt_runtime.envs.registry import Wanted
 from bt_runtime.journal.record import versions
 from bt_runtime.run.run import load
 from bt_runtime.tree.budget import Budget

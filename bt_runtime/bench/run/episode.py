@@ -8,13 +8,13 @@ from typing import Any
 from py_trees.common import Status
 
 from bt_runtime.bench.run.case import Case, Setup, size
-from bt_runtime.bench.run.episode_log import EpisodeLog, nesting, steps
-from bt_runtime.bench.run.failure import Account, label, wanted
+from bt_runtime.bench.run.episode_log import Acted, EpisodeLog, nesting, steps
+from bt_runtime.bench.run.failure import Account, label
 from bt_runtime.bench.run.free import Free
 from bt_runtime.bench.run.metered_model import MeteredModel, Tally
 from bt_runtime.bench.run.outcome import Outcome
-from bt_runtime.envs.registry import open_world
-from bt_runtime.events import Woken
+from bt_runtime.envs.registry import goal_things, open_world
+from bt_runtime.events import AgentEnded, PlanRefused, Woken
 from bt_runtime.run.run import Run, Tree
 from bt_runtime.tree.budget import Spent
 from bt_runtime.tree.clock import RunClock
@@ -63,7 +63,7 @@ class Episode:
         free: list[Free] = []
         metered: dict[str, Any] = {}
         for role, model in models.items():
-            metered[role] = MeteredModel(model, self.tally, self.wake)
+            metered[role] = MeteredModel(model, self.tally)
             if setup.free:
                 metered[role] = Free(metered[role])
                 free.append(metered[role])
@@ -137,7 +137,8 @@ class Episode:
             told.error = told.error or crashes[0]
         if not told.success and not told.error:
             task, events, too_long = self.case.task, log.events, self.tally.too_long
-            told.label = label(Account(task.goal, wanted(task), told.met, told.total, told.status, events, too_long))
+            things = goal_things(self.setup.suite, task)
+            told.label = label(Account(task.goal, things, told.met, told.total, told.status, events, too_long))
 
     def _count(self, log: EpisodeLog) -> None:
         told, tally, events = self.outcome, self.tally, log.events
@@ -145,9 +146,9 @@ class Episode:
         told.prompt, told.reused, told.computed = tally.prompt, tally.reused, tally.computed
         told.model_seconds, told.overflow = round(tally.seconds, 3), tally.too_long
         told.steps, told.k, told.decided = steps(events), nesting(events), log.decided
-        acts = [event.what for event in log.named("acted")]
-        told.invalid = sum(not act["ok"] and not act["offered"] for act in acts)
-        told.refused = sum(not act["ok"] for act in acts) + len(log.named("refused"))
-        ends = [event.what for event in log.named("end")]
-        told.ends = [{key: str(end.get(key, "")) for key in ("path", "goal", "why", "detail")} for end in ends]
-        told.agents = len({end["path"] for end in ends if end.get("kind") == "agent"})
+        acts = log.all(Acted)
+        told.invalid = sum(not act.ok and not act.offered for act in acts)
+        told.refused = sum(not act.ok for act in acts) + len(log.all(PlanRefused))
+        ends = log.all(AgentEnded)
+        told.ends = [{"path": end.path, "goal": end.goal, "why": end.why, "detail": end.detail} for end in ends]
+        told.agents = len({end.path for end in ends if end.kind == "agent"})

@@ -3,83 +3,81 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from py_trees.common import Status
 
 from bt_runtime.agents.surroundings import RECALL
-from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEnded, AgentEvent, SkillEnded, body
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.events import (
+    AGENT_EVENTS,
+    NAMES,
+    Acting,
+    AgentEnded,
+    AgentEvent,
+    Decided,
+    Expanded,
+    SkillEnded,
+    Stepped,
+)
 from bt_runtime.run.run import Run
 from bt_runtime.types import Observation
 
 
-class Event(NamedTuple):
-    """As agents tell it: `step`, `end`, `expand`, `refused`, …; `acted` is what the world said to an act."""
+class Acted(NamedTuple):
+    """An action that has ended, an agent's or a plan's, and what the world said to it."""
 
-    name: str
-    what: dict[str, Any]
-
-    @property
-    def path(self) -> str:
-        return str(self.what.get("path", ""))
+    sentence: str
+    observation: str
+    ok: bool
+    offered: bool
 
 
-_DECIDED = {"decision": ("path", "move", "sentence"), "step": ("path", "move", "text"), "expand": ("path", "plan")}
+Told = AgentEvent | Acted
+T = TypeVar("T")
+_DECIDED: dict[type, tuple[str, ...]] = {
+    Decided: ("path", "move", "sentence"), Stepped: ("path", "move", "text"), Expanded: ("path", "plan")
+}  # fmt: skip
 
 
 class EpisodeLog:
     """Listens to a run, from before its first tick."""
 
     def __init__(self, run: Run, offered: Callable[[str], bool]) -> None:
-        self.events: list[Event] = []
-        self.run, self.offered = run, offered
+        self.events: list[Told] = []
+        self.offered = offered
         self._digest = blake2b(digest_size=12)
         run.listen(self.told, *AGENT_EVENTS)
         run.listen(self.acted, SkillEnded)
 
     def told(self, event: AgentEvent) -> None:
-        name, known = NAMES[type(event)], body(event)
-        if isinstance(event, AgentEnded):
-            known["kind"] = self._kind(event.path)
-        self.events.append(Event(name, known))
-        if name in _DECIDED:
-            told = [name, *(str(known.get(key, "")) for key in _DECIDED[name])]
+        self.events.append(event)
+        if type(event) in _DECIDED:
+            told = [NAMES[type(event)], *(str(getattr(event, field)) for field in _DECIDED[type(event)])]
             self._digest.update(json.dumps(told).encode("utf-8", "backslashreplace"))
 
     def acted(self, done: SkillEnded) -> None:
-        """An agent's action or a plan's."""
         said = done.value.text if isinstance(done.value, Observation) else done.feedback
         ok = done.status is Status.SUCCESS
-        self.events.append(Event("acted", {
-            "sentence": done.sentence, "observation": said, "ok": ok, "offered": self.offered(done.sentence)
-        }))  # fmt: skip
-
-    def _kind(self, path: str) -> str:
-        with suppress(BtError):
-            node: Any = self.run.engine.find(path)
-            return str(node.spec.kind.name)
-        return ""
+        self.events.append(Acted(done.sentence, said, ok, self.offered(done.sentence)))
 
     @property
     def decided(self) -> str:
         return self._digest.hexdigest()
 
-    def named(self, name: str) -> list[Event]:
-        return [event for event in self.events if event.name == name]
+    def all(self, kind: type[T]) -> list[T]:
+        return [event for event in self.events if isinstance(event, kind)]
 
 
-def steps(events: list[Event]) -> int:
+def steps(events: Sequence[Told]) -> int:
     """Actions, and questions to working memory, which take a step as well."""
-    asked = [e for e in events if e.name == "act" and str(e.what.get("sentence", "")).startswith(RECALL)]
-    return len(asked) + sum(e.name == "acted" for e in events)
+    asked = [e for e in events if isinstance(e, Acting) and e.sentence.startswith(RECALL)]
+    return len(asked) + sum(isinstance(e, Acted) for e in events)
 
 
-def nesting(events: list[Event]) -> int:
+def nesting(events: Sequence[Told]) -> int:
     """How many agents stood above one another, at most: each expansion adds one."""
-    grown = {e.path for e in events if e.name == "expand"}
-    lived = {e.path for e in events if e.name == "end" and e.what.get("kind") == "agent"}
+    grown = {e.path for e in events if isinstance(e, Expanded)}
+    lived = {e.path for e in events if isinstance(e, AgentEnded) and e.kind == "agent"}
     return max((1 + sum(path.startswith(f"{above}/") for above in grown) for path in lived), default=0)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from bt_runtime.agents.loops import is_search, words
 from bt_runtime.agents.plan_text import Goal, Group, Part, Unreadable, read_plan
-from bt_runtime.bench.run.episode_log import Event
-from bt_runtime.types import Task
+from bt_runtime.bench.run.episode_log import Told
+from bt_runtime.events import AgentEnded, Expanded, PlanRefused, Stepped
 
 DECOMPOSITION, CONTROL_FLOW, EXPAND_LOOP = "task decomposition", "control-flow selection", "expand-level infinite loop"
 SEARCH, PLANNING = "navigation & search", "agent-level planning"
@@ -45,28 +45,13 @@ class Account(NamedTuple):
     met: int
     total: int
     status: str  # of the tree: SUCCESS, FAILURE, or nothing when its time ran out
-    events: Sequence[Event]
+    events: Sequence[Told]
     too_long: bool = False  # a prompt was longer than the model can read
 
 
 def label(told: Account) -> str:
     """One of the ten, or `unlabelled`."""
     return _instruction(told) or (_claimed(told) if told.status == "SUCCESS" else _failed(told))
-
-
-def wanted(task: Task) -> dict[str, int]:
-    """The things of a task's goal, by the words for them, in any of the forms that our worlds keep it in."""
-    goal = task.data.get("goal")
-    if isinstance(goal, str):
-        return {goal: 1}
-    if isinstance(goal, Mapping):
-        names = [str(goal.get(key) or "") for key in ("object", "movable")]
-        return {re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold(): 1 for name in names if name}
-    found: dict[str, int] = {}
-    for entry in goal or ():
-        if entry.get("thing"):
-            found[entry["thing"]] = found.get(entry["thing"], 0) + int(entry.get("amount", 1))
-    return found
 
 
 # Rules ---------------------------------------------------------------------------------------------
@@ -98,7 +83,7 @@ def _failed(told: Account) -> str:
     end = culprit(told.events)
     if end is None:
         return MAX_STEP if not told.status else UNLABELLED
-    why = str(end.what.get("why", ""))
+    why = end.why
     if why == "loop":
         return AGENT_LOOP
     if why in ("invalid", "budget") and (refused := _refused(end.path, told.events)):
@@ -106,17 +91,17 @@ def _failed(told: Account) -> str:
     if why == "budget":
         return TERMINATION if _repeats(end.path, told.events) else MAX_STEP
     if why == "invalid":
-        return DECOMPOSITION if end.what.get("kind") == "plan" else PLANNING
+        return DECOMPOSITION if end.kind == "plan" else PLANNING
     return _gave_up(end, told.events) if why == "failure" else UNLABELLED
 
 
-def _gave_up(end: Event, events: Sequence[Event]) -> str:
+def _gave_up(end: AgentEnded, events: Sequence[Told]) -> str:
     """An agent said itself that it cannot be done."""
-    goal = str(end.what.get("goal", ""))
+    goal = end.goal
     around = next((group for plan in _plans(events) for group in _groups(plan) if goal in _own(group)), None)
     if around is not None and around.control != "fallback" and is_search(_own(around)):
         return CONTROL_FLOW  # one of several places, and all of them had to have it
-    if _SEEKS.match(goal) or _NOT_FOUND.search(str(end.what.get("detail", ""))):
+    if _SEEKS.match(goal) or _NOT_FOUND.search(end.detail):
         return SEARCH
     return PLANNING
 
@@ -124,57 +109,53 @@ def _gave_up(end: Event, events: Sequence[Event]) -> str:
 # What is seen --------------------------------------------------------------------------------------
 
 
-def culprit(events: Sequence[Event]) -> Event | None:
+def culprit(events: Sequence[Told]) -> AgentEnded | None:
     """The latest bad end that no expansion above it made good again: the one that the tree failed by."""
-    ends: list[tuple[int, Event]] = [(at, event) for at, event in enumerate(events) if event.name == "end"]
+    ends = [(at, event) for at, event in enumerate(events) if isinstance(event, AgentEnded)]
     for at, event in ends[::-1]:
-        if event.what.get("why") in _GOOD or event.what.get("kind") not in ("agent", "plan"):
+        if event.why in _GOOD or event.kind not in ("agent", "plan"):
             continue
         above = [e for later, e in ends if later > at and event.path.startswith(f"{e.path}/")]
-        if all(e.what.get("why") != "expanded" or e.what.get("detail") != "succeeded" for e in above):
+        if all(e.why != "expanded" or e.detail != "succeeded" for e in above):
             return event
     return None
 
 
-def _refused(path: str, events: Sequence[Event]) -> set[str]:
+def _refused(path: str, events: Sequence[Told]) -> set[str]:
     """What spoke against the last plan of this node, when that plan was the last thing it did."""
-    own = [e for e in events if e.path == path and e.name in ("step", "refused", "expand")]
+    own = [e for e in events if isinstance(e, Stepped | PlanRefused | Expanded) and e.path == path]
     last = own.pop() if own else None
-    if last is not None and last.name == "step":  # it repeats what the refusal said; of a text that is no plan, only it
-        if last.what.get("move") != "expand" or not last.what.get("observation"):
+    if isinstance(last, Stepped):  # it repeats what the refusal said; of a text that is no plan, only it
+        if last.move != "expand" or not last.observation:
             return set()
-        last = own.pop() if own and own[-1].name == "refused" else last
-    if last is None or last.name == "expand":
+        last = own.pop() if own and isinstance(own[-1], PlanRefused) else last
+    if last is None or isinstance(last, Expanded):
         return set()
-    return {str(code) for code in last.what.get("codes", ("unreadable",))}
+    return set(last.codes) if isinstance(last, PlanRefused) else {"unreadable"}
 
 
-def _repeats(path: str, events: Sequence[Event]) -> bool:
+def _repeats(path: str, events: Sequence[Told]) -> bool:
     """Most of what it did it had done before, and had been told the same: it went on after all was tried."""
-    acts = [
-        (e.what.get("text"), e.what.get("observation"))
-        for e in events
-        if e.path == path and e.name == "step" and e.what.get("move") == "act"
-    ]
+    acts = [(e.text, e.observation) for e in events if isinstance(e, Stepped) and e.path == path and e.move == "act"]
     return len(acts) >= ROUNDS and len(set(acts)) <= len(acts) // 2
 
 
 def _left_out(group: Group, told: Account) -> bool:
     """A fallback over parts that are no alternatives: one worked, and another thing's part was never begun."""
-    ends = [e for e in told.events if e.name == "end"]
-    begun = {str(e.what.get("goal", "")) for e in ends}
-    done = " ".join(str(e.what.get("goal", "")) for e in ends if e.what.get("why") == "done")
+    ends = [e for e in told.events if isinstance(e, AgentEnded)]
+    begun = {e.goal for e in ends}
+    done = " ".join(e.goal for e in ends if e.why == "done")
     missed = [thing for thing in told.wanted if not _names(done, thing)]
     skipped = [goal for goal in _own(group) if goal not in begun]
     return group.control == "fallback" and any(_names(goal, thing) for goal in skipped for thing in missed)
 
 
-def _plans(events: Sequence[Event]) -> Iterator[Group]:
+def _plans(events: Sequence[Told]) -> Iterator[Group]:
     """Every plan that was grafted."""
     for event in events:
-        if event.name == "expand":
+        if isinstance(event, Expanded):
             try:
-                yield read_plan(str(event.what.get("plan", "")))
+                yield read_plan(event.plan)
             except Unreadable:
                 continue
 

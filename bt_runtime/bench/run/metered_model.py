@@ -1,13 +1,12 @@
-"""A model that all episodes share, as one of them sees it: counts what it asked, and wakes only that one."""
+"""A model that all episodes share, as one of them sees it: counts what it asked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.types import Job, Json, Model, Wake
+from bt_runtime.llm.front import Front, Mapped
+from bt_runtime.types import Job, Model, Question, Spent, Writing
 
 MARGIN = 64  # tokens that an answer may take
 TRIES = 100  # of counting; a model gives up one of them after a twentieth of a second
@@ -39,76 +38,30 @@ def counted(model: Model, text: str) -> int:
     return found
 
 
-class MeteredModel:
-    """Has no `wake` of its own: whose job it is decides who is woken."""
+class MeteredModel(Front):
+    def __init__(self, model: Model, tally: Tally) -> None:
+        super().__init__(model)
+        self.tally = tally
 
-    def __init__(self, model: Model, tally: Tally, wake: Wake) -> None:
-        self.model, self.tally, self.wakes = model, tally, wake
-
-    @property
-    def chat_template(self) -> str | None:
-        return getattr(self.model, "chat_template", None)
-
-    def choose(self, prompt: str, options: Sequence[str], **how: Any) -> Counted:
-        return self._asked(prompt, lambda: self.model.choose(prompt, options, **how))
-
-    def decide(self, prompt: str, moves: Mapping[str, Sequence[str]], **how: Any) -> Counted:
-        return self._asked(prompt, lambda: self.model.decide(prompt, moves, **how))
-
-    def write(self, prompt: str, **how: Any) -> Counted:
-        return self._asked(prompt, lambda: self.model.write(prompt, **how))
-
-    def embed(self, texts: Sequence[str]) -> Counted:
-        return self._asked("", lambda: self.model.embed(texts))
+    def ask(self, question: Question) -> Job[Any]:
+        self.tally.calls += 1
+        job = self.model.ask(question)
+        return Mapped(job, lambda answer: self.noted(answer, job.spent), lambda fault: self.failed(question.prompt))
 
     def count(self, text: str) -> int:
         return counted(self.model, text)
 
-    def stats(self) -> Mapping[str, Json]:
-        return self.model.stats()
-
-    def close(self) -> None:
-        """The model belongs to all."""
-
-    def _asked(self, prompt: str, ask: Callable[[], Job[Any]]) -> Counted:
-        self.tally.calls += 1
-        shared: Any = self.model
-        if hasattr(shared, "wake"):
-            shared.wake = self.wakes  # a job keeps the one that was there when it was asked
-        return Counted(ask(), self, prompt)
-
-    def note(self, job: Any, answer: Any) -> None:
-        spent, tally = getattr(job, "spent", None), self.tally
-        tally.written += getattr(answer, "tokens", 0)
-        if spent is not None:
-            tally.prompt += spent.prompt
-            tally.reused += spent.reused
-            tally.computed += spent.computed
-            tally.seconds += spent.seconds
+    def noted(self, answer: Any, spent: Spent) -> Any:
+        tally = self.tally
+        tally.written += answer.tokens if isinstance(answer, Writing) else 0
+        tally.prompt += spent.prompt
+        tally.reused += spent.reused
+        tally.computed += spent.computed
+        tally.seconds += spent.seconds
+        return answer
 
     def failed(self, prompt: str) -> None:
         """A prompt that does not fit is a limit that was reached; all else is an error."""
         context = self.model.stats().get("context")
         if prompt and isinstance(context, int) and self.model.count(prompt) + MARGIN > context:
             self.tally.too_long = True
-
-
-class Counted:
-    """A job whose cost is added up when it is done."""
-
-    def __init__(self, job: Job[Any], metered: MeteredModel, prompt: str) -> None:
-        self.job, self.metered, self.prompt = job, metered, prompt
-        self.wakes = hasattr(metered.model, "wake")
-
-    def poll(self) -> Any:
-        try:
-            answer = self.job.poll()
-        except BtError:
-            self.metered.failed(self.prompt)
-            raise
-        if answer is not None:
-            self.metered.note(self.job, answer)
-        return answer
-
-    def cancel(self, reason: str) -> None:
-        self.job.cancel(reason)

@@ -13,6 +13,7 @@ from typing import Any
 from bt_runtime import project
 from bt_runtime.bench.run.case import Setup, Strategy
 from bt_runtime.journal import record, sources
+from bt_runtime.project import plugins
 from bt_runtime.run.run import Tree
 from bt_runtime.types import Json, Task
 
@@ -20,8 +21,8 @@ _CHUNK = 1 << 20
 
 
 def versions() -> dict[str, str]:
-    """Ours, and of what computes the answers: another build may round in another way."""
-    found = record.versions()
+    """Ours, of plugins, and of what computes the answers: another build may round in another way."""
+    found = {**record.versions(), **plugins.versions()}
     for package in ("llama-cpp-python", "llguidance"):
         with suppress(PackageNotFoundError):
             found[package] = version(package)
@@ -58,7 +59,7 @@ def of_prompts() -> dict[str, str]:
 
 def of_model(model: Any) -> dict[str, Json]:
     """A file by what is in it; a server by its address, since what runs there cannot be told."""
-    settings = getattr(model, "settings", None)
+    settings = model.settings
     if settings is not None and Path(settings.model).is_file():
         file = Path(settings.model)
         return {"file": file.name, "digest": file_digest(file), "repeatable": settings.repeatable}

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.memory.retrieval import Retrieval
+from bt_runtime.memory.store import Added
 
 if TYPE_CHECKING:
     from bt_runtime.bench.run.case import Case, Setup
     from bt_runtime.bench.run.outcome import Outcome
     from bt_runtime.memory.episodes import Episodes
     from bt_runtime.memory.experience import Experience
-    from bt_runtime.memory.store import Added
 
 
 class ReadonlyMemory:
@@ -41,8 +42,6 @@ class ReadonlyMemory:
 
     def add(self, experiences: Iterable[Experience]) -> Added:
         """Kept apart from what is read."""
-        from bt_runtime.memory.store import Added
-
         self.noted += experiences
         return Added(0, 0)
 
@@ -54,8 +53,6 @@ class Nothing:
         self.goal = goal
 
     def poll(self) -> Any:
-        from bt_runtime.memory.retrieval import Retrieval
-
         return Retrieval(self.goal, (), (), 0, None, "there are no experiences yet")
 
     def cancel(self, reason: str) -> None:

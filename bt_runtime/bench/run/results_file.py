@@ -60,7 +60,7 @@ def read(path: Path) -> list[Outcome]:
         except (ValueError, TypeError) as fault:
             if number == len(lines):
                 break
-            raise BtError(f"{path}:{number} is no outcome: {fault}", "the file was changed by hand?") from None
+            raise BtError(f"{path}:{number} is not an outcome: {fault}", "the file was changed by hand?") from None
     return found
 
 

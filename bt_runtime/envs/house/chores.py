@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from bt_runtime.envs.content import entries, read_yaml, texts, words
+from bt_runtime.envs.content import entries, read_yaml, texts
 from bt_runtime.envs.house.catalogue import Catalogue
 from bt_runtime.envs.house.layout import House
 from bt_runtime.envs.house.rules import PROCESSES, Rule, Rules, as_data
@@ -28,13 +28,7 @@ class Chore:
     say: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Chores:
-    kinds: Mapping[str, Chore]
-    thoughts: Mapping[str, tuple[str, ...]]
-
-
-def read_chores(path: Path, catalogue: Catalogue) -> Chores:
+def read_chores(path: Path, catalogue: Catalogue) -> Mapping[str, Chore]:
     found = read_yaml(path)
     kinds = {}
     for name, entry in entries(found, "kinds", path).items():
@@ -50,7 +44,7 @@ def read_chores(path: Path, catalogue: Catalogue) -> Chores:
         if not things or not say:
             raise BtError(f"{where}: `things` and `say` have at least one entry each", "things: [apple]")
         kinds[name] = Chore(name, things, spots, say)
-    return Chores(kinds, {key: (text,) for key, text in words(found, "thoughts", path).items()})
+    return kinds
 
 
 def make_chore(

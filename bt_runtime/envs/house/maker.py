@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from random import Random
 
 from bt_runtime.envs.house.catalogue import Catalogue
-from bt_runtime.envs.house.chores import Chores, can_be_done, make_chore
+from bt_runtime.envs.house.chores import Chore, can_be_done, make_chore
 from bt_runtime.envs.house.layout import House
 from bt_runtime.envs.house.rules import Rules, as_data
-from bt_runtime.envs.house.tasks import Errands, fits, make_task
+from bt_runtime.envs.house.tasks import Errand, fits, make_task
 from bt_runtime.types import Task
 
 
 @dataclass(frozen=True)
 class Maker:
     catalogue: Catalogue
-    errands: Errands
-    chores: Chores
+    errands: Mapping[str, Errand]
+    chores: Mapping[str, Chore]
     usual: Rules  # for chores when no others are asked for
     rules: Rules | None
     hint: bool
 
     def fit(self, kind: str, homes: Iterable[House]) -> list[House]:
-        if kind in self.errands.kinds:
-            return [home for home in homes if fits(self.errands.kinds[kind], home)]
-        return [home for home in homes if can_be_done(self.chores.kinds[kind], self.rules or self.usual, home)]
+        if kind in self.errands:
+            return [home for home in homes if fits(self.errands[kind], home)]
+        return [home for home in homes if can_be_done(self.chores[kind], self.rules or self.usual, home)]
 
     def make(self, kind: str, home: House, rng: Random, name: str) -> Task:
-        if kind in self.errands.kinds:
-            return under(self.rules, make_task(self.errands.kinds[kind], home, self.catalogue, rng, name))
-        chore, rules = self.chores.kinds[kind], self.rules or self.usual
+        if kind in self.errands:
+            return under(self.rules, make_task(self.errands[kind], home, self.catalogue, rng, name))
+        chore, rules = self.chores[kind], self.rules or self.usual
         return make_chore(chore, rules, home, self.catalogue, rng, name, self.hint)
 
 

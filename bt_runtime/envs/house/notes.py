@@ -78,15 +78,6 @@ class Notes:
         found = [(f, room) for room, names in self.fixtures.items() for f in names if is_a(f, kind)]
         return min(found, key=lambda f: f[1] != self.room, default=None)
 
-    def sightings(self, kind: str) -> str:
-        """What working memory says of it."""
-        if any(is_a(n, kind) for n in self.held):
-            return f"You are holding {next(n for n in self.held if is_a(n, kind))}."
-        known = [(n, *where) for n, where in self.saw.items() if is_a(n, kind) and where[0]]
-        if not known:
-            return f"You have not seen {kind} before."
-        return " ".join(f"You saw {name} near {place} in {room}." for name, place, room in known)
-
 
 def is_a(name: str, kind: str) -> bool:
     """Is `cup 1` a `cup`, or that very `cup 1`?"""

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
+from bt_runtime.envs.house import files
 from bt_runtime.envs.house.catalogue import Catalogue, read_catalogue
-from bt_runtime.envs.house.chores import Chores, read_chores
-from bt_runtime.envs.house.expert import Expert, Form, Knows
+from bt_runtime.envs.house.chores import Chore, read_chores
+from bt_runtime.envs.house.expert import Expert, Knows
+from bt_runtime.envs.house.goals import conditions
 from bt_runtime.envs.house.graph import read_graph
 from bt_runtime.envs.house.home_file import read_home
 from bt_runtime.envs.house.layout import House
 from bt_runtime.envs.house.maker import Maker, under
 from bt_runtime.envs.house.rulebook import Asked, Rulebook, read_rulebook
-from bt_runtime.envs.house.rules import PROCESSES
+from bt_runtime.envs.house.rules import PROCESSES, describe, sentence
 from bt_runtime.envs.house.start import house_of
 from bt_runtime.envs.house.steward import Steward
-from bt_runtime.envs.house.tasks import Errands, read_errands
+from bt_runtime.envs.house.tasks import Errand, read_errands
 from bt_runtime.envs.house.wah import PARTS, read_json, recorded, spoken
 from bt_runtime.envs.house.world import Feedback, HouseWorld
-from bt_runtime.envs.registry import Split, choose_kinds, no_more_options
-from bt_runtime.envs.trajectory import Agent, sentences, trace
+from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.project import find, folders
 from bt_runtime.types import Task, World
@@ -34,9 +35,9 @@ _ABOUT = ("things", "tasks", "rules")  # the files in envs/house that are no hou
 
 class Content(NamedTuple):
     catalogue: Catalogue
-    errands: Errands
+    errands: Mapping[str, Errand]
     rulebook: Rulebook
-    chores: Chores
+    chores: Mapping[str, Chore]
     homes: dict[str, House]
     split: dict[str, str]  # of each home
 
@@ -46,6 +47,8 @@ class HouseSuite:
     kinds: Sequence[str] = ("setup_table", "put_fridge", "put_dishwasher", "prepare_food", "prepare_snack")
     asked_for: Sequence[str] = tuple(PROCESSES)  # kinds that are made only when they are named
     skills = "house"
+    formats: Sequence[str] = files.FORMATS
+    reads_data: Sequence[Literal["open", "tasks"]] = ("open", "tasks")
 
     def open(
         self,
@@ -93,7 +96,7 @@ class HouseSuite:
         content = load_content()
         known = {**content.homes, **(apartments(Path(data), content.catalogue) if data else {})}
         usual = self.kinds if rules is None else self.asked_for
-        wanted = choose_kinds((*content.errands.kinds, *self.asked_for), kinds or usual)
+        wanted = choose_kinds((*content.errands, *self.asked_for), kinds or usual)
         ruled = None if rules is None else content.rulebook.find(rules, split)
         if source != "made":
             rng = Random(f"house {source} {seed}")
@@ -117,6 +120,23 @@ class HouseSuite:
             made.append(maker.make(kind, rng.choice(where), rng, f"house-{split}-{seed}-{i:04}{suffix}"))
         return made
 
+    def read(self, path: Path, wanted: Wanted) -> Read | None:
+        return files.read(self, path, wanted)
+
+    def wanted(self, task: Task) -> Mapping[str, int]:
+        found: dict[str, int] = {}
+        for condition in conditions(task.data.get("goal", ())):
+            if condition.thing:
+                found[condition.thing] = found.get(condition.thing, 0) + condition.amount
+        return found
+
+    def hidden(self, kind: str, options: Mapping[str, str]) -> Sequence[str]:
+        """The rule by which a task of this kind is done, in tasks that were made with `rules`."""
+        if "rules" not in options:
+            return ()
+        rules = load_content().rulebook.find(options["rules"])
+        return [sentence(kind, rules.of[kind])] if kind in rules.of else describe(rules)
+
     def oracle(
         self, world: World, task: Task, *, knows: Knows = "seen", told: bool = True, **options: Any
     ) -> Iterator[str]:
@@ -124,30 +144,20 @@ class HouseSuite:
         house rules, and finds them out by being refused."""
         no_more_options(self.name, options, ("knows", "told"))
 
-        def moves() -> Iterator[str]:
+        def acts() -> Iterator[str]:
             """Begun when the first sentence is asked for: by then the world has been reset."""
-            yield from sentences(self._expert(world, "react", knows, False, 0, told).run())
+            yield from _expert(world, knows, told).run()
 
-        return moves()
-
-    def trajectory(
-        self, world: World, task: Task, form: Form = "react", knows: Knows = "seen", recall: bool = True,
-        seed: int = 0, told: bool = True,
-    ) -> Agent:  # fmt: skip
-        """The oracle's reasoning, acted in `world` from the start of the task."""
-        world.reset(task)
-        return trace(world, task.goal, self._expert(world, form, knows, recall, seed, told).run())
-
-    def _expert(self, world: World, form: Form, knows: Knows, recall: bool, seed: int, told: bool = True) -> Expert:
-        if not isinstance(world, HouseWorld):
-            raise BtError("this oracle knows the house only", "open the world with open_world('house')")
-        content = load_content()
-        if world.rules is None:
-            return Expert(world, content.errands.thoughts, form, knows, recall, seed)
-        return Steward(world, content.chores.thoughts, form, knows, recall, seed, told=told, goal=world.asked)
+        return acts()
 
 
 SUITE = HouseSuite()
+
+
+def _expert(world: World, knows: Knows, told: bool) -> Expert:
+    if not isinstance(world, HouseWorld):
+        raise BtError("this oracle knows the house only", "open the world with open_world('house')")
+    return Expert(world, knows) if world.rules is None else Steward(world, knows, told=told, goal=world.asked)
 
 
 def load_content() -> Content:

@@ -31,20 +31,13 @@ class Errand:
     say: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Errands:
-    kinds: Mapping[str, Errand]
-    thoughts: Mapping[str, Sequence[str]]
-
-
-def read_errands(path: Path, catalogue: Catalogue) -> Errands:
+def read_errands(path: Path, catalogue: Catalogue) -> Mapping[str, Errand]:
     found = read_yaml(path)
     general, ends = many(found, "say", path, {}), many(found, "ends", path, {})
-    kinds = {
+    return {
         name: _errand(name, entry, general, ends, catalogue, path)
         for name, entry in entries(found, "kinds", path).items()
     }
-    return Errands(kinds, many(found, "thoughts", path, {}))
 
 
 def _errand(

@@ -12,7 +12,7 @@ from typing import Any
 from bt_runtime.envs.house.catalogue import Catalogue
 from bt_runtime.envs.house.graph import read_goal, read_graph
 from bt_runtime.envs.house.layout import House
-from bt_runtime.envs.house.tasks import Errands, ask, fits, make_task
+from bt_runtime.envs.house.tasks import Errand, ask, fits, make_task
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task
 
@@ -21,7 +21,7 @@ FIFTHS = 5
 PARTS = {"all": frozenset(range(FIFTHS)), "held": frozenset({0}), "rest": frozenset(range(1, FIFTHS))}
 
 
-def recorded(data: Path, catalogue: Catalogue, errands: Errands, rng: Random) -> Iterator[Task]:
+def recorded(data: Path, catalogue: Catalogue, errands: Mapping[str, Errand], rng: Random) -> Iterator[Task]:
     """`wah/envset_hist_*`: each task with its apartment as it was, and an instruction of ours."""
     for path in _files(data, "envset_hist_*.json*"):
         for i, entry in enumerate(read_json(path)):
@@ -30,14 +30,14 @@ def recorded(data: Path, catalogue: Catalogue, errands: Errands, rng: Random) ->
             wanted = {text: count for part in parts for text, count in part.items()}
             apartment = read_graph(entry["init_graph"], catalogue, f"apartment {entry['apartment']}")
             goal = read_goal(wanted, catalogue, apartment.names)
-            said = ask(errands.kinds[kind], {g["thing"]: g["amount"] for g in goal}, rng)
+            said = ask(errands[kind], {g["thing"]: g["amount"] for g in goal}, rng)
             yield Task(name, kind, said, {**apartment.data, "goal": goal})
 
 
 def spoken(
     data: Path,
     catalogue: Catalogue,
-    errands: Errands,
+    errands: Mapping[str, Errand],
     homes: Mapping[str, House],
     rng: Random,
     part: frozenset[int],
@@ -45,7 +45,7 @@ def spoken(
     """WAH-NL's train tasks: its goals and its people's words, things strewn anew over one of `homes`."""
     for path in _files(data, "train_plans_instructions.json"):
         for entry in read_json(path):
-            errand = errands.kinds[entry["task_name"]]
+            errand = errands[entry["task_name"]]
             able = [home for home in homes.values() if fits(errand, home)]
             if able and entry["nl_instructions"] and int(entry["task_id"]) % FIFTHS in part:
                 goal = read_goal(entry["task_goal_derived"], catalogue, {})

@@ -12,6 +12,7 @@ from bt_runtime.envs.house.catalogue import Catalogue
 from bt_runtime.envs.house.goals import Condition, conditions
 from bt_runtime.envs.house.goals import verdict as judge
 from bt_runtime.envs.house.layout import House
+from bt_runtime.envs.house.picture import picture
 from bt_runtime.envs.house.rulebook import Rulebook
 from bt_runtime.envs.house.rules import Rules, as_data, describe
 from bt_runtime.envs.house.sight import glance
@@ -20,7 +21,7 @@ from bt_runtime.envs.house.start import house_of, state_of
 from bt_runtime.envs.house.state import HANDS, State
 from bt_runtime.envs.house.treatment import TREATMENTS, offered
 from bt_runtime.faults.diagnostic import BtError, nearest
-from bt_runtime.types import Observation, Task, Verdict
+from bt_runtime.types import Json, Observation, Task, Verdict
 
 Feedback = Literal["full", "detailed", "terse"]
 TERSE = "Nothing happens."
@@ -238,6 +239,9 @@ class HouseWorld:
         if state in ("turned on", "turned off"):
             return (place in self.state.running) == (state == "turned on")
         return None
+
+    def picture(self) -> Json:
+        return picture(self.house, self.state)
 
     def digest(self) -> str:
         return blake2b(self.snapshot(), digest_size=8).hexdigest()

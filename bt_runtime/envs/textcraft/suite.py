@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
-from bt_runtime.envs.registry import Split, choose_kinds, no_more_options
+from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, tasks_of
 from bt_runtime.envs.textcraft.book_file import read_book
-from bt_runtime.envs.textcraft.expert import Crafter, Form
 from bt_runtime.envs.textcraft.game_files import read_game
 from bt_runtime.envs.textcraft.planner import plan
 from bt_runtime.envs.textcraft.recipes import Book
+from bt_runtime.envs.textcraft.results_file import read_json, read_results
 from bt_runtime.envs.textcraft.tasks import depths, task_invented, task_of_book
 from bt_runtime.envs.textcraft.world import TextCraft
-from bt_runtime.envs.trajectory import Agent, trace
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project import find
 from bt_runtime.types import Task, World
@@ -28,6 +27,8 @@ class TextCraftSuite:
     name = "textcraft"
     kinds: Sequence[str] = ("depth 1", "depth 2", "depth 3", "depth 4")
     skills = "textcraft"
+    formats: Sequence[str] = ("TextCraft's recipes", "its results")
+    reads_data: Sequence[Literal["open", "tasks"]] = ("open", "tasks")
 
     def open(self, *, data: str | os.PathLike[str] | None = None, **options: Any) -> World:
         no_more_options(self.name, options, ("data",))
@@ -64,6 +65,20 @@ class TextCraftSuite:
             task_of_book(shelf[source], rng.choice(goals[i % len(goals)]), rng, name) for i, name in enumerate(names)
         ]
 
+    def read(self, path: Path, wanted: Wanted) -> Read | None:
+        """A folder of recipe files, or results: any other JSON."""
+        if path.is_dir() or path.name.startswith("recipes_"):
+            folder = path if path.is_dir() else path.parent
+            return tasks_of(self, wanted._replace(data=wanted.data or str(folder)))
+        if not path.name.endswith((".json", ".json.gz")):
+            return None
+        tasks = read_results(read_json(path), books(wanted.data or None), path.stem)
+        chosen = [t for t in tasks if not wanted.kinds or t.kind in wanted.kinds]
+        return Read(chosen[: wanted.episodes], {"data": wanted.data} if wanted.data else {})
+
+    def wanted(self, task: Task) -> Mapping[str, int]:
+        return {str(task.data["goal"]): 1}
+
     def oracle(self, world: World, task: Task, **options: Any) -> Iterator[str]:
         no_more_options(self.name, options, ())
         if not isinstance(world, TextCraft):
@@ -75,13 +90,6 @@ class TextCraftSuite:
                     yield from _in_parts(deed.item, deed.amount, offered)
                 else:
                     yield sentence
-
-    def trajectory(self, world: World, task: Task, form: Form = "react") -> Agent:
-        """The oracle's reasoning, acted in `world` from the start of the task."""
-        if not isinstance(world, TextCraft):
-            raise BtError("this oracle knows TextCraft only", "open the world with open_world('textcraft')")
-        world.reset(task)
-        return trace(world, task.goal, Crafter(world, str(task.data["goal"]), form).run())
 
 
 SUITE = TextCraftSuite()

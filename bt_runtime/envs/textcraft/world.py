@@ -12,7 +12,7 @@ from typing import Any
 
 from bt_runtime.envs.textcraft.recipes import Book, Ingredient, Recipe, counted, game_id, read_line
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.types import Observation, Task, Verdict
+from bt_runtime.types import Json, Observation, Task, Verdict
 
 _CRAFT = re.compile(r"craft (.+?) using (.+)")
 # `skills` offers to fetch 1 … MOST, and multiples of what a shown recipe calls for up to MANY; `act` takes any number.
@@ -183,6 +183,12 @@ class TextCraft:
         if fact.endswith(" can be fetched"):
             return self._book.fetchable(fact.removesuffix(" can be fetched"))
         return None
+
+    def picture(self) -> Json:
+        """The goal, what is carried, and the recipes that the task shows."""
+        data = self._task.data if self._task else {}
+        bag = {"is": "bag", "goal": data.get("goal", ""), "bag": dict(self._bag), "crafted": sorted(self._crafted)}
+        return {**bag, "recipes": list(data.get("commands", ()))}
 
     def digest(self) -> str:
         return blake2b(self.snapshot(), digest_size=8).hexdigest()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import struct
 import sys
 from collections.abc import Mapping
@@ -130,8 +131,6 @@ def serve(player: Player, to_library: BinaryIO, from_library_path: str) -> None:
 
 def launcher(folder: Path, rooms: Mapping[str, Room]) -> Path:
     """Write an executable for `Controller(local_executable_path=…)`; quote the path if it has spaces."""
-    import shlex
-
     folder.mkdir(parents=True, exist_ok=True)
     book = folder / "rooms.json"
     book.write_text(json.dumps({name: room.to_json() for name, room in rooms.items()}), encoding="utf-8")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import random
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from bt_runtime.envs.registry import Read, Wanted, tasks_of
 from bt_runtime.envs.thor import alfred
 from bt_runtime.envs.thor.goals import TYPES
 from bt_runtime.envs.thor.library import Build
@@ -29,6 +32,7 @@ class ThorSuite:
     name = "thor"
     kinds: Sequence[str] = TYPES
     skills = "thor"
+    formats: Sequence[str] = ("ALFRED's json_2.1.0_*.jsonl.gz",)
 
     def open(self, **options: Any) -> World:
         """`view`, `through`, `build` (a path, or "fetch"), `frames`, `platform`, `start_timeout`, `step_timeout`."""
@@ -65,6 +69,20 @@ class ThorSuite:
         rooms = {name: read_room(name)} if name else read_rooms()
         return generate(rooms, seed, count, split, wanted)
 
+    def read(self, path: Path, wanted: Wanted) -> Read | None:
+        if not path.name.endswith((".jsonl.gz", ".jsonl")):
+            return None
+        split: Split | None = next((s for s in ("train", "eval") if alfred.SPLITS[s] == path.name), None)
+        if split is None:
+            raise BtError(f"{path} is no file of ALFRED's tasks", f"known: {', '.join(alfred.SPLITS.values())}")
+        return tasks_of(self, wanted.of_data(path, "alfred", source="alfred")._replace(split=split))
+
+    def wanted(self, task: Task) -> Mapping[str, int]:
+        """In words: `ButterKnife` is a butter knife."""
+        goal = task.data["goal"]
+        names = [str(goal.get(key) or "") for key in ("object", "movable")]
+        return {re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold(): 1 for name in names if name}
+
     def oracle(self, world: World, task: Task, **options: Any) -> Iterator[str]:
         for option in options:
             raise _no_option(option, ())
@@ -96,8 +114,6 @@ def data_folder(given: Any = None) -> Path:
 
 
 def _alfred_tasks(seed: int, count: int, split: Split, kinds: Sequence[str], data: Path) -> list[Task]:
-    import random
-
     rows = [row for row in alfred.rows(data, split) if row["task_type"] in kinds]
     random.Random(seed).shuffle(rows)
     return [alfred.task_of(row, data) for row in islice(rows, count)]

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from bt_runtime.language.checks import entries
 from bt_runtime.language.checks.outcomes import S, outcomes
 from bt_runtime.language.checks.references import Usage, usage
 from bt_runtime.language.checks.subtree_ports import check_border
 from bt_runtime.language.findings import Findings
-from bt_runtime.language.spec import NodeSpec, TreeSpec
-
-if TYPE_CHECKING:
-    from bt_runtime.language.loader import Caps
+from bt_runtime.language.spec import Caps, NodeSpec, TreeSpec
 
 
 def check_tree(tree: TreeSpec, findings: Findings, whole: bool = True) -> None:

@@ -19,7 +19,7 @@ _TYPES: dict[str, ValueType] = {
 }  # fmt: skip
 
 
-class Budget(NamedTuple):
+class PlanLimits(NamedTuple):
     """How much one answer may hold; it is a part of the grammar, so that more cannot be written."""
 
     depth: int = 3  # nodes with children, one inside another
@@ -27,13 +27,12 @@ class Budget(NamedTuple):
     string: int = 80  # characters of one text
 
 
-DEFAULT_BUDGET = Budget()
+DEFAULT_LIMITS = PlanLimits()
 
 
 class FormField(NamedTuple):
     name: str
     type: ValueType | tuple[str, ...]  # a tuple: one of these words
-    required: bool = True
 
 
 class Form(NamedTuple):
@@ -78,35 +77,35 @@ def _field(kind: Kind, field: Field) -> FormField:
 # The same as a JSON Schema ------------------------------------------------------------------------
 
 
-def expansion_schema(kinds: Iterable[Kind], budget: Budget = DEFAULT_BUDGET) -> Schema:
+def expansion_schema(kinds: Iterable[Kind], limits: PlanLimits = DEFAULT_LIMITS) -> Schema:
     """A whole answer: a node with children, at most `depth` of them one inside another."""
     known = forms(kinds)
     return {
         "$schema": DRAFT,
         "title": "bt_runtime expansion",
         "description": "What a model may write to expand a node. A bare text is a subgoal, `act` a skill's sentence.",
-        "oneOf": [_written(f, budget.depth, budget) for f in known if f.inner],
+        "oneOf": [_written(f, limits.depth, limits) for f in known if f.inner],
         "definitions": {
-            "text": {"type": "string", "minLength": 1, "maxLength": budget.string},
-            **{f"node_{left}": _level(known, left, budget) for left in range(budget.depth)},
+            "text": {"type": "string", "minLength": 1, "maxLength": limits.string},
+            **{f"node_{left}": _level(known, left, limits) for left in range(limits.depth)},
         },
     }
 
 
-def _level(known: tuple[Form, ...], left: int, budget: Budget) -> Schema:
+def _level(known: tuple[Form, ...], left: int, limits: PlanLimits) -> Schema:
     """What may stand where `left` more nodes with children may be nested."""
-    written = [_written(f, left, budget) for f in known if left or not f.inner]
+    written = [_written(f, left, limits) for f in known if left or not f.inner]
     return {"oneOf": [_TEXT, *written]}
 
 
 _TEXT: Schema = {"$ref": "#/definitions/text"}
 
 
-def _written(form: Form, left: int, budget: Budget) -> Schema:
-    return _exactly({form.name: _value(form, left, budget)})
+def _written(form: Form, left: int, limits: PlanLimits) -> Schema:
+    return _exactly({form.name: _value(form, left, limits)})
 
 
-def _value(form: Form, left: int, budget: Budget) -> Schema:
+def _value(form: Form, left: int, limits: PlanLimits) -> Schema:
     if form.shape == "sentence":
         return _TEXT
     fields = {f.name: _of(f) for f in form.fields}
@@ -116,7 +115,7 @@ def _value(form: Form, left: int, budget: Budget) -> Schema:
     inside: Schema = {"$ref": f"#/definitions/node_{left - 1}"}
     if form.shape == "child":
         return _exactly({**fields, "child": inside})
-    listed = {"type": "array", "items": inside, "minItems": 1, "maxItems": budget.width}
+    listed = {"type": "array", "items": inside, "minItems": 1, "maxItems": limits.width}
     return _exactly({**fields, "children": listed}) if fields else listed
 
 

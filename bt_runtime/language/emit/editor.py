@@ -18,12 +18,12 @@ from bt_runtime.language.kinds.shape import (
     closed,
     field_schema,
     node_name,
+    typed,
     value_schema,
 )
 from bt_runtime.types import Json
 
 PORT_TYPES = ("any", "string", "integer", "number", "boolean", "list", "object")
-_JSON_TYPES = {"list": "array"}
 
 
 def tree_schema(kinds: Iterable[Kind], manifests: Iterable[str] = ()) -> Schema:
@@ -41,6 +41,18 @@ def tree_schema(kinds: Iterable[Kind], manifests: Iterable[str] = ()) -> Schema:
             **{f"any_{f.name}": {**field_schema(f), **(node_name() if f.name == "name" else {})} for f in COMMON},
             **{f"kind_{kind.name}": kind_schema(kind, known) for kind in known},
         },
+    }
+
+
+def header_schema() -> Schema:
+    """What stands above the root, and that there is one."""
+    head = _header([])
+    head |= {"root": {}, "skills": {**head["skills"], "items": {}}}  # what is no manifest is told where it is sought
+    return {
+        "$schema": DRAFT,
+        "type": "object",
+        **closed(head, ("version", "tree", "root")),
+        "definitions": {"ports": _ports()},
     }
 
 
@@ -171,11 +183,13 @@ def _header(manifests: list[str]) -> Schema:
     if manifests:
         del name["type"]
     return {
-        "version": {"enum": [1], "description": "The version of the language: 1."},
+        "version": {"enum": [1], "description": "The version of the language: 1.",
+                    "errorMessage": "This runtime reads version 1 of the language, and no other"},
         "tree": {"type": "string", "pattern": NAME, "description": "The tree's name: letters, digits and _.",
                  "errorMessage": "The tree's name: letters, digits and _"},
         "about": {"type": [*SCALAR, "null"], "description": "What the tree is for, in a sentence."},
-        "skills": {"type": ["array", "null"], "items": name, "description": "Manifests whose skills are kinds here."},
+        "skills": {"type": ["array", "null"], "items": name, "description": "Manifests whose skills are kinds here.",
+                   "errorMessage": "`skills` takes a list of manifests: `skills: [house]`"},
         "inputs": _section("What the tree takes: checked before the first tick, never written by the tree."),
         "outputs": _section("What the tree gives: entries it writes."),
         "blackboard": _section("Entries that somebody outside writes: sensors, operators."),
@@ -188,34 +202,8 @@ def _section(about: str) -> Schema:
 
 
 def _ports() -> Schema:
-    return {
-        "type": ["object", "null"],
-        "propertyNames": {"pattern": NAME, "errorMessage": "A port is named by letters, digits and _"},
-        "additionalProperties": {"if": {"type": "object"}, "then": _port(), "else": {"enum": list(PORT_TYPES)}},
-    }
-
-
-def _port() -> Schema:
-    return {
-        **closed(
-            {
-                "type": {"enum": list(PORT_TYPES), "description": "What values it holds (any, unless said)."},
-                "default": {"description": "Its value when none is given; without one it must be given."},
-                "about": {"type": SCALAR, "description": "What it is for."},
-                "choices": {"type": "array", "description": "The only values that it may have."},
-            },
-            (),
-        ),
-        "allOf": [_default_of(t) for t in PORT_TYPES if t != "any"],
-    }
-
-
-def _default_of(type: str) -> Schema:
-    wanted: Json = _JSON_TYPES.get(type, type)
-    return {
-        "if": {"properties": {"type": {"const": type}}, "required": ["type"]},
-        "then": {"properties": {"default": {"type": wanted}, "choices": {"items": {"type": wanted}}}},
-    }
+    said = "Ports are a mapping of names to types, for instance `room: {type: string}`"
+    return {"type": ["object", "null"], "errorMessage": said, "allOf": [typed("a port", PORT_TYPES)]}
 
 
 # Descriptions -----------------------------------------------------------------------------------------

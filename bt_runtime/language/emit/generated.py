@@ -8,26 +8,29 @@ from pathlib import Path
 
 from bt_runtime import project
 from bt_runtime.language import manifest
-from bt_runtime.language.emit.dialect import DEFAULT_BUDGET, expansion_schema
+from bt_runtime.language.emit.dialect import DEFAULT_LIMITS, expansion_schema
 from bt_runtime.language.emit.editor import tree_schema
 from bt_runtime.language.emit.manifests import manifest_schema
 from bt_runtime.language.emit.pages import pages
 from bt_runtime.language.guide_header import plan_schema
 from bt_runtime.language.kinds.kind import Kind
-from bt_runtime.language.kinds.registry import BUILT_IN
+from bt_runtime.language.kinds.registry import BUILT_IN, registry_of
 from bt_runtime.language.kinds.shape import Schema
+from bt_runtime.language.project_file import settings_schema
 
 
 def project_schema(root: Path | None = None) -> Schema:
-    """The schema of a project's tree files: the built-in kinds, and the skills of every manifest it can see.
+    """The schema of a project's tree files: all kinds that it can have, and the skills of every manifest it can see.
 
     Skills of the project's own manifests come before shipped ones of the same name.
     """
-    own, shipped = (_skills(folder) for folder in (_own(root), project.packaged("skills")))
-    known = {kind.name for kinds in own.values() for kind in kinds} | BUILT_IN.kinds.keys()
-    fitting = [k for kinds in own.values() for k in kinds if k.name not in BUILT_IN]
+    every = registry_of(root or project.find_root())
+    own, others = _skills(_own(root)), [_skills(folder) for folder in project.installed("skills")]
+    shipped = {name: kinds for each in reversed(others) for name, kinds in each.items()}
+    known = {kind.name for kinds in own.values() for kind in kinds} | every.kinds.keys()
+    fitting = [k for kinds in own.values() for k in kinds if k.name not in every]
     fitting += [k for name, kinds in shipped.items() if name not in own for k in kinds if k.name not in known]
-    return tree_schema((*BUILT_IN, *fitting), {*own, *shipped})
+    return tree_schema((*every, *fitting), {*own, *shipped})
 
 
 def _own(root: Path | None) -> Path:
@@ -42,7 +45,8 @@ def schemas(root: Path | None = None) -> dict[str, Schema]:
         "tree.schema.json": tree,
         "skills.schema.json": manifest_schema(),
         "plan.schema.json": plan_schema(),
-        "expansion.schema.json": expansion_schema(BUILT_IN, DEFAULT_BUDGET),
+        "project.schema.json": settings_schema(),
+        "expansion.schema.json": expansion_schema(BUILT_IN, DEFAULT_LIMITS),
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bt_runtime.language.kinds.kind import COMMON_NAMES, DATA_TYPES
-from bt_runtime.language.kinds.shape import DRAFT, NAME, SCALAR, Schema, closed
+from bt_runtime.language.kinds.shape import DRAFT, NAME, SCALAR, Schema, closed, typed
 
 ON_RESUME = ("repeat", "verify", "fail")
 _TYPES = sorted(DATA_TYPES)
@@ -19,8 +19,10 @@ def manifest_schema() -> Schema:
         "type": "object",
         **closed(
             {
-                "version": {"enum": [1], "description": "The version of the language: 1."},
-                "skills": _text("The manifest's name: what a tree lists under `skills:`."),
+                "version": {"enum": [1], "description": "The version of the language: 1.",
+                            "errorMessage": "A manifest begins with `version: 1`"},
+                "skills": {**_text("The manifest's name: what a tree lists under `skills:`."), "minLength": 1,
+                           "errorMessage": "A manifest has a name, for instance `skills: house`"},
                 "about": _text("What these skills are for."),
                 "impl": _text(f"{_IMPL} The skills that do not say otherwise use it."),
                 "kinds": {
@@ -55,24 +57,16 @@ def _skill() -> Schema:
         },
         "impl": _text(_IMPL),
     }
-    return {"type": "object", **closed(properties, ())}
+    return {"type": "object", "$comment": "a skill", **closed(properties, ())}
 
 
 def _params(about: str) -> Schema:
-    fields: Schema = {
-        "type": {"enum": _TYPES, "description": "What values it takes (any, unless said)."},
-        "about": _text("What it is for."),
-        "default": {"description": "Its value when none is given; without one it must be given."},
-        "choices": {"type": "array", "description": "The only values that it may have."},
-        "minimum": {"type": "number", "description": "The least that it may be."},
-        "maximum": {"type": "number", "description": "The most that it may be."},
-    }
-    names = {"allOf": [{"pattern": NAME}, {"not": {"enum": sorted(COMMON_NAMES)}}]}
+    least: Schema = {"type": "number", "description": "The least that it may be."}
+    most: Schema = {"type": "number", "description": "The most that it may be."}
     return {
         "type": "object",
         "description": about,
-        "propertyNames": names,
-        "additionalProperties": {"if": {"type": "object"}, "then": closed(fields, ()), "else": {"enum": _TYPES}},
+        **typed("a parameter", _TYPES, COMMON_NAMES, minimum=least, maximum=most),
     }
 
 

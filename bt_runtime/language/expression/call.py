@@ -117,7 +117,7 @@ def _a_number(value: Value) -> Value:
 def _convert(to: type[int] | type[float], name: str) -> Callable[[Value], Value]:
     def run(value: Value) -> Value:
         if value.__class__ not in NUMBERS and not isinstance(value, str):
-            raise Misfit(f"{kind(value)} is no {name}")
+            raise Misfit(f"{kind(value)} is not a {name}")
         if isinstance(value, str) and len(value) > _LONGEST_NUMBER:
             raise too_large("this number", MOST_BITS, "bits")
         try:
@@ -130,7 +130,7 @@ def _convert(to: type[int] | type[float], name: str) -> Callable[[Value], Value]
                 if isinstance(value, float)
                 else kind(value)
             )
-            raise Misfit(f"{shown} is no {name}") from None
+            raise Misfit(f"{shown} is not a {name}") from None
 
     return run
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 
 from bt_runtime.language.expression.error import BOUND, ExpressionError
-from bt_runtime.language.expression.scope import Scope, Value
-
-Run = Callable[[Scope], Value]
+from bt_runtime.language.expression.parse import Parser
+from bt_runtime.language.expression.scope import Run, Scope, Value
 
 
 class Expression:
@@ -32,13 +31,6 @@ class Expression:
         except RecursionError:
             raise ExpressionError(BOUND, "these values are nested too deeply", "", 0, len(self.text)) from None
 
-    def unknown(self, known: Iterable[str]) -> list[ExpressionError]:
-        """A fault for each name that is not among the known ones."""
-        from bt_runtime.language.expression.part import unknown
-
-        words = dict.fromkeys(known)
-        return [unknown(name, words, *place) for name, place in self.names.items() if name not in words]
-
     def __repr__(self) -> str:
         return f"Expression({self.text!r})"
 
@@ -46,8 +38,6 @@ class Expression:
 @lru_cache(maxsize=1024)
 def compile(text: str) -> Expression:
     """Raises ExpressionError with the place in the text."""
-    from bt_runtime.language.expression.parse import Parser
-
     parser = Parser(text)
     made = parser.whole()
     if not parser.names and not parser.asked:

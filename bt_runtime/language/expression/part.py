@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from bt_runtime.faults.diagnostic import nearest
 from bt_runtime.language.expression.call import Function
 from bt_runtime.language.expression.error import NAME, ExpressionError, Misfit
-from bt_runtime.language.expression.expression import Run
-from bt_runtime.language.expression.scope import Scope, Value
+from bt_runtime.language.expression.scope import Run, Scope, Value
 from bt_runtime.language.expression.token import LONGEST
 from bt_runtime.language.expression.value import (
     ARITHMETIC,

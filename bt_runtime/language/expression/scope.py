@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias
 
 Value = Any  # None, bool, int, float, str, lists and mappings of those; what else a scope holds is only passed on
 
@@ -10,3 +11,6 @@ Value = Any  # None, bool, int, float, str, lists and mappings of those; what el
 class Scope(Protocol):
     def __getitem__(self, name: str, /) -> Value:
         """What a name stands for; KeyError when it stands for nothing."""
+
+
+Run: TypeAlias = Callable[[Scope], Value]  # an expression that was compiled

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bt_runtime.language.expression.error import ExpressionError
 from bt_runtime.language.expression.expression import Expression
 from bt_runtime.language.expression.scope import Scope, Value
 
@@ -57,11 +56,6 @@ class Template:
             if length > len(self.text):
                 self.holes[0].bounded(length, self.text)
         return "".join(shown)
-
-    def unknown(self, known: Iterable[str]) -> list[ExpressionError]:
-        """A fault for each name that is not among the known ones."""
-        words = dict.fromkeys(known)
-        return [fault.shifted(hole.at) for hole in self.holes for fault in hole.expression.unknown(words)]
 
     def __repr__(self) -> str:
         return f"Template({self.text!r})"

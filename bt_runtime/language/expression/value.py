@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
+from bt_runtime.faults.diagnostic import nearest
 from bt_runtime.language.expression.error import BOUND, Misfit
 from bt_runtime.language.expression.scope import Value
 
@@ -257,8 +258,6 @@ def item(value: Value, key: Value) -> Value:
     if isinstance(value, dict):
         if _hashable(key) and key in value:
             return _plain(value[key])
-        from bt_runtime.faults.diagnostic import nearest
-
         word = key[:MOST_WORD] if isinstance(key, str) else ""
         near = nearest(
             word, list(islice((each for each in value if isinstance(each, str) and len(each) <= MOST_WORD), 1000))

@@ -39,7 +39,7 @@ _GROWTH = (
 )
 _NOTES = Field("notes", "list", "Lines from earlier attempts, shown before the first observation.", default=[])
 _GUIDE = Field(
-    "guide", "string", "A plan to follow: its text, or a file of plans/ such as `heat.md`; parts of it follow it too.",
+    "guide", "string", "A plan to follow: its text, or a file of guides/ such as `heat.md`; parts of it follow it too.",
     default="",
 )  # fmt: skip
 _TEMPERATURE = Field(
@@ -73,7 +73,7 @@ AGENT = Kind(
         "follows that of the agent or plan that it is a part of.",
     ),
     "agent:\n  goal: bring a cup to the sink\n  moves: [think, act]\n",
-    bare="goal", impl=f"{_IMPL}.agent:Agent", waits=True,
+    bare="goal", impl=f"{_IMPL}.agent:Agent", waits=True, asks=True,
 )  # fmt: skip
 PLAN = Kind(
     "plan", "agent", "Breaks a goal into parts, and becomes the subtree of them.",
@@ -88,7 +88,7 @@ PLAN = Kind(
         "The plan's result is the node's result.",
         "Its `guide` is followed by whoever carries its parts out, too.",
     ),
-    "plan:\n  goal: bring a cup to the sink\n  leaf: react\n", impl=f"{_IMPL}.plan:Plan", waits=True,
+    "plan:\n  goal: bring a cup to the sink\n  leaf: react\n", impl=f"{_IMPL}.plan:Plan", waits=True, asks=True,
 )  # fmt: skip
 REFLECT = Kind(
     "reflect", "agent", "Reads how an attempt went, and writes down what it teaches.",
@@ -101,7 +101,7 @@ REFLECT = Kind(
               default=["lesson"]),
         Field("experience", "object", "What became of an episode; without one, the latest attempt at this goal.",
               default={}),
-        Field("guide", "string", "The plan that was followed: its text, or a file of plans/.", default=""),
+        Field("guide", "string", "The plan that was followed: its text, or a file of guides/.", default=""),
         Field("story_tokens", "integer", "Tokens of the story that are shown at most; 0 means all.", default=0,
               minimum=0),
         Field("story_line", "integer", "Characters of one answer in it that are shown at most; 0 means all.", default=0,
@@ -117,7 +117,7 @@ REFLECT = Kind(
         "{goal, reached, summary, flaw, revision}.",
     ),
     "reflect:\n  goal: bring a cup to the sink\n  into: lessons\n", impl=f"{_IMPL}.reflect:Reflect", waits=True,
-    one_of=("into", "reflection"),
+    asks=True, one_of=("into", "reflection"),
 )  # fmt: skip
 REWRITE = Kind(
     "rewrite", "agent", "Writes a new plan from the one that was followed and what was learnt with it.",
@@ -125,7 +125,7 @@ REWRITE = Kind(
         Field("goal", "string", "What the plan is for: the kind of task, in words.", required=True),
         Field("reflections", "list", "What was learnt: reflections of a batch of attempts.", required=True),
         Field("into", "key", "The entry that receives the new plan.", required=True, writes=True),
-        Field("guide", "string", "The plan that was followed: its text, or a file of plans/.", default=""),
+        Field("guide", "string", "The plan that was followed: its text, or a file of guides/.", default=""),
         Field("max_lines", "integer", "Steps of the plan.", default=12, minimum=1, maximum=40),
         Field("line_length", "integer", "Characters of one step.", default=200, minimum=1),
         _MODEL, _TEMPERATURE, _PROMPT,
@@ -137,7 +137,7 @@ REWRITE = Kind(
         "A plan that was cut off loses the step that is not whole.",
     ),
     "rewrite:\n  goal: heat something\n  reflections: [{goal: heat a cup, flaw: toasters do not}]\n  into: plan\n",
-    impl=f"{_IMPL}.rewrite:Rewrite", waits=True,
+    impl=f"{_IMPL}.rewrite:Rewrite", waits=True, asks=True,
 )  # fmt: skip
 VERIFY = Kind(
     "verify", "agent", "Asks whether a goal is met.",
@@ -150,7 +150,7 @@ VERIFY = Kind(
         "the model comes last.",
         "SUCCESS when the goal is met, else FAILURE; FAILURE as well when nobody can tell.",
     ),
-    "verify: the cup is in the sink\n", bare="goal", impl=f"{_IMPL}.verify:Verify", waits=True,
+    "verify: the cup is in the sink\n", bare="goal", impl=f"{_IMPL}.verify:Verify", waits=True, asks=True,
 )  # fmt: skip
 ROLLBACK = Kind(
     "rollback", "decorator", "Puts the world back as it was when its child fails.",

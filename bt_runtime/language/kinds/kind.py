@@ -48,9 +48,10 @@ class Kind(NamedTuple):
     rules: tuple[str, ...] = ()  # the semantics, each one sentence, each tested
     example: str = ""  # YAML of one node
     bare: str | None = None  # the field that a bare value fills
-    impl: str = ""  # module:Class of the node
+    impl: str | type = ""  # the class of the node: module:Class (imported when the first one is built), or itself
     emit: bool = False  # may a model write it
     waits: bool = False  # may itself return RUNNING (asynchronous)
+    asks: bool = False  # asks a model: a run of a tree with such a node needs one
     reactive: bool = False  # ticks its children from the first one at every tick
     one_of: tuple[str, ...] = ()  # at least one of these fields is needed
     data: Mapping[str, Json] = {}  # what the maker of the node needs besides (a skill's manifest entry)
@@ -97,8 +98,9 @@ COMMON_NAMES = frozenset(f.name for f in COMMON)
 class Registry:
     """Kinds by name, in the order of the reference."""
 
-    def __init__(self, kinds: tuple[Kind, ...] = ()) -> None:
+    def __init__(self, kinds: tuple[Kind, ...] = (), faults: tuple[str, ...] = ()) -> None:
         self.kinds: dict[str, Kind] = {k.name: k for k in kinds}
+        self.faults = faults  # why kinds are not here that were to be, in words
 
     def __getitem__(self, name: str) -> Kind:
         return self.kinds[name]
@@ -114,6 +116,16 @@ class Registry:
 
     def with_kinds(self, kinds: tuple[Kind, ...]) -> Registry:
         """A larger registry; a name that is taken keeps its first meaning (the loader reports the clash)."""
-        larger = Registry()
+        larger = Registry(faults=self.faults)
         larger.kinds = {**{k.name: k for k in kinds}, **self.kinds}
         return larger
+
+    def and_those(self, kinds: tuple[Kind, ...], said: str) -> Registry:
+        """… which are looked for after these; the names of those that were left out are faults."""
+        larger = Registry((*self, *(k for k in kinds if k.name not in self)), self.faults)
+        taken = [k.name for k in kinds if k.name in self]
+        return larger.without(f"{said}: another kind is called `{'`, `'.join(taken)}`") if taken else larger
+
+    def without(self, fault: str) -> Registry:
+        """The same, and why something is missing in it."""
+        return Registry(tuple(self), (*self.faults, fault))

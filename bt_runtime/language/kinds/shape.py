@@ -105,3 +105,40 @@ def _literal(field: Field) -> Schema:
 
 def _name(message: str) -> Schema:
     return {"type": "string", "pattern": NAME, "errorMessage": message}
+
+
+def typed(what: str, types: Iterable[str], reserved: Iterable[str] = (), **more: Schema) -> Schema:
+    """Names with a type each, `room: string`, or with what else is said of it; `what`: "a port"."""
+    listed, noun = list(types), what.removeprefix("a ")
+    names: Schema = {"pattern": NAME, "errorMessage": f"A {noun} is named by letters, digits and _"}
+    taken: Schema = {"not": {"enum": sorted(reserved)}, "errorMessage": "It is reserved: any node may carry it"}
+    fields: Schema = {
+        "type": {**_type_of(what, listed), "description": "What values it takes (any, unless said)."},
+        "about": {"type": [*SCALAR, "null"], "description": "What it is for."},
+        "default": {"description": "Its value when none is given; without one it must be given."},
+        "choices": {"type": "array", "description": "The only values that it may have."},
+        **more,
+    }
+    mapping = {"$comment": what, **closed(fields, ()), "dependencies": _fitting([t for t in listed if t != "any"])}
+    return {
+        "propertyNames": {"allOf": [names, taken]} if reserved else names,
+        "additionalProperties": {"if": {"type": "object"}, "then": mapping, "else": _type_of(what, listed)},
+    }
+
+
+def _type_of(what: str, types: list[str]) -> Schema:
+    return {"enum": types, "errorMessage": f"{what[:1].upper()}{what[1:]} has one of these types: {', '.join(types)}"}
+
+
+def _fitting(types: list[str]) -> Schema:
+    """A default and choices are of the type that is named; looked at only where they are given."""
+    of = {type: {"type": _JSON_TYPES.get(type, type)} for type in types}
+    return {
+        "default": {"allOf": [_if_of(type, {"default": wanted}) for type, wanted in of.items()]},
+        "choices": {"allOf": [_if_of(type, {"choices": {"items": wanted}}) for type, wanted in of.items()]},
+    }
+
+
+def _if_of(type: str, wanted: Schema) -> Schema:
+    named = {"properties": {"type": {"const": type}}, "required": ["type"]}
+    return {"if": named, "then": {"properties": wanted}}

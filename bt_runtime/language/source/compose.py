@@ -41,7 +41,7 @@ def compose(text: str, name: str, limits: Limits) -> tuple[Node | None, list[Dia
         composer.faults.append(explain(error, text, name))
     if composer.unlisted:
         last = composer.faults[limits.faults - 1]
-        more = f"and {composer.unlisted:,} more faults below; mend these first"
+        more = f"and {composer.unlisted:,} more faults below; fix these first"
         composer.faults[limits.faults - 1] = last._replace(help=more)
     return root, composer.faults
 
@@ -163,7 +163,7 @@ class _Composer:
         return top.items[0]
 
     def closed(self, node: Mapping | Listing, event: Any) -> Node:
-        """A bracket has an end of its own. A block ends where its last value does; for libyaml, later."""
+        """Where a collection ends. libyaml reports the end of a block too late, so its last child's end is taken."""
         if event.start_mark.index != event.end_mark.index:
             node.end = event.end_mark
         elif type(node) is Listing:
@@ -215,7 +215,7 @@ class _Composer:
             help = "delete it: values here are text, numbers, true, false, null, lists and mappings"
             self.fault("BT008", f"the tag `{shown}` is not read here", _span(event), help=help)
         except ValueError:
-            self.fault("BT008", f"this is no `{shown}`", _span(event), help="delete the tag, or mend the value")
+            self.fault("BT008", f"this is not `{shown}`", _span(event), help="delete the tag, or fix the value")
 
     def alias(self, event: Any) -> Node:
         self.aliased = True

@@ -1,4 +1,4 @@
-"""No garbage collection while a tree is built: everything made is kept, and looking through it takes a third more."""
+"""Pauses the garbage collector while a tree is loaded: nothing is garbage yet, and collecting adds a third."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gc
 
 
 class PausedCollection:
-    """`with PausedCollection(): ...` may be nested, and used by several threads: the first to end switches it on."""
+    """`with PausedCollection(): ...` may be nested: the collector is on again where it was on at entry."""
 
     def __enter__(self) -> None:
         self.was_on = gc.isenabled()

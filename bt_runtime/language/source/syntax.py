@@ -32,7 +32,9 @@ _SAYINGS: tuple[tuple[str, str, Saying], ...] = (
     (
         "a simple key",
         "",
-        Saying("this line is no `key: value`", "put `: ` after the key; indent or quote a text of several lines", True),
+        Saying(
+            "this line is not `key: value`", "put `: ` after the key; indent or quote a text of several lines", True
+        ),
     ),
     ("an alias", "", Saying("`*` begins an alias, and a name must follow", "quote a text that begins with `*`", True)),
     (
@@ -94,7 +96,7 @@ def explain(error: yaml.YAMLError, text: str, name: str) -> Diagnostic:
     lines = LINE_BREAK.split(text)
     if mark is None:
         return Diagnostic(
-            "BT005", "this is no YAML", name, Span(1, 1, 1, 1), help="look for an unclosed quote or bracket"
+            "BT005", "this is not YAML", name, Span(1, 1, 1, 1), help="look for an unclosed quote or bracket"
         )
     line = lines[mark.line] if mark.line < len(lines) else ""
     tab = _tab(lines, mark.line, mark.column, problem)
@@ -108,7 +110,7 @@ def explain(error: yaml.YAMLError, text: str, name: str) -> Diagnostic:
         return Diagnostic("BT005", f"a value may not begin with `{sign}`", name, _at(mark), help="put it in quotes")
     saying = next((s for doing, what, s in _SAYINGS if doing in context and what in problem), None)
     if saying is None:
-        saying = Saying(f"this is no YAML: {problem}", "look for an unclosed quote or bracket")
+        saying = Saying(f"this is not YAML: {problem}", "look for an unclosed quote or bracket")
     at = began if saying.at_start and began is not None else mark
     slip = _missing_space(lines, at.line) if "mapping values" in problem or "simple key" in context else None
     if slip:
@@ -164,5 +166,5 @@ def _missing_space(lines: list[str], line: int) -> Diagnostic | None:
             span = Span(number + 1, slip.start(1) + 1, number + 1, slip.end(1) + 1)
             help = f"a key is written `{slip[1]} ` and then its value"
             label = "is a space missing after the colon?"
-            return Diagnostic("BT005", "this line is no `key: value`", "", span, label, help)
+            return Diagnostic("BT005", "this line is not `key: value`", "", span, label, help)
     return None

@@ -9,7 +9,7 @@ from bt_runtime.faults.diagnostic import BtError, nearest
 
 _EXAMPLES = Path(__file__).parent / "examples"
 _RENAMED = {"gitignore": ".gitignore"}  # a file of that name would hide others from this repository
-FOLDERS = ("trees", "skills", "envs", "memory", "plans", "schemas")
+FOLDERS = ("trees", "skills", "envs", "memory", "guides", "schemas")
 DEFAULT = "start"
 
 

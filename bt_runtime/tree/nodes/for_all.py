@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
-    from bt_runtime.tree.graft import Request
+    from bt_runtime.tree.request import Request
 
 AT_ONCE = 1_000  # nodes that one `for_all` lets grow, or go, in one tick: a long list begins over several
 

@@ -33,7 +33,7 @@ def foreign(spec: NodeSpec, children: list[Behaviour], folder: Path, imported: I
     except ImportFault as error:
         raise fault(error.message, error.hint) from error
     if not (isinstance(found, type) and issubclass(found, Behaviour)):
-        raise fault(f"`{reference}` is no py_trees behaviour class")
+        raise fault(f"`{reference}` is not a py_trees behaviour class")
     given = spec.values.get("args") or {}
     if not isinstance(given, dict):
         raise fault("`args` are fixed when the tree is built, so they cannot hold templates")

@@ -25,7 +25,10 @@ class _Counted(Decorator):
         if self.status is not RUNNING:
             self.count, self.times = 0, self.value("times")
             if self.times < -1:
-                raise BtError(f"`times` takes a whole number from 1, or -1 for ever, not {self.times}")
+                raise BtError(
+                    f"`times` takes a whole number from 1, or -1 for ever, not {self.times}",
+                    "what is computed for it must give one",
+                )
             if self.times == 0:
                 return self.again
         return self.children[0]

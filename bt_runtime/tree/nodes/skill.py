@@ -18,6 +18,7 @@ from bt_runtime.language.sentence import Sentence
 from bt_runtime.project.importing import resolve
 from bt_runtime.skills.activity import Activity, Ended, InThread, begin, ended
 from bt_runtime.tree.node import FAILURE, POLL, RUNNING, Node
+from bt_runtime.types import Instant
 
 if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec
@@ -41,7 +42,7 @@ class SkillNode(Node):
 
     @property
     def around(self) -> bool:
-        """Does it act in something that each episode opens anew?"""
+        """True if the target belongs to one episode, and must not be kept for the next."""
         return self.entry.impl in ("world", "memory") and self.context.services.in_episode
 
     def find(self) -> Any:
@@ -104,7 +105,7 @@ class SkillNode(Node):
             activity.cancel(self.context.halting.reason)
 
 
-class Instant:
+class Done:
     """An action that is done by the time it was asked for."""
 
     wakes = True
@@ -148,8 +149,9 @@ class Told:
 
 
 def _act(world: Any, sentence: str, context: Context) -> Activity:
-    if getattr(world, "instant", False):
-        return Instant(ended(world.act(sentence)))
+    quick: object = world
+    if isinstance(quick, Instant) and quick.instant:
+        return Done(ended(world.act(sentence)))
     turn = context.services.turns.setdefault(id(world), threading.Lock())
     return InThread(_watched(world, context), {"sentence": sentence}, context.wake, turn)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec, TreeSpec
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
-    from bt_runtime.tree.graft import Request
+    from bt_runtime.tree.request import Request
     from bt_runtime.types import Json
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
-from bt_runtime.types import Task
-from tests.agents.oracles import ways
+from bt_runtime.types import Question, Task
+from tests.support.oracles import ways
 
 _TASK = re.compile(r"^Your task is to: (.*)$", re.MULTILINE)
 KNOWS = "make the parts first"
@@ -22,10 +20,10 @@ class Learner:
         self.asked: list[str] = []  # what kind of question each was
         self.prompts: list[str] = []
 
-    def __call__(self, ask: Mapping[str, Any]) -> str:
-        prompt = ask["prompt"]
+    def __call__(self, ask: Question) -> str:
+        prompt = ask.prompt
         self.prompts.append(prompt)
-        if ask["kind"] == "write":
+        if ask.kind == "write":
             cue = prompt.rstrip("\n").rpartition("\n")[2]
             self.asked.append(cue.rstrip(":").lower())
             if cue == "New plan:":

@@ -112,11 +112,10 @@ def test_other_kinds_of_task_may_be_set_in_a_house_with_rules() -> None:
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("kinds: {melt: {}}\nthoughts: {}", "`melt` is no process"),
-        ("kinds: {heat: {things: [lava]}}\nthoughts: {}", "`lava` is not in things.yaml"),
-        ("kinds: {heat: {things: [apple], in: [volcano]}}\nthoughts: {}", "`volcano` is not in things.yaml"),
-        ("kinds: []\nthoughts: {}", "`kinds` must be a mapping"),
-        ("kinds: {}", "`thoughts` must be a mapping"),
+        ("kinds: {melt: {}}", "`melt` is no process"),
+        ("kinds: {heat: {things: [lava]}}", "`lava` is not in things.yaml"),
+        ("kinds: {heat: {things: [apple], in: [volcano]}}", "`volcano` is not in things.yaml"),
+        ("kinds: []", "`kinds` must be a mapping"),
     ],
 )
 def test_what_is_wrong_in_the_file_is_told(text: str, what: str, tmp_path: Any) -> None:

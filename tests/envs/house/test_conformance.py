@@ -21,7 +21,6 @@ from bt_runtime.envs.house.replay import replay
 from bt_runtime.envs.house.speech import hear, say
 from bt_runtime.envs.house.suite import SUITE, load_content
 from bt_runtime.envs.house.world import HouseWorld
-from bt_runtime.envs.trajectory import sentences
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.project import packaged
@@ -120,7 +119,7 @@ def test_the_recorded_expert_episodes_replay_to_their_goal(data: Path, capsys: p
         elif outcome.after_plan.met == outcome.after_plan.total:
             ends["with its last plan"] += 1
         else:
-            for sentence in sentences(Expert(world, load_content().errands.thoughts, knows="all").run()):
+            for sentence in Expert(world, knows="all").run():
                 assert world.act(sentence).ok
             met, total = world.verdict()
             assert met == total

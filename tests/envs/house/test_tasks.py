@@ -139,7 +139,7 @@ def test_homes_and_kinds_can_be_chosen_and_outside_tasks_need_their_data() -> No
 
 def test_two_of_a_kind_are_asked_for_in_the_plural() -> None:
     """Two plates, and `them` for more than one thing."""
-    errand = load_content().errands.kinds["setup_table"]
+    errand = load_content().errands["setup_table"]
     said = {ask(errand, {"plate": 2}, Random(n)) for n in range(80)}
     assert all("plates" in text for text in said)
     assert not [text for text in said if " it " in text and "put it" in text]

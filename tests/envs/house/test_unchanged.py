@@ -1,4 +1,4 @@
-"""What models have learned from stays as it is: tasks, what the world says and offers, and the oracle's reasons."""
+"""What models have learned from stays as it is: tasks, and what the world says and offers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ import pytest
 
 from bt_runtime.envs.house.suite import SUITE
 from bt_runtime.envs.registry import Split
-from bt_runtime.envs.trajectory import as_react, as_reactree
 
 TASKS = {"train": "d4cb222f528fa400", "eval": "da36be6146b37cc9"}
 TOLD = {"train": "206b3b88afdfe775", "eval": "9529ac5bb93acaf2"}
-REASONS = {"train": "1b97928138976546", "eval": "5d083cd563ebd1c8"}
 
 
 def digest(texts: Iterable[str]) -> str:
@@ -42,15 +40,3 @@ def test_the_world_says_and_offers_what_it_always_did(split: Split) -> None:
             for said in ("open", "heat apple 1 with stove 1", "turn on fridge 1", "put down pie 1", "go to apple"):
                 told += list(map(str, world.act(said)))
     assert digest(told) == TOLD[split]
-
-
-@pytest.mark.parametrize("split", ["train", "eval"])
-def test_the_oracle_gives_the_reasons_it_always_gave(split: Split) -> None:
-    """Both forms, both oracles, word for word."""
-    world = SUITE.open()
-    told: list[str] = []
-    for task in SUITE.tasks(30, 12, split):
-        for knows in ("seen", "all"):
-            told.append(as_react(SUITE.trajectory(world, task, "react", knows, seed=5)))
-            told += as_reactree(SUITE.trajectory(world, task, "reactree", knows, seed=6))
-    assert digest(told) == REASONS[split]

@@ -1,4 +1,4 @@
-"""What a model may write: the smaller language, within its budget, as data and as a schema."""
+"""What a model may write: the smaller language, within its limits, as data and as a schema."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 import yaml
 
-from bt_runtime.language.emit.dialect import Budget, Form, FormField, NotEmittable, expansion_schema, form_of, forms
+from bt_runtime.language.emit.dialect import Form, FormField, NotEmittable, PlanLimits, expansion_schema, form_of, forms
 from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.language.kinds.registry import BUILT_IN
 
@@ -22,8 +22,8 @@ sequence:
 """
 
 
-def accepted(plan: Any, budget: Budget | None = None) -> bool:
-    return jsonschema.Draft7Validator(expansion_schema(BUILT_IN, budget or Budget())).is_valid(plan)
+def accepted(plan: Any, limits: PlanLimits | None = None) -> bool:
+    return jsonschema.Draft7Validator(expansion_schema(BUILT_IN, limits or PlanLimits())).is_valid(plan)
 
 
 def nested(depth: int) -> Any:
@@ -65,13 +65,13 @@ def test_what_is_not_in_the_dialect_is_refused(plan: Any) -> None:
 
 
 def test_the_budget_is_in_the_schema() -> None:
-    budget = Budget(depth=2, width=3, string=10)
-    assert accepted(nested(2), budget)
-    assert not accepted(nested(3), budget)
-    assert accepted({"sequence": ["a"] * 3}, budget)
-    assert not accepted({"sequence": ["a"] * 4}, budget)
-    assert accepted({"sequence": ["a" * 10]}, budget)
-    assert not accepted({"sequence": ["a" * 11]}, budget)
+    limits = PlanLimits(depth=2, width=3, string=10)
+    assert accepted(nested(2), limits)
+    assert not accepted(nested(3), limits)
+    assert accepted({"sequence": ["a"] * 3}, limits)
+    assert not accepted({"sequence": ["a"] * 4}, limits)
+    assert accepted({"sequence": ["a" * 10]}, limits)
+    assert not accepted({"sequence": ["a" * 11]}, limits)
 
 
 def test_the_forms_are_those_of_the_kinds_that_are_marked_and_act() -> None:

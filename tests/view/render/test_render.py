@@ -20,7 +20,11 @@ HOSTILE = "<script>x</script> & \"q\" 'a' ]]> --> \x07\x1b[2J \u202e\n| `t` #; {
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("path", sorted(TREES.glob("*.yaml")), ids=lambda p: p.stem)
 def test_every_shipped_tree_can_be_drawn_in_every_form(path: Path, form: str) -> None:
-    assert draw(sketch(load(path).spec), form)  # type: ignore[arg-type]
+    drawn = sketch(load(path).spec)
+    text, nodes = draw(drawn, form), [node for node, _ in drawn.walk()]  # type: ignore[arg-type]
+    assert [node.kind for node in nodes if node.kind not in text and node is not drawn] == []
+    joins = {"dot": " -> ", "mermaid": " ---", "text": "─ ", "svg": '<rect class="box'}[form]
+    assert text.count(joins) == len(nodes) - (form != "svg")
 
 
 def test_text_shows_names_fields_guards_branches_and_subtrees() -> None:

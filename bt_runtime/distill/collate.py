@@ -1,0 +1,72 @@
+"""One row of tokens out of a batch: documents that begin alike share their opening, which is laid and computed once.
+
+Prompts of one kind begin with the same system text, often a third of the document. What comes after it is laid as
+pieces that go on after the one opening: to every one of them it is as if it stood there alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from bt_runtime.distill.dataset import Dataset
+from bt_runtime.distill.network import Piece
+from bt_runtime.distill.torch_imports import np
+
+
+class Row(NamedTuple):
+    tokens: Any  # int64
+    learn: Any  # bool: which are to be learnt; never a document's first
+    around: Any  # bool: the others, but for a document's first
+    before: Any  # for each token the place of the one before it
+    pieces: list[Piece]
+    spans: list[tuple[int, int, int]]  # of each document: where that begins and ends which it has for itself
+    seen: int  # tokens of all documents, as if each had been laid for itself
+
+
+def collated(rows: Dataset, batch: Sequence[Sequence[int]], size: int) -> Row:
+    """A batch, in groups of documents that begin alike, as one row of `size` tokens."""
+    tokens: Any = np.zeros(size, np.int64)
+    learn: Any = np.zeros(size, np.bool_)
+    around: Any = np.zeros(size, np.bool_)
+    before: Any = np.arange(-1, size - 1)
+    pieces: list[Piece] = []
+    spans: list[tuple[int, int, int]] = []
+    at, seen = 0, 0
+    for group in batch:
+        opening = _opening(rows, group)
+        where = at
+        if opening:
+            begin = rows.starts[group[0]]
+            tokens[at : at + opening] = rows.tokens[begin : begin + opening]
+            around[at + 1 : at + opening] = True
+            pieces.append(Piece(opening))
+            at += opening
+        for document in group:
+            start, end = rows.starts[document] + opening, rows.starts[document + 1]
+            stop = at + int(end - start)
+            tokens[at:stop] = rows.tokens[start:end]
+            learn[at:stop] = rows.learn[start:end]
+            around[at:stop] = ~learn[at:stop]
+            if opening:
+                before[at] = where + opening - 1
+            else:
+                learn[at] = around[at] = False  # nothing stands before it
+            pieces.append(Piece(stop - at, where, opening))
+            spans.append((document, at, stop))
+            seen += opening + stop - at
+            at = stop
+    return Row(tokens, learn, around, before, pieces, spans, seen)
+
+
+def _opening(rows: Dataset, group: Sequence[int]) -> int:
+    """How many tokens all of these begin with, before any of them has something to learn."""
+    if len(group) < 2:
+        return 0
+    starts = [int(rows.starts[d]) for d in group]
+    most = min(rows.unanswered(d) for d in group)
+    first = rows.tokens[starts[0] : starts[0] + most]
+    for start in starts[1:]:
+        (other,) = np.nonzero(first[:most] != rows.tokens[start : start + most])
+        most = int(other[0]) if len(other) else most
+    return most

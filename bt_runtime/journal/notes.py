@@ -1,0 +1,63 @@
+"""What of a run's events is written down, as journals have it. The page of a live run is fed with the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from bt_runtime.events import Halt, Reshaped, Tick
+from bt_runtime.journal.layout import ROWS, NodeRow
+
+if TYPE_CHECKING:
+    from bt_runtime.tree.context import Context
+
+Note = tuple[str, dict[str, Any]]
+
+
+def notes(tick: Tick) -> Iterator[Note]:
+    """Grafts, crashes, and halts by their reason."""
+    for graft in tick.grafts:
+        yield "graft", {"how": graft.how, "path": graft.path, "yaml": graft.text}
+    for crash in tick.crashes:
+        yield "crash", {"path": crash.path, "message": crash.message}
+    reasons: dict[Halt, list[int]] = {}
+    for node, why in tick.halts:
+        reasons.setdefault(why, []).append(getattr(node, "seen_as", 0))
+    for why, numbers in reasons.items():
+        yield "halted", {"by": why.by, "reason": why.reason, "nodes": numbers}
+
+
+def shapes(shape: Reshaped) -> Iterator[Note]:
+    """A large tree in several: who has gone in the first, the order in the last."""
+    add = list(map(list, shape.add))
+    order = {str(number): list(below) for number, below in shape.order.items()}
+    for at in range(0, len(add) or 1, ROWS):
+        gone = list(shape.gone) if at == 0 else []
+        last = at + ROWS >= len(add)
+        yield "shape", {"add": add[at : at + ROWS], "gone": gone, "order": order if last else {}}
+
+
+def spending(context: Context) -> dict[str, int]:
+    """What the whole run has spent so far; nothing in a run that decides nothing."""
+    spent = context.services.spent
+    names = ("decisions", "tokens", "steps", "nodes")
+    return {name: getattr(spent, name) for name in names} if spent is not None else {}
+
+
+class Rows:
+    """The rows of a journal's table of nodes."""
+
+    def __init__(self) -> None:
+        self.paths: dict[int, str] = {}
+
+    def of(self, shape: Reshaped, tick: int) -> list[NodeRow]:
+        found = []
+        for number in shape.gone:
+            self.paths.pop(number, None)
+        places = {child: place for below in shape.order.values() for place, child in enumerate(below)}
+        for node in shape.add:
+            above = self.paths.get(node.parent, "")
+            path = self.paths[node.number] = above if node.segment == "." else f"{above}/{node.segment}"
+            place = places.get(node.number, 0)
+            found.append(NodeRow(node.number, path, node.kind, node.name or node.kind, tick, place))
+        return found

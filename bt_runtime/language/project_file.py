@@ -1,0 +1,84 @@
+"""What a project file (btr.yaml) may say: one list, from which come its check, its schema and the flags' variables."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from bt_runtime.language.kinds.shape import DRAFT, Schema, closed
+from bt_runtime.language.validate import Check
+from bt_runtime.types import Json
+
+CODE = "BT060"  # of every fault in a project file
+Type = Literal["text", "word", "number", "integer", "boolean", "any", "allow", "kinds"]
+
+
+class Setting(NamedTuple):
+    name: str  # in the project file; `--output-format` is `output_format`
+    type: Type
+    about: str
+    default: Json = None
+    choices: tuple[str, ...] = ()
+
+    @property
+    def variable(self) -> str:
+        return f"BTR_{self.name.upper()}"
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("color", "word", "When to use colours.", "auto", ("auto", "always", "never")),
+    Setting("output_format", "word", "How `validate` shows faults.", "full", ("full", "concise", "json", "github")),
+    Setting("strict", "boolean", "Warnings count as faults; a node that breaks ends the run.", False),
+    Setting("hz", "number", "Ticks a second of `run`; without it, as fast as there is work."),
+    Setting("seconds", "number", "The longest that `run` may take."),
+    Setting("ticks", "integer", "The most ticks that `run` may take."),
+    Setting("slow", "number", "Seconds that a node may hold a tick of `run` before it is named; 0.5 if left open."),
+    Setting("log", "word", "From which level on the log is shown.", "info", ("debug", "info", "warning", "error")),
+    Setting("env", "text", "The world in which `run` acts: its name, or path.py:Name."),
+    Setting("model", "any", "The model of the agents: a GGUF file, an address, a backend, or path.py:Name."),
+    Setting("models", "any", "A mapping of roles to models: `{planner: big.gguf, executor: small.gguf}`."),
+    Setting("memory", "text", "The file of the episodic memory."),
+    Setting("runs", "text", "The folder of journals, or `none`; in a project its runs/, elsewhere none."),
+    Setting(
+        "journal", "word", "Without a record, do skills that may not be repeated wait, or go on?", "required",
+        ("required", "best_effort"),
+    ),
+    Setting("data", "text", "The folder of outside data sets."),
+    Setting("kinds", "kinds", "Kinds of nodes of the project's own: `[nodes/blink.py:BLINK]`."),
+    Setting("allow", "allow", "What a project takes from elsewhere: `{python: [my_package, ../shared_skills]}`."),
+)  # fmt: skip
+
+
+def settings_schema() -> Schema:
+    """The schema of a project file."""
+    return {
+        "$schema": DRAFT,
+        "title": "bt_runtime project",
+        "description": "The settings of a project (btr.yaml).",
+        "type": "object",
+        **closed({"version": _VERSION, **{s.name: _schema(s) for s in SETTINGS}}, ()),
+    }
+
+
+def _schema(setting: Setting) -> Schema:
+    if setting.type == "word":
+        shape, said = {"enum": list(setting.choices)}, f"one of {', '.join(setting.choices)}"
+    else:
+        shape, said = _SHAPES[setting.type]
+    return {**shape, "description": setting.about, "errorMessage": f"`{setting.name}` is {said}"}
+
+
+_VERSION: Schema = {"enum": [1], "description": "The version of the project file: 1.",
+                    "errorMessage": "this runtime reads version 1"}  # fmt: skip
+_NAMES: Schema = {"type": "array", "items": {"type": "string", "minLength": 1}}
+_PLACES: Schema = {"type": "array", "items": {"type": "string", "pattern": ":"}}
+_SHAPES: dict[Type, tuple[Schema, str]] = {
+    "text": ({"type": "string"}, "a text"),
+    "number": ({"type": "number", "exclusiveMinimum": 0}, "a number above zero"),
+    "integer": ({"type": "integer", "exclusiveMinimum": 0}, "a whole number above zero"),
+    "boolean": ({"type": "boolean"}, "true or false"),
+    "any": ({}, "any value"),
+    "kinds": (_PLACES, "names in Python files: `kinds: [nodes/blink.py:BLINK]`"),
+    "allow": ({"type": "object", "properties": {"python": _NAMES}, "required": ["python"], "maxProperties": 1},
+              "packages and folders: `allow: {python: [my_package, ../shared_skills]}`"),
+}  # fmt: skip
+CHECK = Check(settings_schema(), CODE, "a project file")

@@ -1,0 +1,68 @@
+"""Backends: what opens a model, by how it is named. A file by its suffix, an address by its scheme, ours as others'."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language import reach
+from bt_runtime.project import importing, plugins
+from bt_runtime.types import Model
+
+FILE = "gguf"  # the backend of a file whose suffix names none
+
+
+class Backend(Protocol):
+    """An entry point of the group `bt_runtime.models`, or `path.py:Name`: a class of models, or a function."""
+
+    def __call__(self, where: str, **settings: Any) -> Model:
+        """`where` is the model as it was named, whole: `echo:loud` for a backend `echo`. Settings that it does not
+        know (`key`, those of local models) it passes over."""
+
+
+def backend_name(where: str) -> str:
+    """`echo` and `echo:loud` → echo; `http://…` → http; of a file its suffix, or gguf."""
+    if importing.in_file(where):
+        return where
+    known = plugins.names("models")
+    scheme, colon, _ = where.partition(":")
+    if scheme in known and (colon or scheme != FILE):
+        return scheme
+    suffix = where.rpartition(".")[2]
+    return suffix if suffix in known else FILE
+
+
+def is_file(where: str) -> bool:
+    """Does it lie on this machine, so that it has a digest? Else its name is all that can be told of it."""
+    name = backend_name(where)
+    return name == FILE or (name != where and where.endswith(f".{name}") and not where.startswith(f"{name}:"))
+
+
+def open_with_backend(where: str, **settings: Any) -> Model:
+    """The model of that name, opened by its backend."""
+    name = backend_name(where)
+    if importing.in_file(name):
+        found, said = reach.bring(name), f"`{name}`"
+        if not callable(found):
+            raise BtError(f"{said} is not the class of a model, nor opens one", "docs/extending.md shows both")
+    else:
+        found, said = of_plugin(name)
+    model = found(where, **settings)
+    if not isinstance(model, Model):
+        raise BtError(f"what {said} opens is not a model", "derive it from `bt_runtime.types.Model`")
+    return model
+
+
+def of_plugin(name: str) -> tuple[Backend, str]:
+    """The backend of that name, and whose it is."""
+    entry = plugins.find(name, "models")
+    if entry is None:
+        raise BtError(f"no backend is called `{name}`", f"backends here: {', '.join(plugins.names('models'))}")
+    return of_entry(entry), entry.said
+
+
+def of_entry(entry: plugins.Entry) -> Backend:
+    found: Backend = plugins.load(entry)
+    if not callable(found):
+        raise plugins.unfit(entry, found, "the class of a model, or a function that opens one")
+    return found

@@ -1,0 +1,39 @@
+"""What cannot be asked of any model, said before any work is done."""
+
+from __future__ import annotations
+
+import math
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.llm.choice import check_options
+from bt_runtime.types import Question
+
+KINDS = ("choose", "decide", "write", "embed")
+
+
+def sound(question: Question, terminator: str) -> Question:
+    """As it is, or a fault that names what it cannot be answered by."""
+    if question.kind == "choose":
+        check_options(question.options, terminator)
+    elif question.kind == "decide":
+        check_options([*question.moves], terminator)
+        for options in filter(None, question.moves.values()):
+            check_options(options, terminator)
+    elif question.kind == "write":
+        _check_writing(question)
+    elif question.kind != "embed":
+        raise BtError(f"no model can be asked to {question.kind!r:.40}", f"it is one of {', '.join(KINDS)}")
+    return question
+
+
+def _check_writing(asked: Question) -> None:
+    for name, most in (("temperature", math.inf), ("top_p", 1.0), ("min_p", 1.0)):
+        value = getattr(asked, name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+            raise BtError(f"{name} is {value!r:.40}", f"{name} takes 0 {'or more' if most > 1 else 'to 1'}")
+    if math.isinf(asked.temperature):
+        raise BtError("temperature is inf", "0 takes the likeliest, 1 samples as the model says, 2 is wild")
+    if type(asked.seed) is not int or asked.seed < 0:
+        raise BtError(f"seed is {asked.seed!r:.40}", "a seed is a whole number, 0 or more")
+    if type(asked.max_tokens) is not int or asked.max_tokens < 1:
+        raise BtError(f"max_tokens is {asked.max_tokens!r:.40}", "it takes a whole number, 1 or more")

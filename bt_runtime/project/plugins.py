@@ -1,0 +1,194 @@
+"""What installed distributions bring by entry points: suites, worlds, models, kinds of nodes, content. Ours, too.
+
+The metadata is read by hand: importing `importlib.metadata` takes longer than checking a tree. Nothing is imported
+before it is asked for by its name, and whatever is wrong with one plugin is told of that one alone.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+from bt_runtime.faults.diagnostic import BtError
+
+Group = Literal["suites", "worlds", "models", "kinds", "content"]
+GROUPS: tuple[Group, ...] = get_args(Group)
+PREFIX = "bt_runtime."  # of the groups: `bt_runtime.suites`
+OURS = "bt_runtime"  # the distribution whose names nobody else can take
+
+_CALLED: dict[Group, str] = {
+    "suites": "the suite", "worlds": "the world", "models": "the model", "kinds": "the nodes", "content": "the content",
+}  # fmt: skip
+_META = re.compile(r"(?P<name>.+?)(-(?P<version>[^-]+))?(-py[\d.]+)?\.(dist|egg)-info")
+
+
+class Entry(NamedTuple):
+    """`value` is `module:Name` (of content: the package that holds it)."""
+
+    group: Group
+    name: str
+    value: str
+    distribution: str  # with its version, as people are told it
+
+    @property
+    def ours(self) -> bool:
+        return self.distribution.partition(" ")[0] == OURS
+
+    @property
+    def said(self) -> str:
+        return f"{_CALLED[self.group]} `{self.name}` of {self.distribution}"
+
+
+class PluginFault(BtError):
+    """A plugin that cannot be used, and whose it is."""
+
+
+def entries(group: Group) -> tuple[Entry, ...]:
+    """All of a group, ours first, then by distribution and name."""
+    return _entries(tuple(sys.path)).get(group, ())
+
+
+def names(*groups: Group) -> list[str]:
+    return sorted({entry.name for group in groups for entry in entries(group)})
+
+
+def find(name: str, *groups: Group) -> Entry | None:
+    """The one of that name; ours before others'. Raises when several others have taken it."""
+    same = [entry for group in groups for entry in entries(group) if entry.name == name]
+    if len({entry.distribution for entry in same}) > 1 and not same[0].ours:
+        both = " and ".join(dict.fromkeys(entry.said for entry in same))
+        raise PluginFault(f"{both} have the same name", "uninstall one of them")
+    return same[0] if same else None
+
+
+def versions() -> dict[str, str]:
+    """Of every distribution but ours that brings something."""
+    theirs = {entry.distribution for group in GROUPS for entry in entries(group) if not entry.ours}
+    return {name: version for name, _, version in (each.partition(" ") for each in sorted(theirs))}
+
+
+def clashes() -> Iterator[tuple[Entry, Entry]]:
+    """Each entry whose name another one had first, and that other one."""
+    first: dict[tuple[str, str], Entry] = {}
+    for group in GROUPS:
+        room = "suites" if group == "worlds" else group  # both are named as a world is
+        for entry in entries(group):
+            taken = first.setdefault((room, entry.name), entry)
+            if taken is not entry:
+                yield entry, taken
+
+
+def load(entry: Entry) -> Any:
+    """Imports what an entry names. Raises PluginFault for whatever breaks."""
+    module, _, attribute = entry.value.partition(":")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in filter(None, attribute.split(".")):
+            found = getattr(found, part)
+    except BtError as error:  # an extra that is missing says so better
+        raise PluginFault(f"{entry.said} cannot be used: {error.message}", error.hint) from error
+    except (Exception, SystemExit) as error:
+        raise PluginFault(
+            f"{entry.said} cannot be used: {type(error).__name__}: {error}",
+            f"`{entry.value}` cannot be imported: ask whoever made it, or uninstall it",
+        ) from error
+    return found
+
+
+def unfit(entry: Entry, found: Any, wanted: str) -> PluginFault:
+    """The fault of a plugin that is something else than its group says."""
+    hint = f"`{entry.value}` is {type(found).__name__}; docs/extending.md shows {wanted}"
+    return PluginFault(f"{entry.said} is not {wanted}", hint)
+
+
+def package_folder(entry: Entry) -> Path | None:
+    """Where the package lies that an entry names; nothing of it is imported."""
+    top, *inner = entry.value.partition(":")[0].split(".")
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError):
+        return None
+    for place in (spec.submodule_search_locations or ()) if spec is not None else ():
+        folder = Path(place, *inner)
+        if folder.is_dir():
+            return folder
+    return None
+
+
+# Metadata ------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4)
+def _entries(path: tuple[str, ...]) -> Mapping[str, tuple[Entry, ...]]:
+    found: list[Entry] = []
+    for distribution, groups in _distributions(path):
+        for group in GROUPS:
+            named = groups.get(PREFIX + group, {})
+            found += [Entry(group, name, value, distribution) for name, value in named.items()]
+    found.sort(key=lambda entry: (not entry.ours, entry.distribution, entry.name))
+    return {group: tuple(entry for entry in found if entry.group == group) for group in GROUPS}
+
+
+Groups = Mapping[str, Mapping[str, str]]
+
+
+def _distributions(path: Iterable[str]) -> Iterator[tuple[str, Groups]]:
+    """Each distribution that brings something, once, with its groups."""
+    seen: set[str] = set()
+    own = _checkout()
+    if own is not None:
+        seen.add(OURS)
+        yield OURS, own
+    for folder in path:
+        for name, file in _described(folder):
+            plain = re.sub(r"[-_.]+", "_", name.partition(" ")[0]).lower()
+            groups = _parsed(file) if plain not in seen else {}
+            seen.add(plain)
+            if groups:
+                yield (name.replace(name.partition(" ")[0], OURS, 1) if plain == OURS else name), groups
+
+
+def _checkout() -> Groups | None:
+    """Ours where the package is not installed, or from its sources: then they are what its pyproject.toml says."""
+    file = Path(__file__).parents[2] / "pyproject.toml"
+    return _parsed(file) or None if file.is_file() else None
+
+
+def _described(folder: str) -> Iterator[tuple[str, Path]]:
+    """What is installed in a folder of `sys.path`. Not in the one that one stands in: nobody has installed it there."""
+    if not folder or Path(folder).resolve() == Path.cwd():
+        return
+    try:
+        with os.scandir(folder) as inside:
+            listed = sorted(each.name for each in inside if each.name.endswith("-info"))
+    except OSError:
+        return
+    for each in listed:
+        meta = _META.fullmatch(each)
+        file = Path(folder, each, "entry_points.txt")
+        if meta is not None and file.is_file():
+            yield f"{meta['name']} {meta['version'] or ''}".strip(), file
+
+
+def _parsed(file: Path) -> Groups:
+    """The groups of ours in an entry_points.txt; in our own pyproject.toml they look much the same."""
+    found: dict[str, dict[str, str]] = {}
+    group = ""
+    try:
+        text = file.read_text("utf-8")
+    except (OSError, ValueError):
+        return found
+    for line in map(str.strip, text.splitlines() if PREFIX in text else ()):
+        if line.startswith("["):
+            group = line.strip("[]").removeprefix("project.entry-points.").strip(' "')
+        elif "=" in line and line[0] not in "#;" and group.startswith(PREFIX):
+            name, _, value = line.partition("=")
+            found.setdefault(group, {})[name.strip()] = value.partition("[")[0].strip(' "')
+    return found

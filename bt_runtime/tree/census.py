@@ -1,0 +1,105 @@
+"""The nodes of a tree by number: who came, who has gone, and what changed without a word of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from py_trees.behaviour import Behaviour
+from py_trees.common import Status
+
+from bt_runtime.events import Placed, Reshaped, Tick
+from bt_runtime.tree.gist import family_of, gist, kind_of
+from bt_runtime.tree.node import INVALID, Node, segment_of
+
+LONGEST = 200  # characters of a name
+LETTERS = {Status.INVALID: "I", Status.RUNNING: "R", Status.SUCCESS: "S", Status.FAILURE: "F"}
+RESET = "i"  # of a node whose result a new round cleared
+
+
+class Census:
+    """A node's number is its `seen_as`; of a run that is made again the nodes get the same ones."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[int, Behaviour] = {}
+        self.orders: dict[int, list[int]] = {}
+        self.foreign: dict[int, tuple[Behaviour, Status, str]] = {}  # and what they showed last
+        self.stale = True  # the shape may be another one
+        self.last = 0
+
+    def whole(self, root: Behaviour) -> Reshaped:
+        """All nodes as they were counted last."""
+        if not self.nodes:
+            self.take(root)
+        rows = [self._placed(node) for node in self.nodes.values()]
+        return Reshaped(sorted(rows), (), {number: list(below) for number, below in self.orders.items()})
+
+    def take(self, root: Behaviour) -> Reshaped | None:
+        """Counts anew; None when all is as it was."""
+        self.stale = False
+        new: list[Behaviour] = []
+        order: dict[int, list[int]] = {}
+        seen: set[int] = set()
+        todo = [root]
+        while todo:
+            node = todo.pop()
+            number = self._number(node)
+            if number not in self.nodes:
+                self.nodes[number] = node
+                new.append(node)
+            seen.add(number)
+            todo.extend(reversed(node.children))
+        for number in seen:
+            node = self.nodes[number]
+            below = [child.seen_as for child in node.children]  # type: ignore[attr-defined]
+            if below != self.orders.get(number, []):
+                order[number] = self.orders[number] = below
+        gone = [number for number in self.nodes if number not in seen]
+        for number in gone:
+            for kept in (self.nodes, self.orders, self.foreign):
+                kept.pop(number, None)
+        if not (new or gone or order):
+            return None
+        return Reshaped([self._placed(node) for node in new], gone, order)
+
+    def silent(
+        self, changes: list[tuple[Behaviour, Status]], resets: Sequence[Behaviour], said: dict[Behaviour, str]
+    ) -> None:
+        """Adds what foreign nodes show besides what was told of them: py_trees changes its own in silence."""
+        if not self.foreign:
+            return
+        told = {id(node): status for node, status in changes}
+        told.update((id(node), INVALID) for node in resets)
+        for number, (node, status, before) in self.foreign.items():
+            if told.get(id(node), status) is not node.status:
+                changes.append((node, node.status))
+            if before != node.feedback_message:
+                said[node] = node.feedback_message
+            self.foreign[number] = node, node.status, node.feedback_message
+
+    def _number(self, node: Any) -> int:
+        number: int = getattr(node, "seen_as", 0)
+        if self.nodes.get(number) is node:
+            return number
+        self.last += 1
+        node.seen_as = self.last
+        if not isinstance(node, Node):
+            self.foreign[self.last] = node, INVALID, ""
+        return self.last
+
+    def _placed(self, node: Any) -> Placed:
+        parent = node.parent.seen_as if node.parent is not None else -1
+        kind, name = kind_of(node), node.name[:LONGEST]
+        return Placed(
+            node.seen_as, parent, segment_of(node), kind, family_of(node), name if name != kind else "", gist(node)
+        )
+
+
+def statuses(tick: Tick) -> list[tuple[int, str]]:
+    """(number, letter) in the order in which they came; those that a new round cleared last, with the letter `i`."""
+    changed = [(node.seen_as, LETTERS[status]) for node, status in tick.changes if hasattr(node, "seen_as")]
+    return [*changed, *((node.seen_as, RESET) for node in tick.resets if hasattr(node, "seen_as"))]
+
+
+def feedback(tick: Tick) -> list[tuple[int, str]]:
+    return [(node.seen_as, said) for node, said in tick.said if hasattr(node, "seen_as")]

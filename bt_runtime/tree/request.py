@@ -1,0 +1,66 @@
+"""A change of a tree's shape as it is asked for, and whom its nodes ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from py_trees.behaviour import Behaviour
+
+from bt_runtime.events import Applied, How
+from bt_runtime.faults.diagnostic import BtError
+
+if TYPE_CHECKING:
+    from bt_runtime.language.kinds.kind import Registry
+    from bt_runtime.language.spec import TreeSpec
+
+Make = Callable[[str], Behaviour]  # the path where they will stand → the new nodes, not yet set up
+
+
+class Refused(BtError):
+    """The change cannot be made; the tree is as it was."""
+
+
+class Request:
+    """A change that was asked for. `poll` gives Applied once it is made, and raises when it was refused."""
+
+    def __init__(
+        self,
+        how: How,
+        path: str,
+        make: Make | None = None,
+        index: int | None = None,
+        text: str = "",
+        name: str = "",
+    ) -> None:
+        self.how = how
+        self.path = path
+        self.name = name  # of the new node, when it was given one
+        self.make = make
+        self.index = index
+        self.text = text
+        self.applied: Applied | None = None
+        self.refused: BtError | None = None
+
+    def poll(self) -> Applied | None:
+        if self.refused is not None:
+            raise self.refused
+        return self.applied
+
+    def cancel(self, reason: str) -> None:
+        """A change that has not been made yet will not be made."""
+        if self.applied is None and self.refused is None:
+            self.refused = Refused(f"the change at {self.path} was cancelled: {reason}")
+
+
+class Grower(Protocol):
+    """Grows the tree while it runs: see `growth.py`. Every change is made between two ticks."""
+
+    @property
+    def room(self) -> int: ...
+    def registry(self, node: Behaviour) -> Registry: ...
+    def graft(self, how: How, path: str, text: str, index: int | None = None) -> Request: ...
+    def plan(self, node: Any, text: str) -> Request: ...
+    def subtree(self, node: Any, tree: TreeSpec) -> Request: ...
+    def copy(self, node: Any, opened: Callable[[str], Any], made: Callable[[Behaviour, Any], None]) -> Request: ...
+    def remove(self, path: str) -> Request: ...

@@ -1,0 +1,187 @@
+"""What happened in a run, tick by tick, as events of the page: of a live run and of a journal in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from bt_runtime.events import NAMES
+from bt_runtime.journal.patch import NAME, patch
+from bt_runtime.types import Json
+from bt_runtime.view.event import Event
+from bt_runtime.view.plain import MOST_TEXT, clipped, plain, weight
+
+MOST_BOARD = 4_000_000  # characters of all values that are shown at once
+TOO_MUCH = "… too much to show beside the others"
+_TOLD = frozenset(NAMES.values()) - {"goal", "prompt"}
+_OWN = ("path", "id", "what", "k", "t")  # fields that the page gives a meaning
+_GIST = 120  # characters of a goal beside its node
+
+
+class Teller:
+    """Is given what journals note, as (kind, body), and knows nothing else of the run."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}  # path → the node behind its guards
+        self.paths: dict[int, str] = {}
+        self.rows: dict[int, list[Json]] = {}  # as they were shown
+        self.statuses: dict[int, str] = {}
+        self.goals: dict[int, str] = {}
+        self.board: dict[tuple[str, str], Json] = {}
+        self.sizes: dict[tuple[str, str], int] = {}  # of what the board shows
+        self.picture: Json = None  # of the world
+        self.early: list[tuple[str, dict[str, Any]]] = []  # in this tick, of nodes whose shape is not told yet
+        self.number = 0  # of the tick
+        self.time = 0.0
+        self.out: list[Event] = []
+
+    def tick(
+        self, number: int, at: float, entries: Iterable[tuple[str, Mapping[str, Any]]],
+        statuses: Iterable[tuple[int, str]] = (), feedback: Iterable[tuple[int, str]] = (),
+    ) -> list[Event]:  # fmt: skip
+        """One tick, or a part of it: its shape first, then what was told, then what it changed."""
+        self.time, self.out = max(self.time, at), []
+        told = list(entries)
+        gone = self._shape(told)
+        early, self.early, self.number = self.early if number == self.number else [], [], number
+        writes: dict[tuple[str, str], Json] = {}
+        for kind, body in (*early, *told):
+            if kind in ("blackboard", "write"):
+                writes[str(body["scope"]), str(body["name"])] = body["value"]
+            else:
+                self._entry(kind, dict(body))
+        for (scope, name), value in writes.items():
+            self._write(scope, name, value)
+        for left in gone:
+            if left not in self.rows:
+                self.paths.pop(left, None)
+        changed = self._changes(statuses, feedback)
+        if number and (changed or self.out):
+            self._say("tick", n=number, s=changed)
+        return self.out
+
+    def _say(self, k: str, **what: Json) -> None:
+        self.out.append({"k": k, "t": self.time, **what})
+
+    # The tree --------------------------------------------------------------------------------
+
+    def _shape(self, told: Iterable[tuple[str, Mapping[str, Any]]]) -> list[int]:
+        """All that changed as one event; who has gone keeps its path until the tick has been told."""
+        add: list[Json] = []
+        gone: list[int] = []
+        order: dict[int, Json] = {}
+        grafts: list[Json] = []
+        for kind, body in told:
+            if kind == "graft":
+                text = clipped(f"{body['how']}\n{body['yaml']}".strip(), 4000)
+                grafts.append({"path": str(body["path"]), "text": text})
+            elif kind == "shape":
+                left = [number for number in body["gone"] if number in self.rows]
+                self._leave(left)
+                gone += left
+                add += [row for each in body["add"] if (row := self._stand(list(each))) is not None]
+                order.update((int(parent), self._below(int(parent), below)) for parent, below in body["order"].items())
+        if add or gone or order or grafts:
+            first = not self.statuses and not grafts
+            self._say("shape", add=add, gone=gone, order=order, **({} if first else {"grafts": grafts}))
+        self.statuses.update((row[0], "I") for row in add)
+        return gone
+
+    def _stand(self, row: list[Json]) -> list[Json] | None:
+        """None when it is known; a parent always came before (of a journal that says something else, no circle)."""
+        number, parent, segment = row[:3]
+        if number in self.rows:
+            return None
+        if parent >= number:
+            row[1] = parent = -1
+        above = self.paths.get(parent, "")
+        path = above if segment == "." else f"{above}/{segment}"
+        self.numbers[path], self.paths[number], self.rows[number] = number, path, row
+        return row
+
+    def _below(self, parent: int, below: Iterable[int]) -> list[Json]:
+        return [number for number in dict.fromkeys(below) if number in self.rows and self.rows[number][1] == parent]
+
+    def _leave(self, gone: Iterable[int]) -> None:
+        for number in gone:
+            for kept in (self.rows, self.statuses, self.goals):
+                kept.pop(number, None)
+            path = self.paths[number]
+            if self.numbers.get(path) == number:
+                del self.numbers[path]
+
+    def _changes(self, statuses: Iterable[tuple[int, str]], feedback: Iterable[tuple[int, str]]) -> list[Json]:
+        """`[number, status]`, the last of each node, and what it says where that is new."""
+        found = {number: letter.upper() for number, letter in statuses if number in self.statuses}
+        self.statuses.update(found)
+        said = {number: clipped(text, 400) for number, text in feedback if number in self.statuses}
+        return [
+            [number, self.statuses[number], *([said[number]] if number in said else ())] for number in {**found, **said}
+        ]
+
+    # What was told ---------------------------------------------------------------------------
+
+    def _entry(self, kind: str, body: dict[str, Any]) -> None:
+        if kind == "log":
+            text = clipped(str(body["text"]), 4000)
+            self._say("line", path=str(body["path"]), level=str(body["level"]), text=text)
+        elif kind == "crash":
+            self._say("crash", path=str(body["path"]), message=clipped(str(body["message"]), 2000))
+        elif kind == "halted":
+            path = next((self.paths[n] for n in body["nodes"] if n in self.paths), "")
+            self._say("halt", path=path, by=str(body["by"]), why=str(body["reason"]))
+        elif kind == "spent":
+            self._say("spent", **{name: int(count) for name, count in body.items()})
+        elif kind == "seen" and body["picture"] not in (None, self.picture):
+            self.picture = body["picture"]
+            self._say("world", picture=self.picture)
+        elif kind in _TOLD or kind in ("goal", "prompt"):
+            self._agent(kind, body)
+
+    def _agent(self, kind: str, body: dict[str, Any]) -> None:
+        number = self.numbers.get(str(body.get("path", "")))
+        if number is None:
+            self.early.append((kind, body))  # the next part of this tick may have its node
+            return
+        if body.get("goal") and (kind == "goal" or (number not in self.goals and kind == "end")):
+            self._goal(number, str(body["goal"]))
+        if kind == "prompt":
+            parts = {part: clipped(str(text)) for part, text in body.items() if part not in _OWN}
+            self._say("agent", id=number, what="prompt", **parts)
+        elif kind != "goal":
+            told = {name: plain(value, MOST_TEXT) for name, value in body.items() if name not in _OWN}
+            self.out.append({**told, "k": "agent", "t": self.time, "id": number, "what": kind})
+
+    def _goal(self, number: int, goal: str) -> None:
+        if self.goals.get(number) != goal:
+            self.goals[number] = goal
+            self._say("agent", id=number, what="goal", goal=clipped(goal, 2000))
+
+    # The blackboard --------------------------------------------------------------------------
+
+    def _write(self, scope: str, name: str, value: Any) -> None:
+        if name == "goal" and isinstance(value, str):
+            self._about(self.numbers.get(scope), clipped(value, _GIST))
+        key = scope, name
+        shown = self._fitting(key, plain(value))
+        before = self.board.get(key)
+        if key in self.board and before == shown:
+            return
+        self.board[key] = shown
+        change = patch(before, shown) if name == NAME else None
+        self._say("write", scope=scope, name=name, **({"value": shown} if change is None else {"patch": change}))
+
+    def _about(self, number: int | None, goal: str) -> None:
+        """A subtree was given its goal: that is what its node is about."""
+        row = self.rows.get(-1 if number is None else number)
+        if row is not None and row[3] == "tree" and row[6] != goal:
+            row = self.rows[row[0]] = [*row[:6], goal]
+            self._say("shape", add=[row], gone=[], order={})
+
+    def _fitting(self, key: tuple[str, str], shown: Json) -> Json:
+        """All values together have a bound, as each has; what does not fit is said to be too much."""
+        size = weight(shown)
+        if sum(self.sizes.values()) - self.sizes.get(key, 0) + size > MOST_BOARD:
+            shown, size = TOO_MUCH, len(TOO_MUCH)
+        self.sizes[key] = size
+        return shown

@@ -1,0 +1,9 @@
+#!/bin/sh
+# The starter model anew, from the root of a checkout: lessons, training, file. What is there is gone on with.
+# The weights that come with the package were made like this; see bt_runtime/llm/starter/README.md
+set -e
+python=${1:-python3}
+"$python" -m recipes.starter drills:1800 house:6000 textcraft:6600 guided:640 --seed 3 --out build/lessons
+"$python" -m bt_runtime.cli distill --from build/lessons --minutes "${MINUTES:-240}" \
+	--processes "${PROCESSES:-$(nproc 2>/dev/null || echo 1)}" --batch 8192 --rate 0.0015 --fall 0.9 --echo 0.12 \
+	--seed 3 --quantise f16 --out build/starter.gguf

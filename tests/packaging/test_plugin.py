@@ -1,0 +1,91 @@
+"""The package of docs/extending.md: built, installed beside nothing else, and used as ours is; or not installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "extending.md").read_text("utf-8")
+FILES = dict(re.findall(r"^```\w+ (\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+LONGEST = 120  # seconds for one command: a guard against hanging
+Done = subprocess.CompletedProcess[str]
+
+
+def written(folder: Path, *, project: bool) -> Path:
+    """The files of the page: those of the package, or of a project with the same things in it."""
+    for name, text in FILES.items():
+        place = name.removeprefix("greenhouse/") if project and name.endswith((".yaml", ".md")) else name
+        if name != ("pyproject.toml" if project else "btr.yaml"):
+            (folder / place).parent.mkdir(parents=True, exist_ok=True)
+            (folder / place).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment in which only the wheel is installed; what we need ourselves is found where it is."""
+    pytest.importorskip("hatchling")
+    pytest.importorskip("pip")
+    source, made = written(tmp_path_factory.mktemp("source"), project=False), tmp_path_factory.mktemp("made")
+    pip, quiet = [sys.executable, "-m", "pip"], ["-q", "--no-deps", "--no-index", "--disable-pip-version-check"]
+    for command in (
+        [*pip, "wheel", *quiet, "--no-build-isolation", "--wheel-dir", str(made), str(source)],
+        [*pip, "--python", str(made / "env"), "install", *quiet, "--find-links", str(made), "greenhouse"],
+    ):
+        if "install" in command:
+            venv.create(made / "env", symlinks=True)
+        subprocess.run(command, check=True, capture_output=True, timeout=LONGEST)
+    site = next((made / "env").glob("lib/python*/site-packages"))
+    (site / "others.pth").write_text("\n".join([str(ROOT), *(p for p in sys.path if p.endswith("site-packages"))]))
+    return made / "env" / "bin" / "python"
+
+
+def btr(python: Path, folder: Path, *words: str, code: int = 0, **more: str) -> Done:
+    env = {k: v for k, v in os.environ.items() if not k.startswith("BTR_")} | {"XDG_STATE_HOME": str(folder), **more}
+    command = [str(python), "-P", "-m", "bt_runtime.cli", *words]
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=LONGEST)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def test_what_somebody_else_s_wheel_brings_is_run_resumed_shown_and_evaluated(python: Path, tmp_path: Path) -> None:
+    """A world with its manifest, tree and prompt, a model backend and a node kind, all by installed metadata."""
+    told = json.loads(btr(python, tmp_path, "doctor", "--json").stdout)
+    mine = [check["said"] for check in told if check["name"] == "plugin"]
+    assert mine == [f"{what} `{name}` of greenhouse 1.0" for what, name in (
+        ("the suite", "greenhouse"), ("the model", "first"), ("the nodes", "greenhouse"), ("the content", "greenhouse"),
+    )]  # fmt: skip
+    named = ("run", "tend", "--env", "greenhouse", "--task", "all", "--model", "first", "--runs", "runs")
+    begun = btr(python, tmp_path, *named, "--ticks", "2", code=4)
+    assert "the finest is the orchid" in begun.stderr
+    again = ("resume", "last", "--runs", "runs")
+    assert "questions go to first" in btr(python, tmp_path, *again, code=2).stderr  # nobody knows where it sends them
+    assert "SUCCESS" in btr(python, tmp_path, *again, BTR_TRUST=str(tmp_path)).stdout
+    btr(python, tmp_path, "view", "last", "--runs", "runs", "--html", "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert '"pick"' in page
+    assert all(plant in page.rpartition("Wet: ")[2][:40] for plant in ("fern", "ivy", "orchid", "cactus"))
+    asked = ("eval", "greenhouse", "--strategy", "tend", "--model", "first", "--episodes", "4", "--out", "measured")
+    btr(python, tmp_path, *asked)
+    rows = [json.loads(line) for line in (tmp_path / "measured" / "results.jsonl").read_text("utf-8").splitlines()]
+    assert [row["success"] for row in rows] == [True] * 4
+
+
+def test_the_same_files_in_a_project_need_no_installing_but_its_trust(tmp_path: Path) -> None:
+    """`path.py:Name` stands for the kind, the world and the model, and nothing of it is imported unless it may be."""
+    folder, python = written(tmp_path / "project", project=True), Path(sys.executable)
+    refused = btr(python, folder, "run", "tend", code=2)
+    assert "greenhouse/nodes.py:PICK" in refused.stderr and "not trusted" in refused.stderr
+    assert "not trusted" in btr(python, folder, "validate", "trees/tend.yaml", code=1).stdout
+    trusted = {"BTR_TRUST": str(folder)}
+    btr(python, folder, "validate", "--strict", **trusted)
+    btr(python, folder, "run", "tend", "--ticks", "2", code=4, **trusted)
+    assert "SUCCESS" in btr(python, folder, "resume", "last", **trusted).stdout

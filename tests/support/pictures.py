@@ -1,0 +1,16 @@
+"""The nodes of a run with their signs: as a page shows them, and as they are."""
+
+from __future__ import annotations
+
+from bt_runtime.run.run import Run
+from bt_runtime.tree.node import path_of
+from bt_runtime.view.event import SIGNS
+from bt_runtime.view.picture import Picture
+
+
+def as_shown(picture: Picture) -> list[tuple[str, str]]:
+    return [(picture.path(spot), spot.status) for spot in picture.in_order()]
+
+
+def as_it_is(run: Run) -> list[tuple[str, str]]:
+    return [(path_of(node), SIGNS[node.status]) for node in run.nodes()]
