@@ -162,7 +162,7 @@ class Node(Behaviour):
         outer, visited = context.visits, list[Behaviour]()
         context.visits = visited
         try:
-            with nullcontext() if context.ticking else context.growth.engine.stock_tick():
+            with nullcontext() if context.ticking else context.growth.stock_tick():
                 self.step()
         finally:
             context.visits = outer

@@ -6,6 +6,7 @@ import inspect
 import typing
 from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from types import UnionType
 from typing import Any
@@ -16,10 +17,10 @@ Imported = Callable[[str, Path], Any]  # module:Name → the object
 _PLAIN = (str, int, float, bool, list, dict, tuple, set, object)
 
 
-def arguments(made: Callable[..., Any], given: Mapping[str, Any], imported: Imported, folder: Path) -> dict[str, Any]:
+def arguments(made: type, given: Mapping[str, Any], imported: Imported, folder: Path) -> dict[str, Any]:
     """What was given, each as the annotation of its parameter asks for it. Raises BtError."""
     try:
-        hints = typing.get_type_hints(made.__init__ if isinstance(made, type) else made)
+        hints = typing.get_type_hints(inspect.getattr_static(made, "__init__"))
     except Exception:  # an annotation that names what is not there: then nothing is known of it
         hints = {}
     return {name: _argument(name, hints.get(name), value, imported, folder) for name, value in given.items()}
@@ -56,5 +57,5 @@ def _alternatives(hint: Any) -> list[Any]:
 def _named(wanted: type) -> dict[str, Callable[[], Any]]:
     """What a word can stand for: a member of an enum, or a class below this one, made without arguments."""
     if issubclass(wanted, Enum):
-        return {member.name: lambda member=member: member for member in wanted}
+        return {member.name: partial(wanted, member.value) for member in wanted}
     return {below.__name__: below for below in wanted.__subclasses__()}
