@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bt_runtime.faults.diagnostic import nearest
 from bt_runtime.language.findings import Findings, did_you_mean
+from bt_runtime.language.kinds.elsewhere import meant
 from bt_runtime.language.kinds.kind import COMMON, COMMON_NAMES, NODE_TYPES, Field, Kind, Registry
 from bt_runtime.language.ports import an
 from bt_runtime.language.source import Listing, Mapping, Node, Scalar
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Set
 
 _COMMON = {f.name: f for f in COMMON}
-_GUARDS = ("when", "unless", "on_success", "on_failure", "on_halt")
+_GUARDS = ("when", "unless", "on_success", "on_failure", "on_end", "on_halt")
 # What the guards of any node become: a node around it, at the same path.
 GUARD = Kind(
     "guard",
@@ -257,10 +258,18 @@ class NodeReader:
             families[
                 {"control": "control", "decorator": "decorators", "skill": "skills"}.get(kind.family, kind.name)
             ] = None
-        label = did_you_mean(key.text, self.registry.kinds) or (self.elsewhere(key.text) if self.elsewhere else "")
+        label = self.label(key.text)
         missing = "" if label else "".join(f"{fault}; " for fault in self.registry.faults)  # it may be one of those
         help = f"{missing}kinds here: {', '.join(families)}"
         self.error("BT012", f"unknown node kind `{key.text}`", key.span, label, help)
+
+    def label(self, name: str) -> str:
+        """What was probably meant by this unknown kind."""
+        own = self.elsewhere(name) if self.elsewhere else ""
+        kind, options = meant(name) or ("", "")
+        if kind in self.registry and not own:
+            return f"did you mean `{kind}`{options and f' {options}'}?"
+        return did_you_mean(name, self.registry.kinds) or own
 
     def error(self, code: str, message: str, span: Span, label: str = "", help: str = "") -> None:
         self.findings.error(code, message, self.file, span, label, help)

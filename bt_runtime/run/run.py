@@ -126,6 +126,7 @@ class Run:
         budget: Budget | None = None,
         recall: bool = True,
         services: Mapping[str, Any] | None = None,
+        setup: Mapping[str, Any] | None = None,
         clock: RunClock | None = None,
         strict: bool = False,
         hz: float | None = None,
@@ -146,6 +147,7 @@ class Run:
             self.listen(log, Line, Notice)
         caps, root = self.tree.first.caps, build(self.spec, self.context, self.blackboard)
         self.engine = Engine(root, self.context, caps.depth, caps.nodes, self.tree.loader)
+        self.engine.setup_with = dict(setup or {})
         if slow is not None:
             self.engine.watch(slow, self._held)
         self._give(values)

@@ -128,6 +128,16 @@ class Scope(Mapping[str, Json]):
         scope, at = self.home(name)
         return scope.stamps.get(at, 0)
 
+    def remove(self, name: str) -> None:
+        """Forgets this entry; for nodes, in their tick."""
+        with self.board._lock:
+            scope, at = self.home(name, writing=True)
+            if at in scope.entries:
+                del scope.entries[at]
+                scope.stamps.pop(at, None)
+                self.board.sequence += 1  # the picture changed
+                self.board.stirred = True
+
     def clear(self, keep: Container[str]) -> None:
         """Forgets the entries of this scope's own, but for those to keep."""
         with self.board._lock:

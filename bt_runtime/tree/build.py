@@ -89,7 +89,7 @@ def _build(top: Place, made: list[Behaviour]) -> None:
             continue
         if at.inner is not None:
             imports = context.services.imports or resolve
-            node = _made_by(spec.kind.impl)(spec, at.inner.children, at.folder, imports)
+            node = _made_by(spec.kind.impl)(spec, at.inner.children, at.folder, imports, at.scope)
         else:
             node = _made_by(spec.kind.impl)(spec, context, at.scope)
         made.append(node)

@@ -60,6 +60,7 @@ class Context:
         self.requests: deque[Request] = deque()  # changes of shape, applied between ticks
         self.ticking = False
         self.restless: Behaviour | None = None  # who asked for the next tick at once, last
+        self.foreign = False  # is any node none of ours
         self.due = math.inf  # the earliest time at which a node wants a tick
         self.deadline = math.inf  # … at which one must have it, whatever the rate
 

@@ -9,7 +9,8 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from py_trees.behaviour import Behaviour
@@ -68,6 +69,7 @@ class Engine:
         self._busy = False  # inside a tick, from before its first check to after its last
         self._halt: Halt | None = None  # asked for by a node, or a signal's handler, inside a tick
         self._crashes_seen = 0
+        self.setup_with: dict[str, Any] = {}  # what every node's `setup` is given, unless the caller says otherwise
         self.watchdog: Watchdog | None = None
         self.ticking_in = 0  # the thread, while it ticks
         self.began = 0.0  # when, by the machine's clock
@@ -103,7 +105,7 @@ class Engine:
     def setup(self, **kwargs: Any) -> None:
         """Once, before the first tick; grafts are set up with the same arguments."""
         with self._lock:
-            self.shape.set_up(kwargs)
+            self.shape.set_up({**self.setup_with, **kwargs})
 
     def tick(self) -> Tick:
         tick = self.tick_unless(None, always=True)
@@ -236,6 +238,28 @@ class Engine:
         if self.shape.kwargs is None:
             self.setup()
         self._listen()
+
+    @contextmanager
+    def stock_tick(self) -> Iterator[None]:
+        """Around a tick that py_trees makes: what was asked for is done before and after it, writes take effect after.
+
+        Nodes that grow are set up with what the run was given; those that are there, py_trees has set up.
+        """
+        with self._lock:
+            if self.shape.kwargs is None:
+                self.shape.kwargs = self.setup_with
+            self.shape.apply()
+            self.blackboard.begin_tick()
+            self.context.ticking = True
+            try:
+                yield
+            finally:
+                self.context.ticking = False
+                self.blackboard.end_tick()
+                self.shape.apply()
+            if self._halt is not None:
+                why, self._halt = self._halt, None
+                halt(self.root, self.context, why, everywhere=True)
 
     # Shape -----------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ known. What becomes of a change is in `graft.py` (asked for, spliced) and `shape
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -53,6 +54,7 @@ class Growing(Protocol):
     def nodes(self) -> int: ...
     def find(self, path: str) -> Behaviour: ...
     def request(self, change: Request) -> Request: ...
+    def stock_tick(self) -> AbstractContextManager[None]: ...
 
 
 class Growth:
@@ -129,6 +131,10 @@ class Growth:
 
     def remove(self, path: str) -> Request:
         return self.engine.request(Request("remove", path))
+
+    def stock_tick(self) -> AbstractContextManager[None]:
+        """Around a tick that py_trees makes, not the engine: see there."""
+        return self.engine.stock_tick()
 
     def _ask(
         self, request: Request, spec: NodeSpec, ground: Callable[[str], Ground],

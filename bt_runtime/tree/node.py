@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import traceback
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -176,13 +176,13 @@ class Node(Behaviour):
     def tick(self) -> Iterator[Behaviour]:
         """For py_trees' trees and foreign parents: steps once, then yields what was visited, this node last."""
         context = self.context
-        outer, inside = context.visits, context.ticking
-        visited: list[Behaviour] = []
-        context.visits, context.ticking = visited, True
+        outer, visited = context.visits, list[Behaviour]()
+        context.visits = visited
         try:
-            self.step()
+            with nullcontext() if context.ticking else context.growth.stock_tick():
+                self.step()
         finally:
-            context.visits, context.ticking = outer, inside
+            context.visits = outer
         yield from visited
 
     def stop(self, new_status: Status = INVALID) -> None:
@@ -240,18 +240,25 @@ def halt(root: Behaviour, context: Context, why: Halt, everywhere: bool = False)
     Iterative, so that no depth is too deep; a node that breaks while it stops does not keep the others from stopping.
     `everywhere` also looks below nodes that are not running: a tick that broke leaves such.
     """
-    running: list[Behaviour] = []
+    running = 0
+    told: list[Behaviour] = []
+    every = context.foreign and root.status is RUNNING  # py_trees tells those that have finished as well
     todo = [root]
     while todo:
         node = todo.pop()
         if node.status is RUNNING:
-            running.append(node)
+            running += 1
+            told.append(node)
+        elif every and node.status is not INVALID:
+            if not isinstance(node, Node):
+                told.append(node)
         elif not everywhere and (isinstance(node, Node) or node.status is INVALID):
             continue  # a foreign decorator may say FAILURE while its child is running
         todo.extend(node.children)
     outer, context.halting = context.halting, why
     context.halting_in = get_ident()
-    for node in reversed(running):
+    for node in reversed(told):
+        finished = node.status is not RUNNING
         try:
             if isinstance(node, Node):
                 if node.ends:
@@ -261,12 +268,16 @@ def halt(root: Behaviour, context: Context, why: Halt, everywhere: bool = False)
         except Exception as error:
             record_crash(node, context, error, strict=False)
         node.status = INVALID
+        if finished:
+            if context.changes is not None:
+                context.resets.append(node)
+            continue
         if context.changes is not None:
             context.changes.append((node, INVALID))
         if context.halts is not None:
             context.halts.append((node, why))
     context.halting = outer
-    return len(running)
+    return running
 
 
 def reset(root: Behaviour, context: Context, everywhere: bool = False) -> None:
@@ -293,6 +304,7 @@ def adopt(child: Behaviour, context: Context) -> Behaviour:
     """Gives a foreign py_trees behaviour the `step` by which our parents tick it; ours are left as they are."""
     if isinstance(child, Node):
         return child
+    context.foreign = True
     foreign = cast(Any, child)
 
     def step() -> Status:

@@ -122,14 +122,15 @@ def test_parallel_ticks_each_child_until_it_has_finished(make):
 @pytest.mark.parametrize(
     ("success", "failure", "results", "expected", "cancelled"),
     [
-        (1, 1, (SUCCESS, FAILURE, RUNNING), SUCCESS, 1),  # success before failure
+        (1, 1, (RUNNING, SUCCESS, FAILURE), SUCCESS, 1),  # the first one decides
         (2, 2, (SUCCESS, FAILURE, RUNNING), RUNNING, 0),
-        (3, 3, (SUCCESS, FAILURE, RUNNING), FAILURE, 1),  # three can no longer succeed
+        (3, 3, (RUNNING, SUCCESS, FAILURE), FAILURE, 1),  # three can no longer succeed
         (-1, 1, (SUCCESS, SUCCESS, SUCCESS), SUCCESS, 0),
-        (-2, 2, (SUCCESS, SUCCESS, RUNNING), SUCCESS, 1),  # all but one
-        (-1, -1, (FAILURE, SUCCESS, RUNNING), FAILURE, 1),
+        (-2, 2, (SUCCESS, RUNNING, SUCCESS), SUCCESS, 1),  # all but one
+        (-1, -1, (RUNNING, FAILURE, SUCCESS), FAILURE, 1),
         (1, -1, (FAILURE, FAILURE, RUNNING), RUNNING, 0),
-        (1, -2, (FAILURE, FAILURE, RUNNING), FAILURE, 1),
+        (1, -2, (RUNNING, FAILURE, FAILURE), FAILURE, 1),
+        (1, 1, (SUCCESS, RUNNING, RUNNING), SUCCESS, 0),
         (0, 1, (RUNNING, RUNNING, RUNNING), SUCCESS, 3),
     ],
 )
@@ -164,6 +165,43 @@ def test_skipped_children_do_not_count_in_a_parallel(make):
     assert make(body, a=SUCCESS, b=SUCCESS, c=SUCCESS).tick() is SUCCESS  # two of one: all that take part
     body = "parallel: [a: {when: 1 > 2}, b: {when: 1 > 2}]"
     assert make(body, a=SUCCESS, b=SUCCESS).tick() is INVALID
+
+
+@rule("parallel", 5)
+def test_children_after_the_one_that_decided_a_parallel_are_neither_started_nor_ticked(make):
+    t = make("parallel: [a: {}, b: {}]", a=FAILURE, b=RUNNING)
+    assert t.tick() is FAILURE
+    assert (t.skills["b"].started, t.skills["b"].cancels) == (0, 0)
+    t = make("parallel:\n  success: 1\n  children: [a: {}, b: {}]", a=after(1), b=RUNNING)
+    assert t.tick(2) is SUCCESS
+    assert (t.visits["/t/1"], t.skills["b"].cancels) == (1, 1)
+    t = make("parallel:\n  success: 1\n  children: [a: {}, b: {}]", a=FAILURE, b=SUCCESS)
+    assert t.tick() is FAILURE  # the first one decides, as in BehaviorTree.CPP
+
+
+@rule("parallel", 6)
+def test_a_skipped_child_of_a_parallel_is_asked_again_while_another_one_runs(make):
+    body = "parallel: [a: {}, b: {when: x > 0}]"
+    header = "blackboard: {x: {type: number, default: 0}}"
+    t = make(body, header=header, a=after(3), b=after(1))
+    assert t.tick(2) is RUNNING
+    assert t.skills["b"].started == 0
+    t.board["x"] = 1
+    assert t.tick() is RUNNING
+    assert t.skills["b"].started == 1
+    assert t.tick() is SUCCESS
+    t = make(body, header=header, a=after(1), b=SUCCESS)
+    assert t.tick(2) is SUCCESS  # nobody runs any more: who is skipped now takes no part
+
+
+@rule("parallel", 7)
+@pytest.mark.parametrize(("success", "expected"), [(-1, FAILURE), (-2, SUCCESS), (1, SUCCESS)])
+def test_a_parallel_that_waits_for_all_halts_nobody(make, success, expected):
+    body = f"parallel:\n  wait_all: true\n  success: {success}\n  children: [a: {{}}, b: {{}}, c: {{}}]"
+    t = make(body, a=FAILURE, b=SUCCESS, c=after(2))
+    assert [t.tick(), t.tick(), t.tick()] == [RUNNING, RUNNING, expected]
+    assert t.skills["c"].cancels == 0
+    assert (t.visits["/t/0"], t.visits["/t/2"]) == (1, 3)
 
 
 @rule("if", 1)
@@ -293,6 +331,103 @@ def test_a_fault_that_was_made_good_inside_is_no_exception(make):
     t = make(body, a=OSError("x"), b=SUCCESS, c=FAILURE, d=SUCCESS)
     assert t.tick() is FAILURE
     assert t.skills["d"].started == 0
+
+
+@rule("try", 4)
+@pytest.mark.parametrize("result", [SUCCESS, FAILURE])
+def test_finally_runs_after_the_deed_and_its_own_result_does_not_count(make, result):
+    t = make("try: {do: {a: {}}, finally: {z: {}}}", a=result, z=after(1, FAILURE))
+    assert [t.tick(), t.tick()] == [RUNNING, result]
+    assert (t.skills["a"].started, t.skills["z"].started) == (1, 1)
+    assert t.tick() is RUNNING  # a new start begins with the deed
+    assert t.skills["a"].started == 2
+
+
+@rule("try", 2, 4)
+def test_finally_runs_after_the_catch(make):
+    t = make("try: {do: {a: {}}, catch: {b: {}}, finally: {z: {}}}", a=FAILURE, b=after(1), z=SUCCESS)
+    assert t.tick() is RUNNING
+    assert t.skills["z"].started == 0
+    assert t.tick() is SUCCESS
+    assert t.skills["z"].started == 1
+
+
+@rule("try", 5)
+def test_finally_has_one_tick_within_a_halt(make):
+    t = make("try: {do: {a: {}}, catch: {b: {}}, finally: {z: {}}}", a=RUNNING, b=SUCCESS, z=[SUCCESS, RUNNING])
+    for times in (1, 2):
+        t.tick()
+        t.run.halt("enough")
+        assert [t.skills[s].started for s in "abz"] == [times, 0, times]
+        assert t.run.root.status is INVALID
+    assert t.skills["z"].cancels == 1  # the second one did not end in its tick
+
+
+@rule("try", 5)
+def test_a_finally_that_is_running_is_halted_and_not_started_again(make):
+    t = make("try: {do: {a: {}}, finally: {z: {}}}", a=SUCCESS, z=RUNNING)
+    t.tick()
+    t.run.halt("enough")
+    assert (t.skills["z"].started, t.skills["z"].cancels) == (1, 1)
+
+
+@rule("try", 6)
+def test_on_any_catches_a_halt_before_finally(make):
+    body = (
+        "try: {on: any, do: {a: {}}, catch: {sequence: [b: {}, set: {why: \"{error['message']}\"}]}, finally: {z: {}}}"
+    )
+    t = make(body, a=RUNNING, b=SUCCESS, z=SUCCESS)
+    t.tick()
+    t.run.halt("enough")
+    assert [t.skills[s].started for s in "abz"] == [1, 1, 1]
+    assert t.board["why"] == "halted: enough"
+    t = make(body, a=FAILURE, b=RUNNING, z=SUCCESS)
+    t.tick()
+    t.run.halt("enough")  # it is catching already
+    assert [t.skills[s].started for s in "abz"] == [1, 1, 1]
+
+
+@rule("try", 6)
+def test_what_breaks_within_a_halt_does_not_keep_the_rest_from_it(make):
+    t = make("try: {do: {a: {}}, catch: {b: {}}, on: any, finally: {z: {}}}", a=RUNNING, b=OSError("x"), z=SUCCESS)
+    t.tick()
+    t.run.halt("enough")
+    assert t.skills["z"].started == 1
+
+
+@rule("try", 7)
+def test_a_skipped_deed_makes_a_try_skipped(make):
+    t = make("try: {do: {a: {when: 1 > 2}}, catch: {b: {}}, finally: {z: {}}}", a=SUCCESS, b=SUCCESS, z=SUCCESS)
+    assert t.tick() is INVALID
+    assert t.skills["z"].started == 0
+
+
+@rule("sequence", 5)
+@rule("fallback", 5)
+@pytest.mark.parametrize(("kind", "onward", "ends"), [("sequence", SUCCESS, FAILURE), ("fallback", FAILURE, SUCCESS)])
+def test_with_yield_the_next_child_is_started_at_the_next_tick(make, kind, onward, ends):
+    t = make(f"{kind}: {{yield: true, children: [a: {{}}, b: {{}}, c: {{}}]}}", a=onward, b=after(1, onward), c=onward)
+    seen = []
+    for _ in range(8):
+        status = t.tick()
+        seen.append((status, [n.status for n in t.run.root.children]))
+        assert (t.ticks[-1].due < t.clock.now()) is (status is RUNNING and RUNNING not in seen[-1][1])
+    one_round = [
+        (RUNNING, [onward, INVALID, INVALID]),
+        (RUNNING, [onward, RUNNING, INVALID]),
+        (RUNNING, [onward, onward, INVALID]),
+        (onward, [onward, onward, onward]),
+    ]
+    assert seen == one_round * 2
+    assert make(f"{kind}: {{yield: true, children: [a: {{}}, b: {{}}]}}", a=ends, b=ends).tick() is ends
+
+
+def test_a_halt_between_two_children_begins_again_at_the_first(make):
+    t = make("sequence: {yield: true, children: [a: {}, b: {}]}", a=SUCCESS, b=SUCCESS)
+    t.tick()
+    t.run.halt("enough")
+    assert t.tick(2) is SUCCESS
+    assert (t.skills["a"].started, t.skills["b"].started) == (2, 1)
 
 
 def test_children_are_halted_before_parents_and_left_before_right(make):

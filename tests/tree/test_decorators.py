@@ -281,3 +281,78 @@ def test_a_guarded_node_keeps_its_path(make):
     t = make("sequence: [a: {when: 1 < 2, name: first}, b: {}]", a=SUCCESS, b=SUCCESS)
     t.tick()
     assert t.visits == {"/t": 1, "/t/first": 1, "/t/1": 1}
+
+
+@rule("rate", 3)
+def test_a_rate_may_return_something_else_in_between(make):
+    t = make("rate: {hz: 2, else: skip, child: {a: {}}}", a=[SUCCESS, FAILURE])
+    assert [t.tick(), t.tick()] == [SUCCESS, INVALID]
+    assert t.advance(0.5) is FAILURE
+    assert t.tick() is INVALID
+    assert make("rate: {hz: 2, else: failure, child: {a: {}}}", a=SUCCESS).tick() is SUCCESS
+
+
+@rule("for_each", 3)
+@pytest.mark.parametrize(("empty", "expected"), [("success", SUCCESS), ("failure", FAILURE), ("skip", INVALID)])
+def test_what_no_items_come_to_can_be_said(make, empty, expected):
+    t = make(f"for_each: {{in: [], as: item, empty: {empty}, child: {{a: {{}}}}}}", a=SUCCESS)
+    assert t.tick() is expected
+    t = make(f"for_each: {{from: jobs, as: item, empty: {empty}, child: {{a: {{}}}}}}", header=JOBS, a=SUCCESS)
+    assert t.tick() is expected
+    assert t.skills["a"].started == 0
+
+
+JOBS = "blackboard: {jobs: any}"
+
+
+@rule("for_each", 5)
+def test_a_list_is_used_up_and_what_is_added_meanwhile_is_done_too(make):
+    t = make("for_each: {from: jobs, as: job, child: {do: {it: '{job}'}}}", header=JOBS, **{"do(it)": after(1)})
+    t.board["jobs"] = ["a", "b"]
+    assert t.tick() is RUNNING
+    assert t.board["jobs"] == ["b"]
+    t.board.update("jobs", lambda jobs: [*jobs, "c"])
+    assert t.tick(5) is SUCCESS
+    assert [start["it"] for start in t.skills["do"].starts] == ["a", "b", "c"]
+    assert t.board["jobs"] == []
+
+
+@rule("for_each", 5)
+def test_what_was_taken_off_a_list_is_gone_whatever_comes_of_it(make):
+    t = make(
+        "for_each: {from: jobs, as: job, child: {do: {it: '{job}'}}}", header=JOBS, **{"do(it)": [FAILURE, RUNNING]}
+    )
+    t.board["jobs"] = [1, 2, 3]
+    assert [t.tick(), t.tick()] == [FAILURE, RUNNING]
+    t.run.halt("enough")
+    assert t.board["jobs"] == [3]
+
+
+@rule("for_each", 5)
+def test_a_list_that_somebody_else_has_used_up_between_two_rounds_ends_it(make):
+    t = make("for_each: {from: jobs, as: job, child: {a: {}}}", header=JOBS, a=SUCCESS)
+    t.board["jobs"] = [1, 2]
+    assert t.tick() is RUNNING
+    t.board["jobs"] = []
+    assert t.tick() is SUCCESS
+    assert t.skills["a"].started == 1
+
+
+@rule("for_each", 6)
+def test_an_entry_that_holds_no_list_cannot_be_used_up(make):
+    t = make("for_each: {from: jobs, as: job, child: {a: {}}}", header=JOBS, a=SUCCESS)
+    assert t.tick() is SUCCESS
+    t.board["jobs"] = "many"
+    assert t.tick() is FAILURE
+    assert "`jobs` holds a string" in t.ticks[-1].crashes[0].message
+
+
+def test_on_end_is_written_after_a_success_and_after_a_failure_but_not_after_a_halt(make):
+    t = make("a: {on_success: {x: 0}, on_end: {x: '{x + 1}'}}", header=X, a=[SUCCESS, FAILURE, RUNNING])
+    t.tick()
+    assert t.board["x"] == 1
+    t.tick()
+    assert t.board["x"] == 2
+    t.tick()
+    t.run.halt("enough")
+    assert t.board["x"] == 2

@@ -29,7 +29,7 @@ def test_an_exception_is_failure_with_path_and_traceback_and_siblings_are_halted
     [crash] = t.ticks[-1].crashes
     assert (crash.path, crash.message) == ("/t/0/1", "OSError: no motor")
     assert "Traceback" in crash.traceback
-    assert (t.skills["a"].cancels, t.skills["c"].cancels, t.skills["c"].started) == (1, 1, 1)
+    assert (t.skills["a"].cancels, t.skills["c"].cancels, t.skills["c"].started) == (1, 0, 0)
     assert t.running() == []
 
 

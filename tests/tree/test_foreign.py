@@ -195,3 +195,52 @@ def test_our_tree_under_a_stock_composite():
     stock.stop(INVALID)
     assert {n.status for n in stock.iterate()} == {INVALID}
     run.close()
+
+
+@rule("py", 3)
+def test_an_enum_is_given_by_its_name(make):
+    t = make("py: {class: 'py_trees.decorators:OneShot', args: {policy: ON_COMPLETION}, children: [a: {}]}", a=FAILURE)
+    assert [t.tick(), t.tick()] == [FAILURE, FAILURE]
+    assert t.skills["a"].started == 1
+    t = make("py: {class: 'py_trees.decorators:Condition', args: {status: SUCCESS}, children: [a: {}]}", a=after(1))
+    assert [t.tick(), t.tick()] == [RUNNING, SUCCESS]
+
+
+@rule("py", 3)
+def test_policies_classes_and_callables_are_given_by_name_mapping_and_path(make):
+    body = "py: {class: 'py_trees.composites:Parallel', args: {policy: SuccessOnOne}, children: [a: {}, b: {}]}"
+    assert make(body, a=SUCCESS, b=RUNNING).tick() is SUCCESS
+    check = "{variable: x, value: 3, operator: 'operator:ge'}"
+    kind = "{class: 'py_trees.behaviours:CheckBlackboardVariableValue'"
+    body = f"py: {kind}, args: {{check: {check}}}, give: {{x: '{{x}}'}}}}"
+    t = make(body, header="blackboard: {x: {type: number, default: 2}}")
+    assert t.tick() is FAILURE
+    t.board["x"] = 3
+    assert t.tick() is SUCCESS
+    guard = "{class: 'py_trees.decorators:EternalGuard', args: {condition: {py: 'gc:isenabled'}}, children: [a: {}]}"
+    assert make(f"py: {guard}", a=SUCCESS).tick() is SUCCESS
+
+
+@rule("py", 3)
+def test_a_word_that_is_no_member_is_a_fault_with_those_there_are(make):
+    with pytest.raises(Faults) as caught:
+        make("py: {class: 'py_trees.decorators:OneShot', args: {policy: ON_COMPLETE}, children: [succeed: {}]}")
+    [found] = caught.value.diagnostics
+    assert found.code == "BT046"
+    assert found.message == "`policy` takes ON_COMPLETION or ON_SUCCESSFUL_COMPLETION, not `ON_COMPLETE`"
+    assert found.help == "did you mean `ON_COMPLETION`?"
+
+
+@rule("py", 4)
+def test_entries_go_to_py_trees_blackboard_and_come_from_it(make):
+    store = "py: {class: 'py_trees.decorators:StatusToBlackboard', args: {variable_name: how}, children: [a: {}]"
+    t = make(f"{store}, give: {{seen: '{{x + 1}}'}}, take: {{how: how, none: nothing}}}}",
+             header="blackboard: {x: {type: number, default: 2}}", a=[after(1), after(2)])  # fmt: skip
+    assert t.tick() is RUNNING
+    assert (t.board["how"], py_trees.blackboard.Blackboard.get("seen")) == (RUNNING, 3)
+    assert "none" not in t.board
+    stamp = t.board.stamp("how")
+    assert t.tick() is SUCCESS
+    assert t.board["how"] is SUCCESS
+    assert [t.tick(), t.tick(), t.tick()] == [RUNNING, RUNNING, SUCCESS]
+    assert t.board.stamp("how") == stamp + 3  # what has not changed is not written again

@@ -116,21 +116,28 @@ class World:
     def parallel(self, m: Model) -> Status:
         if m.status is not R:
             m.results = {}
+        in_turn, skipped, result = m.options["order"] == "in_turn", set(), R
         for child in m.children:
             if child not in m.results:
-                result = self.tick(child)
-                if result is not R:
-                    m.results[child] = result
-                elif m.options["order"] == "in_turn":
+                came = self.tick(child)
+                if came is SKIP and not in_turn:
+                    skipped.add(child)
+                elif came is not R:
+                    m.results[child] = came
+                    result = R if in_turn else self.verdict(m, set())
+                elif in_turn:
                     break
-        result = self.verdict(m)
+            if result is not R:
+                break
+        else:
+            result = self.verdict(m, skipped)
         if result is not R:
             for child in m.children:
                 self.halt(child)
         return result
 
-    def verdict(self, m: Model) -> Status:
-        count = sum(m.results.get(c) is not SKIP for c in m.children)
+    def verdict(self, m: Model, skipped: set[Model]) -> Status:
+        count = sum(c not in skipped and m.results.get(c) is not SKIP for c in m.children)
         if not count:
             return SKIP if m.children else S
         good = sum(m.results.get(c) is S for c in m.children)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
+from bt_runtime import Run, load
+from bt_runtime.testing import FAILURE, RUNNING, SUCCESS, after
 
 rule = pytest.mark.rule
 X = "blackboard: {x: {type: any, default: 1}}"
@@ -56,3 +57,65 @@ def test_log_succeed_and_fail(make):
     assert t.lines == [("/t/0", "warning", "x is 1")]
     assert t.visits["/t/2"] == 1
     assert t.find("/t/2").feedback_message == "no 1"
+
+
+@rule("check", 2)
+def test_a_check_of_an_update_holds_once_for_each(make):
+    t = make("check: {updated: pose}", header="blackboard: {pose: number}")
+    assert t.tick() is FAILURE
+    t.board["pose"] = 1
+    assert [t.tick(), t.tick()] == [SUCCESS, FAILURE]
+    t.board["pose"] = 1  # the same value once more is an update too
+    assert t.tick() is SUCCESS
+    t = make("check: {updated: pose, expr: pose > 1}", header="blackboard: {pose: number}")
+    t.board["pose"] = 1
+    assert t.tick() is FAILURE
+    t.board["pose"] = 2
+    assert t.tick() is SUCCESS
+
+
+@rule("wait", 3)
+def test_a_wait_for_an_update_misses_none(make):
+    t = make("sequence: [wait: {updated: goal}, go: {}]", header="blackboard: {goal: any}", go=after(1))
+    assert t.tick() is RUNNING
+    t.board["goal"] = "kitchen"
+    assert [t.tick(), t.tick()] == [RUNNING, SUCCESS]
+    assert t.tick() is RUNNING
+    assert t.skills["go"].started == 1  # this goal was reached
+    t.board["goal"] = "hall"
+    t.tick()
+    t.board["goal"] = "office"  # while it is on its way
+    assert [t.tick(), t.tick(), t.tick()] == [SUCCESS, RUNNING, SUCCESS]
+    assert t.skills["go"].started == 3
+
+
+@rule("wait", 3)
+def test_a_wait_for_an_update_may_have_a_test_and_an_end(make):
+    t = make("wait: {updated: n, until: n > 1, seconds: 5}", header="blackboard: {n: number}")
+    assert t.tick() is RUNNING
+    t.board["n"] = 1
+    assert t.tick() is RUNNING
+    t.board["n"] = 2
+    assert t.tick() is SUCCESS
+    assert t.tick() is RUNNING
+    assert t.advance(5) is FAILURE
+
+
+@rule("unset", 1)
+def test_an_entry_that_was_unset_was_never_written(make):
+    header = "blackboard: {n: {type: number, default: 1}}"
+    t = make("sequence: [unset: n, check: not exists(n), unset: n]", header=header)
+    assert t.tick() is SUCCESS
+    assert "n" not in t.board
+    assert "n" not in t.run.context.blackboard.snapshot()[""]
+
+
+def test_a_subtree_unsets_the_entry_that_it_shares(tmp_path):
+    (tmp_path / "inner.yaml").write_text("version: 1\ntree: inner\noutputs: {x: any}\nroot:\n  unset: x\n")
+    (tmp_path / "t.yaml").write_text(
+        "version: 1\ntree: t\nblackboard: {y: {type: number, default: 1}}\nroot:\n"
+        "  tree: {file: inner.yaml, with: {x: '{y}'}}\n"
+    )
+    with Run(load(tmp_path / "t.yaml", project=tmp_path)) as run:
+        assert run.tick().status is SUCCESS
+        assert "y" not in run.blackboard

@@ -1,17 +1,19 @@
 """Programs written for py_trees 2.6 run on our trees, with the results that py_trees' own nodes would give.
 
 Where the rules coincide, pairs of trees, stock and ours, are compared tick by tick. They do not coincide here:
-- a stock Parallel looks at failures first, so with SuccessOnOne a failure beside a success fails; ours succeeds;
+- a stock Parallel ticks all children before it looks at any result, and then at failures first; ours counts in their
+  order, and does not tick those after the one that decided (here a stock one that stops there stands for it);
 - an unsynchronised stock Parallel ticks children again that have finished; ours never does;
 - visitors see a stock node at the moment it was ticked, ours when the tick is done: a node that was halted in the same
   tick shows INVALID rather than RUNNING;
 - stock nodes know no skipping: INVALID from a child is an ordinary end for them;
-- a tree that contains itself grows between the ticks of our engine only: a stock BehaviourTree never makes that change.
+- a graft that replaces the root is not seen by a stock BehaviourTree, which holds the old one.
 """
 
 from __future__ import annotations
 
 import random
+import threading
 
 import py_trees
 import pytest
@@ -44,6 +46,26 @@ class StockLeaf(py_trees.behaviour.Behaviour):
     def terminate(self, new_status: Status) -> None:
         if new_status is INVALID and self.status is RUNNING:
             self.log.append(("cancel", self.number))
+
+
+class StopsThere(py_trees.composites.Parallel):
+    """A stock Parallel of all, but that children after one that has failed are not ticked."""
+
+    def tick(self):
+        if self.status is not RUNNING:
+            for child in self.children:
+                child.stop(INVALID)
+        for child in self.children:
+            if child.status is not SUCCESS:
+                yield from child.tick()
+            if child.status is FAILURE:
+                break
+        statuses = {child.status for child in self.children}
+        status = FAILURE if FAILURE in statuses else SUCCESS if statuses == {SUCCESS} else RUNNING
+        if status is not RUNNING:
+            self.stop(status)
+        self.status = status
+        yield self
 
 
 class Pair:
@@ -107,7 +129,7 @@ class Pair:
             "fallback": lambda: c.Selector(name, True, nodes),
             "reactive_sequence": lambda: c.Sequence(name, False, nodes),
             "reactive_fallback": lambda: c.Selector(name, False, nodes),
-            "parallel": lambda: c.Parallel(name, py_trees.common.ParallelPolicy.SuccessOnAll(True), nodes),
+            "parallel": lambda: StopsThere(name, py_trees.common.ParallelPolicy.SuccessOnAll(True), nodes),
         }[kind]()
         return stock, f"{{{kind}: {{name: {name}, children: [{', '.join(texts)}]}}}}"
 
@@ -349,3 +371,79 @@ def test_a_tree_of_256_levels_is_set_up_ticked_drawn_and_stopped_by_stock_progra
     tree.root.stop(INVALID)
     assert {n.status for n in run.root.iterate()} == {INVALID}
     run.close()
+
+
+@pytest.mark.parametrize("below", [False, True])
+def test_finished_foreign_children_are_told_when_their_parent_is_halted_as_py_trees_does_it(below):
+    said: list = []
+
+    class Told(py_trees.behaviour.Behaviour):
+        def update(self) -> Status:
+            return SUCCESS
+
+        def terminate(self, new_status: Status) -> None:
+            said.append(new_status)
+
+    run = Run(load("version: 1\ntree: t\nroot:\n  sequence: [sequence: [succeed: {}], wait: 10]\n"))
+    run.insert("/t/0" if below else "/t", Told("told"), 0)
+    run.tick()
+    assert run.halt("enough") == 2  # the sequence and the wait
+    assert said == [SUCCESS, INVALID]
+    run.halt("once more")
+    assert said == [SUCCESS, INVALID]
+    run.close()
+
+
+FOR_ALL = "for_all: {in: [1, 2, 3], as: n, give: m, into: all, child: {set: {m: '{n * 2}'}}}"
+
+
+def test_a_for_all_grows_and_ends_under_a_stock_behaviour_tree():
+    run = Run(load(f"version: 1\ntree: t\noutputs: {{all: any}}\nroot:\n  {FOR_ALL}\n"))
+    stock = py_trees.trees.BehaviourTree(run.root)
+    stock.setup()
+    for _ in range(4):
+        stock.tick()
+        if run.root.status is SUCCESS:
+            break
+    assert run.root.status is SUCCESS
+    assert run.blackboard["all"] == [2, 4, 6]
+    run.close()
+
+
+def test_a_write_of_another_thread_takes_effect_after_a_stock_tick():
+    seen = []
+
+    def look() -> None:
+        thread = threading.Thread(target=lambda: run.blackboard.__setitem__("x", 1))
+        thread.start()
+        thread.join(60)
+        seen.append(run.blackboard["x"])
+
+    class Look(py_trees.behaviour.Behaviour):
+        def update(self) -> Status:
+            look()
+            return SUCCESS
+
+    head = "version: 1\ntree: t\nblackboard: {x: {type: number, default: 0}}\n"
+    run = Run(load(f"{head}root:\n  sequence: [check: x < 9]\n"))
+    run.insert("/t", Look("look"))
+    run.engine.settle()
+    py_trees.trees.BehaviourTree(run.root).tick()
+    assert (seen, run.blackboard["x"]) == ([0], 1)
+    run.close()
+
+
+def test_what_a_run_is_set_up_with_reaches_every_node():
+    given = []
+
+    class Seen(py_trees.behaviour.Behaviour):
+        def setup(self, **kwargs: object) -> None:
+            given.append(kwargs)
+
+        def update(self) -> Status:
+            return SUCCESS
+
+    with Run(load("version: 1\ntree: t\nroot:\n  sequence: [succeed: {}]\n"), setup={"node": "a ROS node"}) as run:
+        run.insert("/t", Seen("seen"))
+        run.tick()
+    assert given == [{"node": "a ROS node"}]

@@ -7,6 +7,8 @@ from bt_runtime.language.kinds.kind import Field, Kind, Result
 _NODES = "bt_runtime.tree.nodes"
 _CHILDREN = Field("children", "nodes", "The children, in order.", required=True)
 
+_YIELD = Field("yield", "boolean", "Is it RUNNING for a tick before it goes on to the next child.", default=False)
+
 _LIST_EXAMPLE = """\
 {kind}:
   - check: battery > 0.2
@@ -16,10 +18,10 @@ _LIST_EXAMPLE = """\
 
 def _listed(
     name: str, impl: str, about: str, rules: tuple[str, ...], *, onward: Result, reactive: bool = False,
-    emit: bool = False,
+    emit: bool = False, options: tuple[Field, ...] = (),
 ) -> Kind:  # fmt: skip
     return Kind(
-        name, "control", about, (_CHILDREN,), rules, _LIST_EXAMPLE.format(kind=name), bare="children",
+        name, "control", about, (_CHILDREN, *options), rules, _LIST_EXAMPLE.format(kind=name), bare="children",
         impl=f"{_NODES}.{impl}", reactive=reactive, emit=emit, onward=onward,
     )  # fmt: skip
 
@@ -31,9 +33,11 @@ SEQUENCE = _listed(
         "A running child is resumed at the next tick; children before it are not ticked again.",
         "A child that fails ends the sequence with FAILURE; the next start begins at the first child.",
         "A skipped child is passed over; when all were skipped the sequence itself is skipped.",
+        "With `yield` a child that succeeds hands over at the next tick instead, and the node is RUNNING until then.",
     ),
     emit=True,
     onward="success",
+    options=(_YIELD,),
 )  # fmt: skip
 FALLBACK = _listed(
     "fallback", "sequences:Fallback", "Tries its children in order until one succeeds.",
@@ -42,9 +46,11 @@ FALLBACK = _listed(
         "A running child is resumed at the next tick; children before it are not ticked again.",
         "A child that succeeds ends the fallback with SUCCESS; when all have failed it fails.",
         "A skipped child is passed over; when all were skipped the fallback itself is skipped.",
+        "With `yield` a child that fails hands over at the next tick instead, and the node is RUNNING until then.",
     ),
     emit=True,
     onward="failure",
+    options=(_YIELD,),
 )  # fmt: skip
 REACTIVE_SEQUENCE = _listed(
     "reactive_sequence", "reactive:ReactiveSequence",
@@ -86,14 +92,19 @@ PARALLEL = Kind(
         Field("failure", "integer", "How many failures make it fail; -1 means all.", default=1),
         Field("order", "word", "`together`: all at once; `in_turn`: each in order to its end.", default="together",
               choices=("together", "in_turn")),
+        Field("wait_all", "boolean", "With `together`: does every child run to its end.", default=False),
     ),
     (
         "`together`: every tick ticks each child that has not finished; a finished child waits for the others.",
-        "It succeeds as soon as `success` children have succeeded, else fails as soon as `failure` have failed "
+        "It succeeds as soon as `success` children have succeeded, and fails as soon as `failure` have failed "
         "or `success` can no longer be reached; children still running are then halted.",
         "`in_turn`: every child runs to its end, in order, whatever the others return; "
         "the thresholds are read at the end.",
         "Skipped children do not count; when all were skipped the parallel itself is skipped.",
+        "The children are counted in their order: those after the one that decided are neither ticked nor started.",
+        "`together`: a skipped child is asked again at every tick, for as long as another one is running.",
+        "With `wait_all` the thresholds are read when every child has ended: it succeeds when `success` have "
+        "succeeded, else fails.",
     ),
     "parallel:\n  success: 1\n  children:\n    - wait: 1\n    - check: battery > 0.2\n",
     bare="children", impl=f"{_NODES}.parallel:Parallel", emit=True, counts=("success", "failure"),
@@ -170,12 +181,13 @@ SWITCH = Kind(
     impl=f"{_NODES}.branches:Switch", reactive=True, blocks=("on",),
 )  # fmt: skip
 TRY = Kind(
-    "try", "control", "Runs a branch, and another one when it fails or breaks.",
+    "try", "control", "Runs a branch, another one when it fails or breaks, and one when all is over.",
     (
         Field("do", "node", "What to attempt.", required=True),
-        Field("catch", "node", "What to do after a failure.", required=True),
-        Field("on", "word", "`failure`: any failure; `exception`: only when a node broke.", default="failure",
-              choices=("failure", "exception")),
+        Field("catch", "node", "What to do after a failure."),
+        Field("finally", "node", "What to do when that is over, however it ended."),
+        Field("on", "word", "`failure`: any failure; `exception`: only when a node broke; `any`: a failure or a halt.",
+              default="failure", choices=("failure", "exception", "any")),
         Field("as", "key", "The entry that receives {path, message, exception} of the node that failed first.",
               default="error", writes=True),
     ),
@@ -183,9 +195,14 @@ TRY = Kind(
         "When `do` succeeds, it succeeds and `catch` is not ticked.",
         "When `do` fails, the fault is written to the entry named by `as`, and the result of `catch` is the result.",
         "With `on: exception`, a plain failure is passed on and `catch` is not ticked.",
+        "`finally` runs after `do`, or after `catch` when that was started; its own result does not count.",
+        "When it is halted, `finally` is ticked once within the halt, and what then still runs of it is halted; "
+        "one that is running already is not started again.",
+        "With `on: any`, a halt of `do` is a fault as well: `catch` is ticked once within the halt, before `finally`.",
+        "A skipped `do` makes it skipped, and nothing else is ticked.",
     ),
     "try:\n  do:\n    check: battery > 0.2\n  catch:\n    log: \"failed: {error['message']}\"\n",
-    impl=f"{_NODES}.branches:Try",
+    impl=f"{_NODES}.branches:Try", one_of=("catch", "finally"),
 )  # fmt: skip
 
 CONTROL = (

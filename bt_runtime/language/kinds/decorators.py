@@ -22,11 +22,12 @@ def _decorator(
     endless: Result | None = None,
     skips: bool = False,
     blocks: tuple[str, ...] = (),
+    one_of: tuple[str, ...] = (),
 ) -> Kind:
-    bare = None if any(f.required for f in fields) else "child"
+    bare = None if one_of or any(f.required for f in fields) else "child"
     return Kind(
         name, "decorator", about, (*fields, _CHILD), rules, example, bare=bare,
-        impl=f"{_IMPL}.{impl}", waits=waits, ends=ends, endless=endless, skips=skips, blocks=blocks,
+        impl=f"{_IMPL}.{impl}", waits=waits, ends=ends, endless=endless, skips=skips, blocks=blocks, one_of=one_of,
     )  # fmt: skip
 
 
@@ -76,16 +77,23 @@ DECORATORS = (
     _decorator(
         "for_each", "repeats:ForEach", "Runs its child once for each item of a list.",
         (
-            Field("in", "list", "The items: a list, or a template that gives one.", required=True),
+            Field("in", "list", "The items: a list, or a template that gives one."),
+            Field("from", "key", "The entry with a list that is used up: each item is taken off it."),
             Field("as", "key", "The entry that holds the current item.", required=True, writes=True),
+            Field("empty", "word", "What it returns when there are no items.", default="success",
+                  choices=("success", "failure", "skip")),
         ),
         (
             "The list is read once, when the node starts; each item is written to the entry before the child starts.",
             "After a success the next item follows at the next tick; a failure ends it with FAILURE.",
-            "An empty list is SUCCESS without ticking the child.",
+            "An empty list is SUCCESS without ticking the child, or what `empty` says.",
             "An item whose child is skipped is passed over; when all were skipped it is skipped itself.",
+            "With `from` the first item is taken off the list in that entry before each round, until none is left: "
+            "what is added meanwhile is done too, what was taken is gone whatever comes of it, and `in` is not read.",
+            "An entry of `from` that was never written is an empty list; one that holds no list is this node's fault.",
         ),
         "for_each:\n  in: [kitchen, hall]\n  as: place\n  child:\n    log: \"at {place}\"\n", waits=True,
+        one_of=("in", "from"),
     ),
     _decorator(
         "timeout", "timing:Timeout", "Fails when its child takes too long.",
@@ -106,12 +114,17 @@ DECORATORS = (
     ),
     _decorator(
         "rate", "timing:Rate", "Starts its child at most so many times a second.",
-        (Field("hz", "number", "How often it may be started.", required=True, minimum=0.001),),
+        (
+            Field("hz", "number", "How often it may be started.", required=True, minimum=0.001),
+            Field("else", "word", "What it returns in between: the `last` result, or this.", default="last",
+                  choices=("last", "success", "failure", "skip", "running")),
+        ),
         (
             "A child that is running is ticked at every tick until it ends.",
             "In between it returns the last result without ticking the child; after a halt it is RUNNING instead.",
+            "With another `else` it returns that in between: a cooldown is `rate` with `else: skip`.",
         ),
-        _example("rate", "hz: 2"),
+        _example("rate", "hz: 2"), blocks=("else",),
     ),
     _decorator(
         "once", "results:Once", "Runs its child to its end one time only.",

@@ -95,6 +95,7 @@ COMMON: tuple[Field, ...] = (
     Field("unless", "expression", "Like `when`, with the opposite test.", asks=True),
     Field("on_success", "assignments", "Written when the node has succeeded."),
     Field("on_failure", "assignments", "Written when the node has failed."),
+    Field("on_end", "assignments", "Written when the node has ended, whether it has succeeded or failed."),
     Field("on_halt", "assignments", "Written when the node was halted while running."),
 )
 COMMON_NAMES = frozenset(f.name for f in COMMON)

@@ -9,9 +9,16 @@ _IMPL = "bt_runtime.tree.nodes"
 LEAVES = (
     Kind(
         "check", "leaf", "Succeeds when an expression holds.",
-        (Field("expr", "expression", "The test, over ports and blackboard entries.", required=True),),
-        ("SUCCESS when the value is true, else FAILURE; an entry that was never written is a fault of this node.",),
-        "check: battery < 0.2\n", bare="expr", impl=f"{_IMPL}.leaves:Check",
+        (
+            Field("expr", "expression", "The test, over ports and blackboard entries."),
+            Field("updated", "key", "The entry that must have been written since this was last asked."),
+        ),
+        (
+            "SUCCESS when the value is true, else FAILURE; an entry that was never written is a fault of this node.",
+            "With `updated` it succeeds when that entry was written since this node was last ticked, the first time "
+            "when it was ever written; with both, both must hold.",
+        ),
+        "check: battery < 0.2\n", bare="expr", impl=f"{_IMPL}.leaves:Check", one_of=("expr", "updated"),
     ),
     Kind(
         "set", "leaf", "Writes blackboard entries.",
@@ -20,16 +27,25 @@ LEAVES = (
         'set:\n  count: "{count + 1}"\n  room: kitchen\n', bare="values", impl=f"{_IMPL}.leaves:Set", ends="success",
     ),
     Kind(
-        "wait", "leaf", "Waits for a time, or for a test to hold.",
+        "unset", "leaf", "Removes a blackboard entry.",
+        (Field("entry", "key", "The entry.", required=True, writes=True),),
+        ("The entry is as if it had never been written; it succeeds, also when there is none.",),
+        "unset: count\n", bare="entry", impl=f"{_IMPL}.leaves:Unset", ends="success",
+    ),
+    Kind(
+        "wait", "leaf", "Waits for a time, for a test to hold, or for an entry to be written.",
         (
             Field("seconds", "number", "How long, by the run's clock.", minimum=0),
             Field("until", "expression", "Ends with SUCCESS as soon as this holds."),
+            Field("updated", "key", "Ends with SUCCESS as soon as this entry is written."),
         ),
         (
             "With `seconds` alone it succeeds when the time has passed; zero succeeds at once.",
             "With `until` it succeeds as soon as that holds; with both it fails when the time has passed first.",
+            "With `updated` it succeeds as soon as that entry was written since this node last succeeded, the first "
+            "time when it was ever written: no update is missed. With `until` too, that must hold besides.",
         ),
-        "wait: 1.5\n", bare="seconds", impl=f"{_IMPL}.leaves:Wait", waits=True, one_of=("seconds", "until"),
+        "wait: 1.5\n", bare="seconds", impl=f"{_IMPL}.leaves:Wait", waits=True, one_of=("seconds", "until", "updated"),
     ),
     Kind(
         "log", "leaf", "Writes a line to the run's log.",
@@ -69,11 +85,17 @@ LEAVES = (
         (
             Field("class", "text", "module:Class, or path.py:Class inside the project.", required=True),
             Field("args", "object", "Keyword arguments for the class.", default={}),
+            Field("give", "inputs", "Keys of py_trees' blackboard, and what is written there before each tick."),
+            Field("take", "assignments", "Entries, and the keys of py_trees' blackboard read after each tick."),
             Field("children", "nodes", "Children, when it is a composite (one for a decorator)."),
         ),
         (
             "The behaviour is ticked, halted, set up and shut down as py_trees does it.",
             "Its children may be any nodes, ours or others.",
+            "An argument that is an enum or a policy is given by its name (`ON_COMPLETION`), one that is a class "
+            "by a mapping of its arguments, a callable as module:Name, and anything at all as {py: module:Name}.",
+            "py_trees' blackboard is one for the whole process: `give` writes to it before each tick, `take` reads "
+            "from it after each tick what is there and has changed.",
         ),
         "py:\n  class: py_trees.behaviours:Success\n", bare="class", impl=f"{_IMPL}.foreign:foreign", waits=True,
         foreign=True,

@@ -14,10 +14,11 @@ from bt_runtime.language.kinds.control import CONTROL
 from bt_runtime.language.kinds.decorators import DECORATORS
 from bt_runtime.language.kinds.kind import COMMON_NAMES, Family, Kind, Registry
 from bt_runtime.language.kinds.leaves import LEAVES
+from bt_runtime.language.kinds.navigation import NAVIGATION
 from bt_runtime.language.reach import bring, read_kinds
 from bt_runtime.project import plugins, trust
 
-KINDS = (*CONTROL, *DECORATORS, *LEAVES, *AGENTS)  # in the order of the reference
+KINDS = (*CONTROL, *NAVIGATION, *DECORATORS, *LEAVES, *AGENTS)  # in the order of the reference
 BUILT_IN = Registry(KINDS)  # what is written out for everybody is made of these alone
 
 

@@ -8,7 +8,7 @@ from py_trees import composites
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, path_of
+from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, halt, path_of
 from bt_runtime.tree.nodes.parent import Chooser
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
 
 
-class _Branches(Chooser, composites.Composite):
+class Branches(Chooser, composites.Composite):
     """Children stand at named places; at most one is active."""
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
@@ -33,7 +33,7 @@ class _Branches(Chooser, composites.Composite):
         del self.places[index]
 
 
-class If(_Branches):
+class If(Branches):
     taken = ""  # the place of the branch that this round has taken
 
     def choose(self) -> Any:
@@ -47,7 +47,7 @@ class If(_Branches):
         return self.branch(self.taken) or FAILURE
 
 
-class While(_Branches):
+class While(Branches):
     def choose(self) -> Any:
         answer = self.ask("check")
         if answer is RUNNING:
@@ -55,7 +55,7 @@ class While(_Branches):
         return self.branch("do" if answer is SUCCESS else "else") or FAILURE
 
 
-class Switch(_Branches):
+class Switch(Branches):
     def choose(self) -> Any:
         if "on" in self.spec.values:
             case = _text(self.value("on"))
@@ -67,25 +67,52 @@ class Switch(_Branches):
         return self.branch(f"cases:{case}") or self.branch("default") or FAILURE
 
 
-class Try(_Branches):
-    catching = False
+class Try(Branches):
+    """Goes from `do` to `catch` if need be, and from there to `finally`."""
+
+    at = "do"
+    result: Status = INVALID  # while `finally` runs: what comes after it
     crashes_before = 0
 
     def choose(self) -> Any:
         if self.status is not RUNNING:
-            self.catching = False
+            self.at = "do"
             self.crashes_before = self.context.crash_count
-        return self.branch("catch" if self.catching else "do")
+        return self.branch(self.at)
 
     def conclude(self, status: Status) -> Any:
-        if self.catching or status is not FAILURE:
+        if status is RUNNING:
             return status
-        fault = self.fault()
-        if self.spec.values["on"] == "exception" and not fault["exception"]:
-            return FAILURE
+        if self.at == "finally":
+            return self.result
+        if self.at == "do" and status is FAILURE and "catch" in self.places:
+            fault = self.fault()
+            if fault["exception"] or self.spec.values["on"] != "exception":
+                return self.turn_to("catch", fault)
+        if "finally" in self.places and not (self.at == "do" and status is INVALID):
+            self.at, self.result = "finally", status
+            return self.branch("finally")
+        return status
+
+    def turn_to(self, place: str, fault: dict[str, Any]) -> Any:
         self.scope[self.spec.values["as"]] = fault
-        self.catching = True
-        return self.branch("catch")
+        self.at = place
+        return self.branch(place)
+
+    def terminate(self, new_status: Status) -> None:
+        """Halted: what is below has stopped already; what is to be done in this case has this one tick."""
+        super().terminate(new_status)
+        why = self.context.halting
+        todo: list[Any] = []
+        if self.at == "do" and self.spec.values["on"] == "any" and "catch" in self.places:
+            message = f"halted: {why.reason}"
+            todo.append(self.turn_to("catch", {"path": path_of(self), "message": message, "exception": False}))
+        if self.at != "finally" and "finally" in self.places:
+            todo.append(self.branch("finally"))
+        for child in todo:
+            child.step()
+            if child.status is RUNNING:
+                halt(child, self.context, why)
 
     def fault(self) -> dict[str, Any]:
         """Which node failed, and what it said: the first one that broke, else the last of those that failed.

@@ -11,7 +11,7 @@ from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
 from bt_runtime.tree.nodes.leaves import assign
 from bt_runtime.tree.nodes.parent import Decorator, halt_below
 
-_ELSE = {"failure": FAILURE, "success": SUCCESS, "skip": INVALID, "running": RUNNING}
+ELSE: dict[str, Status] = {"failure": FAILURE, "success": SUCCESS, "skip": INVALID, "running": RUNNING}
 
 
 class Precondition(Decorator):
@@ -22,7 +22,7 @@ class Precondition(Decorator):
         if answer is RUNNING:
             return RUNNING
         if answer is not SUCCESS:
-            return _ELSE[self.spec.values["else"]]
+            return ELSE[self.spec.values["else"]]
         return self.children[0]
 
 
@@ -44,7 +44,7 @@ class SkipUnless(Decorator):
 
 
 class Guard(Decorator):
-    """What `when`, `unless`, `on_success`, `on_failure` and `on_halt` on any node become: a node around it."""
+    """What the guards and assignments on any node (`when`, `on_success`, …) become: a node around it."""
 
     def choose(self) -> Any:
         holds = self.holds()
@@ -72,8 +72,10 @@ class Guard(Decorator):
     def conclude(self, status: Status) -> Any:
         if status is SUCCESS:
             self.assign("on_success")
+            self.assign("on_end")
         elif status is FAILURE:
             self.assign("on_failure")
+            self.assign("on_end")
         return status
 
     def terminate(self, new_status: Status) -> None:

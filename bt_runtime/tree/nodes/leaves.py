@@ -27,10 +27,16 @@ def assign(scope: Scope, values: Mapping[str, Any]) -> None:
 class Check(Node):
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
-        self.test = spec.values["expr"].evaluate
+        self.test = self.news if "updated" in spec.values else spec.values["expr"].evaluate
+        self.seen = 0  # the stamp of the entry that is watched
 
     def update(self) -> Status:
         return SUCCESS if self.test(self.scope) else FAILURE
+
+    def news(self, scope: Scope) -> Any:
+        """Was the entry written since this was last asked? Then the test is made, if there is one."""
+        before, self.seen = self.seen, scope.stamp(self.spec.values["updated"])
+        return self.seen > before and ("expr" not in self.spec.values or self.value("expr"))
 
 
 class Set(Node):
@@ -39,21 +45,36 @@ class Set(Node):
         return SUCCESS
 
 
+class Unset(Node):
+    def update(self) -> Status:
+        self.scope.remove(self.spec.values["entry"])
+        return SUCCESS
+
+
 class Wait(Node):
     until = math.inf
+    seen = 0.0  # the stamp of the entry that is watched, when it last succeeded
 
     def initialise(self) -> None:
         seconds = self.value("seconds") if "seconds" in self.spec.values else math.inf
         self.until = self.context.clock.now() + seconds
 
     def update(self) -> Status:
-        conditional = "until" in self.spec.values
-        if conditional and self.value("until"):
+        conditional = "until" in self.spec.values or "updated" in self.spec.values
+        if conditional and self.holds():
             return SUCCESS
         if self.context.clock.now() >= self.until:
             return FAILURE if conditional else SUCCESS
         self.context.wake_at(self.until)
         return RUNNING
+
+    def holds(self) -> bool:
+        values = self.spec.values
+        stamp = self.scope.stamp(values["updated"]) if "updated" in values else math.inf
+        if stamp <= self.seen or ("until" in values and not self.value("until")):
+            return False
+        self.seen = stamp if "updated" in values else 0.0
+        return True
 
 
 class Log(Node):

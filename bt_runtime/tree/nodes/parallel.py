@@ -22,6 +22,7 @@ class Parallel(Composite, composites.Parallel):
         super().__init__(spec, context, scope)
         self.policy = common.ParallelPolicy.SuccessOnAll()  # what py_trees' displays ask for
         self.in_turn = spec.values.get("order") == "in_turn"
+        self.to_the_end = self.in_turn or bool(spec.values.get("wait_all"))
         self.results: dict[Behaviour, Status] = {}  # of the children that have ended in this round
         self.success = self.failure = 0
 
@@ -34,8 +35,7 @@ class Parallel(Composite, composites.Parallel):
                 self.results = {}
                 self.clear(0)
                 self.success, self.failure = self.value("success"), self.value("failure")
-            self.tick_children()
-            status = self.verdict()
+            status = self.tick_children()
         except Exception as error:
             status = self.crash(error)
         if status is not RUNNING:
@@ -43,32 +43,49 @@ class Parallel(Composite, composites.Parallel):
                 halt_below(child, self.context, self, "the parallel has its result")
         return self.leave(status)
 
-    def tick_children(self) -> None:
-        results = self.results
-        for child in tuple(self.children):
-            if child not in results:
-                stepping: Any = child
-                status = stepping.step()
-                if status is not RUNNING:
-                    results[child] = status
-                elif self.in_turn:
-                    return
+    def tick_children(self) -> Status:
+        """Counts as it goes: once the result is certain, children that have not had their turn are not started."""
+        results, children = self.results, tuple(self.children)
+        ended = list(results.values())
+        good, bad, skipped = ended.count(SUCCESS), ended.count(FAILURE), ended.count(INVALID)
+        need, most = self.limits(len(children))
+        early = not self.to_the_end
+        for child in children:
+            if child in results:
+                continue
+            stepping: Any = child
+            status = stepping.step()
+            if status is SUCCESS or status is FAILURE:
+                results[child] = status
+                if status is SUCCESS:
+                    good += 1
+                else:
+                    bad += 1
+                if early and (good >= need or bad >= most):
+                    return SUCCESS if good >= need else FAILURE
+            elif status is INVALID:
+                skipped += 1
+                if self.in_turn:
+                    results[child] = status  # it had its turn; side by side it is asked again
+            elif self.in_turn:
+                return RUNNING
+        return self.verdict(good, bad, len(children) - skipped)
 
-    def verdict(self) -> Status:
-        results = [self.results.get(c) for c in self.children]
-        taking_part = [r for r in results if r is not INVALID]
-        if not taking_part:
-            return INVALID if results else SUCCESS
-        good, bad = taking_part.count(SUCCESS), taking_part.count(FAILURE)
-        total = len(taking_part)
-        need = _threshold(self.success, total)
-        if self.in_turn and good + bad < total:
+    def verdict(self, good: int, bad: int, total: int) -> Status:
+        """Of the children that take part: those that are not skipped now."""
+        if not total:
+            return INVALID if self.children else SUCCESS
+        if self.to_the_end and good + bad < total:
             return RUNNING
+        need, most = self.limits(total)
         if good >= need:
             return SUCCESS
-        if self.in_turn or bad >= _threshold(self.failure, total) or bad > total - need:
-            return FAILURE
-        return RUNNING
+        return FAILURE if self.to_the_end or bad >= most else RUNNING
+
+    def limits(self, total: int) -> tuple[int, int]:
+        """So many successes make it succeed; so many failures make it fail, or keep it from succeeding."""
+        need = _threshold(self.success, total)
+        return need, min(_threshold(self.failure, total), total - need + 1)
 
     def removed(self, index: int, child: Behaviour) -> None:
         self.results.pop(child, None)

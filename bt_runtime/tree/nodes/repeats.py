@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from typing import Any
 
 from py_trees.common import Status
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.ports import an, type_name
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, Node
+from bt_runtime.tree.nodes.conditions import ELSE
 from bt_runtime.tree.nodes.parent import Decorator
 
 
@@ -70,25 +73,54 @@ class UntilFailure(_Rounds):
 
 
 class ForEach(_Rounds):
-    items: tuple[Any, ...] = ()
-    at = 0
-    passed = False  # has any item of this round succeeded (rather than been skipped)
+    items: deque[Any]  # those to come
+    item: Any = None  # that of this round
+    due = False  # is the next round to begin
+    passed = False  # has any item succeeded (rather than been skipped)
 
     def choose(self) -> Any:
+        values = self.spec.values
         if self.status is not RUNNING:
-            self.items, self.at, self.passed = tuple(self.value("in")), 0, False
-            if not self.items:
-                return SUCCESS
+            self.passed, self.due = False, True
+            self.items = deque(() if "from" in values else self.value("in"))
+            if not self.left():
+                return ELSE[values["empty"]]
+        if self.due:
+            if not self.left():
+                return self.verdict()  # somebody else has used it up meanwhile
+            self.item, self.due = self.pop(), False
         if self.active is None:
-            self.scope[self.spec.values["as"]] = self.items[self.at]
+            self.scope[values["as"]] = self.item
         return self.children[0]
 
     def conclude(self, status: Status) -> Any:
         if status is not SUCCESS and status is not INVALID:
             return status
-        self.at += 1
         self.passed = self.passed or status is SUCCESS
-        if self.at >= len(self.items):
-            return SUCCESS if self.passed else INVALID
+        if not self.left():
+            return self.verdict()
+        self.due = True
         self.next_round()
         return RUNNING
+
+    def verdict(self) -> Status:
+        return SUCCESS if self.passed else INVALID
+
+    def left(self) -> bool:
+        """Are there items to come?"""
+        source = self.spec.values.get("from")
+        return bool(self.items if source is None else _listed(source, self.scope.get(source)))
+
+    def pop(self) -> Any:
+        source = self.spec.values.get("from")
+        if source is None:
+            return self.items.popleft()
+        first, *rest = _listed(source, self.scope[source])
+        self.scope[source] = rest
+        return first
+
+
+def _listed(name: str, value: Any) -> list[Any] | tuple[Any, ...]:
+    if value is not None and not isinstance(value, list | tuple):
+        raise BtError(f"`from` takes an entry with a list, and `{name}` holds {an(type_name(value))}")
+    return value or ()

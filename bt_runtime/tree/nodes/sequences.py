@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from py_trees import composites
 from py_trees.behaviour import Behaviour
@@ -10,6 +10,11 @@ from py_trees.common import Status
 
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
 from bt_runtime.tree.nodes.parent import Composite
+
+if TYPE_CHECKING:
+    from bt_runtime.language.spec import NodeSpec
+    from bt_runtime.tree.blackboard import Scope
+    from bt_runtime.tree.context import Context
 
 
 class _InOrder(Composite):
@@ -24,12 +29,17 @@ class _InOrder(Composite):
     passed = False  # has any child of this round returned `onward` (rather than been skipped)
     reached = 0  # how many children show a result
 
+    def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
+        super().__init__(spec, context, scope)
+        self.yields = bool(spec.values.get("yield"))
+
     def step(self, result: Status | None = None) -> Status:
         """`result` is that of the child at this node's place, when the engine has ticked it already."""
         at = self.at
         if self.status is not RUNNING and not (self.keeps_place and at):
             at, self.passed = 0, False
         children: list[Any] = self.children
+        onward = self.onward
         while at < len(children):
             status = result or children[at].step()
             result = None
@@ -39,8 +49,10 @@ class _InOrder(Composite):
                         self.context.visits.append(self)
                     return status
                 return self.pause(at, status)
-            if status is self.onward:
+            if status is onward:
                 self.passed = True
+                if self.yields and at + 1 < len(children):
+                    return self.give_way(at + 1)
             elif status is not INVALID:
                 return self.pause(at, status)
             at += 1
@@ -48,7 +60,7 @@ class _InOrder(Composite):
         self.reached = at
         if not children:
             return self.leave(self.empty)
-        return self.leave(self.onward if self.passed else INVALID)
+        return self.leave(onward if self.passed else INVALID)
 
     def pause(self, at: int, status: Status) -> Status:
         """The child at this place is running, or has ended the node."""
@@ -57,6 +69,14 @@ class _InOrder(Composite):
         self.reached = at + 1
         self.at = at if status is RUNNING or self.keeps_place else 0
         return self.leave(status)
+
+    def give_way(self, at: int) -> Status:
+        """The child at this place is next, at the next tick."""
+        if self.reached > at:
+            self.clear(at)
+        self.reached = self.at = at
+        self.context.again(self)
+        return self.leave(RUNNING)
 
     def terminate(self, new_status: Status) -> None:
         self.at = 0

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.tree.node import FAILURE, RUNNING
+from bt_runtime.tree.nodes.conditions import ELSE
 from bt_runtime.tree.nodes.parent import Decorator
+
+if TYPE_CHECKING:
+    from bt_runtime.language.spec import NodeSpec
+    from bt_runtime.tree.blackboard import Scope
+    from bt_runtime.tree.context import Context
 
 
 class Timeout(Decorator):
@@ -47,12 +53,16 @@ class Rate(Decorator):
     due = -math.inf
     last: Status = RUNNING  # what the child returned; RUNNING while its start was cut short
 
+    def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
+        super().__init__(spec, context, scope)
+        self.between = ELSE.get(spec.values["else"])  # what it returns instead of that
+
     def choose(self) -> Any:
         now = self.context.clock.now()
         if self.active is None:
             if now < self.due:
                 self.context.wake_at(self.due)
-                return self.last
+                return self.between or self.last
             self.due, self.last = now + 1.0 / self.value("hz"), RUNNING
         return self.children[0]
 

@@ -3,7 +3,7 @@
 
 const ROW = 27, BOX = 22, GAP = 30, WIDE = 270, NARROW = 165, KIND = 165;
 const FONT = '13px system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif';
-const GLYPHS = { sequence: "→", fallback: "?", reactive_sequence: "→↻", reactive_fallback: "?↻", sequence_with_memory: "→·", parallel: "⇉", if: "◇", switch: "◇", while: "↻", try: "⚑", invert: "¬", retry: "↺", repeat: "↻", timeout: "⏱", tree: "▤", agent: "✦", plan: "✎", reflect: "✎", verify: "✓?" };
+const GLYPHS = { sequence: "→", fallback: "?", reactive_sequence: "→↻", reactive_fallback: "?↻", sequence_with_memory: "→·", parallel: "⇉", pipeline: "→→", recovery: "⚑↺", round_robin: "?⟳", if: "◇", switch: "◇", while: "↻", try: "⚑", invert: "¬", retry: "↺", repeat: "↻", timeout: "⏱", tree: "▤", agent: "✦", plan: "✎", reflect: "✎", verify: "✓?" };
 
 const measuring = document.createElement("canvas").getContext("2d");
 const measured = new Map();

@@ -1,0 +1,61 @@
+"""Arguments of a foreign class, as YAML can say them: enums and policies by name, callables by import path."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from enum import Enum
+from functools import partial
+from pathlib import Path
+from types import UnionType
+from typing import Any
+
+from bt_runtime.faults.diagnostic import BtError, nearest
+
+Imported = Callable[[str, Path], Any]  # module:Name → the object
+_PLAIN = (str, int, float, bool, list, dict, tuple, set, object)
+
+
+def arguments(made: type, given: Mapping[str, Any], imported: Imported, folder: Path) -> dict[str, Any]:
+    """What was given, each as the annotation of its parameter asks for it. Raises BtError."""
+    try:
+        hints = typing.get_type_hints(inspect.getattr_static(made, "__init__"))
+    except Exception:  # an annotation that names what is not there: then nothing is known of it
+        hints = {}
+    return {name: _argument(name, hints.get(name), value, imported, folder) for name, value in given.items()}
+
+
+def _argument(name: str, hint: Any, value: Any, imported: Imported, folder: Path) -> Any:
+    if isinstance(value, dict) and list(value) == ["py"]:
+        return imported(str(value["py"]), folder)
+    wanted = _alternatives(hint)
+    classes = [w for w in wanted if inspect.isclass(w) and w not in _PLAIN]
+    if isinstance(value, str) and str not in wanted:
+        words: dict[str, Callable[[], Any]] = {}
+        for each in classes:
+            words |= _named(each)
+        if value in words:
+            return words[value]()
+        if any(w is Callable or typing.get_origin(w) is Callable for w in wanted):
+            return imported(value, folder)
+        if words:
+            close = nearest(value, words)
+            hint = f"did you mean `{close}`?" if close else ""
+            raise BtError(f"`{name}` takes {' or '.join(words)}, not `{value}`", hint)
+    if isinstance(value, dict) and dict not in wanted and len(classes) == 1 and not issubclass(classes[0], Mapping):
+        return classes[0](**arguments(classes[0], value, imported, folder))
+    return value
+
+
+def _alternatives(hint: Any) -> list[Any]:
+    if typing.get_origin(hint) in (typing.Union, UnionType):
+        return [each for part in typing.get_args(hint) for each in _alternatives(part)]
+    return [hint]
+
+
+def _named(wanted: type) -> dict[str, Callable[[], Any]]:
+    """What a word can stand for: a member of an enum, or a class below this one, made without arguments."""
+    if issubclass(wanted, Enum):
+        return {member.name: partial(wanted, member.value) for member in wanted}
+    return {below.__name__: below for below in wanted.__subclasses__()}

@@ -1,0 +1,107 @@
+"""Pipeline, recovery and round robin: what the trees of mobile robots are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from py_trees import composites
+from py_trees.behaviour import Behaviour
+from py_trees.common import Status
+
+from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
+from bt_runtime.tree.nodes.branches import Branches
+from bt_runtime.tree.nodes.parent import Composite, halt_below
+
+
+class Pipeline(Composite, composites.Sequence):
+    reached = 0  # the furthest child that was ticked in this round
+
+    def step(self) -> Status:
+        if self.status is not RUNNING:
+            self.reached = 0
+            self.clear(0)
+        last, at = INVALID, -1
+        children: list[Any] = self.children
+        for at, child in enumerate(children):
+            status = child.step()
+            if status is not INVALID:
+                last = status
+            if status is FAILURE or (status is RUNNING and at >= self.reached):
+                break
+        self.reached = max(self.reached, at)
+        if not children:
+            last = SUCCESS
+        if last is not RUNNING:
+            for child in children:
+                halt_below(child, self.context, self, "the pipeline has its result")
+        return self.leave(last)
+
+    def inserted(self, index: int) -> None:
+        if index < self.reached:
+            self.reached += 1
+
+    def removed(self, index: int, child: Behaviour) -> None:
+        if index < self.reached:
+            self.reached -= 1
+
+
+class Recovery(Branches):
+    recovering = False
+    recovered = 0  # how often in this round
+
+    def choose(self) -> Any:
+        if self.status is not RUNNING:
+            self.recovering, self.recovered = False, 0
+            self.times = self.value("times")
+        return self.branch("recover" if self.recovering else "do")
+
+    def conclude(self, status: Status) -> Any:
+        if status is RUNNING:
+            return status
+        if self.recovering:
+            self.recovering = False
+            if status is not SUCCESS:
+                return FAILURE
+            self.recovered += 1
+            self.context.again(self)
+            return RUNNING
+        if status is not FAILURE or 0 <= self.times <= self.recovered:
+            return status
+        self.recovering = True
+        return self.branch("recover")
+
+
+class RoundRobin(Composite):
+    at = 0  # the child whose turn it is
+    tried = 0  # how many had their turn in this round
+    failed = False  # has any of them failed (rather than been skipped)
+
+    def step(self) -> Status:
+        if self.status is not RUNNING:
+            self.tried, self.failed = 0, False
+            self.clear(0)
+        children: list[Any] = self.children
+        while self.tried < len(children):
+            self.at %= len(children)
+            status = children[self.at].step()
+            if status is RUNNING:
+                return self.leave(status)
+            self.at += 1
+            self.tried += 1
+            if status is SUCCESS:
+                return self.leave(status)
+            self.failed = self.failed or status is FAILURE
+        self.at = 0
+        return self.leave(FAILURE if self.failed or not children else INVALID)
+
+    def terminate(self, new_status: Status) -> None:
+        self.at = 0
+
+    def inserted(self, index: int) -> None:
+        following = self.children[index + 1 : index + 2]
+        if index < self.at or (index == self.at and following and following[0].status is RUNNING):
+            self.at += 1  # whoever is running keeps its turn
+
+    def removed(self, index: int, child: Behaviour) -> None:
+        if index < self.at:
+            self.at -= 1
