@@ -48,7 +48,7 @@ def test_where_a_node_stands_all_kinds_are_offered_and_nothing_else(server: Serv
     ("place", "fields"),
     [
         ("  retry:\n    times: 3\n    |\n", {"child"}),
-        ("  parallel:\n    order: in_turn\n    |\n", {"children", "success", "failure"}),
+        ("  parallel:\n    order: in_turn\n    |\n", {"children", "success", "failure", "wait_all"}),
         ("  go_to:\n    place: hall\n    |\n", {"speed"}),
         ("  log:\n    text: hello\n    |\n", {"level"}),
     ],

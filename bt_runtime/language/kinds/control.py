@@ -202,7 +202,7 @@ TRY = Kind(
         "A skipped `do` makes it skipped, and nothing else is ticked.",
     ),
     "try:\n  do:\n    check: battery > 0.2\n  catch:\n    log: \"failed: {error['message']}\"\n",
-    impl=f"{_NODES}.branches:Try", one_of=("catch", "finally"),
+    impl=f"{_NODES}.branches:Try", one_of=("finally", "catch"),
 )  # fmt: skip
 
 CONTROL = (

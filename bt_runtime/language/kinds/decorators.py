@@ -93,7 +93,7 @@ DECORATORS = (
             "An entry of `from` that was never written is an empty list; one that holds no list is this node's fault.",
         ),
         "for_each:\n  in: [kitchen, hall]\n  as: place\n  child:\n    log: \"at {place}\"\n", waits=True,
-        one_of=("in", "from"),
+        one_of=("from", "in"),
     ),
     _decorator(
         "timeout", "timing:Timeout", "Fails when its child takes too long.",

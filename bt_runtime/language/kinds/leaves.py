@@ -18,7 +18,7 @@ LEAVES = (
             "With `updated` it succeeds when that entry was written since this node was last ticked, the first time "
             "when it was ever written; with both, both must hold.",
         ),
-        "check: battery < 0.2\n", bare="expr", impl=f"{_IMPL}.leaves:Check", one_of=("expr", "updated"),
+        "check: battery < 0.2\n", bare="expr", impl=f"{_IMPL}.leaves:Check", one_of=("updated", "expr"),
     ),
     Kind(
         "set", "leaf", "Writes blackboard entries.",
@@ -45,7 +45,7 @@ LEAVES = (
             "With `updated` it succeeds as soon as that entry was written since this node last succeeded, the first "
             "time when it was ever written: no update is missed. With `until` too, that must hold besides.",
         ),
-        "wait: 1.5\n", bare="seconds", impl=f"{_IMPL}.leaves:Wait", waits=True, one_of=("seconds", "until", "updated"),
+        "wait: 1.5\n", bare="seconds", impl=f"{_IMPL}.leaves:Wait", waits=True, one_of=("seconds", "updated", "until"),
     ),
     Kind(
         "log", "leaf", "Writes a line to the run's log.",

@@ -122,5 +122,5 @@ class ForEach(_Rounds):
 
 def _listed(name: str, value: Any) -> list[Any] | tuple[Any, ...]:
     if value is not None and not isinstance(value, list | tuple):
-        raise BtError(f"`from` takes an entry with a list, and `{name}` holds {an(type_name(value))}")
+        raise BtError(f"`from` takes an entry with a list, and `{name}` holds {an(type_name(value))}", "write a list")
     return value or ()
