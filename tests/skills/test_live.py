@@ -257,7 +257,7 @@ def test_a_skill_that_is_called_like_a_built_in_kind_or_another_is_told():
     @skill
     def wait(seconds: float): ...
 
-    with pytest.raises(BtError, match="a skill is called `wait`, as a built-in kind is"):
+    with pytest.raises(BtError, match="a skill is called `wait`, as a kind of node is"):
         tree("wait: 1", wait)
     with pytest.raises(BtError, match="a skill is called `drive`, as another one is"):
         tree("succeed: {}", Drive, Drive)
