@@ -310,9 +310,9 @@ def _declared(text: str | Path, root: Path | None) -> set[str]:
         if found is None:
             return set()
         document = source.read(found, str(found))
-    listed = document.root.get("skills") if isinstance(document.root, source.Mapping) else None
+    listed = document.root.get("skills") if isinstance(document.root, source.YamlMap) else None
     names: set[str] = set()
-    for item in listed if isinstance(listed, source.Listing) else ():
+    for item in listed if isinstance(listed, source.YamlList) else ():
         where = project.find("skills", item.text, root=root) if isinstance(item, source.Scalar) else None
         if where is not None:
             names |= {kind.name for kind in manifest.read(where).kinds}

@@ -25,7 +25,7 @@ from bt_runtime.tree.nodes.subtree import Subtree
 from bt_runtime.types import Json, Observation
 
 if TYPE_CHECKING:
-    from bt_runtime.agents.deciding import Deciding
+    from bt_runtime.agents.model_node import ModelNode
 
 _AROUND = ("world", "memory")  # implementations that are acted in by their sentence
 
@@ -39,7 +39,7 @@ class Planned(NamedTuple):
 
 
 class Actions:
-    def __init__(self, node: Deciding) -> None:
+    def __init__(self, node: ModelNode) -> None:
         self.node, self.context = node, node.context
         every = listed(node)
         self.names = whitelist(node, every)
@@ -179,7 +179,7 @@ class Job(Stops):
         self.deed.cancel(reason)
 
 
-def listed(node: Deciding) -> list[Kind]:
+def listed(node: ModelNode) -> list[Kind]:
     """The skills of the innermost tree around the node that lists any; what includes it lends it its own."""
     at: Any = node
     while at is not None:
@@ -192,7 +192,7 @@ def listed(node: Deciding) -> list[Kind]:
     return []
 
 
-def whitelist(node: Deciding, kinds: Sequence[Kind]) -> frozenset[str] | None:
+def whitelist(node: ModelNode, kinds: Sequence[Kind]) -> frozenset[str] | None:
     """What `actions:` of this node and of the agents above allow; None when none of them has any."""
     known = [*(k.name for k in kinds), WORLD]
     allowed: frozenset[str] | None = None

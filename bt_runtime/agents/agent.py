@@ -9,10 +9,10 @@ from py_trees.common import Status
 
 from bt_runtime.agents import recalling
 from bt_runtime.agents.actions import Actions
-from bt_runtime.agents.deciding import PAUSE, Life
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.growing import Growing, family_of
 from bt_runtime.agents.loops import cycle
+from bt_runtime.agents.model_node import PAUSE, Life
 from bt_runtime.agents.prompt import Prompt, agent_prompt, equipped, guided, system_text
 from bt_runtime.agents.story import ACT, OPENINGS, Family, Step, written
 from bt_runtime.agents.surroundings import DONE, FAILURE, Surroundings

@@ -13,7 +13,7 @@ from bt_runtime.events import EpisodeBegun, EpisodeJudged
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.skills.activity import Opening
 from bt_runtime.tree.budget import Spent
-from bt_runtime.tree.context import Context, Within
+from bt_runtime.tree.context import Context, ScopedContext
 from bt_runtime.tree.node import FAILURE, INVALID, POLL, RUNNING, SUCCESS
 from bt_runtime.tree.nodes.parent import Decorator
 from bt_runtime.types import Json, Task, Verdict
@@ -28,7 +28,7 @@ class Episode(Decorator):
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
-        self.within = Within(context)
+        self.within = ScopedContext(context)
         self.opening: Any = None  # the job that sets the world up
 
     @property

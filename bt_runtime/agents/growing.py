@@ -9,15 +9,15 @@ from py_trees import composites
 from py_trees.behaviour import Behaviour
 
 from bt_runtime.agents.actions import Actions
-from bt_runtime.agents.deciding import Deciding, above, goal_of
 from bt_runtime.agents.expansion import Situation, as_yaml, objections
+from bt_runtime.agents.model_node import ModelNode, above, goal_of
 from bt_runtime.agents.plan_text import Group, Unreadable, goals, read_plan
 from bt_runtime.agents.story import Family
 from bt_runtime.events import Expanded, PlanRefused
 from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.language.emit.dialect import PlanLimits, forms
 from bt_runtime.language.guide import text_of
-from bt_runtime.llm.plans import expansion
+from bt_runtime.llm.plan_grammar import expansion
 from bt_runtime.tree.budget import Budget, Spent
 from bt_runtime.tree.node import computed
 from bt_runtime.tree.nodes.parent import Composite
@@ -35,7 +35,7 @@ MOST_SAID = 300  # characters of one objection that go back to the model
 UNUSABLE, CUT_OFF = "This plan cannot be used: ", "The plan was cut off: make it shorter."
 
 
-class Growing(Deciding):
+class Growing(ModelNode):
     """`plans` are those made since something was last learnt; `warned` are mild objections that were made already."""
 
     actions: Actions
@@ -154,11 +154,11 @@ def _said(text: str) -> str:
     return UNUSABLE + short
 
 
-def family_of(node: Deciding) -> Family | None:
+def family_of(node: ModelNode) -> Family | None:
     """What the nearest expansion above makes of this node: the goal above, its siblings, how they are joined."""
     below: Behaviour = node
     for parent in above(node):
-        if isinstance(parent, Deciding):
+        if isinstance(parent, ModelNode):
             return (
                 None if isinstance(below, composites.Composite) else Family(parent.goal, (goal_of(below),), "sequence")
             )
@@ -168,7 +168,7 @@ def family_of(node: Deciding) -> Family | None:
     return None
 
 
-def _planner_of(control: Behaviour) -> Deciding | None:
+def _planner_of(control: Behaviour) -> ModelNode | None:
     """Whose expansion this control node belongs to; None in a tree that somebody wrote."""
-    nearest = next((n for n in above(control) if isinstance(n, Deciding | Subtree)), None)
-    return nearest if isinstance(nearest, Deciding) else None
+    nearest = next((n for n in above(control) if isinstance(n, ModelNode | Subtree)), None)
+    return nearest if isinstance(nearest, ModelNode) else None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bt_runtime.agents import recalling
 from bt_runtime.agents.actions import Actions
-from bt_runtime.agents.deciding import PAUSE, Life
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.growing import Growing, family_of
+from bt_runtime.agents.model_node import PAUSE, Life
 from bt_runtime.agents.prompt import agent_prompt, equipped, guided, system_text
 from bt_runtime.agents.story import Step
 from bt_runtime.agents.surroundings import Surroundings

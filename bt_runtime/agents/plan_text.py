@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import source
-from bt_runtime.language.source import Limits, Listing, Mapping, Node, Scalar
+from bt_runtime.language.source import Limits, Node, Scalar, YamlList, YamlMap
 from bt_runtime.types import Json
 
 Control = Literal["sequence", "fallback", "parallel"]
@@ -117,7 +117,7 @@ def _part(node: Node, depth: int, skills: Collection[str] | None) -> Part:
         if node.value is None or not str(node.text).strip():
             raise Unreadable("a subgoal is empty")
         return Goal(_one_line(node.text))
-    if isinstance(node, Listing):
+    if isinstance(node, YamlList):
         raise Unreadable("a list stands here alone", "say how its parts are joined: sequence, fallback or parallel")
     if len(node.pairs) != 1:
         raise Unreadable(f"a part of a plan has one key, this has {len(node.pairs)}: {', '.join(node.keys())[:80]}")
@@ -141,7 +141,7 @@ def _part(node: Node, depth: int, skills: Collection[str] | None) -> Part:
 
 
 def _do(skill: str, value: Node) -> Do:
-    if isinstance(value, Mapping):
+    if isinstance(value, YamlMap):
         return Do(skill, tuple((name.text, each.data()) for name, each in value))
     if isinstance(value, Scalar) and value.value is not None:
         return Do(skill, (("", value.value),))  # its one parameter, bare
@@ -151,9 +151,9 @@ def _do(skill: str, value: Node) -> Do:
 
 
 def _group(control: str, value: Node, depth: int, skills: Collection[str] | None) -> Group:
-    if isinstance(value, Mapping) and [k.text for k, _ in value] == ["children"]:
+    if isinstance(value, YamlMap) and [k.text for k, _ in value] == ["children"]:
         value = value.pairs[0][1]
-    if not isinstance(value, Listing) or not value.items:
+    if not isinstance(value, YamlList) or not value.items:
         raise Unreadable(f"`{control}` takes a list of parts")
     parts = tuple(_part(item, depth + 1, skills) for item in value)
     return Group(control, parts)  # type: ignore[arg-type]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
-from bt_runtime.agents import sir
-from bt_runtime.agents.deciding import Deciding, Life
+from bt_runtime.agents import autoplan
 from bt_runtime.agents.end import Ending
+from bt_runtime.agents.model_node import Life, ModelNode
 from bt_runtime.agents.prompt import Prompt, system_text
 from bt_runtime.events import Reflected
 from bt_runtime.faults.diagnostic import BtError
@@ -15,17 +15,17 @@ from bt_runtime.language.guide import text_of
 from bt_runtime.types import Json, Question
 
 
-class Reflect(Deciding):
+class Reflect(ModelNode):
     def live(self) -> Life:
         parts = [str(part) for part in self.value("parts")]
-        unknown = [part for part in parts if part not in sir.CUES]
+        unknown = [part for part in parts if part not in autoplan.CUES]
         if unknown or not parts:
             raise BtError(
-                f"`parts` of a reflection are some of {', '.join(sir.CUES)}, not {', '.join(unknown) or 'none'}",
+                f"`parts` of a reflection are some of {', '.join(autoplan.CUES)}, not {', '.join(unknown) or 'none'}",
                 "leave `parts` out: one lesson is written then",
             )
-        said = yield from self.lesson() if parts == [sir.LESSON] else self.examined(parts)
-        self.keep(said, alone=parts == [sir.LESSON])
+        said = yield from self.lesson() if parts == [autoplan.LESSON] else self.examined(parts)
+        self.keep(said, alone=parts == [autoplan.LESSON])
         self.context.emit(Reflected(self.path, said))
         return Ending("done", next(reversed(said.values())))
 
@@ -33,22 +33,22 @@ class Reflect(Deciding):
         """One line for the next attempt at the same task."""
         story, ended = self.story()
         system = system_text(self.spec.values["prompt"] or "reflect", {})
-        prompt = Prompt(system, "", sir.attempt(story, ended, self.goal), sir.CUES[sir.LESSON])
-        return {sir.LESSON: (yield from self.line(prompt, None))}
+        prompt = Prompt(system, "", autoplan.attempt(story, ended, self.goal), autoplan.CUES[autoplan.LESSON])
+        return {autoplan.LESSON: (yield from self.line(prompt, None))}
 
     def examined(self, parts: list[str]) -> Generator[Any, Any, dict[str, str]]:
         """One part after the other, each with those before it in view."""
         story, ended = self.story()
         values = self.spec.values
-        story = sir.shortened(story, int(values["story_tokens"]), self.model().count, int(values["story_line"]))
-        told = sir.attempt(story, ended, self.goal) + sir.judged(self.value("experience"))
+        story = autoplan.shortened(story, int(values["story_tokens"]), self.model().count, int(values["story_line"]))
+        told = autoplan.attempt(story, ended, self.goal) + autoplan.judged(self.value("experience"))
         system = system_text(values["prompt"] or "reflect_plan", {})
         guide = text_of(str(self.value("guide")))
         said: dict[str, str] = {}
         for part in parts:
-            prompt = sir.reflection(system, guide, told, said)
+            prompt = autoplan.reflection(system, guide, told, said)
             said[part] = yield from self.line(
-                prompt._replace(steps=prompt.steps + sir.CUES[part]), int(values["line_length"])
+                prompt._replace(steps=prompt.steps + autoplan.CUES[part]), int(values["line_length"])
             )
         return said
 
@@ -61,7 +61,7 @@ class Reflect(Deciding):
 
     def line(self, prompt: Prompt, limit: int | None) -> Generator[Any, Any, str]:
         values = self.spec.values
-        grammar = sir.line_grammar(limit) if limit is not None else None
+        grammar = autoplan.line_grammar(limit) if limit is not None else None
         wrote = yield from self.asked(Question(
             "write", self.prompted(prompt), grammar=grammar, stop=("\n",), max_tokens=values["max_tokens"],
             temperature=float(values["temperature"]),
@@ -70,7 +70,7 @@ class Reflect(Deciding):
 
     def keep(self, said: dict[str, str], alone: bool) -> None:
         values, experience = self.spec.values, self.value("experience")
-        kept: Json = said[sir.LESSON] if alone else {"goal": self.goal, **said}
+        kept: Json = said[autoplan.LESSON] if alone else {"goal": self.goal, **said}
         if experience and not alone:
             kept["reached"] = bool(experience.get("reached"))
         if values.get("into") is not None:

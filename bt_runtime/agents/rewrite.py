@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from bt_runtime.agents import sir
-from bt_runtime.agents.deciding import Deciding, Life
+from bt_runtime.agents import autoplan
 from bt_runtime.agents.end import Ending
+from bt_runtime.agents.model_node import Life, ModelNode
 from bt_runtime.agents.prompt import system_text
 from bt_runtime.events import Rewriting
 from bt_runtime.language.guide import text_of
 from bt_runtime.types import Question
 
 
-class Rewrite(Deciding):
+class Rewrite(ModelNode):
     def live(self) -> Life:
         values = self.spec.values
         reflections = [each for each in self.value("reflections") if isinstance(each, dict)]
         if not reflections:
             return Ending("failure", "there is nothing to learn from")
         system = system_text(values["prompt"] or "rewrite", {})
-        prompt = sir.rewriting(system, self.goal, text_of(str(self.value("guide"))), reflections)
+        prompt = autoplan.rewriting(system, self.goal, text_of(str(self.value("guide"))), reflections)
         wrote = yield from self.asked(Question(
             "write", self.prompted(prompt), stop=("\n\n",), max_tokens=values["max_tokens"],
-            grammar=sir.plan_grammar(int(values["max_lines"]), int(values["line_length"])),
+            grammar=autoplan.plan_grammar(int(values["max_lines"]), int(values["line_length"])),
             temperature=float(values["temperature"]), seed=self.context.services.seed,
         ))  # fmt: skip
-        plan = sir.numbered(wrote.text, whole=wrote.ended != "length")
+        plan = autoplan.numbered(wrote.text, whole=wrote.ended != "length")
         if not plan:
             return Ending("invalid", f"no plan: {' '.join(wrote.text.split())[:80]}")
         self.scope[values["into"]] = plan

@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from bt_runtime.agents.actions import listed
-from bt_runtime.agents.deciding import Deciding, Life
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.facts import Facts
+from bt_runtime.agents.model_node import Life, ModelNode
 from bt_runtime.agents.prompt import Prompt, system_text
 from bt_runtime.agents.surroundings import Surroundings
 from bt_runtime.language.sentence import Sentence
@@ -18,7 +18,7 @@ _PLACED = re.compile(r"(?P<thing>.+?) (?:is |are )?(?:on|in|near|at) (?:the )?(?
 YES, NO = "yes", "no"
 
 
-class Verify(Deciding):
+class Verify(ModelNode):
     def live(self) -> Life:
         told = self.told()
         if told is None and self.spec.values["ask_model"]:

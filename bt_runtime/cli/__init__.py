@@ -73,7 +73,7 @@ def call(words: list[str]) -> int:
         args = parser(words).parse_args(words)
         trusted.guard = _guard(args.command or "")
         if args.command in RUNNING:
-            import_module("bt_runtime.cli.trusting").kinds()
+            import_module("bt_runtime.cli.trust_prompt").kinds()
         gc.enable()
         code: int = args.run(args)
         sys.stdout.flush()
@@ -97,9 +97,9 @@ def _guard(command: str) -> trusted.Guard:
     """Stands between a folder and whatever it would have imported or sent."""
 
     def guard(what: str, folder: Path, sends: bool = False) -> None:
-        from bt_runtime.cli import trusting
+        from bt_runtime.cli import trust_prompt
 
-        (trusting.known if command in RUNNING else trusting.never)(what, folder, sends)
+        (trust_prompt.known if command in RUNNING else trust_prompt.never)(what, folder, sends)
 
     return guard
 

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable
 from typing import Any
 
-from bt_runtime.agents.deciding import Deciding
+from bt_runtime.agents.model_node import ModelNode
 from bt_runtime.agents.plan_text import Act, Do, Fail, Group, Part, Unreadable, read_plan
 from bt_runtime.agents.story import ACT, OPENINGS
 from bt_runtime.cli.goals import JOINED, shortened
@@ -30,7 +30,7 @@ class Decisions:
         if name not in ("step", "expand", "refused", "end"):
             return
         node = self.run.engine.find(what["path"])
-        if not isinstance(node, Deciding):
+        if not isinstance(node, ModelNode):
             return
         if name == "end" and what["why"] == "expanded":
             return  # its parts have told it

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.agents.deciding import Deciding
+from bt_runtime.agents.model_node import ModelNode
 from bt_runtime.cli import Exit, engine
 from bt_runtime.cli.color import BOLD, DIM, GREEN, PLAIN, RED, add_color, painted
 from bt_runtime.cli.decisions import Decisions, folded
@@ -196,7 +196,7 @@ def reason(made: Run) -> str:
     if made.status.name == "SUCCESS":
         return "it said that it was done, and was not"
     node = culprit(made.root)
-    ending = node.ending if isinstance(node, Deciding) else None
+    ending = node.ending if isinstance(node, ModelNode) else None
     if ending is None:
         return visible(node.feedback_message)
     detail = visible(shortened(ending.detail, 100))

@@ -17,15 +17,15 @@ from bt_runtime.bench.run.case import Setup, Strategy, cases
 from bt_runtime.bench.run.evaluation import Again
 from bt_runtime.bench.run.source import Source, apart, find
 from bt_runtime.bench.run.training import train
-from bt_runtime.cli import Exit, trusting
+from bt_runtime.cli import Exit, trust_prompt
 from bt_runtime.cli.eval_arguments import add_arguments
 from bt_runtime.cli.eval_claims import claims
 from bt_runtime.cli.eval_show import contrast, show, shown
-from bt_runtime.cli.given import given
 from bt_runtime.cli.models import decides, named_models, open_models
-from bt_runtime.cli.named import found
 from bt_runtime.cli.progress import Progress
+from bt_runtime.cli.set_option import given
 from bt_runtime.cli.tasks import in_file_here, read_options
+from bt_runtime.cli.tree_argument import found
 from bt_runtime.envs.registry import Wanted
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.config import Settings
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         return claims(args)
     if args.folders:
         raise BtError(f"{args.folders[0]} is one word too many", "one SUITE; strategies: --strategy react,reactree")
-    trusting.named(args.what)
+    trust_prompt.named(args.what)
     args.what = in_file_here(args.what)
     source = find(args.what, wanted(args), read_options(args.world))
     if not source.tasks:
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         return Exit.NOTHING
     strategies = named_strategies(args)
     trees = {s.tree: load(found(s.tree)) for s in strategies}
-    trusting.trees(trees.values(), Settings({"model": args.model}))
+    trust_prompt.trees(trees.values(), Settings({"model": args.model}))
     strategies = [s._replace(inputs=inputs(args.set, s.name, trees), memory=memory(args, s)) for s in strategies]
     with ExitStack() as stack:
         asked = any(decides(tree.spec) for tree in trees.values())

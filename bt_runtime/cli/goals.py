@@ -9,11 +9,11 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.agents.agent import Agent
-from bt_runtime.agents.deciding import Deciding, goal_of
+from bt_runtime.agents.model_node import ModelNode, goal_of
 from bt_runtime.cli.color import DIM
-from bt_runtime.cli.face import Face, clipped, columns
 from bt_runtime.cli.live import Live
 from bt_runtime.cli.outline import Row, outline
+from bt_runtime.cli.row_renderer import RowRenderer, clipped, columns
 from bt_runtime.faults.format import visible
 from bt_runtime.tree.nodes.parent import Composite
 from bt_runtime.tree.nodes.skill import SkillNode
@@ -53,7 +53,7 @@ def said_often(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
-def line(face: Face, row: Row[Goal], width: int) -> str:
+def line(face: RowRenderer, row: Row[Goal], width: int) -> str:
     indent = "  " * min(row.depth, width // 4)
     if row.node is None:
         return face.paint(clipped(f"{indent}{face.signs.more} {row.hidden} more", width), DIM)
@@ -76,8 +76,8 @@ def shortened(text: str, width: int, more: str = "…") -> str:
 def goals(node: Behaviour, text: str = "") -> Goal:
     """The goal that this node is there for, with the goals that it was broken into."""
     own = list(_own(node))
-    deciding = [each for each in own if isinstance(each, Deciding)]
-    parts = [each for each in own if not isinstance(each, Deciding)]
+    deciding = [each for each in own if isinstance(each, ModelNode)]
+    parts = [each for each in own if not isinstance(each, ModelNode)]
     said = _joined(parts[0], deciding) if parts else _latest(deciding)
     return Goal(text or goal_of(node), node.status, said, tuple(_part(each) for each in parts))
 
@@ -92,13 +92,13 @@ def _part(node: Behaviour) -> Goal:
 
 def _own(node: Behaviour) -> Iterator[Behaviour]:
     """In the order of the tree: what decides about this goal, and the parts that it has."""
-    todo: list[Behaviour] = list(reversed(node.children)) if not isinstance(node, Deciding) else [node]
+    todo: list[Behaviour] = list(reversed(node.children)) if not isinstance(node, ModelNode) else [node]
     while todo:
         each = todo.pop()
         if _is_part(each):
             yield each
             continue
-        if isinstance(each, Deciding):
+        if isinstance(each, ModelNode):
             yield each
         todo.extend(reversed(each.children))
 
@@ -110,13 +110,13 @@ def _is_part(node: Behaviour) -> bool:
     return isinstance(node, Subtree | SkillNode) and bool(goal_of(node))
 
 
-def _joined(part: Behaviour, deciding: list[Deciding]) -> str:
+def _joined(part: Behaviour, deciding: list[ModelNode]) -> str:
     """How the parts make the whole."""
     tried = "tried, then planned, " if any(each.spec.kind.name == "plan" for each in deciding) else ""
     return tried + (JOINED.get(part.parent.spec.kind.name, "") if isinstance(part.parent, Composite) else "")
 
 
-def _latest(deciding: list[Deciding]) -> str:
+def _latest(deciding: list[ModelNode]) -> str:
     """The step at hand; once the goal has ended its last deed, or why it was not reached."""
     last = next((each for each in reversed(deciding) if each.status is not Status.INVALID), None)
     if last is None:

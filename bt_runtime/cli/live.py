@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
 from bt_runtime.cli.color import BOLD, DIM
-from bt_runtime.cli.face import FINE, PLAIN_SIGNS, Face, clipped, columns
 from bt_runtime.cli.outline import drawn
+from bt_runtime.cli.row_renderer import FINE, PLAIN_SIGNS, RowRenderer, clipped, columns
 from bt_runtime.faults.format import visible
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Live:
         self.run = run
         self.stream = stream
         fine = (stream.encoding or "").lower().replace("-", "") == "utf8"
-        self.face = Face(FINE if fine else PLAIN_SIGNS, color)
+        self.face = RowRenderer(FINE if fine else PLAIN_SIGNS, color)
         self.drawn: list[int] = []  # how wide each line of the picture is that stands on the screen
         self.width = 0  # of the window it was drawn for
         self.started = time.monotonic()

@@ -18,16 +18,16 @@ from bt_runtime.bench.optimise.loop import TREE, optimise
 from bt_runtime.bench.optimise.page import page
 from bt_runtime.bench.optimise.plan_versions import Version
 from bt_runtime.bench.optimise.setup import PARTS, Setup
-from bt_runtime.cli import Exit, trusting
+from bt_runtime.cli import Exit, trust_prompt
 from bt_runtime.cli.failure import say
 from bt_runtime.cli.journals import add_folder, writing
+from bt_runtime.cli.log_lines import LogLines
 from bt_runtime.cli.models import open_models
-from bt_runtime.cli.named import found
 from bt_runtime.cli.progress import Progress
 from bt_runtime.cli.run import viewed
 from bt_runtime.cli.serving import add_serving
 from bt_runtime.cli.tasks import at_least, in_file_here, outside, read_options
-from bt_runtime.cli.told import Teller
+from bt_runtime.cli.tree_argument import found
 from bt_runtime.envs.registry import open_suite, suite_names, takes_data
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.config import Settings
@@ -84,8 +84,8 @@ def run(args: argparse.Namespace) -> int:
     settings = Settings({"model": args.model, "runs": args.runs})
     setup = set_up(args, settings)
     folder = args.out or plans() / _named(setup)
-    trusting.trees([load(found(setup.strategy)), load(found(TREE))], settings)
-    teller = Teller(lambda line: print(line, file=sys.stderr), "info")
+    trust_prompt.trees([load(found(setup.strategy)), load(found(TREE))], settings)
+    teller = LogLines(lambda line: print(line, file=sys.stderr), "info")
     with ExitStack() as stack:
         models = open_models(settings, stack)
         kept, whole = optimise(
@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
 
 def set_up(args: argparse.Namespace, settings: Settings) -> Setup:
     dropped = {"flaw": args.no_flaw, "revision": args.no_revision}
-    trusting.named(args.env)
+    trust_prompt.named(args.env)
     name = in_file_here(args.env)
     suite = open_suite(name)
     world = {**read_options(args.world), **({"feedback": args.feedback} if args.feedback else {})}

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from bt_runtime.cli import Exit, trusting
+from bt_runtime.cli import Exit, trust_prompt
 from bt_runtime.cli.tasks import at_least, in_file_here, make, outside, read_options, which_tasks
 from bt_runtime.envs.registry import open_suite, open_world, takes_data
 from bt_runtime.types import Explained, Task, Verdict, World
@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    trusting.named(args.env)
+    trust_prompt.named(args.env)
     name = in_file_here(args.env)
     suite = open_suite(name)
     tasks = make(args, suite, args.nth + 1)

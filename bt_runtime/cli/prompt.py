@@ -6,7 +6,7 @@ import argparse
 from contextlib import ExitStack
 
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.cli import Exit, trusting
+from bt_runtime.cli import Exit, trust_prompt
 from bt_runtime.cli.run import opened
 from bt_runtime.cli.terminal import json_text
 from bt_runtime.cli.worlds import add_task, begin
@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     settings = Settings({"env": args.env, "memory": args.memory})
     tree = opened(args.tree)
-    trusting.trees([tree], settings)
+    trust_prompt.trees([tree], settings)
     heard: list[Question] = []
 
     def listen(question: Question) -> str:
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         made = stack.enter_context(
             Run(tree, inputs=inputs, world=task and task.world, model=ScriptedModel(listen), memory=settings["memory"])
         )
-        made.equipment.notebook = None  # nothing is to be remembered of this
+        made.resources.notebook = None  # nothing is to be remembered of this
         while not heard and made.tick().running and made.engine.count < TICKS:
             pass
     if not heard:

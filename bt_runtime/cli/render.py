@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from bt_runtime.cli import Exit
-from bt_runtime.cli.named import checked
+from bt_runtime.cli.tree_argument import checked
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.view.render import FORMS, SUFFIXES, draw, sketch
 

@@ -7,14 +7,14 @@ import json
 import sys
 from pathlib import Path
 
-from bt_runtime.cli import person, trusting
+from bt_runtime.cli import person, trust_prompt
 from bt_runtime.cli.journals import add_folder, reading
-from bt_runtime.cli.told import Teller
+from bt_runtime.cli.log_lines import LogLines
 from bt_runtime.cli.watch import printed
 from bt_runtime.events import Notice
 from bt_runtime.faults.diagnostic import Faults
 from bt_runtime.faults.format import visible
-from bt_runtime.journal import folder, mark
+from bt_runtime.journal import failure_marker, folder
 from bt_runtime.journal.reading import Recording
 from bt_runtime.llm import key
 from bt_runtime.project import trust
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     if finished(recording):
         return _said(args, recording.name, recording.result, recording.last_tick, "it had ended")
     print(visible(f"{recording.name}: back to tick {recording.last_tick}"), file=sys.stderr)
-    if (broken := mark.read(path)) is not None:
+    if (broken := failure_marker.read(path)) is not None:
         print(visible(f"{broken}; on from there"), file=sys.stderr)
     if recording.damage:
         where = "the last whole decision" if recording.torn else "its end: all that was done is known"
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     with resume(path, model=args.model, memory=args.memory, services=services, changed=args.changed) as going:
         for somebody in services.values():
             somebody.run = going
-        going.listen(Teller(printed, "warning").log, Notice)
+        going.listen(LogLines(printed, "warning").log, Notice)
         if args.slow is not None and going.engine.watchdog is not None:
             going.engine.watchdog.seconds = args.slow
         ended = going.status.name in ("SUCCESS", "FAILURE")
@@ -78,7 +78,7 @@ def trusted(path: Path, recording: Recording, model: str | None) -> bool:
             tree = rebuild.tree_of(recording, file, folder)
         except Faults:
             tree = None  # resume says why
-        return trusting.journal(path, head, tree)
+        return trust_prompt.journal(path, head, tree)
 
 
 def _said(args: argparse.Namespace, name: str, status: str, ticks: int, why: str) -> int:

@@ -9,20 +9,20 @@ import time
 import traceback
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 
-from bt_runtime.cli import Exit, person, trusting
+from bt_runtime.cli import Exit, person, trust_prompt
 from bt_runtime.cli.color import add_color, painted
 from bt_runtime.cli.failure import say
 from bt_runtime.cli.journals import add_folder, writing
+from bt_runtime.cli.log_lines import LEVELS
 from bt_runtime.cli.models import decides, places
-from bt_runtime.cli.named import STDIN, found
 from bt_runtime.cli.result import CutShort, result, show
 from bt_runtime.cli.serving import add_serving
-from bt_runtime.cli.told import LEVELS
+from bt_runtime.cli.tree_argument import STDIN, found
 from bt_runtime.cli.watch import watched
 from bt_runtime.cli.worlds import Opened, add_task, begin
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import render
-from bt_runtime.journal.trouble import POLICIES
+from bt_runtime.journal.outage import POLICIES
 from bt_runtime.run.config import BY_NAME, Settings, complaint
 from bt_runtime.run.run import Run, Tree, load
 from bt_runtime.tree.budget import Budget
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         if value.value is not None and (why := complaint(BY_NAME[name], value.value)):
             raise BtError(f"{value.source} {value.value}: {why}", BY_NAME[name].about)
     tree = opened(args.tree)
-    trusting.trees([tree], settings)
+    trust_prompt.trees([tree], settings)
     if tree.warnings:
         print(render(tree.warnings, {}, "concise", painted(sys.stderr, settings["color"])), file=sys.stderr)
     with ExitStack() as stack:

@@ -12,7 +12,7 @@ from pathlib import Path
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
-from bt_runtime.journal import door, folder
+from bt_runtime.journal import folder, opening
 from bt_runtime.journal.compare import compare
 from bt_runtime.journal.layout import SUFFIX
 from bt_runtime.journal.lines import lines
@@ -167,7 +167,7 @@ def _json_lines(recording: Recording, path: Path) -> int:
 
 
 def copy(args: argparse.Namespace) -> int:
-    print(door.copy(folder.find(args.journal, reading(args)), args.to))
+    print(opening.copy(folder.find(args.journal, reading(args)), args.to))
     return 0
 
 
@@ -188,7 +188,7 @@ def remove(args: argparse.Namespace) -> int:
 def _journal(path: Path, runs: Path) -> Path:
     """Only journals are removed: what lies in the folder of runs, and elsewhere what is one by its content."""
     ours = path.suffix == SUFFIX and path.resolve().parent == runs.resolve()
-    if not ours and not door.is_journal(path):
+    if not ours and not opening.is_journal(path):
         raise BtError(
             f"{path} is not a journal, and is not removed", "`btr runs list` shows the journals that are there"
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bt_runtime.cli.face import FINE, Face, clipped
 from bt_runtime.cli.outline import drawn
+from bt_runtime.cli.row_renderer import FINE, RowRenderer, clipped
 from bt_runtime.faults.format import visible
 from bt_runtime.types import Json
 from bt_runtime.view.event import WORDS
@@ -31,7 +31,7 @@ def _status(picture: Picture) -> str:
 
 
 def screen(picture: Picture, lines: int, width: int, color: bool) -> list[str]:
-    about, face = summary(picture), Face(FINE, color)
+    about, face = summary(picture), RowRenderer(FINE, color)
     figures = f"tick {about['tick']}  {about['seconds']:.1f} s  {about['nodes']} nodes"
     if about["decisions"]:
         figures += f"  {about['decisions']} decisions  {about['tokens']} tokens  {about['actions']} actions"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.cli import Exit, trusting
+from bt_runtime.cli import Exit, trust_prompt
 from bt_runtime.envs.registry import Suite, open_suite, suite_names, takes_data
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project import importing
@@ -81,7 +81,7 @@ def read_options(texts: list[str]) -> Mapping[str, Any]:
 
 
 def run(args: argparse.Namespace) -> int:
-    trusting.named(args.env)
+    trust_prompt.named(args.env)
     tasks = make(args, open_suite(in_file_here(args.env)), args.count)
     if args.json:
         for task in tasks:

@@ -11,8 +11,8 @@ from types import FrameType
 from typing import Any
 
 from bt_runtime.cli.color import painted
+from bt_runtime.cli.log_lines import LogLines
 from bt_runtime.cli.terminal import raw
-from bt_runtime.cli.told import Teller
 from bt_runtime.events import Line, Notice, Tick
 from bt_runtime.faults.format import visible
 from bt_runtime.run.config import Settings
@@ -28,9 +28,9 @@ def watched(run: Run, settings: Settings, plain: bool = False) -> Iterator[None]
 
             live = stack.enter_context(Live(run, raw(sys.stderr), painted(sys.stderr, settings["color"])))
             stack.callback(run.listen(live.tick, Tick))
-            teller = Teller(live.line, settings["log"])
+            teller = LogLines(live.line, settings["log"])
         else:
-            teller = Teller(printed, settings["log"])
+            teller = LogLines(printed, settings["log"])
         stack.callback(run.listen(teller.log, Line, Notice))
         stack.callback(run.listen(teller.tick, Tick))
         stack.enter_context(terminable(run))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bt_runtime.cli.given import given
+from bt_runtime.cli.set_option import given
 from bt_runtime.cli.tasks import read_options
 from bt_runtime.faults.diagnostic import BtError, closing, nearest
 from bt_runtime.language.spec import TreeSpec

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from py_trees.common import Status
 
 from bt_runtime.journal import codec
-from bt_runtime.journal.doubt import DONE, START, settle, verified
+from bt_runtime.journal.in_doubt import DONE, START, settle, verified
 from bt_runtime.journal.tape import Difference, Tape, failure, result_of
 from bt_runtime.journal.taped import TapedWorld
 from bt_runtime.journal.writer import Ticket

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import door, folder, mark, sound
+from bt_runtime.journal import failure_marker, folder, opening, validation
 from bt_runtime.journal.layout import (
     LONGEST,
     End,
@@ -99,7 +99,7 @@ class Recording:
 
     def body(self, event: Event) -> dict[str, Any]:
         """An event's content, texts filled in."""
-        found: dict[str, Any] = sound.decoded(event.body)
+        found: dict[str, Any] = validation.decoded(event.body)
         for name, number in _references(event, found):
             found[name] = self.texts[number]
         return found
@@ -117,7 +117,7 @@ class Recording:
         """Characters of an event's texts, put together."""
         if _REFERENCE not in event.body:
             return 0
-        return sum(self.texts.lengths[number] for _, number in _references(event, sound.decoded(event.body)))
+        return sum(self.texts.lengths[number] for _, number in _references(event, validation.decoded(event.body)))
 
     def changes(self, tick: int) -> list[tuple[int, str]]:
         """(node, status) in the order in which they came, without resets; the ring may have forgotten old ones."""
@@ -140,7 +140,7 @@ class Recording:
         self.lengths: Counter[str] = Counter()  # by kind, what an event's texts come to
         self.texts = Whole()
         self.latest = TickRow(-1, 0.0, "")
-        with door.opened(self.path) as connection:
+        with opening.opened(self.path) as connection:
             self.head = self._head(connection)
             self._add(connection)
         if (
@@ -155,22 +155,22 @@ class Recording:
 
     def _broke_off(self) -> bool:
         """Could it not be written to its end, and does it go as far as was said then?"""
-        broken = mark.read(self.path)
-        return broken is not None and broken != mark.UNREADABLE and self.last_tick >= broken.tick
+        broken = failure_marker.read(self.path)
+        return broken is not None and broken != failure_marker.UNREADABLE and self.last_tick >= broken.tick
 
     def more(self) -> Added:
         """What was written since, by a run that goes on."""
-        with door.opened(self.path) as connection:
+        with opening.opened(self.path) as connection:
             row = connection.execute("SELECT value FROM head WHERE name = 'end'").fetchone()
-            self._say_end(sound.decoded(row[0]) if row is not None else None)
+            self._say_end(validation.decoded(row[0]) if row is not None else None)
             return self._add(connection)
 
     def _head(self, connection: sqlite3.Connection) -> dict[str, Json]:
         try:
-            found = door.head_of(connection)
+            found = opening.head_of(connection)
             if found.get("sum") != head_sum(found):
                 raise BtError(f"{self.path}: what this journal's run was made of is damaged", "nothing can be restored")
-            sound.head(found)
+            validation.head(found)
             self._say_end(found.pop("end", None))
         except (sqlite3.Error, ValueError, TypeError) as error:
             hint = "its beginning is damaged: nothing can be restored"
@@ -190,7 +190,7 @@ class Recording:
             try:
                 part(connection, added)
                 continue
-            except sound.Unsound as error:
+            except validation.InvalidEntry as error:
                 self.damage = self.damage or str(error)
             except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
                 self.damage = self.damage or f"it cannot be read on: {error}"
@@ -211,42 +211,43 @@ class Recording:
             event = Event(*row)
             try:
                 whole = event.seq == len(self.events) + 1 and checksum(event, self.sum) == sum
-                body = sound.body(event) if whole else {}
+                body = validation.body(event) if whole else {}
                 whole = whole and all(number in self.texts for _, number in _references(event, body))
             except (ValueError, TypeError, AttributeError):
                 whole = False
             if not whole:
-                raise sound.Unsound(f"event {len(self.events) + 1} is damaged")
+                raise validation.InvalidEntry(f"event {len(self.events) + 1} is damaged")
             self.events.append(event)
             added.events.append(event)
             self.sum = sum
             if _REFERENCE in event.body:
                 self.lengths[event.kind] += self.length(event)
         if len(self.events) != self.end.events or self.sum != self.end.sum:
-            raise sound.Unsound(f"its end is missing: {len(self.events):,} of {self.end.events:,} events are there")
+            there = f"{len(self.events):,} of {self.end.events:,} events are there"
+            raise validation.InvalidEntry(f"its end is missing: {there}")
 
     def _read_nodes(self, connection: sqlite3.Connection, added: Added) -> None:
         sql = "SELECT number, path, kind, name, tick, place, sum FROM nodes WHERE number > ? ORDER BY number"
         for *row, sum in connection.execute(sql, (len(self.nodes),)):
             node = NodeRow(*row)
-            if node.number != len(self.nodes) + 1 or node_sum(node) != sum or not _is(sound.node, node):
-                raise sound.Unsound(f"node {len(self.nodes) + 1} is damaged")
+            if node.number != len(self.nodes) + 1 or node_sum(node) != sum or not _is(validation.node, node):
+                raise validation.InvalidEntry(f"node {len(self.nodes) + 1} is damaged")
             self.nodes.append(node)
             added.nodes.append(node)
         if len(self.nodes) != self.end.nodes:
-            raise sound.Unsound(f"{len(self.nodes):,} of {self.end.nodes:,} nodes are there")
+            raise validation.InvalidEntry(f"{len(self.nodes):,} of {self.end.nodes:,} nodes are there")
 
     def _read_ticks(self, connection: sqlite3.Connection, added: Added) -> None:
         sql = "SELECT tick, at, changes, before, sum FROM ticks WHERE tick > ? ORDER BY tick"
         for *found, sum in connection.execute(sql, (self.latest.tick,)):
             row = TickRow(*found)
             linked = row.before == self.latest.tick or not self.ticks  # the ring has forgotten what was before
-            if not linked or tick_sum(row) != sum or not _is(sound.tick, row):
-                raise sound.Unsound(f"what changed after tick {self.latest.tick} is damaged")
+            if not linked or tick_sum(row) != sum or not _is(validation.tick, row):
+                raise validation.InvalidEntry(f"what changed after tick {self.latest.tick} is damaged")
             self.ticks[row.tick], self.times[row.tick], self.latest = row.changes, row.at, row
             added.ticks.append(row)
         if self.latest.tick != self.end.tick or len(self.ticks) < self.end.ticks:
-            raise sound.Unsound(f"what changed after tick {self.latest.tick} is missing")
+            raise validation.InvalidEntry(f"what changed after tick {self.latest.tick} is missing")
 
     def _to_last_whole_decision(self) -> None:
         whole = next((i for i in range(len(self.events), 0, -1) if self.events[i - 1].kind in DECIDED), 0)
@@ -262,13 +263,13 @@ def _references(event: Event, body: dict[str, Any]) -> list[tuple[str, int]]:
     """(field, number) of the texts that an event tells."""
     if _REFERENCE not in event.body:
         return []
-    found = ((name, sound.reference(value)) for name, value in body.items())
+    found = ((name, validation.reference(value)) for name, value in body.items())
     return [(name, number) for name, number in found if number is not None]
 
 
 def _is(check: Any, row: Any) -> bool:
     try:
         check(row)
-    except sound.Unsound:
+    except validation.InvalidEntry:
         return False
     return True

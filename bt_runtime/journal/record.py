@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Line, Prompted, Reshaped, Tick, Written, body
 from bt_runtime.faults.diagnostic import BtError, closing
-from bt_runtime.journal import ageing, codec, folder, mark, outfit, sources
+from bt_runtime.journal import codec, failure_marker, folder, identity, retention, sources
 from bt_runtime.journal.action import TapedActivity, TapedInstant
-from bt_runtime.journal.doubt import entry_of
-from bt_runtime.journal.early import Early
+from bt_runtime.journal.backlog import Backlog
+from bt_runtime.journal.environment import RunEnvironment
+from bt_runtime.journal.in_doubt import entry_of
 from bt_runtime.journal.layout import FORMAT, HEAD, Event, head_sum
 from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.notes import Rows, notes, shapes, spending
+from bt_runtime.journal.outage import BEST_EFFORT, POLICIES
 from bt_runtime.journal.patch import Patches
 from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.rebuilt import rebuild
+from bt_runtime.journal.repair import rebuild
 from bt_runtime.journal.store import Limits, Store
-from bt_runtime.journal.surroundings import Around
 from bt_runtime.journal.tape import Difference, Tape
 from bt_runtime.journal.taped import TapedClock
 from bt_runtime.journal.texts import Texts
-from bt_runtime.journal.trouble import BEST_EFFORT, POLICIES
 from bt_runtime.journal.writer import Writer
 from bt_runtime.language.manifest import Entry
 from bt_runtime.tree.node import RUNNING
@@ -62,7 +62,7 @@ class Recorder:
         self.tape = Tape(None, recording)
         self.lock, self.standing = lock, standing
         self.since = 0  # the tick from which on changes of status are written
-        self.around: Around
+        self.around: RunEnvironment
         self.path: Path | None = None
         self.entries: list[Entry] | None = None
         self.rows = Rows()
@@ -87,9 +87,9 @@ class Recorder:
         self.clock = TapedClock(self.tape, context.clock, context)
         context.clock = self.clock
         if self.recording is not None:
-            self.around = Around.recorded(self.recording.head)
+            self.around = RunEnvironment.recorded(self.recording.head)
         else:
-            self.around = Around.of(run)
+            self.around = RunEnvironment.of(run)
         if self.place is not None:
             self._open(run, given)
         self.around.wrap(run, self.tape)
@@ -110,7 +110,7 @@ class Recorder:
             self.lock = Lock(self.path)
         if self.recording is not None:
             self.since = self.recording.events[-1].tick if self.recording.events else 0
-            self.tape.writer, self.tape.on_live = Early(), self._goes_on
+            self.tape.writer, self.tape.on_live = Backlog(), self._goes_on
             if self.tape.live:
                 self._goes_on()
             return
@@ -123,7 +123,7 @@ class Recorder:
         self._begin(self.tape.writer)
 
     def _let_old_go(self, place: Path) -> None:
-        gone = ageing.let_old_go(place, self.limits)
+        gone = retention.let_old_go(place, self.limits)
         if gone:
             names = ", ".join(path.stem for path in gone)
             text = f"journals of runs that ended more than {self.limits.days:g} days ago were removed: {names}"
@@ -140,7 +140,7 @@ class Recorder:
 
     def _goes_on(self) -> None:
         """The run stands where it stood: only now is its journal touched, and what it will say anew cut off."""
-        assert self.recording is not None and self.path is not None and isinstance(self.tape.writer, Early)
+        assert self.recording is not None and self.path is not None and isinstance(self.tape.writer, Backlog)
         try:
             if self.recording.damage:
                 rebuild(self.recording, self.path, self.limits)
@@ -164,8 +164,8 @@ class Recorder:
         loader = tree.first
         files = sources.kept(loader.files, loader.project, loader.home)
         text = spec.text
-        things, trees = run.equipment, [each for each in (tree.spec, *loader.loaded.values()) if each]
-        kept = outfit.kept(given, things.memory, things.task is not None, trees)
+        things, trees = run.resources, [each for each in (tree.spec, *loader.loaded.values()) if each]
+        kept = identity.kept(given, things.memory, things.task is not None, trees)
         root = next((p for p, read in loader.files.items() if read == text), None)
         return {
             "format": FORMAT, "name": run.name, "tree": spec.name, "file": spec.file, "text": text,
@@ -177,7 +177,7 @@ class Recorder:
             "budget": codec.plain(list(given["budget"])) if given.get("budget") is not None else None,
             "recall": bool(given.get("recall", True)), "strict": bool(given.get("strict")), "hz": given.get("hz"),
             "policy": self.policy,
-            "given": kept, "model": outfit.names(kept["models"]),
+            "given": kept, "model": identity.names(kept["models"]),
             "versions": versions(), "started": time.time(), **self.around.head(),
         }  # fmt: skip
 
@@ -192,7 +192,7 @@ class Recorder:
         if begun.wait(SETTLED) or self.policy == BEST_EFFORT:
             return
         self.close()
-        for left in (*folder.files_of(writer.store.path), mark.place(writer.store.path)):
+        for left in (*folder.files_of(writer.store.path), failure_marker.place(writer.store.path)):
             left.unlink(missing_ok=True)  # the run never was
         why = begun.failed or "the disk does not answer"
         raise BtError(f"{self.path} cannot be written: {why}", "free the disk, or name another folder")

@@ -25,8 +25,8 @@ from bt_runtime.journal.layout import (
     piece_sum,
     tick_sum,
 )
+from bt_runtime.journal.outage import PATIENCE, Unsynced
 from bt_runtime.journal.texts import Piece
-from bt_runtime.journal.trouble import PATIENCE, Unsynced
 
 LOCKED = 1.0  # seconds that one attempt waits for another process's lock
 SETTLE = 2.0  # seconds after which what was committed is also in the file itself, not only in the log beside it

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import door, folder, mark, sound
+from bt_runtime.journal import failure_marker, folder, opening, validation
 from bt_runtime.journal.layout import End, head_sum
 
 
@@ -31,7 +31,7 @@ def summary(path: Path) -> Summary:
     if not folder.begun(path):
         return empty
     try:
-        with door.opened(path) as connection:
+        with opening.opened(path) as connection:
             return _read(connection, path, size)
     except (sqlite3.Error, ValueError, KeyError, TypeError, OverflowError) as error:
         return empty._replace(state="damaged", why=str(error))
@@ -44,19 +44,20 @@ def _read(connection: sqlite3.Connection, path: Path, size: int) -> Summary:
         row = connection.execute(sql).fetchone()
         return row[0] if row is not None else None
 
-    head = door.head_of(connection)
+    head = opening.head_of(connection)
     if head.get("sum") != head_sum(head):
         raise ValueError("what this journal's run was made of is damaged")
     end = End.of(head.pop("end", None))
-    sound.head(head)
+    validation.head(head)
     counts = dict(connection.execute("SELECT kind, count(*) FROM events GROUP BY kind"))
-    verdict = sound.decoded(one("SELECT body FROM events WHERE kind = 'verdict' ORDER BY seq DESC LIMIT 1") or "null")
+    judged = one("SELECT body FROM events WHERE kind = 'verdict' ORDER BY seq DESC LIMIT 1")
+    verdict = validation.decoded(judged or "null")
     last = connection.execute(
         "SELECT kind, body FROM events WHERE kind IN ('result', 'ask', 'begin', 'halt') ORDER BY seq DESC LIMIT 1"
     ).fetchone()
-    ended = sound.status(last[1]) if last is not None and last[0] == "result" else ""
+    ended = validation.status(last[1]) if last is not None and last[0] == "result" else ""
     state = "running" if folder.is_live(path) else ended or "interrupted"
-    broken = mark.read(path)
+    broken = failure_marker.read(path)
     if broken is not None and state != "running":
         state = "broken"
     ticks = max(end.tick, one("SELECT max(tick) FROM events") or 0)

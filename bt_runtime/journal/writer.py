@@ -15,11 +15,11 @@ from typing import Any
 
 from bt_runtime.events import Tick
 from bt_runtime.journal import codec, layout
+from bt_runtime.journal.failure_marker import FailureMarker, WriteFailure
 from bt_runtime.journal.layout import LONGEST, Event, NodeRow
-from bt_runtime.journal.mark import Break, Mark
+from bt_runtime.journal.outage import BEST_EFFORT, POLICIES, WAITING, Outage, full
 from bt_runtime.journal.store import Batch, Store, safe
 from bt_runtime.journal.texts import Piece, Texts
-from bt_runtime.journal.trouble import BEST_EFFORT, POLICIES, WAITING, Trouble, full
 from bt_runtime.tree.census import feedback, statuses
 from bt_runtime.types import Json
 
@@ -67,9 +67,9 @@ class Writer:
         self.told = told or (lambda what: None)
         self.queue: deque[tuple[Any, ...]] = deque()  # appended to by any thread, taken from by the one that writes
         self.waiting: deque[_Made] = deque()  # what could not be written yet, in order
-        self.trouble: Trouble | None = None
+        self.trouble: Outage | None = None
         self.latest: Ticket | None = None  # that somebody asked for
-        self.mark = Mark(store.path)
+        self.mark = FailureMarker(store.path)
         self.tick, self.ended = 0, ""  # the last tick of which something was written; how the run ended
         self.wanted = threading.Event()
         self.broken = ""  # why nothing can be written any more
@@ -204,7 +204,7 @@ class Writer:
 
     def _failed(self, error: Exception) -> None:
         if self.trouble is None:
-            self.trouble = Trouble(error, self.store.limits.patience)
+            self.trouble = Outage(error, self.store.limits.patience)
             then = "the run goes on without" if self.policy == BEST_EFFORT else "skills that may not be repeated wait"
             self.told(f"the journal {self.store.path} cannot be written: {error}; {then}")
         else:
@@ -220,7 +220,7 @@ class Writer:
         if self.mark.said is not None and self.store.written:
             self.mark.say(None)
 
-    def _give_up(self, trouble: Trouble) -> None:
+    def _give_up(self, trouble: Outage) -> None:
         """What is missing stays missing: nothing may be written after it."""
         self.broken, trouble.final = trouble.why, True
         self.told(f"the journal {self.store.path} ends at tick {self.tick}: {trouble.why}")
@@ -231,9 +231,9 @@ class Writer:
         """Beside the journal, for those who will read it."""
         careful = careful or (self.mark.said is not None and self.mark.said.careful)
         why = self.trouble.why if self.trouble is not None else self.broken
-        return self.mark.say(Break(self.tick, why, careful, self.ended, bool(self.broken)))
+        return self.mark.say(WriteFailure(self.tick, why, careful, self.ended, bool(self.broken)))
 
-    def _answer(self, trouble: Trouble) -> None:
+    def _answer(self, trouble: Outage) -> None:
         """Those who wait for the disk, when they have waited long enough."""
         tickets = [ticket for made in self.waiting for ticket in made.tickets]
         best = self.policy == BEST_EFFORT and (trouble.over or not trouble.locked)

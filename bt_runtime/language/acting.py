@@ -11,7 +11,7 @@ from bt_runtime.language.expression import ExpressionError, Template
 from bt_runtime.language.source import Scalar
 from bt_runtime.types import Span
 
-_SAYS = re.compile(r"^\s*Says:\s*(\S.*)$", re.MULTILINE)
+_SAYS = re.compile(r"^[ \t]*Says:[ \t]*(\S.*)$", re.MULTILINE)
 Fault = Callable[[str, Span, str], None]
 
 
@@ -22,7 +22,7 @@ class Acting(NamedTuple):
     sources: Mapping[str, str] = {}  # parameter → an entry with a list, `things` of the world, or `skill.output`
 
 
-def read(node: source.Mapping, params: source.Node | None, names: set[str], fault: Fault) -> Acting:
+def read(node: source.YamlMap, params: source.Node | None, names: set[str], fault: Fault) -> Acting:
     """Of a skill in a manifest; `names`: its parameters and outputs. The schema tells what is of a wrong type."""
     says = node.get("says")
     text = says.text if isinstance(says, Scalar) else ""
@@ -36,8 +36,8 @@ def read(node: source.Mapping, params: source.Node | None, names: set[str], faul
 
 def _sources(params: source.Node | None) -> dict[str, str]:
     found = {}
-    for key, node in params if isinstance(params, source.Mapping) else ():
-        given = node.get("from") if isinstance(node, source.Mapping) else None
+    for key, node in params if isinstance(params, source.YamlMap) else ():
+        given = node.get("from") if isinstance(node, source.YamlMap) else None
         if isinstance(given, Scalar):
             found[key.text] = given.text
     return found

@@ -10,7 +10,7 @@ from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults, nearest
 from bt_runtime.language import source
 from bt_runtime.language.guide_header import CHECK, CODE, MARK, as_yaml
-from bt_runtime.language.source import Mapping as YamlMapping
+from bt_runtime.language.source import YamlMap as YamlMapping
 from bt_runtime.types import Json, Span
 
 SUFFIX = ".md"

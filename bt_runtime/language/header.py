@@ -6,7 +6,7 @@ from typing import Any
 
 from bt_runtime.language.emit.editor import PORT_TYPES, header_schema
 from bt_runtime.language.findings import Findings
-from bt_runtime.language.source import Mapping, Node, Scalar
+from bt_runtime.language.source import Node, Scalar, YamlMap
 from bt_runtime.language.spec import ABSENT, Port
 from bt_runtime.language.validate import Check, Path
 from bt_runtime.language.values import NAME
@@ -28,7 +28,7 @@ CHECK = Check(header_schema(), _code, "a tree file")
 class Header:
     """What stands above `root`. What is at fault in it is told, and passed over."""
 
-    def __init__(self, top: Mapping, file: str, findings: Findings) -> None:
+    def __init__(self, top: YamlMap, file: str, findings: Findings) -> None:
         self.top, self.file, self.findings = top, file, findings
         head = {key.text: None if key.text == "root" else node.data() for key, node in top}
         findings.add(*(fault for _, fault in CHECK.faults(top, file, head)))
@@ -48,11 +48,11 @@ class Header:
         One that is at fault is known all the same, so that its uses are not faults too.
         """
         node = self.top.get(key)
-        named = node if isinstance(node, Mapping) else ()
+        named = node if isinstance(node, YamlMap) else ()
         return {name.text: self.port(name, value) for name, value in named if NAME.fullmatch(name.text)}
 
     def port(self, key: Scalar, value: Node) -> Port:
-        given: dict[str, Any] = {k.text: v for k, v in value} if isinstance(value, Mapping) else {"type": value}
+        given: dict[str, Any] = {k.text: v for k, v in value} if isinstance(value, YamlMap) else {"type": value}
         said = {name: node.data() for name, node in given.items()}
         type = said.get("type", "any")
         choices = tuple(said["choices"]) if isinstance(said.get("choices"), list) else ()

@@ -17,7 +17,7 @@ from bt_runtime.language.kinds.kind import Kind, Registry
 from bt_runtime.language.kinds.registry import registry_of
 from bt_runtime.language.reach import CODE, Reach, reach_of
 from bt_runtime.language.reader import NodeReader
-from bt_runtime.language.source import Document, Limits, Listing, Mapping, Node, Scalar
+from bt_runtime.language.source import Document, Limits, Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.source.pause import PausedCollection
 from bt_runtime.language.spec import DEFAULT_CAPS, Caps, NodeSpec, TreeSpec
 from bt_runtime.types import Span
@@ -180,7 +180,7 @@ class Loader:
         top = document.root
         if top is None:
             return None
-        if not isinstance(top, Mapping):
+        if not isinstance(top, YamlMap):
             self.findings.error(
                 "BT018", "a tree file is a mapping with `version`, `tree` and `root`", document.name, top.span
             )
@@ -208,7 +208,7 @@ class Loader:
     def skills(self, node: Node | None, spec: TreeSpec) -> Registry:
         """The registry with the skills of the manifests that the tree names."""
         registry = self.registry
-        if not isinstance(node, Listing):
+        if not isinstance(node, YamlList):
             return registry
         from bt_runtime.language import manifest
 

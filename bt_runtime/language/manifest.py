@@ -13,7 +13,7 @@ from bt_runtime.language.emit.manifests import ON_RESUME, manifest_schema
 from bt_runtime.language.kinds.kind import COMMON_NAMES, DATA_TYPES, Field, FieldType, Kind
 from bt_runtime.language.reach import CODE, Reach
 from bt_runtime.language.sentence import Sentence
-from bt_runtime.language.source import Listing, Mapping, Node, Scalar
+from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.validate import Check
 from bt_runtime.types import Json, Span
 
@@ -75,13 +75,13 @@ class _Reader:
         if top is None:
             return Manifest("", [], self.found, self.document.text)
         self.found += (fault for _, fault in CHECK.faults(top, self.document.name))
-        named = top if isinstance(top, Mapping) else None
+        named = top if isinstance(top, YamlMap) else None
         impl = _text(named, "impl") or "world"
         self.reached(named)
-        kinds = [self.kind(key, node, impl) for key, node in _pairs(named, "kinds") if isinstance(node, Mapping)]
+        kinds = [self.kind(key, node, impl) for key, node in _pairs(named, "kinds") if isinstance(node, YamlMap)]
         return Manifest(_text(named, "skills"), kinds, self.found, self.document.text)
 
-    def kind(self, key: Scalar, node: Mapping, impl: str) -> Kind:
+    def kind(self, key: Scalar, node: YamlMap, impl: str) -> Kind:
         self.reached(node)
         inputs = self.params(node, "params", writes=False)
         outputs = self.params(node, "outputs", writes=True)
@@ -119,12 +119,12 @@ class _Reader:
         )
         return skill_kind(key.text, _text(node, "about") or sentence, fields, entry)
 
-    def params(self, node: Mapping, section: str, writes: bool) -> tuple[Field, ...]:
+    def params(self, node: YamlMap, section: str, writes: bool) -> tuple[Field, ...]:
         listed = [(key, value) for key, value in _pairs(node, section) if key.text.isidentifier()]
         return tuple(self.field(key, value, writes) for key, value in listed if key.text not in COMMON_NAMES)
 
     def field(self, key: Scalar, node: Node, writes: bool) -> Field:
-        given = node if isinstance(node, Mapping) else None
+        given = node if isinstance(node, YamlMap) else None
         said = _value(given, "type", "any") if given is not None else node.data()
         least, most = _value(given, "minimum"), _value(given, "maximum")
         return Field(
@@ -139,7 +139,7 @@ class _Reader:
             writes=writes,
         )
 
-    def reached(self, node: Mapping | None) -> None:
+    def reached(self, node: YamlMap | None) -> None:
         """May the Python that is named be imported?"""
         impl = node.get("impl") if node is not None else None
         refusal = self.reach.refusal(impl.text, self.folder) if self.reach and isinstance(impl, Scalar) else None
@@ -154,7 +154,7 @@ class _Reader:
             help = "name it under `params`, or leave it out of the sentence"
             self.fault(message, node.span, help, f"did you mean `{close}`?" if close else "")
 
-    def followed(self, node: Mapping, params: list[str]) -> tuple[str, ...]:
+    def followed(self, node: YamlMap, params: list[str]) -> tuple[str, ...]:
         """The parameters that it is told anew while it runs."""
         found = _sentences(node, "follow")
         for name in found:
@@ -170,27 +170,27 @@ class _Reader:
         self.found.append(Diagnostic(FAULT, message, self.document.name, span, label, help))
 
 
-def _text(node: Mapping | None, key: str) -> str:
+def _text(node: YamlMap | None, key: str) -> str:
     found = node.get(key) if node is not None else None
     return found.text if isinstance(found, Scalar) else ""
 
 
-def _value(node: Mapping | None, key: str, left_open: Json = None) -> Json:
+def _value(node: YamlMap | None, key: str, left_open: Json = None) -> Json:
     found = node.get(key) if node is not None else None
     return left_open if found is None else found.data()
 
 
-def _pairs(node: Mapping | None, key: str) -> list[tuple[Scalar, Node]]:
+def _pairs(node: YamlMap | None, key: str) -> list[tuple[Scalar, Node]]:
     found = node.get(key) if node is not None else None
-    return found.pairs if isinstance(found, Mapping) else []
+    return found.pairs if isinstance(found, YamlMap) else []
 
 
-def _items(node: Mapping | None, key: str) -> list[Node]:
+def _items(node: YamlMap | None, key: str) -> list[Node]:
     found = node.get(key) if node is not None else None
-    return found.items if isinstance(found, Listing) else []
+    return found.items if isinstance(found, YamlList) else []
 
 
-def _sentences(node: Mapping, key: str) -> tuple[str, ...]:
+def _sentences(node: YamlMap, key: str) -> tuple[str, ...]:
     return tuple(str(item.data()) for item in _items(node, key) if isinstance(item, Scalar))
 
 

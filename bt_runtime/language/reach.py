@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import source
-from bt_runtime.language.source import Listing, Mapping, Node, Scalar
+from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.project import importing, plugins, trust
 
 FREE = ("bt_runtime", "py_trees")  # ours, and the library of nodes that a tree is made of
@@ -94,7 +94,7 @@ def bring(reference: str, root: Path | None = None, asked: Callable[[str, Path],
 def read_allowed(path: Path) -> tuple[str, ...]:
     """What btr.yaml says by `allow: {python: […]}`."""
     allow = _top(path, "allow")
-    return _texts(allow.get("python") if isinstance(allow, Mapping) else None)
+    return _texts(allow.get("python") if isinstance(allow, YamlMap) else None)
 
 
 def read_kinds(path: Path) -> tuple[str, ...]:
@@ -104,11 +104,11 @@ def read_kinds(path: Path) -> tuple[str, ...]:
 
 def _top(path: Path, key: str) -> Node | None:
     top = source.read(path).root if path.is_file() else None
-    return top.get(key) if isinstance(top, Mapping) else None
+    return top.get(key) if isinstance(top, YamlMap) else None
 
 
 def _texts(listed: Node | None) -> tuple[str, ...]:
-    return tuple(item.text for item in listed if isinstance(item, Scalar)) if isinstance(listed, Listing) else ()
+    return tuple(item.text for item in listed if isinstance(item, Scalar)) if isinstance(listed, YamlList) else ()
 
 
 def is_module(name: str) -> bool:

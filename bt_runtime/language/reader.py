@@ -9,7 +9,7 @@ from bt_runtime.language.findings import Findings, did_you_mean
 from bt_runtime.language.kinds.elsewhere import meant
 from bt_runtime.language.kinds.kind import COMMON, COMMON_NAMES, NODE_TYPES, Field, Kind, Registry
 from bt_runtime.language.ports import an
-from bt_runtime.language.source import Listing, Mapping, Node, Scalar
+from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.language.values import BAD, Values
 from bt_runtime.types import Span
@@ -88,7 +88,7 @@ class NodeReader:
 
     def node(self, node: Node, inner: list[Place]) -> tuple[NodeSpec | None, NodeSpec | None]:
         """One node: what stands in its place (a guard around it, if it has any) and itself."""
-        if not isinstance(node, Mapping) or len(node.pairs) != 1:
+        if not isinstance(node, YamlMap) or len(node.pairs) != 1:
             self.not_a_node(node)
             return None, None
         key, value = node.pairs[0]
@@ -113,7 +113,7 @@ class NodeReader:
         bare = kind.field(kind.bare) if kind.bare else None
         if bare is not None and self.is_bare(kind, bare, value):
             return {bare.name: (key, value)}
-        if not isinstance(value, Mapping):
+        if not isinstance(value, YamlMap):
             takes = (
                 f"`{kind.name}` takes its fields: {_names(kind)}" if kind.fields else f"`{kind.name}` takes no value"
             )
@@ -137,7 +137,7 @@ class NodeReader:
         return given
 
     def is_bare(self, kind: Kind, bare: Field, value: Node) -> bool:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, YamlMap):
             return bare.type != "node"
         if bare.type == "assignments":
             return value.get(bare.name) is None
@@ -159,7 +159,7 @@ class NodeReader:
             if guards and guard is None:
                 guard = NodeSpec(GUARD, spec.span, self.file)
                 guard.add(spec, "child")
-            if field.asks and isinstance(value, Mapping):
+            if field.asks and isinstance(value, YamlMap):
                 asking = guard if guards and guard is not None else spec
                 asking.given[name] = value
                 tests.append(Place(value, asking, name))
@@ -185,12 +185,12 @@ class NodeReader:
         if field.type == "node":
             yield Place(value, spec, field.name)
         elif field.type == "cases":
-            if not isinstance(value, Mapping) or not value.pairs:
+            if not isinstance(value, YamlMap) or not value.pairs:
                 self.error("BT016", f"`{field.name}` takes a mapping of values to nodes", value.span)
                 return
             for key, node in value:
                 yield Place(node, spec, f"{field.name}:{key.text}")
-        elif not isinstance(value, Listing):
+        elif not isinstance(value, YamlList):
             self.error(
                 "BT016", f"`{field.name}` takes a list of nodes", value.span, help="write each child as `- kind: ...`"
             )
@@ -235,12 +235,12 @@ class NodeReader:
         return name
 
     def not_a_node(self, node: Node) -> None:
-        help = "put the list below a control node, such as `sequence:`" if isinstance(node, Listing) else ""
+        help = "put the list below a control node, such as `sequence:`" if isinstance(node, YamlList) else ""
         if isinstance(node, Scalar) and node.text in self.registry:
             self.error(
                 "BT014", f"a node is a mapping, and `{node.text}` stands here alone", node.span, f"write `{node.text}:`"
             )
-        elif isinstance(node, Mapping) and len(node.pairs) > 1:
+        elif isinstance(node, YamlMap) and len(node.pairs) > 1:
             second = node.pairs[1][0]
             self.error(
                 "BT014",
@@ -279,7 +279,7 @@ def _found(node: Node) -> str:
     """What stands where a node should."""
     if isinstance(node, Scalar):
         return "nothing" if node.value is None else "plain text" if isinstance(node.value, str) else f"`{node.text}`"
-    return "an empty mapping" if isinstance(node, Mapping) else "a list"
+    return "an empty mapping" if isinstance(node, YamlMap) else "a list"
 
 
 def _names(kind: Kind) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from bt_runtime.faults.diagnostic import Diagnostic, nearest
 from bt_runtime.language import certain
 from bt_runtime.language.kinds.shape import Schema
-from bt_runtime.language.source import Listing, Mapping, Node, Scalar
+from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.types import Json, Span
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Check:
         strict: Any = validators.extend(Draft7Validator, type_checker=types)  # type: ignore[no-untyped-call]
         return cast("Validator", strict(self.schema))
 
-    def read(self, root: Mapping, file: str) -> tuple[dict[str, Json], list[Diagnostic]]:
+    def read(self, root: YamlMap, file: str) -> tuple[dict[str, Json], list[Diagnostic]]:
         """The fields that fit, and the faults of the others. A field without a value is left open."""
         known = self.schema["properties"]
         given = {k.text: node.data() for k, node in root if k.text not in known or not empty(node)}
@@ -96,11 +96,11 @@ class Check:
 
     def _told(self, error: ValidationError, path: Path, text: _Document) -> Iterator[Diagnostic]:
         node, schema = text.at(path), cast(Any, error.schema)
-        if error.validator == "additionalProperties" and isinstance(node, Mapping):
+        if error.validator == "additionalProperties" and isinstance(node, YamlMap):
             yield from self._unknown(node, path, schema, text.file)
             return
         said, span, label = _said(error, named(path) or self.what), node.span, ""
-        if "propertyNames" in error.absolute_schema_path and isinstance(node, Mapping):
+        if "propertyNames" in error.absolute_schema_path and isinstance(node, YamlMap):
             said = f"`{error.instance:.40}` cannot be a name here: {said}"
             span = text.pairs(node)[str(error.instance)][0].span
         elif error.validator == "enum" and isinstance(error.instance, str):
@@ -116,7 +116,7 @@ class Check:
         said, help = f"{whole} lacks its field `{name}`", f"write `{name}: {only}`"
         return Diagnostic(self.code(path), said, text.file, text.at(path).span, help=help)
 
-    def _unknown(self, node: Mapping, path: Path, schema: Any, file: str) -> Iterator[Diagnostic]:
+    def _unknown(self, node: YamlMap, path: Path, schema: Any, file: str) -> Iterator[Diagnostic]:
         """A key each that the schema does not have."""
         known = schema["properties"]
         what = schema.get("$comment") or named(path) or self.what
@@ -168,7 +168,7 @@ class _Document:
         self.root, self.file = root, file
         self.known: dict[int, dict[str, tuple[Scalar, Node]]] = {}
 
-    def pairs(self, node: Mapping) -> dict[str, tuple[Scalar, Node]]:
+    def pairs(self, node: YamlMap) -> dict[str, tuple[Scalar, Node]]:
         if id(node) not in self.known:
             self.known[id(node)] = {str(key.value): (key, value) for key, value in node}
         return self.known[id(node)]
@@ -176,9 +176,9 @@ class _Document:
     def at(self, path: Path) -> Node:
         node = self.root
         for step in path:
-            if isinstance(node, Mapping):
+            if isinstance(node, YamlMap):
                 node = self.pairs(node)[str(step)][1]
-            elif isinstance(node, Listing):
+            elif isinstance(node, YamlList):
                 node = node.items[int(step)]
         return node
 

@@ -8,7 +8,7 @@ from bt_runtime.language.expression import Expression, ExpressionError, Template
 from bt_runtime.language.findings import Findings, did_you_mean
 from bt_runtime.language.kinds.kind import DATA_TYPES, Field
 from bt_runtime.language.ports import an, fits, range_of, type_name
-from bt_runtime.language.source import Listing, Mapping, Node, Scalar
+from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.types import Json, Span
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -134,13 +134,13 @@ class Values:
             if isinstance(value, Expression | Template):
                 names |= set(value.names) or {""}
             return value
-        parts = [self.shape(part, names) for part in (node if isinstance(node, Listing) else (v for _, v in node))]
+        parts = [self.shape(part, names) for part in (node if isinstance(node, YamlList) else (v for _, v in node))]
         if any(p is BAD for p in parts):
             return BAD
-        return parts if isinstance(node, Listing) else dict(zip(node.keys(), parts, strict=True))
+        return parts if isinstance(node, YamlList) else dict(zip(node.keys(), parts, strict=True))
 
     def assignments(self, field: Field, node: Node) -> Json:
-        if not isinstance(node, Mapping):
+        if not isinstance(node, YamlMap):
             return self.wrong(node, f"`{field.name}` takes a mapping of entries to values")
         found: dict[str, Json] = {}
         for key, value in node:

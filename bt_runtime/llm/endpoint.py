@@ -24,8 +24,8 @@ from bt_runtime.llm.job import Answer, Cancelled
 from bt_runtime.llm.pool import Pool
 from bt_runtime.llm.question import sound
 from bt_runtime.llm.request import Line
-from bt_runtime.llm.seam import Tailor
 from bt_runtime.llm.spelling import Spelling
+from bt_runtime.llm.token_boundary import BoundaryFinder
 from bt_runtime.types import Choice, Grammar, Json, Model, Question, Spent, Writing
 
 _TRIES = 3  # how often an answer that is not in order is asked for
@@ -199,18 +199,18 @@ class Endpoint(Model):
 
     def _walk(self, line: Line, question: Question, end: str) -> Choice:
         """The same search as on a local model; each node is a request."""
-        tailor = Tailor(lambda text: self._tokenise(line, text), self._spelling.pieces.__getitem__)
+        boundaries = BoundaryFinder(lambda text: self._tokenise(line, text), self._spelling.pieces.__getitem__)
         options, mode = question.options, question.mode
         before = self._tokenise(line, question.prompt, begin=True)
-        seam = tailor.join(before, ended(options, end))
-        trie = seam.trie
+        boundary = boundaries.join(before, ended(options, end))
+        trie = boundary.trie
         if ROOT in trie.leaf_of:
             raise Unanswered("/tokenize makes no tokens of an option", 200)
         quest = search(trie, options, mode, 1 if mode == "exact" else 32, question.normalise)
         try:
             nodes = next(quest)
             while True:
-                nodes = quest.send([self._below(line, seam.prompt, trie, node) for node in nodes])
+                nodes = quest.send([self._below(line, boundary.prompt, trie, node) for node in nodes])
         except StopIteration as finished:
             choice: Choice = finished.value
             return choice

@@ -13,9 +13,9 @@ from bt_runtime.llm.chat import Chat
 from bt_runtime.llm.fit import fit
 from bt_runtime.llm.header import Header, read_header
 from bt_runtime.llm.job import Answer
-from bt_runtime.llm.line import Ask, Line
 from bt_runtime.llm.question import sound
 from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.worker_client import Ask, WorkerClient
 from bt_runtime.types import Json, Model, Question
 
 _ENOUGH = 1 << 62  # bytes: the worker knows what memory there is, on the GPU too
@@ -33,7 +33,7 @@ class LocalModel(Model):
         self._ids = itertools.count(1)
         self._counts: OrderedDict[str, int] = OrderedDict()
         self._counting = threading.Lock()
-        self._line = Line(settings)
+        self._line = WorkerClient(settings)
         self.chat_template = self._chat(header)  # while the worker starts
 
     def _chat(self, header: Header) -> Chat | None:

@@ -27,9 +27,9 @@ from bt_runtime.llm.fit import Fit, fit, free_memory
 from bt_runtime.llm.header import Header, read_header
 from bt_runtime.llm.lanes import Lanes
 from bt_runtime.llm.llama import Device, Weights, begin, devices
-from bt_runtime.llm.orders import Orders
 from bt_runtime.llm.settings import Settings, default_threads
 from bt_runtime.llm.task import Task
+from bt_runtime.llm.task_factory import TaskFactory
 from bt_runtime.project import orphan
 from bt_runtime.types import Question, Spent
 
@@ -74,7 +74,7 @@ class Worker:
             self._layers(header, sizes, found), lambda n: self._load(n, sizes), self.notes.append
         )
         self.batch = self._batch(context, sizes)
-        self.orders = Orders(self.weights, sizes.lane, self.settings, sizes.context)
+        self.orders = TaskFactory(self.weights, sizes.lane, self.settings, sizes.context)
         self.facts = {
             "model": self.settings.model,
             "about": self.weights.describe(),

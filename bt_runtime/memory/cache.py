@@ -8,8 +8,8 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from bt_runtime.memory.gate import Gate
 from bt_runtime.memory.index import Hit, Index, Plain
+from bt_runtime.memory.rwlock import RWLock
 from bt_runtime.memory.store import Kept, Store, kept, mixed
 from bt_runtime.memory.vector import check_seals, damaged
 
@@ -27,7 +27,7 @@ class Cache:
         self._forget()
 
     def _forget(self) -> None:
-        self._gate = Gate()
+        self._gate = RWLock()
         self._index: Index | None = None
         self._last = 0  # the newest vector row that is in the index
         self._goal = 0  # the newest goal that is in the index

@@ -1,6 +1,6 @@
 """Which folders and journals a person has said yes to. Kept where the person's own state is, never beside them.
 
-Nothing here asks anybody: commands do (`cli/trusting.py`), programs that use the Python interface decide themselves.
+Nothing here asks anybody: commands do (`cli/trust_prompt.py`), and programs decide for themselves.
 """
 
 from __future__ import annotations

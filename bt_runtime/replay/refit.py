@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import outfit
+from bt_runtime.journal import identity
 from bt_runtime.journal.reading import Recording
 from bt_runtime.memory.store import Store
 
@@ -42,8 +42,8 @@ def refit(recording: Recording, offer: Offer, changed: bool) -> dict[str, Any]:
     models, lacks = _models(head, had.get("models") or {}, offer.model)
     lacks += _memory(had.get("memory"), offer.memory)
     lacks += _around(head, had, offer)
-    lacks += map(Lack, outfit.changed_code(had.get("code") or ()))
-    lacks += map(Lack, outfit.changed_files(head["files"]))
+    lacks += map(Lack, identity.changed_code(had.get("code") or ()))
+    lacks += map(Lack, identity.changed_files(head["files"]))
     refuse(recording.name, lacks, changed)
     return {"model": models or None, "memory": memory_of(had, offer.memory)}
 
@@ -68,7 +68,7 @@ def memory_of(had: Mapping[str, Any], given: Any) -> Any:
 
 def _models(head: Mapping[str, Any], had: Mapping[str, Any], given: Any) -> tuple[dict[str, Any], list[Lack]]:
     """For each role that the run had, and what is amiss."""
-    offered = outfit.models(given)
+    offered = identity.models(given)
     found, lacks = {}, []
     for role in dict.fromkeys([*had, *(head.get("models") or {})]):
         was = had.get(role) or {"object": "not named in the journal"}
@@ -81,12 +81,12 @@ def _models(head: Mapping[str, Any], had: Mapping[str, Any], given: Any) -> tupl
 
 def _found(was: Mapping[str, Any]) -> str | None:
     """What a model's name stands for."""
-    return str(outfit.place(was["name"]) or was["name"]) if "name" in was else None
+    return str(identity.place(was["name"]) or was["name"]) if "name" in was else None
 
 
 def _model(called: str, was: Mapping[str, Any], given: Any) -> Lack | None:
     if given is not None:
-        now = outfit.model(given)
+        now = identity.model(given)
         if "name" in now and now.get("digest") == "":
             return Lack(f"there is no model {now['name']}", "name a file that is there", final=True)
         same = "digest" if now.get("digest") else "name" if "name" in now else "object"
@@ -96,8 +96,8 @@ def _model(called: str, was: Mapping[str, Any], given: Any) -> Lack | None:
     if "name" not in was:
         hint = "give it again: `resume(run, model=…)`; or another one: `btr resume RUN --model FILE --changed`"
         return Lack(f"{called} was made by a program ({was['object']})", hint, final=True)
-    place = outfit.place(was["name"])
-    digest = outfit.digest(place) if place is not None else ""
+    place = identity.place(was["name"])
+    digest = identity.digest(place) if place is not None else ""
     if place is None or digest == was["digest"]:
         return None
     if digest:
@@ -114,7 +114,7 @@ def _memory(was: Mapping[str, Any] | None, given: Any) -> Iterator[Lack]:
         if given is None:
             hint = "give it again: `resume(run, memory=…)`; or another one: `btr resume RUN --memory FILE --changed`"
             yield Lack(f"its memory was made by a program ({was['object']})", hint, final=True)
-        elif outfit.kind(given) != was["object"]:
+        elif identity.kind(given) != was["object"]:
             yield Lack(f"its memory was another one ({was['object']})")
     elif given is not None and not isinstance(given, str | Path):
         yield Lack(f"its memory was {was['name']}")
@@ -140,10 +140,10 @@ def _around(head: Mapping[str, Any], had: Mapping[str, Any], offer: Offer) -> It
         if given is None:
             hint = f"give it again: `resume(run, services={{{name!r}: …}})`"
             yield Lack(f"`{name}` was given by a program ({kind})", hint)
-        elif outfit.kind(given) != kind:
+        elif identity.kind(given) != kind:
             yield Lack(f"`{name}` was another one ({kind})")
     world = head.get("world")
     if world is not None and offer.world is not None:
-        was = outfit.short(str(world["class"]).rpartition(":")[2])
-        if outfit.kind(offer.world) != was:
-            yield Lack(f"its world was {was}, not {outfit.kind(offer.world)}")
+        was = identity.short(str(world["class"]).rpartition(":")[2])
+        if identity.kind(offer.world) != was:
+            yield Lack(f"its world was {was}, not {identity.kind(offer.world)}")

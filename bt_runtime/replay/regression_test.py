@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import door
+from bt_runtime.journal import opening
 from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.replay import replay
 
@@ -34,7 +34,7 @@ def write_test(journal: Path, folder: Path) -> Path:
     if test.exists() or data.exists():
         raise BtError(f"there is {test} already", "remove it, or name another folder: -o FOLDER")
     folder.mkdir(parents=True, exist_ok=True)
-    door.copy(journal, data)
+    opening.copy(journal, data)
     seen = replay(data)
     text = _TEST.format(
         tree=str(recording.head["tree"]).replace('"', "'"), name=name, data=data.name, ticks=seen.ticks,

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import mark, rebuilt, sources
+from bt_runtime.journal import failure_marker, repair, sources
+from bt_runtime.journal.environment import RunEnvironment
 from bt_runtime.journal.layout import Event
 from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.store import Limits
-from bt_runtime.journal.surroundings import Around
 from bt_runtime.journal.tape import STANDING, TAPED, Difference
 from bt_runtime.replay import rebuild
 from bt_runtime.replay.refit import CannotResume, Offer, refit, refit_memory
@@ -46,9 +46,9 @@ def resume(
     lock = Lock(path)  # before anything is read: what another process writes meanwhile would be cut off
     recorder = None
     try:
-        rebuilt.ended(path)
+        repair.ended(path)
         recording = Recording(path)
-        around = Around.recorded(recording.head)
+        around = RunEnvironment.recorded(recording.head)
         offer = Offer(model, memory, world, services or {})
         _possible(recording, around)
         if recording.result:
@@ -76,7 +76,7 @@ def finished(recording: Recording) -> bool:
 
 
 def _ended(
-    recording: Recording, around: Around, offer: Offer, changed: bool, kept: tuple[Lock, Limits | None]
+    recording: Recording, around: RunEnvironment, offer: Offer, changed: bool, kept: tuple[Lock, Limits | None]
 ) -> tuple[Recorder, dict[str, Any]]:
     """A run whose root has ended asks and does nothing more: it is made again only to tell its memory and verdict."""
     memory = refit_memory(recording, offer.memory, changed)
@@ -94,11 +94,11 @@ def _led_back(run: Run, recording: Recording) -> Run:
     """Its models are there, and it stands where it stood; else nothing was ticked and nothing is noted."""
     assert run.journal is not None
     try:
-        run.equipment.judged = Verdict(*recording.verdict) if recording.result and recording.verdict else None
+        run.resources.judged = Verdict(*recording.verdict) if recording.result and recording.verdict else None
         _catch_up(run, recording)
     except BaseException as error:
         run.journal.tape.broken = True
-        run.equipment.notebook = None
+        run.resources.notebook = None
         run.__exit__(type(error), error, error.__traceback__)
         raise
     return run
@@ -118,12 +118,12 @@ def _to_last_answer(recording: Recording) -> list[Event]:
     return standing
 
 
-def _possible(recording: Recording, around: Around) -> None:
+def _possible(recording: Recording, around: RunEnvironment) -> None:
     name = recording.name
     if recording.full:
         raise CannotResume(f"{name} reached its journal's size limit", "what came after is not known: run it anew")
     world = around.kept["world"]
-    broken = mark.read(recording.path)
+    broken = failure_marker.read(recording.path)
     if broken is not None and broken.careful:
         raise CannotResume(f"{name} is {broken}", "what was done after that is not known; look, and run it anew")
     if not recording.torn:  # what was done is known to the end; other tables only tell how it looked
@@ -136,7 +136,7 @@ def _possible(recording: Recording, around: Around) -> None:
         )
 
 
-def _world(around: Around, world: Any) -> Any:
+def _world(around: RunEnvironment, world: Any) -> Any:
     if around.kept["world"] is None:
         return None
     if world is None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
 from bt_runtime.language.project_file import CHECK, CODE, SETTINGS, Setting
-from bt_runtime.language.source import Mapping as YamlMapping
+from bt_runtime.language.source import YamlMap as YamlMapping
 from bt_runtime.language.source import read
 from bt_runtime.language.validate import empty
 from bt_runtime.project import importing

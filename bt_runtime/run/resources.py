@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Models = str | Path | Model | Mapping[str, Any]
 
 
-class Equipment:
+class Resources:
     """Opens what was only named, when it is told to, and closes just that."""
 
     def __init__(

@@ -21,7 +21,7 @@ from bt_runtime.language import ports
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.spec import DEFAULT_CAPS, Caps, TreeSpec
-from bt_runtime.run.resources import Equipment, Models
+from bt_runtime.run.resources import Models, Resources
 from bt_runtime.skills.loop import running
 from bt_runtime.skills.resources import STOPPING, Hold
 from bt_runtime.skills.skill import kind_of
@@ -152,7 +152,7 @@ class Run:
             self.engine.watch(slow, self._held)
         self._give(values)
         self.runner = Runner(self.engine, hz)
-        self.equipment = Equipment(
+        self.resources = Resources(
             world=world, task=task, model=model, memory=memory, seed=seed, budget=budget, recall=recall
         )
         self._closed = False
@@ -160,7 +160,7 @@ class Run:
         with ExitStack() as opening:
             if self.journal is not None:
                 opening.push(closing(self.journal.close))
-            opening.push(closing(self.equipment.close))
+            opening.push(closing(self.resources.close))
             opening.push(closing(self.engine.shutdown))
             self._open({
                 "inputs": inputs, "seed": seed, "budget": budget, "recall": recall, "strict": strict, "hz": hz,
@@ -178,10 +178,10 @@ class Run:
     def _open(self, given: dict[str, Any]) -> None:
         """Everything was checked: now the models and memories that were named, then the journal."""
         again = self.journal is not None and self.journal.recording is not None
-        self.equipment.open()
+        self.resources.open()
         if again:
-            self.equipment.ready()
-        self.equipment.attach(self.context, self.name, again)
+            self.resources.ready()
+        self.resources.attach(self.context, self.name, again)
         if self.journal is not None:
             self.journal.attach(self, given)
 
@@ -294,10 +294,10 @@ class Run:
     def _finish(self) -> None:
         """In this order: how it ended is on the disk, then in the memory, and then it is over."""
         if self.journal is not None:
-            self.journal.verdict(self.equipment.verdict())
-            if self.equipment.notebook is not None:
+            self.journal.verdict(self.resources.verdict())
+            if self.resources.notebook is not None:
                 self.journal.settled()
-        experiences = self.equipment.finish()
+        experiences = self.resources.finish()
         if self.journal is not None and self.status in (SUCCESS, FAILURE):
             self.journal.finished(experiences)
 

@@ -29,9 +29,9 @@ def build(tree: TreeSpec, context: Context, scope: Scope) -> Behaviour:
 def build_nodes(root: NodeSpec, context: Context, scope: Scope, segment: str, above: str, folder: Path) -> Behaviour:
     """The nodes of one spec and all below. `above` is the path under which they will stand."""
     made: list[Behaviour] = []
-    top = Loose(context)
+    top = ChildCollector(context)
     try:
-        _build(Place(root, top, segment, scope, above, folder, context), made)
+        _build(BuildStep(root, top, segment, scope, above, folder, context), made)
     except BaseException:
         for node in made:
             discard_one(node)
@@ -40,7 +40,7 @@ def build_nodes(root: NodeSpec, context: Context, scope: Scope, segment: str, ab
     return top.children[0]
 
 
-class Loose:
+class ChildCollector:
     """Holds children until the node that they belong to is made."""
 
     def __init__(self, context: Context) -> None:
@@ -54,7 +54,7 @@ class Loose:
         self.children.append(child)
 
 
-class Place(NamedTuple):
+class BuildStep(NamedTuple):
     """A spec, and where its node will stand."""
 
     spec: NodeSpec
@@ -64,7 +64,7 @@ class Place(NamedTuple):
     above: str  # the path of the parent
     folder: Path
     context: Context
-    inner: Loose | None = None  # the children of a foreign node, once they are made
+    inner: ChildCollector | None = None  # the children of a foreign node, once they are made
 
     @property
     def path(self) -> str:
@@ -73,17 +73,17 @@ class Place(NamedTuple):
         return f"{self.above}/{self.segment or self.spec.name or self.parent.born}"
 
 
-def _build(top: Place, made: list[Behaviour]) -> None:
+def _build(top: BuildStep, made: list[Behaviour]) -> None:
     """Iterative, so that no depth is too deep. Foreign nodes come after their children: decorators want theirs."""
     todo = [top]
     while todo:
         at = todo.pop()
         spec, path, context = at.spec, at.path, at.context
         if spec.kind.foreign and at.inner is None:
-            inner = Loose(context)
+            inner = ChildCollector(context)
             todo.append(at._replace(inner=inner))
             todo.extend(
-                Place(c, inner, c.name or str(i), at.scope, path, at.folder, context)
+                BuildStep(c, inner, c.name or str(i), at.scope, path, at.folder, context)
                 for i, c in reversed(list(enumerate(spec.children)))
             )
             continue
@@ -99,11 +99,11 @@ def _build(top: Place, made: list[Behaviour]) -> None:
         within = node.inside
         if spec.subtree is not None and isinstance(node, Subtree):
             tree = spec.subtree
-            todo.append(Place(tree.root, node, tree.name, node.open(tree, path), path, tree.folder, within))
+            todo.append(BuildStep(tree.root, node, tree.name, node.open(tree, path), path, tree.folder, within))
             continue
         segment = TRANSPARENT if spec.kind.transparent else ""
         todo.extend(
-            Place(c, node, place if place in spec.asks else segment, at.scope, path, at.folder, within)
+            BuildStep(c, node, place if place in spec.asks else segment, at.scope, path, at.folder, within)
             for c, place in reversed(list(zip(spec.children, spec.places, strict=True)))
         )
 

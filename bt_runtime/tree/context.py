@@ -97,7 +97,7 @@ class Context:
             self.deadline = when
 
 
-class Within(Context):
+class ScopedContext(Context):
     """What the nodes below an episode share: its services shadow those of the tree; all else is the tree's."""
 
     outer: Context

@@ -8,7 +8,7 @@ from bt_runtime.events import Tick
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.run import Run
 from bt_runtime.view.feed import Feed
-from bt_runtime.view.gate import Gate
+from bt_runtime.view.pause import PauseGate
 from bt_runtime.view.server import LOOPBACK, Server
 from bt_runtime.view.watch import Watch
 
@@ -21,7 +21,7 @@ class View:
     ) -> None:
         self.run = run
         self.feed = Feed()
-        self.gate = Gate(paused)
+        self.gate = PauseGate(paused)
         self.server = Server(self.feed, self.command, host=host, port=port, anyone=anyone)
         self.watch = Watch(run, self.feed)
         self._unobserve = run.observe(self._between)

@@ -21,8 +21,8 @@ from bt_runtime.types import Json
 from bt_runtime.view.event import Event
 from bt_runtime.view.feed import Feed, read_lines
 from bt_runtime.view.older import Older
-from bt_runtime.view.shadow import Shadow
 from bt_runtime.view.teller import Teller
+from bt_runtime.view.world_replay import WorldReplay
 
 EVERY = 0.05  # seconds between two looks at a journal that is being written
 
@@ -51,7 +51,7 @@ class Reader:
         self.live = is_live(path)
         head = self.recording.head
         self.began = float(head.get("started") or 0.0)
-        self.teller, self.shadow = Teller(), Shadow.of(head)
+        self.teller, self.shadow = Teller(), WorldReplay.of(head)
         self.old: Older | None = None
         self.wholes: dict[tuple[str, str], Json] = {}  # blackboard entries of which only changes are told
         self.sentences: dict[int, str] = {}  # of actions that have begun

@@ -19,9 +19,9 @@ from bt_runtime.tree.clock import RunClock
 from bt_runtime.types import Json
 from bt_runtime.view.event import Event
 from bt_runtime.view.feed import Feed
-from bt_runtime.view.looker import Looker
 from bt_runtime.view.plain import clipped, plain
 from bt_runtime.view.teller import Teller
+from bt_runtime.view.world_watcher import WorldWatcher
 
 MOST_KEPT = 256  # parts of ticks that wait for somebody who looks
 _STIRS = ("step", "act")  # after these the world may look different
@@ -53,7 +53,7 @@ class Watch:
         self.written: dict[tuple[str, str], Any] = {}  # … the last of each entry
         self.spent: dict[str, int] = {}
         self.stirred = self.ended = False
-        self.looker = Looker(run.equipment.world, lambda picture: self._keep(("seen", {"picture": picture})))
+        self.looker = WorldWatcher(run.resources.world, lambda picture: self._keep(("seen", {"picture": picture})))
         self.undo: list[Callable[[], object]] = []
         self._attach()
 
@@ -155,7 +155,7 @@ class Watch:
         self.ended = True
         self.looker.after_tick()
         self.draw()
-        verdict = self.run.equipment.verdict()
+        verdict = self.run.resources.verdict()
         judged: Json = [verdict.met, verdict.total] if verdict is not None else None
         self.feed.put({"k": "over", "t": self._now(), "status": LETTERS[status], "verdict": judged, "why": why})
 

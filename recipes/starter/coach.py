@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bt_runtime.agents import sir
+from bt_runtime.agents import autoplan
 from bt_runtime.agents.story import ACT
 from bt_runtime.types import Question
 from recipes.starter import follower, reviewer
@@ -20,11 +20,11 @@ class Coach:
 
     def __call__(self, ask: Question) -> str:
         prompt = ask.prompt
-        if prompt.endswith(tuple(sir.CUES.values())):
+        if prompt.endswith(tuple(autoplan.CUES.values())):
             answer = f" {reviewer.part(prompt)}"
             self.reflecting.note(prompt, f"{answer}\n", True)
             return answer
-        if prompt.endswith(sir.NEW_PLAN):
+        if prompt.endswith(autoplan.NEW_PLAN):
             answer = f"{reviewer.rewritten(prompt)}\n\n"
             self.rewriting.note(prompt, answer, True)
             return answer

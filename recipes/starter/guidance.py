@@ -12,7 +12,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bt_runtime.agents import sir
+from bt_runtime.agents import autoplan
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.distill.documents import Document
 from bt_runtime.envs.house.rules import PROCESSES, Rule, Rules
@@ -28,7 +28,8 @@ from recipes.starter.lesson import Slips
 _BATCHES = (2, 2, 2, 4, 4, 8)
 _FEEDBACK = ("detailed",) * 7 + ("full",) * 2 + ("terse",)
 _PARTS = (
-    *[(sir.SUMMARY, sir.FLAW, sir.REVISION)] * 5, (sir.SUMMARY,), (sir.SUMMARY, sir.REVISION), (sir.SUMMARY, sir.FLAW),
+    *[(autoplan.SUMMARY, autoplan.FLAW, autoplan.REVISION)] * 5, (autoplan.SUMMARY,),
+    (autoplan.SUMMARY, autoplan.REVISION), (autoplan.SUMMARY, autoplan.FLAW),
 )  # fmt: skip
 _STEPS = (9, 10, 11, 12, 12, 13, 14, 16, 24)  # acts of an attempt: some end before they come to anything
 _SLIPPING = (0.0, 0.0, 0.04, 0.08)

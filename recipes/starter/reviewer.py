@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from bt_runtime.agents import sir
+from bt_runtime.agents import autoplan
 from bt_runtime.envs.house.rules import PROCESSES
 from recipes.starter import appliance_facts as facts
 from recipes.starter.appliance_facts import BRING, FIND, SLOTS, TRY, Guide, Known
@@ -91,9 +91,9 @@ class Attempt:
 def part(prompt: str) -> str:
     """The answer to a prompt that ends with the cue of a summary, a flaw or a revision."""
     attempt = Attempt(prompt)
-    if prompt.endswith(sir.CUES[sir.SUMMARY]):
+    if prompt.endswith(autoplan.CUES[autoplan.SUMMARY]):
         return attempt.summary()
-    return attempt.flaw() if prompt.endswith(sir.CUES[sir.FLAW]) else attempt.revision()
+    return attempt.flaw() if prompt.endswith(autoplan.CUES[autoplan.FLAW]) else attempt.revision()
 
 
 def rewritten(prompt: str) -> str:
@@ -110,7 +110,7 @@ def rewritten(prompt: str) -> str:
 
 def _shown(process: str, block: str) -> Known:
     """By the revision, where there is one; else by the summary."""
-    cue, summed = f"\n{sir.CUES[sir.REVISION]} ", sir.CUES[sir.SUMMARY]
+    cue, summed = f"\n{autoplan.CUES[autoplan.REVISION]} ", autoplan.CUES[autoplan.SUMMARY]
     if cue in block:
         return facts.read(process, facts.split(block.partition(cue)[2].partition("\n")[0]))
     found = Known()

@@ -60,7 +60,7 @@ def test_working_memory_answers_where_a_thing_was_seen_by_another_agent_of_the_r
         assert run.spin() is SUCCESS
         known = run.context.services.working_memory.snapshot()
         assert run.blackboard["working_memory"] == known
-        offered = run.equipment.models["default"].asked[-1].moves["Act:"]
+        offered = run.resources.models["default"].asked[-1].moves["Act:"]
         assert (not known.things) or any(s.startswith(" recall location of ") for s in offered)
 
 
@@ -71,7 +71,7 @@ def test_a_prompt_tells_of_the_memory_that_can_be_asked_and_of_none_that_cannot(
             "react", inputs={"goal": task.goal}, world=world, recall=recall, model=ScriptedModel(["Act: done"])
         ) as run:
             run.spin()
-            asked = run.equipment.models["default"].asked[0]
+            asked = run.resources.models["default"].asked[0]
         offered = any(sentence.startswith(" recall location of ") for sentence in asked.moves["Act:"])
         assert (recall, recall) == (offered, "Act: recall location of a thing" in asked.prompt)
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from bt_runtime import Run, load
+from bt_runtime.agents.autoplan import CUES, LESSON
 from bt_runtime.agents.scripted import Answered, ScriptedModel
-from bt_runtime.agents.sir import CUES, LESSON
 from bt_runtime.cli import main
 from bt_runtime.envs.registry import open_suite, open_world
 from bt_runtime.tree.budget import Budget

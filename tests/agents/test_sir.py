@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from bt_runtime.agents import sir
+from bt_runtime.agents import autoplan
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.testing import FAILURE, SUCCESS
 from tests.support.room import Room
@@ -101,8 +101,8 @@ def test_without_anything_learnt_or_written_there_is_no_new_plan(start, learnt, 
 
 @rule("rewrite", 3)
 def test_a_plan_that_was_cut_off_loses_the_step_that_is_not_whole():
-    assert sir.numbered("1. Look.\n2. Take the d", whole=False) == "1. Look."
-    assert sir.numbered("1. Look.\n2. Take the door.") == "1. Look.\n2. Take the door."
+    assert autoplan.numbered("1. Look.\n2. Take the d", whole=False) == "1. Look."
+    assert autoplan.numbered("1. Look.\n2. Take the door.") == "1. Look.\n2. Take the door."
 
 
 class CutOff(ScriptedModel):
@@ -123,7 +123,7 @@ def test_the_node_keeps_the_whole_steps_of_a_plan_that_was_cut_off(start):
 
 
 def test_steps_are_numbered_anew_and_none_stands_twice():
-    assert sir.numbered("Here it is:\n1. Look.\n1. Look.\n7. Go.\nBye") == "1. Look.\n2. Go."
+    assert autoplan.numbered("Here it is:\n1. Look.\n1. Look.\n7. Go.\nBye") == "1. Look.\n2. Go."
 
 
 def test_a_story_that_is_too_long_keeps_its_task_and_its_end():
@@ -132,9 +132,9 @@ def test_a_story_that_is_too_long_keeps_its_task_and_its_end():
     def count(text: str) -> int:
         return len(text.split())
 
-    assert sir.shortened(story, 0, count) is story
-    assert sir.shortened(story, 10_000, count) is story
-    short = sir.shortened(story, 60, count)
+    assert autoplan.shortened(story, 0, count) is story
+    assert autoplan.shortened(story, 10_000, count) is story
+    short = autoplan.shortened(story, 60, count)
     assert short.startswith("Your task is to: win\n…\n") and short.endswith("Act: move 49\nMoved.\n")
     assert count(short) <= 62
 
@@ -143,7 +143,7 @@ def test_a_story_that_is_too_long_keeps_its_task_and_its_end():
 def test_long_answers_of_a_story_are_cut_and_the_task_and_what_was_said_stay_whole():
     long = "x" * 90
     story = f"Your task is to: {long}\nAct: {long}\n{long}\nThink: {long}\nOK.\n"
-    assert sir.shortened(story, 0, len, 80) == story.replace(f"\n{long}\n", f"\n{'x' * 79}…\n")
+    assert autoplan.shortened(story, 0, len, 80) == story.replace(f"\n{long}\n", f"\n{'x' * 79}…\n")
 
 
 @pytest.mark.llm
@@ -151,7 +151,7 @@ def test_the_grammars_allow_a_numbered_plan_and_one_line_and_nothing_else():
     pytest.importorskip("llguidance")
     from bt_runtime.llm.grammar import accepts
 
-    plan, line = sir.plan_grammar(3, 20), sir.line_grammar(10)
+    plan, line = autoplan.plan_grammar(3, 20), autoplan.line_grammar(10)
     assert accepts(plan, "1. Look.\n\n") and accepts(plan, "1. Look.\n2. Go.\n3. Come.\n\n")
     for wrong in (
         "Look.\n\n",

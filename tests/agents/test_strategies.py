@@ -7,7 +7,7 @@ import pytest
 from bt_runtime import project
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.language import source
-from bt_runtime.language.source import Listing, Mapping
+from bt_runtime.language.source import YamlList, YamlMap
 from bt_runtime.testing import FAILURE, SUCCESS
 from tests.support.oracles import acting, expanding, parts_of, planning, taught
 
@@ -32,10 +32,10 @@ def test_a_strategy_is_a_file_of_at_most_25_lines_of_nodes_and_no_python_of_its_
     todo, kinds = [source.read(path).root], set()
     while todo:
         node = todo.pop()
-        if isinstance(node, Mapping):
+        if isinstance(node, YamlMap):
             kinds |= set(node.keys())
             todo += [v for _, v in node]
-        elif isinstance(node, Listing):
+        elif isinstance(node, YamlList):
             todo += node.items
     assert "py" not in kinds
 
@@ -84,7 +84,7 @@ def test_reactree_grows_the_teachers_tree_in_the_house_and_reaches_the_goal(reme
         world.reset(task)
         run = start("reactree", taught, world=world, goal=task.goal)
         if remembers:
-            run.equipment._working_memory(run.context)
+            run.resources._working_memory(run.context)
         assert run.spin(ticks=5000) is SUCCESS
         verdict = world.verdict()
         assert verdict.met == verdict.total > 0

@@ -28,7 +28,7 @@ from bt_runtime.language.emit.dialect import Form, FormField
 from bt_runtime.language.kinds.kind import Field as SkillField
 from bt_runtime.llm.grammar import any_of
 from bt_runtime.llm.model import LocalModel
-from bt_runtime.llm.plans import expansion
+from bt_runtime.llm.plan_grammar import expansion
 from bt_runtime.llm.settings import Settings, starter
 from bt_runtime.llm.testing import BENCH, MICRO, make_gguf
 from bt_runtime.skills.phrase import phrase_of
@@ -179,7 +179,7 @@ def shared(path: Path) -> Iterable[Row]:
             extra = max(extra, second.spent.prompt - second.spent.reused - new)
     work = "step after another agent's, 1,200 shared tokens"
     yield Row(work, f"alone {alone}, after {after}", alone.processor / after.processor, "≥ 3 ×")
-    yield Row("shared tokens computed again (the seam)", f"{extra} of 1,200", extra, "≤ 2")
+    yield Row("shared tokens computed again (the boundary)", f"{extra} of 1,200", extra, "≤ 2")
 
 
 def together(path: Path) -> Iterable[Row]:

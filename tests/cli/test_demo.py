@@ -19,9 +19,9 @@ from py_trees.common import Status
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.cli import demo, parser
 from bt_runtime.cli.decisions import WIDTH, Decisions
-from bt_runtime.cli.face import FINE, Face, columns
 from bt_runtime.cli.goals import Goal, LiveGoals, goals, line
 from bt_runtime.cli.outline import outline
+from bt_runtime.cli.row_renderer import FINE, RowRenderer, columns
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.events import AGENT_EVENTS
 from bt_runtime.faults.diagnostic import BtError
@@ -172,7 +172,7 @@ def test_a_solved_task_is_shown_as_its_goals_and_each_decision_as_a_line() -> No
     assert top.text == task.goal
     assert len(top.children) >= 2
     assert all(part.status is Status.SUCCESS and part.text for part in top.children)
-    drawn = [line(Face(FINE, False), row, 79) for row in outline(top, 100)]
+    drawn = [line(RowRenderer(FINE, False), row, 79) for row in outline(top, 100)]
     assert drawn[0].startswith("✓ ")
     assert any(row.startswith("  ✓ ") for row in drawn)
     assert not any(word in row for row in drawn for word in ("(agent)", "reactree", "with goal"))

@@ -84,7 +84,7 @@ def test_outputs_are_shown_as_json_values(btr: Btr, here: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_value_is_typed_by_its_port(name: str, text: str, value: object) -> None:
-    from bt_runtime.cli.given import given
+    from bt_runtime.cli.set_option import given
     from bt_runtime.run.run import load
 
     assert given([f"{name}={text}"], load(TYPED).spec) == {name: value}

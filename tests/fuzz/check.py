@@ -9,7 +9,7 @@ from bt_runtime.faults.diagnostic import Diagnostic
 from bt_runtime.faults.format import FORMATS, render
 from bt_runtime.language.expression import ExpressionError, Template, compile
 from bt_runtime.language.loader import Loader
-from bt_runtime.language.source import Listing, Mapping, Node, Scalar, parse
+from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap, parse
 
 LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 CODES = frozenset(explain.codes())
@@ -56,11 +56,11 @@ def nodes(root: Node) -> None:
             continue
         seen.add(id(node))
         assert (node.span.line, node.span.column) <= (node.span.end_line, node.span.end_column)
-        if isinstance(node, Mapping):
+        if isinstance(node, YamlMap):
             assert all(isinstance(key.value, str) for key, _ in node)
             assert len(set(node.keys())) == len(node.pairs)
             todo.extend(value for _, value in node)
-        elif isinstance(node, Listing):
+        elif isinstance(node, YamlList):
             todo.extend(node)
         elif isinstance(node, Scalar) and isinstance(node.value, str):
             expression(node.value)

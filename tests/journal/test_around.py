@@ -76,7 +76,7 @@ def test_a_world_opened_by_name_is_opened_again_with_its_options_and_notices_for
     head = Recording(path).head["world"]
     assert (head["suite"], head["options"]) == ("halls", {"lit": "cellar 1"})
     with resume(path, model=ScriptedModel(acting(SENTENCES[1:]))) as going:
-        assert going.equipment.world.lit == "cellar 1"
+        assert going.resources.world.lit == "cellar 1"
         assert going.spin(ticks=100) is SUCCESS
         assert going.context.services.working_memory.fact("open door 2", "said") == "Door 2 is open."
         told = going.context.services.working_memory.snapshot()

@@ -15,9 +15,9 @@ import pytest
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import rebuilt
+from bt_runtime.journal import repair
 from bt_runtime.journal.reading import DECIDED, Recording
-from bt_runtime.journal.rebuilt import rebuild
+from bt_runtime.journal.repair import rebuild
 from bt_runtime.journal.store import Limits
 from bt_runtime.replay.replay import replay
 from bt_runtime.replay.resume import CannotResume, resume
@@ -178,7 +178,7 @@ def killed_at(step: int, path: Path) -> bool:
 
 def rebuilt_or_not(path: Path) -> Recording:
     """As a resume begins."""
-    rebuilt.ended(path)
+    repair.ended(path)
     return Recording(path)
 
 

@@ -14,7 +14,7 @@ from bt_runtime import llm
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.cli import main
 from bt_runtime.envs.registry import open_suite
-from bt_runtime.journal import outfit
+from bt_runtime.journal import identity
 from bt_runtime.journal.reading import Recording
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.store import Store
@@ -66,7 +66,7 @@ def cut(folder: Path, **how: Any) -> Path:
     for _ in range(3):
         run.tick()
     path = abandoned(run)
-    run.equipment.close()
+    run.resources.close()
     return path
 
 
@@ -106,7 +106,7 @@ def test_the_head_names_what_was_given_whoever_gave_it(folder, opened, monkeypat
         assert "error" not in capsys.readouterr().err
     shipped = cut(folder, model="starter")
     assert Recording(shipped).head["given"]["models"] == {
-        "default": {"name": "starter", "digest": outfit.digest(outfit.starter())}
+        "default": {"name": "starter", "digest": identity.digest(identity.starter())}
     }
 
 
@@ -189,7 +189,7 @@ def test_a_memory_that_is_missing_or_another_one_is_refused_and_one_that_grew_is
     with pytest.raises(CannotResume, match="another memory"):
         resume(path, clock=Manual())
     with resume(path, memory=str(aside), clock=Manual()) as run:
-        run.equipment.memory.add([Experience("find apple", "Act: done", "success")])
+        run.resources.memory.add([Experience("find apple", "Act: done", "success")])
     resume(path, memory=str(aside), clock=Manual()).close()
 
 
@@ -235,17 +235,17 @@ def test_services_and_worlds_of_a_program_are_asked_for_by_name(folder):
 
 
 def test_a_large_file_s_digest_reads_parts_of_it_its_end_among_them(tmp_path, monkeypatch):
-    monkeypatch.setattr(outfit, "WHOLE", 10)
-    monkeypatch.setattr(outfit, "_PART", 4)
+    monkeypatch.setattr(identity, "WHOLE", 10)
+    monkeypatch.setattr(identity, "_PART", 4)
     path = tmp_path / "m"
     path.write_bytes(bytes(range(200)) * 3)
-    first = outfit.digest(path)
+    first = identity.digest(path)
     for at in (0, 599):
         data = bytearray(bytes(range(200)) * 3)
         data[at] ^= 1
         path.write_bytes(data)
-        assert outfit.digest(path) != first
-    assert outfit.digest(tmp_path / "nothing") == ""
+        assert identity.digest(path) != first
+    assert identity.digest(tmp_path / "nothing") == ""
 
 
 def test_a_journal_without_a_head_is_stepped_over_in_words(folder, capsys):

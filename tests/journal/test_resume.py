@@ -183,7 +183,7 @@ def test_a_world_of_ours_is_opened_again_by_its_name_and_led_to_where_it_was(run
     assert world.verdict().met == 1
     with resume(path, model=ScriptedModel(["Act: done"]), clock=Manual()) as again:
         assert again.spin() is SUCCESS
-        assert again.equipment.verdict() == world.verdict()
+        assert again.resources.verdict() == world.verdict()
     assert Recording(path).verdict == (1, 1)
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import ageing, codec, folder
+from bt_runtime.journal import codec, folder, retention
 from bt_runtime.journal.layout import HEAD
 from bt_runtime.journal.lines import lines
 from bt_runtime.journal.reading import Recording
@@ -118,7 +118,7 @@ def aged(record, count: int, days: float, tree: str = ENDS) -> list[Path]:
 def test_old_journals_go_when_a_new_run_begins_and_the_log_names_them(runs, record):
     """Of runs that ended; the latest stay, and so does what can be resumed."""
     old, waiting = aged(record, 2, 100), aged(record, 1, 101, "version: 1\ntree: t\nroot: {wait: 5}\n")
-    young = aged(record, ageing.LATEST, 1)
+    young = aged(record, retention.LATEST, 1)
     said: list[Any] = []
     record(ENDS, log=said.append)
     assert not any(p.exists() for p in old) and all(p.exists() for p in [*waiting, *young])
@@ -128,7 +128,7 @@ def test_old_journals_go_when_a_new_run_begins_and_the_log_names_them(runs, reco
 @pytest.mark.parametrize("days", [100, -2])
 def test_a_clock_that_jumped_removes_nothing(runs, record, days):
     """Ahead: all that is there seems old. Back: what is there is of tomorrow."""
-    paths = [*aged(record, 2, 400), *aged(record, ageing.LATEST, days)]
+    paths = [*aged(record, 2, 400), *aged(record, retention.LATEST, days)]
     record(ENDS)
     assert all(p.exists() for p in paths)
 

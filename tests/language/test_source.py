@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bt_runtime.faults.diagnostic import Faults
-from bt_runtime.language.source import Limits, Listing, Mapping, Node, PausedCollection, Scalar, parse, read
+from bt_runtime.language.source import Limits, Node, PausedCollection, Scalar, YamlList, YamlMap, parse, read
 
 PLAN = """\
 version: 1
@@ -40,7 +40,7 @@ def codes(text: str | bytes, **limits: int) -> list[tuple[str, int, int]]:
 
 def child(node: Node | None, *path: str | int) -> Node:
     for step in path:
-        node = node.items[step] if isinstance(node, Listing) and isinstance(step, int) else node.get(step)  # type: ignore
+        node = node.items[step] if isinstance(node, YamlList) and isinstance(step, int) else node.get(step)  # type: ignore
     assert node is not None
     return node
 
@@ -63,7 +63,7 @@ def test_the_end_of_a_block_is_known_without_a_walk_to_it() -> None:
     """Whoever asks every node of a deep text for its place does not walk down from each."""
     node = parse("- " * 900 + "x").sound()
     ends = {id(node.end)}
-    while isinstance(node, Listing):
+    while isinstance(node, YamlList):
         node = node.items[0]
         ends.add(id(node.end))
     assert ends == {id(node.end)}
@@ -71,7 +71,7 @@ def test_the_end_of_a_block_is_known_without_a_walk_to_it() -> None:
 
 def test_a_key_knows_its_place_and_the_order_is_that_of_the_text() -> None:
     root = parse("b: 1\na: 2\n").root
-    assert isinstance(root, Mapping)
+    assert isinstance(root, YamlMap)
     assert [(key.value, key.span.line, key.span.end_column) for key, _ in root] == [("b", 1, 2), ("a", 2, 2)]
 
 
@@ -283,7 +283,7 @@ FOLDED = {
 def test_a_part_of_a_text_of_several_lines_is_placed_where_it_stands(text: str) -> None:
     root: Any = parse(text).root
     while not isinstance(root, Scalar):
-        root = root.items[-1] if isinstance(root, Listing) else root.pairs[0][1]
+        root = root.items[-1] if isinstance(root, YamlList) else root.pairs[0][1]
     start = root.text.index("oops")
     lines = text.replace("\r\n", "\n").split("\n")
     line = next(n for n, each in enumerate(lines) if "oops" in each)
@@ -360,7 +360,7 @@ def test_the_span_of_a_plain_scalar_cuts_its_very_text(pairs: dict[str, str]) ->
     text = "".join(f"{key}:   {value} # note\n" for key, value in pairs.items())
     lines = text.splitlines()
     root = parse(text).root
-    assert isinstance(root, Mapping)
+    assert isinstance(root, YamlMap)
     for key, value in root:
         for node in (key, value):
             span = node.span

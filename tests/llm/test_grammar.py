@@ -10,7 +10,7 @@ pytest.importorskip("llguidance", reason="needs the llm extra")
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.emit.dialect import Form, FormField, PlanLimits
 from bt_runtime.llm.grammar import accepts
-from bt_runtime.llm.plans import bare, expansion
+from bt_runtime.llm.plan_grammar import bare, expansion
 from bt_runtime.types import Grammar
 
 FORMS = [

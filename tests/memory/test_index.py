@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_runtime.memory.gate import Gate
 from bt_runtime.memory.index import Hit, Plain
+from bt_runtime.memory.rwlock import RWLock
 from bt_runtime.memory.vector import pack, unpack
 
 DIM = 24
@@ -91,7 +91,7 @@ def test_cells_find_nearly_all() -> None:
 
 def test_the_gate_keeps_growing_alone() -> None:
     """While one grows the index nobody searches it, and one that waits to grow is not kept out by searchers."""
-    gate, inside, grown = Gate(), [0], [0]
+    gate, inside, grown = RWLock(), [0], [0]
     lock = threading.Lock()
 
     def search() -> None:

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from bt_runtime.agents import sir
+from bt_runtime.agents import autoplan
 from bt_runtime.agents.prompt import guided
 from bt_runtime.agents.surroundings import RECALL
 from bt_runtime.distill.documents import Document
@@ -119,7 +119,7 @@ def test_answers_are_within_what_the_loop_lets_a_model_write(taught: list[Docume
             lines = document.text[start:end].rstrip("\n").split("\n")
             assert max(map(len, lines)) <= 200 and len(lines) <= 12
             if document.kind == "guided rewrite":
-                assert document.text.endswith("\n\n") and sir.numbered("\n".join(lines)) == "\n".join(lines)
+                assert document.text.endswith("\n\n") and autoplan.numbered("\n".join(lines)) == "\n".join(lines)
 
 
 # sentences and plans -----------------------------------------------------------------------------
@@ -241,7 +241,7 @@ def test_with_all_rules_in_its_plan_it_is_never_refused(kind: str) -> None:
 def reflected(plan: str, told: str, part: str) -> str:
     story = f"Your task is to: {GOAL}\n{LOOK}\n{told}This attempt ended: done.\n"
     cue = {"Summary:": "", "Flaw:": "Summary: s\n", "Revision:": "Summary: s\nFlaw: f\n"}[part]
-    return reviewer.part(f"System.\n\nThe plan was:\n{plan or sir.NONE}\n{story}{cue}{part}")
+    return reviewer.part(f"System.\n\nThe plan was:\n{plan or autoplan.NONE}\n{story}{cue}{part}")
 
 
 REFUSED = "Act: heat apple 1 with stove 1\nstove cannot be used for heating.\n"
@@ -277,7 +277,7 @@ def test_a_reflection_says_what_the_world_has_answered_and_which_line_of_the_pla
 def rewritten(known: Known, *reflections: dict[str, str]) -> str:
     goals = [{"goal": GOAL, "reached": False, **reflection} for reflection in reflections]
     return reviewer.rewritten(
-        sir.rewriting("System.", "heat tasks in the house", facts.plan("heat", known), goals).text()
+        autoplan.rewriting("System.", "heat tasks in the house", facts.plan("heat", known), goals).text()
     )
 
 

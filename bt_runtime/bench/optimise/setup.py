@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
-from bt_runtime.agents import sir
+from bt_runtime.agents import autoplan
 from bt_runtime.bench.optimise.plan_versions import Version
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Json, Task
 
-PARTS = (sir.SUMMARY, sir.FLAW, sir.REVISION)
+PARTS = (autoplan.SUMMARY, autoplan.FLAW, autoplan.REVISION)
 _APART = 1_000_003  # between the seeds of two batches
 
 

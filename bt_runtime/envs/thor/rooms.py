@@ -95,7 +95,7 @@ def parse(text: str, file: str = "room.yaml") -> Room:
 def _room(document: source.Document) -> Room:
     top, file, text = document.sound(), document.name, document.text
     reader = _Reader(file)
-    if not isinstance(top, source.Mapping):
+    if not isinstance(top, source.YamlMap):
         reader.fault(top, "a room is a mapping", f"fields here: {', '.join(sorted(FIELDS))}")
         raise Faults(reader.faults, {file: text})
     data: dict[str, Any] = top.data()
@@ -113,7 +113,7 @@ def _room(document: source.Document) -> Room:
         start = {}
     at = reader.pair(nodes.get("start", top), start.get("at", [0, 0]), "at")
     furniture, pieces = data.get("furniture"), nodes.get("furniture")
-    if not isinstance(furniture, list) or not furniture or not isinstance(pieces, source.Listing):
+    if not isinstance(furniture, list) or not furniture or not isinstance(pieces, source.YamlList):
         reader.fault(nodes.get("furniture", top), "`furniture` lists at least one piece")
     else:
         for node, entry in zip(pieces, furniture, strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bt_runtime.language.findings import Findings, did_you_mean
-from bt_runtime.language.source import Listing, Scalar
+from bt_runtime.language.source import Scalar, YamlList
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 
 WORLD = "world"  # in `actions:` all that the world offers
@@ -14,7 +14,7 @@ def check_actions(tree: TreeSpec, spec: NodeSpec, findings: Findings) -> None:
     """A tree that lists no skills has those of whoever includes it, and they are not known here."""
     listed = spec.given.get("actions")
     known = [kind.name for kind in tree.registry if kind.family == "skill"]
-    if not known or not isinstance(listed, Listing):
+    if not known or not isinstance(listed, YamlList):
         return
     for item in listed:
         if isinstance(item, Scalar) and "{" not in item.text and item.text not in (*known, WORLD):

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from bt_runtime.language.expression import Expression, Template
 from bt_runtime.language.kinds.kind import COMMON, DATA_TYPES, Field
-from bt_runtime.language.source import Listing, Node, Scalar
-from bt_runtime.language.source import Mapping as YamlMapping
+from bt_runtime.language.source import Node, Scalar, YamlList
+from bt_runtime.language.source import YamlMap as YamlMapping
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.language.values import Nested, inside, is_entry
 from bt_runtime.types import Json, Span
@@ -87,7 +87,7 @@ def _reads(spec: NodeSpec, field: Field, value: Json, node: Node) -> Iterator[Us
     if isinstance(value, Nested):
         parts = (
             node.items
-            if isinstance(node, Listing)
+            if isinstance(node, YamlList)
             else [v for _, v in node.pairs]
             if isinstance(node, YamlMapping)
             else []
@@ -95,8 +95,8 @@ def _reads(spec: NodeSpec, field: Field, value: Json, node: Node) -> Iterator[Us
         shapes = value.shape.values() if isinstance(value.shape, Mapping) else value.shape
         for shape, part in zip(shapes, parts, strict=True):
             yield from _reads(spec, field, shape, part)
-    elif isinstance(value, dict | list) and isinstance(node, YamlMapping | Listing):
-        parts = node.items if isinstance(node, Listing) else [v for _, v in node.pairs]
+    elif isinstance(value, dict | list) and isinstance(node, YamlMapping | YamlList):
+        parts = node.items if isinstance(node, YamlList) else [v for _, v in node.pairs]
         for shape, part in zip(value.values() if isinstance(value, dict) else value, parts, strict=True):
             yield from _reads(spec, field, shape, part)
     elif isinstance(value, Expression | Template):

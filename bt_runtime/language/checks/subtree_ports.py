@@ -5,7 +5,7 @@ from __future__ import annotations
 from bt_runtime.language.checks.references import entry_named
 from bt_runtime.language.findings import Findings, did_you_mean
 from bt_runtime.language.ports import an, fits, flows, type_name
-from bt_runtime.language.source import Mapping
+from bt_runtime.language.source import YamlMap
 from bt_runtime.language.spec import NodeSpec, Port, TreeSpec
 from bt_runtime.language.values import AN_OUTPUT, Computed
 
@@ -16,7 +16,7 @@ def check_border(tree: TreeSpec, spec: NodeSpec, target: TreeSpec, findings: Fin
     node = spec.given.get("with")
     offered = {**target.inputs, **target.outputs}
     for name, value in given.items():
-        place = node.get(name) if isinstance(node, Mapping) else None
+        place = node.get(name) if isinstance(node, YamlMap) else None
         span = place.span if place else spec.span
         port = offered.get(name)
         if port is None and findings.full():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bt_runtime.language.source.document import Document, parse, read
 from bt_runtime.language.source.limits import Limits
-from bt_runtime.language.source.node import Listing, Mapping, Node, Scalar
+from bt_runtime.language.source.node import Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.source.pause import PausedCollection
 
-__all__ = ["Document", "Limits", "Listing", "Mapping", "Node", "PausedCollection", "Scalar", "parse", "read"]
+__all__ = ["Document", "Limits", "Node", "PausedCollection", "Scalar", "YamlList", "YamlMap", "parse", "read"]

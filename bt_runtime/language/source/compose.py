@@ -19,12 +19,12 @@ from yaml.events import (
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, nearest
 from bt_runtime.language.source import scalar
 from bt_runtime.language.source.limits import Limits
-from bt_runtime.language.source.node import Listing, Mapping, Mark, Node, Scalar
+from bt_runtime.language.source.node import Mark, Node, Scalar, YamlList, YamlMap
 from bt_runtime.types import Json, Span
 
 _MOST_TRIED = 200  # anchors that a misspelt alias is compared with
 _MOST_TAG_LINES = 8  # libyaml compares each %TAG line with all before it
-_COLLECTION_TAGS = {"tag:yaml.org,2002:map": Mapping, "tag:yaml.org,2002:seq": Listing}
+_COLLECTION_TAGS = {"tag:yaml.org,2002:map": YamlMap, "tag:yaml.org,2002:seq": YamlList}
 
 
 def compose(text: str, name: str, limits: Limits) -> tuple[Node | None, list[Diagnostic]]:
@@ -67,7 +67,7 @@ class _Composer:
         self.anchors: dict[str, Node] = {}
         self.weights: dict[str, int] = {}  # how many nodes an anchor stands for; absent while it is open
         self.aliased = False
-        self.damaged: list[Mapping] = []
+        self.damaged: list[YamlMap] = []
         self.text = text
         self.next = _events(text)
 
@@ -110,10 +110,10 @@ class _Composer:
         """The hot loop: one turn for each event of the document."""
         get, limit, depth, merges, source = self.next, self.limits.nodes, self.limits.depth, self.merges, self.text
         words, starts = scalar.WORDS, scalar.STARTS
-        top = Listing(_Start())
-        holder: Mapping | Listing = top  # what the next node goes into
+        top = YamlList(_Start())
+        holder: YamlMap | YamlList = top  # what the next node goes into
         key: Scalar | None = None  # of the pair whose value comes next
-        stack: list[tuple[Mapping | Listing, Scalar | None, str | None, int]] = []
+        stack: list[tuple[YamlMap | YamlList, Scalar | None, str | None, int]] = []
         count = 0
         node: Node
         while stack or not top.items:
@@ -133,7 +133,7 @@ class _Composer:
                 count += 1
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 stack.append((holder, key, event.anchor, count))
-                holder = Mapping(event.start_mark) if kind is MappingStartEvent else Listing(event.start_mark)
+                holder = YamlMap(event.start_mark) if kind is MappingStartEvent else YamlList(event.start_mark)
                 key = None
                 if event.tag is not None or event.anchor is not None:
                     self.adorn(holder, event, 0)
@@ -151,7 +151,7 @@ class _Composer:
                 count += self.weights.get(event.anchor, 1)
             if count > limit:
                 self.too_many(event)
-            if type(holder) is Listing:
+            if type(holder) is YamlList:
                 holder.items.append(node)
             elif key is not None:
                 holder.pairs.append((key, node))  # type: ignore[union-attr]  # no Listing: asked above
@@ -162,13 +162,13 @@ class _Composer:
                 key = self.key(node, holder, event)
         return top.items[0]
 
-    def closed(self, node: Mapping | Listing, event: Any) -> Node:
+    def closed(self, node: YamlMap | YamlList, event: Any) -> Node:
         """Where a collection ends. libyaml reports the end of a block too late, so its last child's end is taken."""
         if event.start_mark.index != event.end_mark.index:
             node.end = event.end_mark
-        elif type(node) is Listing:
+        elif type(node) is YamlList:
             node.end = _last(node, node.items, node.start)
-        if type(node) is Mapping and node.pairs:
+        if type(node) is YamlMap and node.pairs:
             pairs = node.pairs
             if node.end is node.start:
                 node.end = _last(node, pairs[-1], pairs[-1][0].end)
@@ -235,7 +235,7 @@ class _Composer:
             return node
         return Scalar(None, "", True, event.start_mark, event.end_mark)
 
-    def key(self, node: Node, holder: Mapping | Listing, event: Any) -> Scalar:
+    def key(self, node: Node, holder: YamlMap | YamlList, event: Any) -> Scalar:
         """What to do with a key that is no text: a fault; a number stands for its digits so that all else is read."""
         if isinstance(node, Scalar) and node.value == "<<":
             help = "write the fields out, or give the whole value one anchor and use it by `*name`"
@@ -295,7 +295,7 @@ def _depth(root: Node) -> int:
         if isinstance(node, Scalar):
             children: list[Node] = []
         else:
-            children = node.items if isinstance(node, Listing) else [value for _, value in node.pairs]
+            children = node.items if isinstance(node, YamlList) else [value for _, value in node.pairs]
         unknown = [child for child in children if id(child) not in known]
         if unknown:
             todo.extend(unknown)

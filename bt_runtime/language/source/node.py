@@ -64,7 +64,7 @@ class Scalar:
         return f"Scalar({self.value!r} at {self.start.line + 1}:{self.start.column + 1})"
 
 
-class Listing:
+class YamlList:
     """`- a` or `[a]`. An alias stands here as the very node that it names."""
 
     __slots__ = ("end", "items", "start")
@@ -88,7 +88,7 @@ class Listing:
         return f"Listing({len(self.items)} at {self.start.line + 1}:{self.start.column + 1})"
 
 
-class Mapping:
+class YamlMap:
     """`key: value`. Every key is text, no key stands twice (those that did are among the faults)."""
 
     __slots__ = ("end", "pairs", "start")
@@ -121,7 +121,7 @@ class Mapping:
         return f"Mapping({', '.join(self.keys())} at {self.start.line + 1}:{self.start.column + 1})"
 
 
-Node: TypeAlias = Mapping | Listing | Scalar
+Node: TypeAlias = YamlMap | YamlList | Scalar
 
 
 def _span(node: Node) -> Span:
@@ -137,7 +137,7 @@ def _data(root: Node) -> Json:
         made: Json
         if isinstance(node, Scalar):
             made = node.value
-        elif isinstance(node, Listing):
+        elif isinstance(node, YamlList):
             made = []
             todo.extend((item, made, "") for item in reversed(node.items))
         else:

@@ -13,9 +13,9 @@ from bt_runtime.llm.choice import combine, ended
 from bt_runtime.llm.grammar import accepts
 from bt_runtime.llm.header import read_header
 from bt_runtime.llm.llama import Weights
-from bt_runtime.llm.seam import Tailor
 from bt_runtime.llm.settings import Settings
 from bt_runtime.llm.task import Run, Task
+from bt_runtime.llm.token_boundary import BoundaryFinder
 from bt_runtime.llm.write import Guide, Pen, write
 from bt_runtime.types import Choice, Grammar, Question, Writing
 
@@ -23,13 +23,13 @@ _MOST_EXTRA = 4096  # cells that the branches of one choice may take
 _PROMPTS = 32  # whose tokens are remembered
 
 
-class Orders:
+class TaskFactory:
     def __init__(self, weights: Weights, room: int, settings: Settings, limit: int) -> None:
         """`room`: cells that there are for one job; `limit`: tokens of the longest prompt with its answer."""
         self.weights, self.room, self.settings, self.limit = weights, room, settings, limit
         # what a chat template puts between the messages are control tokens; in any other prompt they stay letters
         self.special = settings.chat and read_header(settings.model).chat_template is not None
-        self.tailor = Tailor(weights.tokens, weights.piece)
+        self.boundaries = BoundaryFinder(weights.tokens, weights.piece)
         self.following: dict[int, Callable[[Choice], Choice | Task]] = {}  # what comes after a job's first part
         self.prompts: OrderedDict[str, list[int]] = OrderedDict()
         self._guide: Guide | None = None
@@ -60,17 +60,17 @@ class Orders:
     def choice(self, id: int, question: Question, end: str | None = None) -> Task:
         options, mode, end = question.options, question.mode, self.settings.terminator if end is None else end
         tokens = self._tokens(question.prompt)
-        seam = self.tailor.join(tokens, ended(options, end))
-        trie, longest = seam.trie, seam.trie.longest[0]
-        if len(seam.prompt) + longest > self.limit:
+        boundary = self.boundaries.join(tokens, ended(options, end))
+        trie, longest = boundary.trie, boundary.trie.longest[0]
+        if len(boundary.prompt) + longest > self.limit:
             raise BtError(
                 f"the prompt has {len(tokens)} tokens and the longest option {longest}, the context {self.limit}",
                 f"shorten the prompt to {self.limit - longest} tokens",
             )
-        extra = max(longest, min(len(trie) + 64, _MOST_EXTRA, self.room - len(seam.prompt)))
+        extra = max(longest, min(len(trie) + 64, _MOST_EXTRA, self.room - len(boundary.prompt)))
         width, normalise = self.settings.width, question.normalise
         return Task(
-            id, seam.prompt, extra, lambda task, batch: choose(task, batch, trie, options, mode, width, normalise)
+            id, boundary.prompt, extra, lambda task, batch: choose(task, batch, trie, options, mode, width, normalise)
         )
 
     def decision(self, id: int, question: Question) -> Task:

@@ -16,7 +16,7 @@ SIZE = 4096  # bytes: what a disk writes at once
 _LONGEST = 400  # characters of the reason
 
 
-class Break(NamedTuple):
+class WriteFailure(NamedTuple):
     """Where a journal breaks off, and what became of the run after that."""
 
     tick: int  # the last of which something was written
@@ -31,10 +31,10 @@ class Break(NamedTuple):
         return f"broken at tick {self.tick} ({self.why}){after}{began}"
 
 
-UNREADABLE = Break(0, "what is said of it beside it cannot be read", careful=True, final=True)
+UNREADABLE = WriteFailure(0, "what is said of it beside it cannot be read", careful=True, final=True)
 
 
-class Mark:
+class FailureMarker:
     """The writing side."""
 
     def __init__(self, journal: Path) -> None:
@@ -51,7 +51,7 @@ class Mark:
         except OSError:
             self.file = None
 
-    def say(self, found: Break | None) -> bool:
+    def say(self, found: WriteFailure | None) -> bool:
         """Is it on the disk? None takes back what was said."""
         if found == self.said:
             return True
@@ -81,7 +81,7 @@ def place(journal: Path) -> Path:
     return journal.with_suffix(SUFFIX)
 
 
-def read(journal: Path) -> Break | None:
+def read(journal: Path) -> WriteFailure | None:
     """Where this journal breaks off; None: nowhere, as far as anybody could say."""
     try:
         text = place(journal).read_bytes()[:SIZE].strip(b" \0\n")
@@ -94,11 +94,11 @@ def read(journal: Path) -> Break | None:
     try:
         sum, _, said = text.partition(b" ")
         found = json.loads(said) if int(sum) == zlib.crc32(said) else None
-        return Break(**found) if found is not None else UNREADABLE
+        return WriteFailure(**found) if found is not None else UNREADABLE
     except (ValueError, TypeError):
         return UNREADABLE
 
 
-def _line(found: Break) -> bytes:
+def _line(found: WriteFailure) -> bytes:
     said = json.dumps(found._replace(why=found.why[:_LONGEST])._asdict()).encode()
     return b"%d %s" % (zlib.crc32(said), said)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Gate:
+class RWLock:
     def __init__(self) -> None:
         self._turn = threading.Condition()
         self._inside = 0

@@ -52,12 +52,12 @@ _TASK = {"id": str, "kind": str, "goal": str, "data": dict}
 _FILE = {"origin": str, "place": str, "text": str}
 
 
-class Unsound(ValueError):
+class InvalidEntry(ValueError):
     """This was not written by a recorder."""
 
 
 def _refused(text: str) -> Any:
-    raise Unsound(f"{text} is not a number of JSON")
+    raise InvalidEntry(f"{text} is not a number of JSON")
 
 
 def _finite(text: str) -> float:
@@ -73,7 +73,7 @@ def decoded(text: str) -> Any:
     try:
         return _DECODER.decode(text)
     except RecursionError:
-        raise Unsound("nested too deeply") from None
+        raise InvalidEntry("nested too deeply") from None
 
 
 def body(event: Event) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def _value(value: Json) -> Json:
     try:
         codec.full(value)
     except (KeyError, TypeError, ValueError, RecursionError, OverflowError) as error:
-        raise Unsound(f"no value of a run: {type(error).__name__}") from error
+        raise InvalidEntry(f"no value of a run: {type(error).__name__}") from error
     return value
 
 
@@ -138,7 +138,7 @@ def reference(value: Json) -> int | None:
         return None
     number = value.get("v")
     if type(number) is not int:
-        raise Unsound("a text without a number")
+        raise InvalidEntry("a text without a number")
     return number
 
 
@@ -197,20 +197,20 @@ def head(found: Mapping[str, Any]) -> None:
         need(found["budget"] is None or all(isinstance(v, int | float) for v in codec.full(found["budget"])))
         sources.kinds_of(found["kinds"])
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError, BtError) as error:
-        raise Unsound(f"no value of a run: {error}") from error
+        raise InvalidEntry(f"no value of a run: {error}") from error
 
 
 def _row(row: tuple[Any, ...], types: tuple[type, ...]) -> None:
     if tuple(map(type, row)) != types:
-        raise Unsound("a value of another type")
+        raise InvalidEntry("a value of another type")
 
 
 def _shaped(found: Mapping[str, Any], shape: Mapping[str, Any]) -> None:
     for name, type_ in shape.items():
         if name not in found or not isinstance(found[name], type_):
-            raise Unsound(f"`{name}` is missing, or not what it should be")
+            raise InvalidEntry(f"`{name}` is missing, or not what it should be")
 
 
 def need(so: bool) -> None:
     if not so:
-        raise Unsound("a value that no run has")
+        raise InvalidEntry("a value that no run has")

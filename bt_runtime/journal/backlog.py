@@ -10,7 +10,7 @@ from typing import Any
 from bt_runtime.journal.writer import Ticket, Writer
 
 
-class Early(Writer):
+class Backlog(Writer):
     """In place of a writer. A run that cannot be led back leaves its journal as it was."""
 
     def __init__(self) -> None:

@@ -35,7 +35,7 @@ PAUSE = object()  # yielded instead of a job: go on at the next tick
 MOST_TURNS = 16  # answers taken in one tick, when they come at once
 
 
-class Deciding(Parent):
+class ModelNode(Parent):
     """A node that lives by jobs, and may grow one child."""
 
     life: Life | None = None
@@ -173,8 +173,8 @@ class Deciding(Parent):
             self.context.emit(Prompted(self.path, *before))
         return prompt.text(self.model().chat_template)
 
-    def agents_above(self) -> list[Deciding]:
-        return [node for node in above(self) if isinstance(node, Deciding)]
+    def agents_above(self) -> list[ModelNode]:
+        return [node for node in above(self) if isinstance(node, ModelNode)]
 
 
 def above(node: Behaviour) -> Iterator[Behaviour]:

@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import folder, mark, sound
+from bt_runtime.journal import failure_marker, folder, validation
 from bt_runtime.journal.layout import FORMAT, HEAD, LONGEST, MARK, TABLES, End
 from bt_runtime.types import Json
 
@@ -111,7 +111,7 @@ def head_of(connection: sqlite3.Connection) -> dict[str, Json]:
     if sum(size or 0 for (size,) in sizes) > HEAD:  # before any of it is taken into memory
         raise ValueError(f"its head is too long: more than {HEAD // 2**20} MB")
     for name, value in connection.execute(f"SELECT name, value FROM head LIMIT {_HEAD_ROWS}"):
-        found[name] = sound.decoded(value)
+        found[name] = validation.decoded(value)
     return found
 
 
@@ -127,8 +127,8 @@ def copy(path: Path, to: Path) -> Path:
         with opened(path) as source, closing(sqlite3.connect(made, isolation_level=None)) as target:
             source.backup(target)
             _closed(target)
-        if mark.read(path) is not None:  # where it breaks off is not to be forgotten
-            mark.place(to).write_bytes(mark.place(path).read_bytes())
+        if failure_marker.read(path) is not None:  # where it breaks off is not to be forgotten
+            failure_marker.place(to).write_bytes(failure_marker.place(path).read_bytes())
         made.replace(to)
     except (OSError, sqlite3.Error) as error:
         raise BtError(f"{to} cannot be written: {error}", "name another file") from error

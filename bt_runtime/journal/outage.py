@@ -19,7 +19,7 @@ class Unsynced(OSError):
     """The disk did not take what it was told to."""
 
 
-class Trouble:
+class Outage:
     def __init__(self, error: Exception, patience: float) -> None:
         self.why = str(error)
         name = getattr(error, "sqlite_errorname", "")
@@ -31,7 +31,7 @@ class Trouble:
 
     def met(self, error: Exception) -> None:
         """Once more."""
-        later = Trouble(error, 0)
+        later = Outage(error, 0)
         self.why, self.locked, self.final = later.why, later.locked, self.final or later.final
         self._delay = min(self._delay * 2, AGAIN[1])
         self._next = time.monotonic() + self._delay

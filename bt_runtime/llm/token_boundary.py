@@ -1,4 +1,4 @@
-"""The seam between a prompt and what follows: tokens may merge across it, so both sides are tokenised together."""
+"""The boundary between a prompt and what follows: tokens may merge across it, so both sides are tokenised together."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _STEP, _FAR = 4, 64  # tokens of the prompt's end that are looked at, and at mos
 _TEXTS, _CHOICES = 50_000, 64  # how many of each are remembered
 
 
-class Seam(NamedTuple):
+class Boundary(NamedTuple):
     prompt: list[int]  # what every option has before it
     trie: Trie  # what is left of the options; together they are the tokens of prompt + option + terminator
 
 
-class Tailor:
+class BoundaryFinder:
     """Remembers options that come again and again behind the same end of a prompt."""
 
     def __init__(self, tokens: Callable[[str], list[int]], piece: Callable[[int], bytes]) -> None:
@@ -25,7 +25,7 @@ class Tailor:
         self._texts: dict[str, list[int]] = {}
         self._choices: OrderedDict[tuple[str, tuple[str, ...]], tuple[int, Trie]] = OrderedDict()
 
-    def join(self, prompt: Sequence[int], options: Sequence[str]) -> Seam:
+    def join(self, prompt: Sequence[int], options: Sequence[str]) -> Boundary:
         """`options` carry their terminator. The prompt gives back the tokens that would merge with an option."""
         tail, start, lead = self._tail(prompt)
         key = tail, tuple(options)
@@ -36,7 +36,7 @@ class Tailor:
             if len(self._choices) > _CHOICES:
                 self._choices.popitem(last=False)
         kept, trie = known
-        return Seam([*prompt[: start + kept]], trie)
+        return Boundary([*prompt[: start + kept]], trie)
 
     def _sew(self, before: Sequence[int], ends: Sequence[Sequence[int]]) -> tuple[int, Trie]:
         """How many tokens of the prompt's end all options keep, and the trie of the rest."""

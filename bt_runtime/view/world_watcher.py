@@ -9,7 +9,7 @@ from bt_runtime.types import Instant, Json
 from bt_runtime.view.scene import picture
 
 
-class Looker:
+class WorldWatcher:
     """Says what it sees when that is not what it saw last. `after_act` is for the thread in which a slow world acts."""
 
     def __init__(self, world: Any, say: Callable[[Json], None]) -> None:

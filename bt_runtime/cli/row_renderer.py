@@ -25,7 +25,7 @@ FINE = Signs("✓", "✗", "▶", "·", "…")
 PLAIN_SIGNS = Signs("+", "x", ">", "-", "...")  # for a terminal that does not write UTF-8
 
 
-class Face:
+class RowRenderer:
     """Draws rows."""
 
     def __init__(self, signs: Signs, color: bool) -> None:

@@ -18,19 +18,19 @@ from bt_runtime.tree.services import Services
 from bt_runtime.types import Json, Restorable, Task
 
 
-class Around:
+class RunEnvironment:
     """`world`, `models`: what a run that is made again needs to know of them."""
 
     def __init__(self, kept: Mapping[str, Any]) -> None:
         self.kept = dict(kept)
 
     @classmethod
-    def of(cls, run: Any) -> Around:
+    def of(cls, run: Any) -> RunEnvironment:
         services: Services = run.context.services
         world, models = services.world, services.models
         return cls({
             "world": _world(world) if world is not None else None,
-            "task": codec.plain(_task(run.equipment.task, world)),
+            "task": codec.plain(_task(run.resources.task, world)),
             "models": {name: {"template": keep(m.chat_template)} for name, m in models.items()},
             "working": services.working_memory is not None,
             "episodes": services.episodes is not None,
@@ -38,7 +38,7 @@ class Around:
         })  # fmt: skip
 
     @classmethod
-    def recorded(cls, head: Mapping[str, Any]) -> Around:
+    def recorded(cls, head: Mapping[str, Any]) -> RunEnvironment:
         return cls({k: head.get(k) for k in ("world", "task", "models", "working", "episodes", "person", "given")})
 
     def task(self) -> Task | None:
@@ -77,7 +77,7 @@ class Around:
             taped: Any = TapedWorld(tape, services.world, world["has"], world["instant"], world["lasting"])
             services.world = taped
         if kept["working"] and services.working_memory is None:
-            run.equipment._working_memory(context)
+            run.resources._working_memory(context)
         models: dict[str, Any] = {
             n: TapedModel(tape, n, services.models.get(n), m["template"]) for n, m in kept["models"].items()
         }

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 LEVELS = ("debug", "info", "warning", "error")
 
 
-class Teller:
+class LogLines:
     """Writes lines from a level on; `debug` adds every change of a node's status."""
 
     def __init__(self, write: Callable[[str], None], level: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 LOOK = 0.1  # seconds between two looks at whether the waiting has lost its sense
 
 
-class Gate:
+class PauseGate:
     def __init__(self, shut: bool = False) -> None:
         self._changed = threading.Condition()
         self._shut = shut

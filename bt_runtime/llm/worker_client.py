@@ -32,7 +32,7 @@ class Ask:
     tries: int = 0
 
 
-class Line:
+class WorkerClient:
     """Everything here but `post`, `cancel`, `ask_count` and `close` belongs to the thread."""
 
     def __init__(self, settings: Settings) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.surroundings import Around
+from bt_runtime.journal.environment import RunEnvironment
 from bt_runtime.types import Json
 from bt_runtime.view.plain import clipped
 from bt_runtime.view.scene import picture
 
 
-class Shadow:
+class WorldReplay:
     """Only for worlds that are quick and begin anew; of others the latest observation is shown."""
 
     def __init__(self, world: Any = None) -> None:
@@ -20,12 +20,12 @@ class Shadow:
         self.last: Json = None
 
     @classmethod
-    def of(cls, head: Mapping[str, Any]) -> Shadow:
+    def of(cls, head: Mapping[str, Any]) -> WorldReplay:
         about = head.get("world") or {}
         if not about or about.get("lasting") or not about.get("instant") or not about.get("suite"):
             return cls()
         try:
-            return cls(Around.recorded(head).open_world())
+            return cls(RunEnvironment.recorded(head).open_world())
         except (BtError, KeyError, TypeError, ValueError):
             return cls()
 
