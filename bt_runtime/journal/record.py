@@ -93,6 +93,8 @@ class Recorder:
         if self.place is not None:
             self._open(run, given)
         self.around.wrap(run, self.tape)
+        if self.around.suite:
+            self._entries()  # read now: an agent's first act is within a tick
         context.wrap_action = self._begun
         context.wrap_instant = partial(TapedInstant, self.tape)
         self.first = run.engine.standing().shape

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.envs.registry import open_world
+from bt_runtime.envs.registry import open_suite, open_world
 from bt_runtime.journal import codec
 from bt_runtime.journal.reading import Recording
+from bt_runtime.language import manifest
 from bt_runtime.memory.notice import Fact, Held, Holding, Looked, Placed, Seen, Thing
 from bt_runtime.replay.replay import replay
 from bt_runtime.replay.resume import resume
@@ -91,3 +92,20 @@ def test_what_is_noticed_passes_a_journal_unharmed() -> None:
         Looked("table 1", frozenset()), Fact("lamp 1", "on", True),
     ]  # fmt: skip
     assert codec.full(codec.plain(noticed)) == noticed
+
+
+def test_a_recorded_act_reads_no_file_within_its_tick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = open_world("house")
+    task = open_suite("house").tasks(1, 1)[0]
+    world.reset(task)
+    script = [f"Act: {world.skills()[0]}", "Act: failure"]
+    with Run(
+        load(TREE), inputs={"goal": task.goal}, world=world, model=ScriptedModel(script),
+        clock=Manual(), journal=tmp_path / "runs",
+    ) as run:  # fmt: skip
+        read: list[Any] = []
+        monkeypatch.setattr(manifest, "read", lambda path, *about: read.append(path))
+        for _ in range(20):
+            run.tick()
+        assert not read
+        assert run.context.services.last_action is not None
