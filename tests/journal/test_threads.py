@@ -110,7 +110,7 @@ class Slow:
 
     def __init__(self) -> None:
         self.done: list[str] = []
-        self.go = threading.Event()
+        self.begun, self.go = threading.Event(), threading.Event()
 
     def reset(self, task: Task) -> Observation:
         self.done = []
@@ -123,6 +123,7 @@ class Slow:
         return ["go to kitchen 1"]
 
     def act(self, sentence: str) -> Observation:
+        self.begun.set()
         assert self.go.wait(10)
         self.done.append(sentence)
         return Observation(f"You did {len(self.done)} things.")
@@ -156,6 +157,7 @@ def test_an_action_that_ended_after_it_was_cancelled_is_done_again_in_a_world_th
     world = Slow()
     run = Run(load(CUT), world=world, clock=Manual(), journal=runs)
     run.tick()
+    assert world.begun.wait(10)
     run.context.clock.inner.advance(1)
     run.tick()  # the time was up
     assert world.done == []
