@@ -358,7 +358,7 @@ def test_without_a_word_nothing_is_done_twice():
         "a": ("fail", True, False), "b": ("verify", True, False), "c": ("repeat", False, True),
         "d": ("repeat", True, True), "e": ("fail", False, True), "f": ("fail", True, False),
     }  # fmt: skip
-    assert [d.message for d in found.diagnostics] == ["`durable` is true or false"]
+    assert [d.message for d in found.diagnostics] == ["`durable` of `f` is true or false, not `3`"]
 
     def plain() -> None: ...
 
