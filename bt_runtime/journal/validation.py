@@ -77,7 +77,7 @@ def decoded(text: str) -> Any:
 
 
 def body(event: Event) -> dict[str, Any]:
-    """An event's content, when the event can be one. Raises Unsound."""
+    """An event's content, when the event can be one. Raises InvalidEntry."""
     _, tick, at, kind, text = event
     _row(event, (int, int, float, str, str))
     need(0 <= tick <= LAST_TICK and 0 <= at <= LAST_TIME and len(kind) <= NAME and len(text) <= LONGEST)

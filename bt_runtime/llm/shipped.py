@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+import importlib.util
 from typing import Any
 
 from bt_runtime.faults.diagnostic import MissingExtra
@@ -27,5 +27,5 @@ def server(where: str, *, key: str | None = None, **settings: Any) -> Model:
 
 def need_llama() -> None:
     """Raises MissingExtra when a local model could not run; loads nothing. For the check of a tree with an agent."""
-    if find_spec("llama_cpp") is None or find_spec("llguidance") is None:
+    if importlib.util.find_spec("llama_cpp") is None or importlib.util.find_spec("llguidance") is None:
         raise MissingExtra("a local model", "llm")

@@ -58,7 +58,7 @@ class BuildStep(NamedTuple):
     """A spec, and where its node will stand."""
 
     spec: NodeSpec
-    parent: Any  # a Parent or Loose
+    parent: Any  # a Parent or ChildCollector
     segment: str
     scope: Scope
     above: str  # the path of the parent

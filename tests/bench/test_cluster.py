@@ -131,7 +131,7 @@ def test_a_node_without_the_model_is_told(nodes: Any, models: dict[str, Named], 
 
 def test_no_cluster_at_an_address_is_told_in_a_line() -> None:
     pytest.importorskip("ray", reason="needs the eval extra")
-    with pytest.raises(BtError, match="no address"):
+    with pytest.raises(BtError, match="is not an address"):
         cluster.join("ray://somewhere:10001")
 
 

@@ -1,7 +1,7 @@
 """YAML as people and models write it: composed once, every node with its place, every problem a fault.
 
 document = read("trees/patrol.yaml")     # or parse(text, "reply")
-document.root                            # Mapping | Listing | Scalar, or None when the text is no YAML
+document.root                            # YamlMap | YamlList | Scalar, or None when the text is no YAML
 document.diagnostics                     # all that was found, in the order of the text
 """
 

@@ -85,7 +85,7 @@ class YamlList:
         return _data(self)
 
     def __repr__(self) -> str:
-        return f"Listing({len(self.items)} at {self.start.line + 1}:{self.start.column + 1})"
+        return f"YamlList({len(self.items)} at {self.start.line + 1}:{self.start.column + 1})"
 
 
 class YamlMap:
@@ -118,7 +118,7 @@ class YamlMap:
         return _data(self)
 
     def __repr__(self) -> str:
-        return f"Mapping({', '.join(self.keys())} at {self.start.line + 1}:{self.start.column + 1})"
+        return f"YamlMap({', '.join(self.keys())} at {self.start.line + 1}:{self.start.column + 1})"
 
 
 Node: TypeAlias = YamlMap | YamlList | Scalar
