@@ -37,14 +37,13 @@ class Runner:
         self.hz = hz
         self.overruns = 0  # ticks that took longer than a period
         self.missed = 0  # deadlines that passed while a tick was late; they are skipped, not made up for
-        self.timed_out = self.throttled = False
+        self.timed_out = False
+        self.throttled = False  # does the tree want more ticks than it gets
         self._spare, self._last = float(BURST), time.monotonic()
         self.stopped = ""  # the reason, once somebody has asked to stop, or has halted the tree
         self.for_good = ""  # … for which it is not to be started any more
         self.woken = Alarm()
-        self.throttled = False  # does the tree want more ticks than it gets
         self.rest: Callable[[float], object] = time.sleep
-        self._spare, self._last = float(BURST), 0.0
         engine.context.stream.listen(lambda woken: self.woken.set(), Woken)
 
     def spin(self, seconds: float | None = None, ticks: int | None = None) -> Status:
