@@ -115,9 +115,7 @@ class Question(NamedTuple):
     @property
     def alternatives(self) -> tuple[str, ...]:
         """The texts that may be chosen, as `Choice.index` counts them."""
-        return self.options or tuple(
-            move + option for move, options in self.moves.items() for option in options or ("",)
-        )
+        return self.options or (*[move + said for move, options in self.moves.items() for said in options or ("",)],)
 
     def before(self, move: str) -> int:
         """How many alternatives the moves named earlier have; one without options is one itself."""

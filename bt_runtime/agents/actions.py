@@ -52,9 +52,11 @@ class Actions:
         self.deeds: dict[str, Deed] = {}
         self.begun: dict[str, tuple[Phrase, dict[str, Json]]] = {}  # what was offered last
 
-    def lets(self, sentence: str) -> bool:
-        """May this sentence of the world's be done?"""
-        return self.names is None or WORLD in self.names or self.entry_of(sentence) is not None
+    def let(self, sentences: Sequence[str]) -> Sequence[str]:
+        """Those of the world's sentences that may be done."""
+        if self.names is None or WORLD in self.names:
+            return sentences
+        return [sentence for sentence in sentences if self.entry_of(sentence) is not None]
 
     def entry_of(self, sentence: str) -> Any:
         """What a manifest says of a sentence of the world's."""

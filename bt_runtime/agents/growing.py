@@ -128,7 +128,7 @@ class Growing(ModelNode):
         subgoals = bool(self.spec.values["leaf"])
         if not self.actions.kinds:
             return expansion(known, limits, acts, subgoals)
-        offer, allowed = self.actions.planned(), tuple(filter(self.actions.lets, acts))
+        offer, allowed = self.actions.planned(), tuple(self.actions.let(acts))
         return expansion([*known, *offer.leaves], limits, (*allowed, *offer.sentences), subgoals, offer.open)
 
     def kinds(self) -> Registry:

@@ -42,7 +42,7 @@ class Surroundings:
         """
         found = list(self.world.skills()) if self.world is not None else []
         if self.actions is not None:
-            found = [*filter(self.actions.lets, found), *self.actions.sentences()]
+            found = [*self.actions.let(found), *self.actions.sentences()]
         if self.working is not None:
             found += self.working.skills(self.kinds())
         return [*dict.fromkeys(found), DONE, FAILURE]

@@ -13,15 +13,30 @@ import zlib
 from bt_runtime.types import Filmed, Json, Looking, Pictured
 from bt_runtime.view.plain import clipped, plain
 
+MOST_IMAGE = 8_000_000  # characters of a picture in base64
+
 
 def picture(world: object) -> Json:
-    """None when there is nothing to see. A world that breaks while it is looked at is shown as that."""
+    """None when there is nothing to see. A world that breaks while it is looked at is shown as that.
+
+    As the world gives it: who shows it bounds it first, outside the tick that looks.
+    """
     if world is None:
         return None
     try:
-        return plain(world.picture()) if isinstance(world, Pictured) else _seen(world)
+        return world.picture() if isinstance(world, Pictured) else _seen(world)
     except Exception as error:
         return {"is": "text", "text": f"The world cannot be looked at: {type(error).__name__}: {error}"}
+
+
+def bounded(seen: Json) -> Json:
+    """As it may be sent to a page: a picture within `MOST_IMAGE`, everything else as any value."""
+    if not isinstance(seen, dict) or seen.get("is") != "image":
+        return plain(seen)
+    drawn = seen.get("png")
+    if not isinstance(drawn, str) or len(drawn) > MOST_IMAGE:
+        return {"is": "text", "text": "The world's picture is too large to be shown, or is none."}
+    return {"is": "image", "png": drawn, "text": clipped(str(seen.get("text", "")))}
 
 
 def _seen(world: object) -> Json:

@@ -10,6 +10,7 @@ from bt_runtime.journal.patch import NAME, patch
 from bt_runtime.types import Json
 from bt_runtime.view.event import Event
 from bt_runtime.view.plain import MOST_TEXT, clipped, plain, weight
+from bt_runtime.view.scene import bounded
 
 MOST_BOARD = 4_000_000  # characters of all values that are shown at once
 TOO_MUCH = "… too much to show beside the others"
@@ -132,8 +133,8 @@ class Teller:
             self._say("halt", path=path, by=str(body["by"]), why=str(body["reason"]))
         elif kind == "spent":
             self._say("spent", **{name: int(count) for name, count in body.items()})
-        elif kind == "seen" and body["picture"] not in (None, self.picture):
-            self.picture = body["picture"]
+        elif kind == "seen" and (seen := bounded(body["picture"])) not in (None, self.picture):
+            self.picture = seen
             self._say("world", picture=self.picture)
         elif kind in _TOLD or kind in ("goal", "prompt"):
             self._agent(kind, body)

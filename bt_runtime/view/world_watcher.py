@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bt_runtime.types import Instant, Json
+from bt_runtime.view.plain import plain
 from bt_runtime.view.scene import picture
 
 
@@ -15,6 +16,7 @@ class WorldWatcher:
     def __init__(self, world: Any, say: Callable[[Json], None]) -> None:
         self.world, self.say = world, say
         self.last: Json = None
+        self.given: Json = None  # by the world
         self.instant = isinstance(world, Instant) and world.instant
 
     def after_tick(self) -> None:
@@ -26,7 +28,10 @@ class WorldWatcher:
             self.look()
 
     def look(self) -> None:
-        seen = picture(self.world)
-        if seen is not None and seen != self.last:
-            self.last = seen
-            self.say(seen)
+        given = picture(self.world)
+        same = given is self.given  # a world that goes on with one object: only a copy can be compared, and kept
+        seen = plain(given) if same else given
+        if seen is None or (seen == self.last and self.last is not given):
+            return
+        self.given, self.last = given, seen
+        self.say(seen)

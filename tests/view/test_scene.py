@@ -17,6 +17,7 @@ from bt_runtime.view.feed import Feed
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.scene import picture
 from bt_runtime.view.watch import Watch
+from bt_runtime.view.world_watcher import WorldWatcher
 from tests.view.scenes import HOSTILE, craft_run, house_run
 
 
@@ -30,6 +31,16 @@ def test_a_house_shows_every_thing_once_where_it_is():
             assert sorted(things + seen["hands"]) == sorted(world.state.name(i) for i in range(len(world.state.kinds)))
             here = [room["name"] for room in seen["rooms"] if room["here"]]
             assert here == [world.house.rooms[world.state.bodies[0].room].name]
+
+
+def test_a_world_that_goes_on_drawing_into_one_object_is_shown_as_it_changes():
+    drawn = {"is": "text", "text": "a"}
+    world, said = SimpleNamespace(picture=lambda: drawn, instant=True), []
+    looker = WorldWatcher(world, lambda seen: said.append(dict(seen)))
+    for text in "abb":
+        drawn["text"] = text
+        looker.after_tick()
+    assert [seen["text"] for seen in said] == ["a", "b"]
 
 
 def test_the_bag_of_textcraft_is_what_was_fetched_and_crafted():
