@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,13 @@ def trusted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("BTR_TRUST", os.pathsep.join(str(Path(place).resolve()) for place in places))
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interrupted() -> None:
+    """What tests start hears Ctrl-C, also when these tests run in the background of a shell, which ignores it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
