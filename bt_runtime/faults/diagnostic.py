@@ -1,11 +1,13 @@
-"""Faults as data: gathered with their place, formatted once at the edge (see `diagnose_format`)."""
+"""Faults as data: gathered with their place, formatted once at the edge (see `format`)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from bt_runtime.types import Span
+if TYPE_CHECKING:
+    from bt_runtime.types import Span
+
 
 Severity = Literal["error", "warning"]
 SHOWN = 10  # faults in the text of an exception; a program that was not asked prints no hundreds of lines
