@@ -1,7 +1,9 @@
-"""Reading a world's YAML: one door, so that every fault names its file and says what to do."""
+"""Reading a world's files: one door, so that every fault names its file and says what to do."""
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -61,3 +63,12 @@ def _word(value: Any, where: str) -> str:
 
 
 _NAMES = {dict: "mapping", list: "list", str: "string", int: "whole number", bool: "yes or no (true or false)"}
+
+
+def read_json(path: Path, hint: str) -> Any:
+    """What a JSON file holds, packed or not; `hint` is the way out when it cannot be read."""
+    try:
+        raw = path.read_bytes()
+        return json.loads(gzip.decompress(raw) if path.suffix == ".gz" else raw)
+    except (OSError, ValueError, EOFError) as problem:
+        raise BtError(f"cannot read {path}: {problem}", hint) from problem

@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal, NamedTuple, get_args
 
+from bt_runtime.envs.content import read_json
 from bt_runtime.envs.house import files
 from bt_runtime.envs.house.catalogue import Catalogue, read_catalogue
 from bt_runtime.envs.house.chores import Chore, read_chores
@@ -23,7 +24,7 @@ from bt_runtime.envs.house.rules import PROCESSES, describe, sentence
 from bt_runtime.envs.house.start import house_of
 from bt_runtime.envs.house.steward import Steward
 from bt_runtime.envs.house.tasks import Errand, read_errands
-from bt_runtime.envs.house.wah import PARTS, read_json, recorded, spoken
+from bt_runtime.envs.house.wah import CUT_OFF, PARTS, recorded, spoken
 from bt_runtime.envs.house.world import Feedback, HouseWorld
 from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options
 from bt_runtime.faults.diagnostic import BtError, nearest
@@ -220,7 +221,7 @@ def apartments(data: Path, catalogue: Catalogue) -> dict[str, House]:
     found = {}
     for path in sorted(p for p in folder.glob("*_graph.json*") if p.name.endswith((".json", ".json.gz"))):
         name = path.name.partition("_graph")[0]
-        found[name] = house_of(read_graph(read_json(path), catalogue, name).data["house"], catalogue)
+        found[name] = house_of(read_graph(read_json(path, CUT_OFF), catalogue, name).data["house"], catalogue)
     if not found:
         raise BtError(f"no apartments in {folder}", "they are files such as TestScene1_graph.json.gz")
     return found

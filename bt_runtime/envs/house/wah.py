@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from random import Random
-from typing import Any
 
+from bt_runtime.envs.content import read_json
 from bt_runtime.envs.house.catalogue import Catalogue
 from bt_runtime.envs.house.graph import read_goal, read_graph
 from bt_runtime.envs.house.layout import House
@@ -17,6 +15,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task
 
 FIFTHS = 5
+CUT_OFF = "the file may be cut off: fetch it again"
 # of WAH-NL's tasks, by their number: who trains on some must never be evaluated on them
 PARTS = {"all": frozenset(range(FIFTHS)), "held": frozenset({0}), "rest": frozenset(range(1, FIFTHS))}
 
@@ -24,7 +23,7 @@ PARTS = {"all": frozenset(range(FIFTHS)), "held": frozenset({0}), "rest": frozen
 def recorded(data: Path, catalogue: Catalogue, errands: Mapping[str, Errand], rng: Random) -> Iterator[Task]:
     """`wah/envset_hist_*`: each task with its apartment as it was, and an instruction of ours."""
     for path in _files(data, "envset_hist_*.json*"):
-        for i, entry in enumerate(read_json(path)):
+        for i, entry in enumerate(read_json(path, CUT_OFF)):
             name = f"{path.name.partition('.')[0]}-{i}"
             (kind, parts), *_ = entry["goal"].items()
             wanted = {text: count for part in parts for text, count in part.items()}
@@ -44,7 +43,7 @@ def spoken(
 ) -> Iterator[Task]:
     """WAH-NL's train tasks: its goals and its people's words, things strewn anew over one of `homes`."""
     for path in _files(data, "train_plans_instructions.json"):
-        for entry in read_json(path):
+        for entry in read_json(path, CUT_OFF):
             errand = errands[entry["task_name"]]
             able = [home for home in homes.values() if fits(errand, home)]
             if able and entry["nl_instructions"] and int(entry["task_id"]) % FIFTHS in part:
@@ -61,12 +60,3 @@ def _files(data: Path, pattern: str) -> list[Path]:
     if not found:
         raise BtError(f"no {pattern} in {folder}", "give the folder that holds `wah/`")
     return found
-
-
-def read_json(path: Path) -> Any:
-    """A JSON file, packed or not."""
-    try:
-        raw = path.read_bytes()
-        return json.loads(gzip.decompress(raw) if path.suffix == ".gz" else raw)
-    except (OSError, ValueError, EOFError) as problem:
-        raise BtError(f"cannot read {path}: {problem}", "the file may be cut off: fetch it again") from problem

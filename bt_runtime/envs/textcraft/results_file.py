@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from bt_runtime.envs.textcraft.recipes import Book, Recipe, counted
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task
-
-
-def read_json(path: Path) -> Any:
-    """Of a file that may be packed."""
-    try:
-        raw = path.read_bytes()
-        return json.loads(gzip.decompress(raw) if path.suffix == ".gz" else raw)
-    except (OSError, ValueError, EOFError) as problem:
-        raise BtError(f"cannot read {path}: {problem}", "results of TextCraft are JSON, packed or not") from None
 
 
 def read_results(found: Any, shelf: Mapping[str, Book], name: str) -> list[Task]:

@@ -10,17 +10,20 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
+from bt_runtime.envs.content import read_json
 from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, tasks_of
 from bt_runtime.envs.textcraft.book_file import read_book
 from bt_runtime.envs.textcraft.game_files import read_game
 from bt_runtime.envs.textcraft.planner import plan
 from bt_runtime.envs.textcraft.recipes import Book
-from bt_runtime.envs.textcraft.results_file import read_json, read_results
+from bt_runtime.envs.textcraft.results_file import read_results
 from bt_runtime.envs.textcraft.tasks import depths, task_invented, task_of_book
 from bt_runtime.envs.textcraft.world import TextCraft
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project import find
 from bt_runtime.types import Task, World
+
+RESULTS = "results of TextCraft are JSON, packed or not"
 
 
 class TextCraftSuite:
@@ -72,7 +75,7 @@ class TextCraftSuite:
             return tasks_of(self, wanted._replace(data=wanted.data or str(folder)))
         if not path.name.endswith((".json", ".json.gz")):
             return None
-        tasks = read_results(read_json(path), books(wanted.data or None), path.stem)
+        tasks = read_results(read_json(path, RESULTS), books(wanted.data or None), path.stem)
         chosen = [t for t in tasks if not wanted.kinds or t.kind in wanted.kinds]
         return Read(chosen[: wanted.episodes], {"data": wanted.data} if wanted.data else {})
 
