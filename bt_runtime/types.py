@@ -296,6 +296,18 @@ class Things(Protocol):
 
 
 @runtime_checkable
+class Written(Protocol):
+    def written(self) -> Sequence[str]:
+        """Sentences that can be acted now and whose slots are free text, which an agent writes: `search[{title}]`."""
+
+
+@runtime_checkable
+class Revealing(Protocol):
+    def revealed(self) -> Sequence[str]:
+        """What may be told once a task is over, in sentences, to whoever reflects on it: the right answer."""
+
+
+@runtime_checkable
 class Pictured(Protocol):
     def picture(self) -> Json:
         """How it stands, for the page: `{"is": "house" | "bag" | "image" | "text", …}` (docs/view.md)."""

@@ -16,13 +16,13 @@ from bt_runtime.language.emit.dialect import Form, FormField, ValueType
 from bt_runtime.language.kinds.kind import Kind, Registry
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.activity import Activity, Ended, Stops, ended
-from bt_runtime.skills.phrase import Phrase, phrase_of
+from bt_runtime.skills.phrase import Phrase, phrase_of, writable
 from bt_runtime.skills.words import outputs, words
 from bt_runtime.tree.nodes.deed import Deed, instant, test
 from bt_runtime.tree.nodes.permit import left
-from bt_runtime.tree.nodes.skill import Done
+from bt_runtime.tree.nodes.skill import Done, act
 from bt_runtime.tree.nodes.subtree import Subtree
-from bt_runtime.types import Json, Observation
+from bt_runtime.types import Json, Observation, Written
 
 if TYPE_CHECKING:
     from bt_runtime.agents.model_node import ModelNode
@@ -69,6 +69,8 @@ class Actions:
         """In a fixed order. One that ends with a blank is a beginning: the rest of it is written."""
         self.facts.forget()
         self.begun = {}
+        for open in self.of_world():
+            self.begun.update((said, (open, {})) for said, _ in open.beginnings())
         for kind in self.kinds:
             needs = kind.data["entry"].needs
             phrase = self.phrase(kind) if left(self.context, kind.data["entry"]) else None
@@ -76,6 +78,12 @@ class Actions:
                 if self.facts.all(needs, params) is not False:
                     self.begun.setdefault(said, (phrase, params))  # type: ignore[arg-type]
         return [*self.begun]
+
+    def of_world(self) -> list[Phrase]:
+        """What is acted in the world by a sentence of which the agent writes a part."""
+        world = self.context.services.world
+        said: Sequence[str] = world.written() if isinstance(world, Written) else ()
+        return [writable(WORLD, each) for each in said if self.let([each])]
 
     def phrase(self, kind: Kind) -> Phrase | None:
         about = kind.data["entry"]
@@ -113,6 +121,9 @@ class Actions:
         if read is None:
             why = f"`{begun}{written.strip()}` cannot be read as `{phrase.sentence.template}`."
             return Done(ended(Observation(why, False, why)))
+        if phrase.skill == WORLD:
+            said, world = phrase.sentence.say(read), self.context.services.world
+            return act(world, said, self.context, self.entry_of(said) if self.names is not None else None)
         kind = next(k for k in self.kinds if k.name == phrase.skill)
         wants = self.wanting(kind, read) if phrase.open else ""
         if wants:
@@ -158,6 +169,7 @@ class Actions:
                 open.append(phrase.quoted())
             else:
                 sentences += [said for said, _ in phrase.beginnings()]
+        open += [phrase.quoted() for phrase in self.of_world()]
         return Planned(leaves, sentences, open)
 
     def registry(self) -> Registry:

@@ -103,7 +103,7 @@ class Agent(Growing):
         phrase = self.actions.unfinished(begun)
         if phrase is not None:
             written = yield from self.line(f"{ACT} {sentence}", Grammar("regex", phrase.pattern()))
-            sentence = f"{sentence} {written}"
+            sentence = phrase.joined(begun, written)
         for spent in (self.spent, self.whole):
             spent.steps += 1
         self.context.emit(Acting(self.path, sentence))

@@ -33,7 +33,8 @@ def judged(experience: Mapping[str, Any]) -> str:
         return ""
     if experience.get("reached"):
         return "The goal was reached.\n"
-    return f"The goal was not reached: {experience['met']} of {experience['total']} parts.\n"
+    told = "".join(f"{each}\n" for each in experience.get("revealed", ()))
+    return f"The goal was not reached: {experience['met']} of {experience['total']} parts.\n{told}"
 
 
 def reflection(system: str, guide: str, told: str, said: Mapping[str, str] | None = None) -> Prompt:

@@ -16,7 +16,7 @@ from bt_runtime.tree.budget import Spent
 from bt_runtime.tree.context import Context, ScopedContext
 from bt_runtime.tree.node import FAILURE, INVALID, POLL, RUNNING, SUCCESS
 from bt_runtime.tree.nodes.parent import Decorator
-from bt_runtime.types import Json, Task, Verdict
+from bt_runtime.types import Json, Revealing, Task, Verdict
 
 if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec
@@ -99,6 +99,7 @@ class Episode(Decorator):
             "reached": 0 < verdict.total <= verdict.met, "met": verdict.met, "total": verdict.total,
             "steps": spent.steps, "decisions": spent.decisions, "tokens": spent.tokens,
             "story": "".join(story for story, _ in stories.values()), "ended": ended,
+            **({"revealed": [*self.world.revealed()]} if isinstance(self.world, Revealing) else {}),
         }  # fmt: skip
 
     def terminate(self, new_status: Status) -> None:

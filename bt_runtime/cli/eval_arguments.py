@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from typing import get_args
 
 from bt_runtime.cli.color import add_color
 from bt_runtime.cli.tasks import at_least
+from bt_runtime.envs.registry import Split
 
 FORMATS = ("table", "json", "csv")
 
@@ -34,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _tasks(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--episodes", type=at_least(1), metavar="N", help="tasks a strategy; default: 10, of claims 200")
     group.add_argument("--seed", type=int, default=0, metavar="N", help="of tasks and decisions; default: 0")
-    group.add_argument("--split", choices=("train", "eval"), default="eval", help="no task is in both; default: eval")
+    group.add_argument("--split", choices=get_args(Split), default="eval", help="no task is in two; default: eval")
     group.add_argument("--kinds", default="", metavar="KIND,...", help="only these kinds of task")
     group.add_argument("--data", default="", metavar="DIR", help="your copy of the data sets")
     group.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="an option of the tasks")

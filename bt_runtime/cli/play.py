@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from bt_runtime.cli import Exit, trust_prompt
 from bt_runtime.cli.tasks import at_least, in_file_here, make, outside, read_options, which_tasks
 from bt_runtime.envs.registry import open_suite, open_world, takes_data
-from bt_runtime.types import Explained, Task, Verdict, World
+from bt_runtime.types import Explained, Task, Verdict, World, Written
 
 HELP = "Type a sentence (Tab completes it), ? for those that can be acted now, again to start over, quit to leave."
 _QUIT = ("quit", "exit")
@@ -61,7 +61,7 @@ def play(world: World, task: Task, source: Callable[[], str | None], told: bool 
         if said is None or said.strip() in _QUIT:
             break
         if said.strip() == "?":
-            print("\n".join(world.skills()))
+            print("\n".join((*world.skills(), *(world.written() if isinstance(world, Written) else ()))))
         elif said.strip() == "again":
             print(world.reset(task).text)
         elif said.strip():

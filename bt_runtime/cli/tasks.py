@@ -7,10 +7,10 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from bt_runtime.cli import Exit, trust_prompt
-from bt_runtime.envs.registry import Suite, open_suite, suite_names, takes_data
+from bt_runtime.envs.registry import Split, Suite, check_split, open_suite, suite_names, takes_data
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project import importing
 from bt_runtime.types import Task
@@ -27,7 +27,7 @@ def which_tasks(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("env", metavar="ENV", help=f"a world: {', '.join(suite_names())}, or path.py:Name")
     parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same tasks (default 0)")
     parser.add_argument(
-        "--split", choices=("train", "eval"), default="train", help="no task is in both (default train)"
+        "--split", choices=get_args(Split), default="train", help="no task is in two of them (default train)"
     )
     parser.add_argument("--kind", action="append", metavar="KIND", help="only this kind of task; may be repeated")
     parser.add_argument(
@@ -60,6 +60,7 @@ def at_least(least: int) -> Any:
 def make(args: argparse.Namespace, suite: Suite, count: int) -> list[Task]:
     ruled = {"rules": args.rules} if args.rules else {}
     options = {**outside(args, takes_data(suite, "tasks")), **ruled, **read_options(args.option)}
+    check_split(suite, args.split)
     return suite.tasks(args.seed, count, args.split, args.kind, **options)
 
 

@@ -16,7 +16,7 @@ from bt_runtime.language import reach
 from bt_runtime.project import importing, plugins
 from bt_runtime.types import Json, Task, World
 
-Split = Literal["train", "eval"]
+Split = Literal["train", "dev", "eval"]
 
 
 @runtime_checkable
@@ -51,6 +51,11 @@ class Rare(Protocol):
 @runtime_checkable
 class Outside(Protocol):
     reads_data: Sequence[Literal["open", "tasks"]]  # which of its calls take `data`, a folder of outside data
+
+
+@runtime_checkable
+class Parted(Protocol):
+    splits: Sequence[Split]  # which splits its tasks have, where these are not train and eval
 
 
 @runtime_checkable
@@ -97,8 +102,16 @@ class Reading(Protocol):
         """The tasks of a file; None when it is in no form that this suite knows."""
 
 
+def check_split(suite: Suite, split: str) -> None:
+    """Raise for one that the suite does not have."""
+    known = suite.splits if isinstance(suite, Parted) else ("train", "eval")
+    if split not in known:
+        raise BtError(f"the world `{suite.name}` has no split `{split}`", f"it has: {', '.join(known)}")
+
+
 def tasks_of(suite: Suite, wanted: Wanted) -> Read:
     """Made by the suite, with the options that were asked for."""
+    check_split(suite, wanted.split)
     options = {**wanted.options, **({"data": wanted.data} if wanted.data else {})}
     tasks = suite.tasks(wanted.seed, wanted.episodes, wanted.split, list(wanted.kinds) or None, **options)
     return Read(tasks, {"data": wanted.data} if wanted.data and takes_data(suite, "open") else {})

@@ -104,6 +104,11 @@ class Phrase:
         text = "".join(spoken(params[p]) if i % 2 else p for i, p in enumerate(head))
         return f"{text.rstrip()} " if self.open else text
 
+    def joined(self, begun: str, written: str) -> str:
+        """The sentence as it was begun, with what was written after it."""
+        spaced = self.pieces[len(self.pieces) - len(self.rest) - 1].endswith(" ")
+        return f"{begun.rstrip()}{' ' if spaced else ''}{written.strip()}"
+
     def pattern(self) -> str:
         """Of what is written after a beginning: a regular expression, with the end of the line."""
         said = "".join(self.slots[p].pattern(_TEXT) if i % 2 == 0 else re.escape(p) for i, p in enumerate(self.rest))
@@ -134,6 +139,12 @@ class Phrase:
             if spoken(filler) == spoken(value):
                 return filler
         return value
+
+
+def writable(skill: str, template: str) -> Phrase:
+    """A sentence all of whose slots are free text."""
+    sentence = Sentence(template)
+    return Phrase(skill, sentence, {name: Slot(name, "string") for name in sentence.slots})
 
 
 def phrase_of(skill: str, template: str, fields: Sequence[Field], given: Mapping[str, Sequence[Json]]) -> Phrase | None:

@@ -44,7 +44,7 @@ class Errand(NamedTuple):
     sentences: list[str]  # what the oracle acts, all of it
 
 
-@pytest.fixture(params=["textcraft", "house", "thor"])
+@pytest.fixture(params=["textcraft", "house", "hotpotqa", "thor"])
 def errand(request: pytest.FixtureRequest) -> Iterator[Errand]:
     """One task of each suite."""
     if request.param == "thor":

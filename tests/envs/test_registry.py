@@ -13,8 +13,8 @@ from tests.plugged import plug
 
 def test_our_worlds_are_known_by_name() -> None:
     """Every world of ours is listed, and opens by its name."""
-    assert {"textcraft", "house"} <= set(suite_names())
-    for name in ("textcraft", "house"):
+    assert {"textcraft", "house", "hotpotqa"} <= set(suite_names())
+    for name in ("textcraft", "house", "hotpotqa"):
         assert open_suite(name).name == name
         open_world(name).close()
 
@@ -34,7 +34,7 @@ def test_a_world_of_someone_else_is_on_the_same_footing(monkeypatch: pytest.Monk
     assert (open_suite("greenhouse").name, open_suite("house").name) == ("textcraft", "house")
 
 
-@pytest.mark.parametrize("name", ["textcraft", "house"])
+@pytest.mark.parametrize("name", ["textcraft", "house", "hotpotqa"])
 def test_an_unknown_option_or_kind_is_an_error(name: str) -> None:
     """Options and kinds of task are never silently ignored."""
     suite = open_suite(name)
@@ -46,7 +46,7 @@ def test_an_unknown_option_or_kind_is_an_error(name: str) -> None:
         suite.tasks(0, 1, kinds=["dance"])
 
 
-@pytest.mark.parametrize("name", ["textcraft", "house"])
+@pytest.mark.parametrize("name", ["textcraft", "house", "hotpotqa"])
 @pytest.mark.parametrize(
     "data",
     [
@@ -71,7 +71,7 @@ def test_a_task_or_snapshot_of_something_else_is_an_error(name: str, data: dict[
     assert world.snapshot() == before
 
 
-@pytest.mark.parametrize("name", ["textcraft", "house"])
+@pytest.mark.parametrize("name", ["textcraft", "house", "hotpotqa"])
 def test_tasks_and_oracle_are_the_same_in_every_process(name: str) -> None:
     """Nothing hangs on the order of a set: two hash seeds give the same tasks, options and scripts."""
     code = (

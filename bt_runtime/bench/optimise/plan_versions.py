@@ -36,6 +36,12 @@ def best(kept: list[Version]) -> Version | None:
     return max(scored)[-1] if scored else (kept[-1] if kept else None)
 
 
+def to_build_on(kept: list[Version]) -> Version | None:
+    """The best so far; of equals the last, which has learnt the most. One that got worse is not built on."""
+    scored = [(rate, v.iteration, v) for v in kept if (rate := v.rate()) is not None]
+    return max(scored)[-1] if scored else (kept[-1] if kept else None)
+
+
 def keep(folder: Path, iteration: int, written: Guide) -> Path:
     """Puts a version on the disk. One that is there already may be given a score, but no other text."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -62,10 +68,12 @@ def keep_plan(
 ) -> dict[str, Json]:
     """Implements the skill `keep_plan` of skills/plans.yaml. A version that was scored before keeps its scores."""
     place = Path(folder)
-    before = next((v.guide.header for v in versions(place) if v.iteration == iteration), {})
+    kept = versions(place)
+    before = next((v.guide.header for v in kept if v.iteration == iteration), {})
     said = {**before, **header, "iteration": iteration}
-    if iteration:
-        said["parent"] = f"{iteration - 1}{SUFFIX}"
+    parent = to_build_on([v for v in kept if v.iteration < iteration])
+    if parent is not None:
+        said["parent"] = parent.path.name
     said |= {name: dict(score) for name, score in (("training", training), ("validation", validation)) if score}
     return {"file": str(keep(place, iteration, Guide(text, said)))}
 

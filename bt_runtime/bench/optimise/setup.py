@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from bt_runtime.agents import autoplan
-from bt_runtime.bench.optimise.plan_versions import Version
+from bt_runtime.bench.optimise.plan_versions import Version, to_build_on
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.budget import Budget
@@ -112,7 +112,9 @@ def left(setup: Setup, kept: Sequence[Version], iterations: int) -> dict[str, Js
     for rate in (v.rate() for v in kept):
         if rate is not None:
             best, stale = (rate, 0) if rate > best else (best, stale + 1)
+    good = to_build_on([*kept])
+    plan = last if last is not None and last.rate() is None else good
     return {
-        "rounds": rounds, "validation": [task._asdict() for task in aside],
-        "plan": last.guide.text if last is not None else "", "best": best, "stale": stale,
+        "rounds": rounds, "validation": [task._asdict() for task in aside], "best": best, "stale": stale,
+        "plan": plan.guide.text if plan is not None else "", "kept": good.guide.text if good is not None else "",
     }  # fmt: skip

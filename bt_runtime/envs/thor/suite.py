@@ -10,13 +10,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.envs.registry import Read, Wanted, tasks_of
+from bt_runtime.envs.registry import Read, Split, Wanted, tasks_of
 from bt_runtime.envs.thor import alfred
 from bt_runtime.envs.thor.goals import TYPES
 from bt_runtime.envs.thor.library import Build
 from bt_runtime.envs.thor.oracle import solve
 from bt_runtime.envs.thor.rooms import read_room, read_rooms
-from bt_runtime.envs.thor.tasks import Split, generate
+from bt_runtime.envs.thor.tasks import generate
 from bt_runtime.envs.thor.world import Thor
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.types import Task, World

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
 
+from bt_runtime.envs.registry import Split
 from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.episode import Episode
 from bt_runtime.envs.thor.goals import TYPES, Goal
@@ -15,7 +15,6 @@ from bt_runtime.envs.thor.stage import SceneStage
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task
 
-Split = Literal["train", "eval"]
 EVAL_SHARE = 4  # one goal of four is kept for evaluation
 MOVES = 0.6  # of the things that can be carried, how many lie somewhere else than the room's file says
 SLICED = 0.25

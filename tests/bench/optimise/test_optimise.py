@@ -70,6 +70,29 @@ def test_the_plan_of_an_iteration_is_followed_by_the_next_and_shown_to_its_rewri
     assert sum("A plan for tasks of this kind:\n1. Hope.\n" in p for p in script.prompts) == 2 + 3
 
 
+class Half(Learner):
+    """Under a plan that says so it can do one of the tasks kept aside."""
+
+    plan, only = "1. Half of it.\n", ""
+
+    def __call__(self, ask):
+        if ask.kind != "write" and self.plan.strip() in ask.prompt and self.only in ask.prompt:
+            return super().__call__(ask._replace(prompt=f"{KNOWS}\n{ask.prompt}"))
+        return super().__call__(ask)
+
+
+def test_a_version_that_got_worse_is_kept_but_not_built_on(tmp_path):
+    aside, batches = draw(SETUP, 3)
+    script = Half([task for tasks in (aside, *batches) for task in tasks], SETUP.suite, (Half.plan, DULL, PLAN))
+    script.only = aside[0].goal
+    assert script.only not in [t.goal for t in aside[1:]]
+    kept, _ = run(tmp_path / "p", script)
+    assert [(v.rate(), v.guide.header.get("parent")) for v in kept] == [
+        (0.0, None), (0.5, "0.md"), (0.0, "1.md"), (1.0, "1.md")
+    ]  # fmt: skip
+    assert left(SETUP, kept[:3], 3)["plan"] == Half.plan.strip()  # and so it goes on after a kill
+
+
 @pytest.mark.parametrize(
     ("parts", "asked"), [(("summary",), {"summary"}), (("summary", "revision"), {"summary", "revision"})]
 )

@@ -1,0 +1,88 @@
+"""HotpotQA's questions as people have them: the official JSON, or a line of JSON each; packed or not."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bt_runtime.envs.content import read_json
+from bt_runtime.envs.hotpotqa.wiki import Page
+from bt_runtime.faults.diagnostic import BtError
+
+HINT = "a file such as hotpot_dev_distractor_v1.json, whole"
+ENDS = (".json", ".json.gz", ".jsonl", ".jsonl.gz")
+
+
+class Question(NamedTuple):
+    id: str
+    text: str
+    answer: str
+    kind: str  # bridge, comparison
+    level: str
+    titles: tuple[str, ...]  # of the pages that the answer is found on
+    pages: tuple[Page, ...]
+
+
+def file_of(place: Path) -> Path:
+    """The file itself, or the one file of questions in a folder."""
+    if place.is_file():
+        return place
+    inner = place / "hotpotqa" if (place / "hotpotqa").is_dir() else place
+    found = sorted(p for p in inner.glob("*") if p.name.endswith(ENDS)) if inner.is_dir() else []
+    if len(found) != 1:
+        said = f"{len(found)} files of questions" if found else "no file of questions"
+        raise BtError(f"there is {said} in {inner}", f"name one: {HINT}")
+    return found[0]
+
+
+def questions(path: Path) -> Iterator[Question]:
+    for number, entry in enumerate(_entries(path), 1):
+        try:
+            yield _question(entry)
+        except (KeyError, TypeError, ValueError, AttributeError) as problem:
+            raise BtError(f"entry {number} of {path} is no question of HotpotQA: {problem!r}", HINT) from problem
+
+
+def is_ours(path: Path) -> bool:
+    """By what is in it: its first entry has a question and paragraphs."""
+    try:
+        first = next(iter(_entries(path)), None)
+        return isinstance(first, dict) and "question" in first and bool({"context", "paragraphs"} & first.keys())
+    except BtError:
+        return False
+
+
+def _entries(path: Path) -> Iterator[Any]:
+    if not path.name.removesuffix(".gz").endswith(".jsonl"):
+        found = read_json(path, HINT)
+        yield from found if isinstance(found, list) else ()
+        return
+    opened: Any = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opened(path, "rt", encoding="utf-8") as lines:
+            for line in lines:
+                if line.strip():
+                    yield json.loads(line)
+    except (OSError, ValueError, EOFError) as problem:
+        raise BtError(f"cannot read {path}: {problem}", HINT) from problem
+
+
+def _question(entry: Mapping[str, Any]) -> Question:
+    """The official form has `context: [[title, sentences]]`, the other one `paragraphs: [{title, sentences}]`."""
+    if "context" in entry:
+        pages = [(title, sentences) for title, sentences in entry["context"]]
+    else:
+        pages = [(p["title"], p["sentences"]) for p in entry["paragraphs"]]
+    titles = dict.fromkeys(str(title) for title, _ in entry.get("supporting_facts", ()))
+    return Question(
+        str(entry.get("_id") or entry["id"]), str(entry["question"]), str(entry["answer"]),
+        str(entry.get("type", "bridge")), str(entry.get("level", "")), tuple(titles),
+        tuple(Page(str(title), tuple(_clean(s) for s in sentences if _clean(s))) for title, sentences in pages),
+    )  # fmt: skip
+
+
+def _clean(sentence: Any) -> str:
+    return " ".join(str(sentence).split())

@@ -1,0 +1,114 @@
+"""HotpotQA as a suite: invented encyclopedias of ours, or the questions and paragraphs of a file that people have."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from typing import Any, Literal
+from zlib import crc32
+
+from bt_runtime.envs.hotpotqa import files, invent
+from bt_runtime.envs.hotpotqa.files import Question
+from bt_runtime.envs.hotpotqa.wiki import Page, Wiki
+from bt_runtime.envs.hotpotqa.world import HotpotQA
+from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, tasks_of
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.types import Task, World
+
+_SHARES: Mapping[str, range] = {"train": range(6), "dev": range(6, 8), "eval": range(8, 10)}  # of ten parts of a file
+
+
+class HotpotSuite:
+    name = "hotpotqa"
+    kinds: Sequence[str] = ("bridge", "comparison")
+    skills = "hotpotqa"
+    splits: Sequence[Split] = ("train", "dev", "eval")
+    formats: Sequence[str] = ("HotpotQA's questions with their paragraphs",)
+    reads_data: Sequence[Literal["open", "tasks"]] = ("open", "tasks")
+
+    def open(
+        self, *, data: str | os.PathLike[str] | None = None, wording: str = "react", index: str = "", **options: Any
+    ) -> World:
+        """`data`: a file of questions, or its folder; `index`: the folder of its search index, else your cache."""
+        no_more_options(self.name, options, ("data", "wording", "index"))
+        outside = files.file_of(Path(data)) if data else None
+
+        def wiki_of(task: Task) -> Wiki:
+            if "invented" in task.data:
+                split, _, number = str(task.data["invented"]).rpartition("-")
+                return invent.wiki(split, int(number))
+            if outside is None:
+                raise BtError(f"the task `{task.id}` is of a file", "open the world with its data: data=FILE")
+            return wiki_at(outside, outside.stat().st_mtime_ns, index)
+
+        return HotpotQA(wiki_of, wording)
+
+    def tasks(
+        self, seed: int, count: int, split: Split = "train", kinds: Sequence[str] | None = None,
+        *, data: str | os.PathLike[str] | None = None, part: str = "split", **options: Any,
+    ) -> list[Task]:  # fmt: skip
+        """Of a file's questions each split has its own, told by their ids, unless `part` is all of them; an
+        encyclopedia belongs to one split."""
+        no_more_options(self.name, options, ("data", "part"))
+        if part not in ("split", "all"):
+            raise BtError(f"no part of a file is called `{part}`", "parts: split, all")
+        chosen = choose_kinds(self.kinds, kinds)
+        if data:
+            known = read(path := files.file_of(Path(data)), path.stat().st_mtime_ns)
+            share = _SHARES[split] if part == "split" else range(10)
+            own = [q for q in known if crc32(q.id.encode()) % 10 in share and q.kind in chosen]
+            if not own:
+                raise BtError(f"{path} has no {split} question of these kinds", "ask for other kinds or a split")
+            Random(f"hotpotqa {split} {seed}").shuffle(own)
+            return [_task(q.id, q, {}) for q in own[:count]]
+        made = [invent.question(split, seed, chosen[i % len(chosen)], i) for i in range(count)]
+        return [_task(f"hotpotqa-{q.id}", q, {"invented": f"{split}-{seed}"}) for q in made]
+
+    def read(self, path: Path, wanted: Wanted) -> Read | None:
+        if not path.name.endswith(files.ENDS) or not files.is_ours(path):
+            return None
+        return tasks_of(self, wanted._replace(data=str(path), options={"part": "all", **wanted.options}))
+
+    def wanted(self, task: Task) -> Mapping[str, int]:
+        return {str(title): 1 for title in task.data.get("titles", ())}
+
+    def oracle(self, world: World, task: Task, **options: Any) -> Iterator[str]:
+        no_more_options(self.name, options, ())
+        for title in task.data["titles"]:
+            yield f"search[{title}]"
+        if isinstance(world, HotpotQA) and world.says(str(task.data["answer"])):
+            yield f"lookup[{task.data['answer']}]"
+        yield f"finish[{task.data['answer']}]"
+
+
+SUITE = HotpotSuite()
+
+
+@lru_cache(maxsize=4)
+def read(path: Path, changed: int) -> tuple[Question, ...]:
+    return tuple(q._replace(pages=()) for q in files.questions(path))
+
+
+@lru_cache(maxsize=4)
+def wiki_at(path: Path, changed: int, index: str) -> Wiki:
+    """Its index is named after the state of the file, so that another file gets another one."""
+    folder = Path(index) if index else _cache()
+    pages: Iterator[Page] = (page for q in files.questions(path) for page in q.pages)
+    place = sha256(str(path.resolve()).encode()).hexdigest()[:8]
+    return Wiki.at(folder / f"{path.name}.{place}.{changed:x}.index", pages)
+
+
+def _cache() -> Path:
+    """Not beside the data: a data set is read, never written."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bt_runtime" / "hotpotqa"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _task(name: str, asked: Question, more: Mapping[str, str]) -> Task:
+    data = {"question": asked.text, "answer": asked.answer, "titles": list(asked.titles), **more}
+    return Task(name, asked.kind, asked.text, data)

@@ -1,0 +1,132 @@
+"""An encyclopedia of one paragraph a page, searched by title, and by words for titles that are alike.
+
+It is an SQLite file with a full-text index, beside the data it was made from or in memory. What a search may cost is
+bounded: of the words asked for it takes the rarest, as many as together stand in at most MOST_PAGES pages.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from bt_runtime.faults.diagnostic import BtError
+
+MOST_PAGES = 2_000  # that one search ranks
+SIMILAR = 5  # titles that are named when there is no such page
+_WORD = re.compile(r"\w+")
+_BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
+_TABLES = """
+CREATE TABLE page (id INTEGER PRIMARY KEY, title TEXT NOT NULL UNIQUE, folded TEXT NOT NULL, bare TEXT NOT NULL,
+    text TEXT NOT NULL);
+CREATE VIRTUAL TABLE words USING fts5(title, text, content='page', content_rowid='id', tokenize='unicode61');
+"""
+_INDEXES = """
+CREATE INDEX page_folded ON page(folded);
+CREATE INDEX page_bare ON page(bare);
+INSERT INTO words(words) VALUES ('rebuild');
+CREATE VIRTUAL TABLE temp.found USING fts5vocab(main, 'words', 'row');
+CREATE TABLE frequent AS SELECT term, doc FROM temp.found WHERE doc > 20;
+CREATE UNIQUE INDEX frequent_term ON frequent(term);
+DROP TABLE temp.found;
+"""
+_FEW = 20  # pages that a word stands in which is not listed as frequent
+
+
+class Page(NamedTuple):
+    title: str
+    sentences: tuple[str, ...]
+
+
+class Wiki:
+    def __init__(self, base: sqlite3.Connection) -> None:
+        self._base = base
+
+    @classmethod
+    def of(cls, pages: Iterable[Page]) -> Wiki:
+        """In memory."""
+        base = sqlite3.connect(":memory:", check_same_thread=False)
+        _fill(base, pages)
+        return cls(base)
+
+    @classmethod
+    def at(cls, path: Path, pages: Iterator[Page]) -> Wiki:
+        """The file, made of the pages when it is not there; one that was left half made is made anew."""
+        if not path.exists():
+            half = path.with_name(f"{path.name}.part")
+            try:
+                half.unlink(missing_ok=True)
+                made = sqlite3.connect(half)
+                _fill(made, pages)
+                made.close()
+                half.replace(path)
+            except (OSError, sqlite3.Error) as problem:
+                with suppress(OSError):
+                    half.unlink(missing_ok=True)
+                hint = "name a folder that can be written, with room: index=FOLDER"
+                raise BtError(f"the index {path} cannot be made: {problem}", hint) from problem
+        try:
+            base = sqlite3.connect(f"file:{path}?mode=ro", uri=True, check_same_thread=False)
+            base.execute("SELECT count(*) FROM frequent").fetchone()
+        except sqlite3.Error as problem:
+            raise BtError(f"the index {path} cannot be read: {problem}", "delete it: it is made anew") from problem
+        return cls(base)
+
+    def page(self, entity: str) -> Page | None:
+        """By its title: as it stands, then whatever its case, then without what stands in brackets."""
+        said = entity.strip()
+        ways = (("title", said), ("folded", said.casefold()), ("bare", _bare(said)))
+        for column, value in ways:
+            found = self._base.execute(
+                f"SELECT title, text FROM page WHERE {column} = ? ORDER BY id LIMIT 1", (value,)
+            ).fetchone()
+            if found is not None:
+                return Page(found[0], tuple(found[1].split("\n")))
+        return None
+
+    def similar(self, entity: str) -> list[str]:
+        """The titles that fit best by BM25 over title and text."""
+        chosen: list[str] = []
+        pages = 0
+        for count, word in sorted((self._count(w), w) for w in {w.lower() for w in _WORD.findall(entity)}):
+            pages += count
+            if chosen and pages > MOST_PAGES:
+                break
+            chosen.append(f'"{word}"')
+        if not chosen:
+            return []
+        # the inner limit bounds what a single frequent word costs
+        ranked = "SELECT page.title AS title, bm25(words) AS rank FROM words JOIN page ON page.id = words.rowid"
+        rows = self._base.execute(
+            f"SELECT title FROM ({ranked} WHERE words MATCH ? LIMIT ?) ORDER BY rank, title LIMIT ?",
+            (" OR ".join(chosen), MOST_PAGES, SIMILAR),
+        )
+        return [title for (title,) in rows]
+
+    def _count(self, word: str) -> int:
+        found = self._base.execute("SELECT doc FROM frequent WHERE term = ?", (word,)).fetchone()
+        return int(found[0]) if found is not None else _FEW
+
+    def __len__(self) -> int:
+        return int(self._base.execute("SELECT count(*) FROM page").fetchone()[0])
+
+    def close(self) -> None:
+        self._base.close()
+
+
+def _bare(title: str) -> str:
+    return _BRACKETS.sub("", title).casefold()
+
+
+def _fill(base: sqlite3.Connection, pages: Iterable[Page]) -> None:
+    """The first page of a title counts: HotpotQA's questions share pages."""
+    with base:
+        base.executescript(_TABLES)
+        base.executemany(
+            "INSERT OR IGNORE INTO page(title, folded, bare, text) VALUES (?, ?, ?, ?)",
+            ((p.title, p.title.casefold(), _bare(p.title), "\n".join(p.sentences)) for p in pages),
+        )
+        base.executescript(_INDEXES)

@@ -1,0 +1,191 @@
+"""HotpotQA: search an encyclopedia, look words up on a page, finish with an answer.
+
+Replies are worded as in ReAct's environment; `wording: autoplan` takes AutoPlan's for a title that is not there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
+from typing import Literal, get_args
+
+from bt_runtime.envs.hotpotqa.score import exact, f1
+from bt_runtime.envs.hotpotqa.wiki import Page, Wiki
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.types import Json, Observation, Task, Verdict
+
+Wording = Literal["react", "autoplan"]
+SHOWN = 5  # sentences of a page that a search shows
+OPENING = "Interact with Wikipedia using search[], lookup[], and finish[]."
+_ACT = re.compile(r"\s*(search|lookup|finish|think)\[(.*)\]\s*", re.IGNORECASE | re.DOTALL)
+_FORMS = "the sentences are: search[a title], lookup[a word of the page], finish[the answer]"
+_WORDINGS: Mapping[str, Callable[[str, list[str]], str]] = {
+    "react": lambda entity, titles: f"Could not find {entity}. Similar: {titles}.",
+    "autoplan": lambda entity, titles: (
+        f'Could not find exact match of "{entity}". Available entities in the database: '
+        + ", ".join(f'"{title}"' for title in titles)
+        + ". The search API only returns the paragraph if the search query matches every character to an entity in the"
+        " database."
+    ),
+}
+
+
+class HotpotQA:
+    instant = False  # a search of a large encyclopedia reads the disk
+
+    def __init__(self, wiki_of: Callable[[Task], Wiki], wording: str = "react") -> None:
+        """`wiki_of`: the encyclopedia that a task is asked over."""
+        if wording not in get_args(Wording):
+            raise BtError(f"no wording is called `{wording}`", f"wordings: {', '.join(get_args(Wording))}")
+        self._wiki_of, self._wording = wiki_of, wording
+        self._wiki: Wiki | None = None
+        self._task: Task | None = None
+        self._page: Page | None = None
+        self._named: tuple[str, ...] = ()  # titles that the last search gave instead of a page
+        self._sought, self._next = "", 0
+        self._hits: list[str] = []
+        self._answer: str | None = None
+
+    def reset(self, task: Task) -> Observation:
+        """`task.data`: question, answer, titles (where the answer stands), and what `wiki_of` needs."""
+        try:
+            str(task.data["question"]), str(task.data["answer"])
+            wiki = self._wiki_of(task)
+        except (KeyError, TypeError, ValueError) as problem:
+            raise BtError(
+                f"the task `{task.id}` is none of HotpotQA: {problem!r}", "see `btr tasks hotpotqa --json`"
+            ) from problem
+        self._wiki, self._task = wiki, task
+        self._page, self._named, self._answer = None, (), None
+        self._forget()
+        return self.look()
+
+    def _forget(self) -> None:
+        self._sought, self._hits, self._next = "", [], 0
+
+    def look(self) -> Observation:
+        """The question, and where one is."""
+        at = f"\nThe page {self._page.title} is open." if self._page is not None else ""
+        return Observation(f"{OPENING}\nQuestion: {self._question}{at}")
+
+    @property
+    def _question(self) -> str:
+        return str(self._task.data["question"]) if self._task else ""
+
+    def skills(self) -> Sequence[str]:
+        """What needs no writing: the titles that the last search named, and to look on."""
+        if self._answer is not None:
+            return ()
+        again = [f"lookup[{self._sought}]"] if self._next < len(self._hits) else []
+        return (*(f"search[{title}]" for title in self._named), *again)
+
+    def written(self) -> Sequence[str]:
+        if self._answer is not None:
+            return ()
+        return ("search[{entity}]", *(("lookup[{word}]",) if self._page else ()), "finish[{answer}]")
+
+    def act(self, sentence: str) -> Observation:
+        if self._answer is not None:
+            return Observation(f"Episode finished, reward = {int(self._right())}")
+        found = _ACT.fullmatch(sentence)
+        if found is None or self._task is None:
+            return Observation(f"Invalid action: {sentence.strip()}", False, _FORMS)
+        move, said = found[1].lower(), found[2].strip()
+        if move == "think":
+            return Observation("Nice thought.")
+        return {"search": self._search, "lookup": self._lookup, "finish": self._finish}[move](said)
+
+    def _search(self, entity: str) -> Observation:
+        assert self._wiki is not None
+        found = self._wiki.page(entity)
+        if found is None:  # the page that was open stays open
+            self._named = tuple(self._wiki.similar(entity))
+            return Observation(_WORDINGS[self._wording](entity, [*self._named]), False, f"no page is called {entity}")
+        self._page, self._named = found, ()
+        self._forget()
+        return Observation(" ".join(found.sentences[:SHOWN]))
+
+    def _lookup(self, word: str) -> Observation:
+        if self._page is None:
+            return Observation("No more results.", False, "no page is open: search for one first")
+        if word != self._sought:
+            self._sought, self._next = word, 0
+            self._hits = [s for s in self._page.sentences if word.lower() in s.lower()]
+        if self._next >= len(self._hits):
+            return Observation("No more results.", False, f"{self._page.title} says no more of {word}")
+        self._next += 1
+        return Observation(f"(Result {self._next} / {len(self._hits)}) {self._hits[self._next - 1]}")
+
+    def says(self, word: str) -> bool:
+        """Does the open page?"""
+        return self._page is not None and any(word.lower() in s.lower() for s in self._page.sentences)
+
+    def _finish(self, answer: str) -> Observation:
+        self._answer = answer
+        return Observation(f"Episode finished, reward = {int(self._right())}")
+
+    def _right(self) -> bool:
+        return self._task is not None and exact(self._answer or "", str(self._task.data["answer"]))
+
+    def verdict(self) -> Verdict:
+        """In hundredths: all of them for an exact match, else the F1 of the words, which is never all."""
+        if self._task is None or self._answer is None:
+            return Verdict(0, 100)
+        part = round(100 * f1(self._answer, str(self._task.data["answer"])))
+        return Verdict(100 if self._right() else min(part, 99), 100)
+
+    def revealed(self) -> Sequence[str]:
+        """What may be told when it is over, to whoever revises a plan: the answer, and where it stands."""
+        if self._task is None:
+            return ()
+        titles = ", ".join(str(t) for t in self._task.data.get("titles", ()))
+        where = [f"It stands on these pages: {titles}."] if titles else []
+        return (f"The answer is {self._task.data['answer']}.", *where)
+
+    def holds(self, fact: str) -> bool | None:
+        """`{title} is open`, `the question is answered`."""
+        if fact == "the question is answered":
+            return self._answer is not None
+        if fact.endswith(" is open"):
+            return self._page is not None and self._page.title == fact.removesuffix(" is open")
+        return None
+
+    def picture(self) -> Json:
+        page = self._page
+        shown = "\n".join([page.title, *page.sentences]) if page is not None else "No page is open."
+        answer = f"\n\nAnswer: {self._answer}" if self._answer is not None else ""
+        return {"is": "text", "text": f"{self._question}\n\n{shown}{answer}"}
+
+    def digest(self) -> str:
+        return blake2b(self.snapshot(), digest_size=8).hexdigest()
+
+    def snapshot(self) -> bytes:
+        kept = {
+            "task": self._task._asdict() if self._task else None, "page": self._page.title if self._page else None,
+            "named": self._named, "sought": self._sought, "next": self._next, "answer": self._answer,
+        }  # fmt: skip
+        return json.dumps(kept).encode()
+
+    def restore(self, snapshot: bytes) -> None:
+        try:
+            kept = json.loads(snapshot)
+            if kept["task"] is not None:
+                self.reset(Task(**kept["task"]))
+            page, sought, after = kept["page"], str(kept["sought"]), int(kept["next"])
+            named, answer = tuple(map(str, kept["named"])), kept["answer"]
+        except (KeyError, TypeError, ValueError) as problem:
+            raise BtError(
+                f"this is no snapshot of HotpotQA: {problem!r}", "give what `snapshot()` returned"
+            ) from problem
+        if page is not None and self._wiki is not None:
+            self._search(page)
+            if sought:
+                self._lookup(sought)
+                self._next = after
+        self._named, self._answer = named, answer
+
+    def close(self) -> None:
+        """Encyclopedias are shared, and stay open."""
+        self._wiki = None
