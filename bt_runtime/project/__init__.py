@@ -27,6 +27,13 @@ def installed(folder: Folder) -> list[Path]:
     return [place for place in (packaged(folder), *(at / folder for at in brought if at is not None)) if place.is_dir()]
 
 
+def cache(of: str) -> Path:
+    """A folder of the user's for what can be made again: indexes of data that is read, never written."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bt_runtime" / of
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def find_root(start: Path | None = None) -> Path | None:
     """The nearest folder upward that holds a project file; None when there is none."""
     named = os.environ.get("BTR_PROJECT")

@@ -13,7 +13,7 @@ from tests.plugged import plug
 
 def test_our_worlds_are_known_by_name() -> None:
     """Every world of ours is listed, and opens by its name."""
-    assert {"textcraft", "house", "hotpotqa"} <= set(suite_names())
+    assert {"textcraft", "house", "hotpotqa", "webshop"} <= set(suite_names())
     for name in ("textcraft", "house", "hotpotqa"):
         assert open_suite(name).name == name
         open_world(name).close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from hashlib import sha256
 from pathlib import Path
 from random import Random
 from typing import Any, Literal
@@ -15,6 +14,7 @@ from bt_runtime.envs.hotpotqa import files, invent
 from bt_runtime.envs.hotpotqa.files import Question
 from bt_runtime.envs.hotpotqa.wiki import Page, Wiki
 from bt_runtime.envs.hotpotqa.world import HotpotQA
+from bt_runtime.envs.index_file import place_of
 from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, tasks_of
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task, World
@@ -95,18 +95,8 @@ def read(path: Path, changed: int) -> tuple[Question, ...]:
 
 @lru_cache(maxsize=4)
 def wiki_at(path: Path, changed: int, index: str) -> Wiki:
-    """Its index is named after the state of the file, so that another file gets another one."""
-    folder = Path(index) if index else _cache()
     pages: Iterator[Page] = (page for q in files.questions(path) for page in q.pages)
-    place = sha256(str(path.resolve()).encode()).hexdigest()[:8]
-    return Wiki.at(folder / f"{path.name}.{place}.{changed:x}.index", pages)
-
-
-def _cache() -> Path:
-    """Not beside the data: a data set is read, never written."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bt_runtime" / "hotpotqa"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    return Wiki.at(place_of(path, index, "hotpotqa"), pages)
 
 
 def _task(name: str, asked: Question, more: Mapping[str, str]) -> Task:

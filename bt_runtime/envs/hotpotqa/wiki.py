@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.envs import index_file
 
 MOST_PAGES = 2_000  # that one search ranks
 SIMILAR = 5  # titles that are named when there is no such page
@@ -47,33 +47,11 @@ class Wiki:
 
     @classmethod
     def of(cls, pages: Iterable[Page]) -> Wiki:
-        """In memory."""
-        base = sqlite3.connect(":memory:", check_same_thread=False)
-        _fill(base, pages)
-        return cls(base)
+        return cls(index_file.in_memory(partial(_fill, pages=pages)))
 
     @classmethod
     def at(cls, path: Path, pages: Iterator[Page]) -> Wiki:
-        """The file, made of the pages when it is not there; one that was left half made is made anew."""
-        if not path.exists():
-            half = path.with_name(f"{path.name}.part")
-            try:
-                half.unlink(missing_ok=True)
-                made = sqlite3.connect(half)
-                _fill(made, pages)
-                made.close()
-                half.replace(path)
-            except (OSError, sqlite3.Error) as problem:
-                with suppress(OSError):
-                    half.unlink(missing_ok=True)
-                hint = "name a folder that can be written, with room: index=FOLDER"
-                raise BtError(f"the index {path} cannot be made: {problem}", hint) from problem
-        try:
-            base = sqlite3.connect(f"file:{path}?mode=ro", uri=True, check_same_thread=False)
-            base.execute("SELECT count(*) FROM frequent").fetchone()
-        except sqlite3.Error as problem:
-            raise BtError(f"the index {path} cannot be read: {problem}", "delete it: it is made anew") from problem
-        return cls(base)
+        return cls(index_file.at(path, partial(_fill, pages=pages)))
 
     def page(self, entity: str) -> Page | None:
         """By its title: as it stands, then whatever its case, then without what stands in brackets."""

@@ -1,0 +1,176 @@
+"""A shop's files as people have them: the decoded small catalogue with its goals, or WebShop's own items and goals."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+from bt_runtime.envs.content import read_json
+from bt_runtime.envs.webshop.catalogue import Product, read_row
+from bt_runtime.envs.webshop.reward import NO_LIMIT
+from bt_runtime.faults.diagnostic import BtError
+
+HINT = (
+    "WebShop's items_shuffle.json with its items_ins_v2.json and items_human_ins.json, or products.jsonl.gz with goals"
+)
+_CHUNK = 1 << 20
+_WORD = re.compile(r"[a-z]{3,}")
+_LITTLE = frozenset(
+    ["and", "for", "the", "with", "set", "pack", "pcs", "women", "men", "womens", "mens", "kids", "from", "your"]
+)
+
+
+class Shop(NamedTuple):
+    items: Path
+    goals: tuple[Path, ...]
+
+
+def shop_in(place: Path) -> Shop:
+    """By what is there: a folder, the file of its products, or a folder that holds `webshop/`."""
+    folder = place if place.is_dir() else place.parent
+    folder = folder / "webshop" if (folder / "webshop").is_dir() else folder
+    found = [place] if place.is_file() else [p for n in ("products.jsonl", "items_shuffle") for p in _named(folder, n)]
+    if not found:
+        raise BtError(f"there are no products in {folder}", HINT)
+    small = found[0].name.startswith("products")
+    names = ("goals",) if small else ("items_human_ins", "items_ins_v2")
+    goals = tuple(p for name in names for p in _named(folder, name))
+    return Shop(found[0], goals)
+
+
+def _named(folder: Path, start: str) -> list[Path]:
+    ends = (".json", ".json.gz", ".jsonl", ".jsonl.gz")
+    return sorted(p for p in folder.glob(f"{start}*") if p.name.endswith(ends))
+
+
+def products(shop: Shop) -> Iterator[Product]:
+    small = shop.items.name.startswith("products")
+    asked = {} if small else _instructions(shop, "items_ins")
+    for number, row in enumerate(_rows(shop.items), 1):
+        try:
+            product = read_row(row) if small else _item(row, asked.get(str(row.get("asin")), {}))
+        except (KeyError, TypeError, ValueError, AttributeError) as problem:
+            raise BtError(f"product {number} of {shop.items} is none of WebShop's: {problem!r}", HINT) from problem
+        if product is not None:
+            yield product
+
+
+def goals(shop: Shop, product_of: Any) -> Iterator[dict[str, Any]]:
+    """`product_of`: a product by its asin; goals for what the shop does not sell are left out."""
+    if shop.items.name.startswith("products"):
+        for path in shop.goals:
+            for row in _rows(path):
+                if "asin" in row:
+                    values = [value for _, value in row.get("options") or ()]
+                    asked = (row["id"], row["kind"], row["instruction"], row["asin"], row["attributes"])
+                    yield _asked(*asked, values, row["price_upper"])
+        return
+    for asin, entries in _instructions(shop, "items_human").items():
+        product = product_of(asin)
+        for number, entry in enumerate(entries if product is not None else ()):
+            wanted = entry.get("instruction_attributes") or ()
+            if wanted:
+                limit, said = _limit(asin, number, product)
+                chosen = entry.get("instruction_options") or ()
+                values = [str(v) for v in (chosen.values() if isinstance(chosen, Mapping) else chosen)]
+                text = f"{str(entry['instruction']).strip('.')}{said}"
+                yield _asked(f"h-{asin}-{number}", "human", text, asin, wanted, values, limit)
+    for asin, entry in _instructions(shop, "items_ins").items():
+        product = product_of(asin)
+        wanted = entry.get("instruction_attributes") or ()
+        if product is None or not entry.get("instruction") or not wanted:
+            continue
+        limit, said = _limit(asin, 0, product)
+        names = sorted(product.options)
+        for number, combined in enumerate(itertools.islice(itertools.product(*(product.options[n] for n in names)), 2)):
+            told = ", and ".join(f"{name}: {value}" for name, value in zip(names, combined, strict=True))
+            text = f"{entry['instruction']}{' with ' + told if told else ''}{said}"
+            yield _asked(f"s-{asin}-{number}", "synthetic", text, asin, wanted, combined, limit)
+
+
+def _asked(name: str, kind: str, text: str, asin: str, attributes: Any, options: Any, limit: float) -> dict[str, Any]:
+    data = {
+        "instruction": text,
+        "asin": asin,
+        "attributes": list(attributes),
+        "options": list(options),
+        "limit": float(limit),
+    }
+    return {"id": str(name), "kind": str(kind), "data": data}
+
+
+def _limit(asin: str, number: int, product: Product) -> tuple[float, str]:
+    """One of the tens above the price, and how it is said."""
+    above = [float(p) for p in range(10, 1000, 10) if p > product.value][:4]
+    if len(above) < 2:
+        return NO_LIMIT, ""
+    limit = max(Random(f"{asin} {number}").sample(above, 2))
+    return limit, f", and price lower than {limit:.2f} dollars"
+
+
+def _instructions(shop: Shop, start: str) -> dict[str, Any]:
+    path = next((p for p in shop.goals if p.name.startswith(start)), None)
+    found = read_json(path, HINT) if path is not None else {}
+    if not isinstance(found, dict):
+        raise BtError(f"{path} holds no instructions by product", HINT)
+    return found
+
+
+def _item(row: Mapping[str, Any], asked: Mapping[str, Any]) -> Product | None:
+    """An entry of items_shuffle.json; None for what WebShop passes over."""
+    asin = str(row["asin"])
+    if asin == "nan" or len(asin) > 10:
+        return None
+    prices = [float(re.sub(r"[^\d.]", "", each)) for each in str(row.get("pricing") or "").split("$")[1:]][:2] or [
+        100.0
+    ]
+    options = {
+        str(name).lower(): [str(each["value"]).strip().replace("/", " | ").lower() for each in values]
+        for name, values in (row.get("customization_options") or {}).items()
+        if values
+    }
+    bullets = row.get("small_description") or [""]
+    title = str(row["name"])
+    return Product(
+        asin, title, " to ".join(f"${p}" for p in prices), sum(prices) / len(prices), str(row["query"]).lower().strip(),
+        str(row["product_category"]), options, tuple(asked.get("attributes") or ("DUMMY_ATTR",)),
+        str(row.get("full_description") or ""), tuple(map(str, bullets if isinstance(bullets, list) else [bullets])),
+        tuple(sorted({w for w in _WORD.findall(title.lower()) if w not in _LITTLE})),
+    )  # fmt: skip
+
+
+def _rows(path: Path) -> Iterator[Any]:
+    """Entries one at a time: the whole shop is larger than most memories."""
+    opened: Any = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opened(path, "rt", encoding="utf-8") as file:
+            if path.name.removesuffix(".gz").endswith(".jsonl"):
+                yield from (json.loads(line) for line in file if line.strip())
+            else:
+                yield from _array(file)
+    except (OSError, ValueError, EOFError) as problem:
+        raise BtError(f"cannot read {path}: {problem}", HINT) from problem
+
+
+def _array(file: Any) -> Iterator[Any]:
+    decoder, held, ended = json.JSONDecoder(), file.read(_CHUNK).lstrip().removeprefix("["), False
+    while True:
+        held = held.lstrip().removeprefix(",").lstrip()
+        if held.startswith("]"):
+            return
+        try:
+            value, end = decoder.raw_decode(held)
+        except ValueError:
+            more = file.read(max(_CHUNK, len(held)))
+            if not more and ended:
+                raise
+            held, ended = held + more, not more
+            continue
+        yield value
+        held = held[end:]

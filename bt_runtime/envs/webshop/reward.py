@@ -1,0 +1,77 @@
+"""What a purchase is worth: of the kind wanted, attributes, options and price, as WebShop counts them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from bt_runtime.envs.webshop.catalogue import NEEDS, Product
+from bt_runtime.faults.diagnostic import BtError
+
+ALIKE = 85  # of 100
+NO_LIMIT = 1_000_000.0
+_COLOURS = (
+    "alabaster apricot aqua ash asphalt azure banana beige black blue blush bordeaux bronze brown burgundy camel"
+    " camo caramel champagne charcoal cheetah chestnut chocolate christmas coffee cognac copper coral cranberry cream"
+    " crystal dark denim eggplant elephant espresso fuchsia gold granite grape graphite grass gray green grey heather"
+    " indigo ivory ivy khaki lavender lemon leopard"
+    " light lilac lime magenta maroon mauve merlot midnight mint mocha"
+    " multicolor mushroom mustard natural navy nude olive orange peach pewter pink plum purple rainbow red rose"
+    " royal rust sand sapphire seashell silver skull slate steel stone stonewash sunflower tan taupe teal tiger turquoise"
+    " violet walnut wheat white wine yellow"
+)
+COLOURS = tuple(_COLOURS.split())
+
+
+class Goal(NamedTuple):
+    product: Product  # what it was made from
+    attributes: tuple[str, ...]
+    options: tuple[str, ...]  # the values wanted
+    limit: float = NO_LIMIT  # the highest price
+
+
+def alike(one: str, other: str) -> bool:
+    """By their words, whatever their order and what stands between them."""
+    try:
+        from rapidfuzz import fuzz, utils
+    except ImportError as missing:
+        raise BtError(f"WebShop's reward needs a package: {missing}", NEEDS) from missing
+    return round(fuzz.token_set_ratio(one, other, processor=utils.default_process)) > ALIKE
+
+
+def reward(bought: Product, chosen: Mapping[str, str], goal: Goal) -> float:
+    """From 0 to 1."""
+    attributes = sum(_has(bought, each) for each in goal.attributes)
+    given = [_coloured(value) for value in chosen.values()]
+    options = sum(any(alike(value, _coloured(wanted)) for value in given) for wanted in goal.options)
+    cheap = bought.value <= goal.limit
+    parts = len(goal.attributes) + len(goal.options) + 1
+    return of_kind(bought, goal.product) * (attributes + options + cheap) / parts
+
+
+def of_kind(bought: Product, wanted: Product) -> float:
+    """Is it the sort of thing that was asked for?"""
+    nouns = set(wanted.nouns)
+    shared = len(nouns & set(bought.nouns)) / len(nouns) if nouns else 0.2
+    common = {*_path(bought)} & {*_path(wanted)}
+    if shared == 0:
+        return 0.0
+    if shared < 0.1:
+        return 0.1
+    return 1.0 if bought.query == wanted.query or len(common) >= 2 or shared > 0.2 else 0.5
+
+
+def _path(product: Product) -> Iterable[str]:
+    return (part.strip() for part in product.category.split("›"))
+
+
+def _has(product: Product, attribute: str) -> bool:
+    if any(alike(each, attribute) for each in product.attributes):
+        return True
+    texts = (product.title, " ".join(product.bullets), product.description)
+    return any(attribute in text.lower() for text in texts)
+
+
+def _coloured(value: str) -> str:
+    """A colour by its first plain word: "navy blue melange" is wanted as "navy"."""
+    return next((colour for colour in COLOURS if colour in value), value)

@@ -1,0 +1,107 @@
+"""WebShop as a suite: an invented shop of ours, or the products and goals that people have."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Any, Literal
+from zlib import crc32
+
+from bt_runtime.envs.index_file import place_of
+from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, tasks_of
+from bt_runtime.envs.webshop import files, invent
+from bt_runtime.envs.webshop.catalogue import Catalogue
+from bt_runtime.envs.webshop.world import WebShop
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.types import Task, World
+
+_SHARES: Mapping[str, range] = {"train": range(6), "dev": range(6, 8), "eval": range(8, 10)}  # of ten parts of a file
+
+
+class WebShopSuite:
+    name = "webshop"
+    kinds: Sequence[str] = ("invented",)
+    asked_for: Sequence[str] = ("human", "synthetic")  # of people's own data
+    skills = "webshop"
+    splits: Sequence[Split] = ("train", "dev", "eval")
+    formats: Sequence[str] = ("WebShop's products",)
+    reads_data: Sequence[Literal["open", "tasks"]] = ("open", "tasks")
+
+    def open(
+        self, *, data: str | os.PathLike[str] | None = None, view: str = "adapt", items: int | str = 3, index: str = "",
+        **options: Any,
+    ) -> World:  # fmt: skip
+        """`data`: a file of products, or its folder; `index`: the folder of its search index, else your cache."""
+        no_more_options(self.name, options, ("data", "view", "items", "index"))
+        outside = files.shop_in(Path(data)) if data else None
+
+        def catalogue_of(task: Task) -> Catalogue:
+            if "invented" in task.data:
+                split, _, number = str(task.data["invented"]).rpartition("-")
+                return invent.catalogue(split, int(number))
+            if outside is None:
+                raise BtError(f"the task `{task.id}` is of a shop's files", "open the world with them: data=FOLDER")
+            return catalogue_at(outside, outside.items.stat().st_mtime_ns, index)
+
+        return WebShop(catalogue_of, view, int(items))
+
+    def tasks(
+        self, seed: int, count: int, split: Split = "train", kinds: Sequence[str] | None = None,
+        *, data: str | os.PathLike[str] | None = None, part: str = "split", index: str = "", **options: Any,
+    ) -> list[Task]:  # fmt: skip
+        """Of a shop's goals each split has its own, told by product, unless `part` is all of them."""
+        no_more_options(self.name, options, ("data", "part", "index"))
+        if part not in ("split", "all"):
+            raise BtError(f"no part of a file is called `{part}`", "parts: split, all")
+        chosen = choose_kinds((*self.kinds, *self.asked_for), kinds)
+        if not data:
+            made = enumerate(islice(invent.goals(split, seed), count))
+            tasks = ((f"webshop-{split}-{seed}-{i:04}", {**asked, "invented": f"{split}-{seed}"}) for i, asked in made)
+            return [Task(name, "invented", str(asked["instruction"]), asked) for name, asked in tasks]
+        shop = files.shop_in(Path(data))
+        share = _SHARES[split] if part == "split" else range(10)
+        known = goals_of(shop, shop.items.stat().st_mtime_ns, index)
+        own = [g for g in known if g["kind"] in chosen and crc32(g["data"]["asin"].encode()) % 10 in share]
+        if not own:
+            raise BtError(f"{shop.items.parent} has no {split} goal of these kinds", "ask for other kinds or a split")
+        Random(f"webshop {split} {seed}").shuffle(own)
+        return [Task(g["id"], g["kind"], g["data"]["instruction"], g["data"]) for g in own[:count]]
+
+    def read(self, path: Path, wanted: Wanted) -> Read | None:
+        if not path.is_file() or not path.name.startswith(("products", "items_shuffle")):
+            return None
+        return tasks_of(self, wanted._replace(data=str(path), options={"part": "all", **wanted.options}))
+
+    def wanted(self, task: Task) -> Mapping[str, int]:
+        return {str(task.data["asin"]): 1}
+
+    def oracle(self, world: World, task: Task, **options: Any) -> Iterator[str]:
+        """By the title of what it knows to be right; a product whose title finds others first is looked for further."""
+        no_more_options(self.name, options, ())
+        if not isinstance(world, WebShop):
+            raise BtError("this oracle knows WebShop only", "open the world with open_world('webshop')")
+        wanted = world.goal.product
+        yield f"search[{wanted.title}]"
+        while f"click[{wanted.asin}]" not in world.skills() and world.more():
+            yield "click[Next >]"
+        yield f"click[{wanted.asin}]"
+        for value in task.data["options"]:
+            yield f"click[{value}]"
+        yield "click[Buy Now]"
+
+
+SUITE = WebShopSuite()
+
+
+@lru_cache(maxsize=2)
+def catalogue_at(shop: files.Shop, changed: int, index: str) -> Catalogue:
+    return Catalogue.at(place_of(shop.items, index, "webshop"), files.products(shop))
+
+
+@lru_cache(maxsize=2)
+def goals_of(shop: files.Shop, changed: int, index: str) -> tuple[dict[str, Any], ...]:
+    return tuple(files.goals(shop, catalogue_at(shop, changed, index).product))

@@ -1,0 +1,210 @@
+"""WebShop: search a shop, read pages, choose options, buy. One instruction; the purchase ends it and is scored."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from typing import get_args
+
+from bt_runtime.envs.webshop.catalogue import Catalogue, Product
+from bt_runtime.envs.webshop.pages import BACK, BUY, NEXT, PAGE, PREV, SUBS, Page, View, shown
+from bt_runtime.envs.webshop.reward import NO_LIMIT, Goal, reward
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.types import Json, Observation, Task, Verdict
+
+_ACT = re.compile(r"\s*(search|click|think)\[(.*)\]\s*", re.IGNORECASE | re.DOTALL)
+_FORMS = "the sentences are: search[words], and click[…] of what the page shows"
+INVALID = {"react": "Invalid action!", "adapt": "Invalid action! Try a different action."}
+
+
+class WebShop:
+    instant = False  # a search of a large catalogue reads the disk
+
+    def __init__(self, catalogue_of: Callable[[Task], Catalogue], view: str = "adapt", items: int = 3) -> None:
+        """`view`: adapt, react (their wrappers' text), text, text_rich (WebShop's own); `items`: how many products of a
+        page the wrappers show."""
+        if view not in get_args(View):
+            raise BtError(f"no view of the shop is called `{view}`", f"views: {', '.join(get_args(View))}")
+        self._catalogue_of, self._items = catalogue_of, items
+        self._view: View = view  # type: ignore[assignment]
+        self._shop: Catalogue | None = None
+        self._task: Task | None = None
+        self._page = Page("")
+        self._words = ""
+        self._score: float | None = None
+
+    def reset(self, task: Task) -> Observation:
+        """`task.data`: instruction, asin, attributes, options, limit, and what `catalogue_of` needs."""
+        try:
+            shop = self._catalogue_of(task)
+            goal = _goal(task, shop)
+        except (KeyError, TypeError, ValueError, AttributeError) as problem:
+            raise BtError(
+                f"the task `{task.id}` is none of WebShop: {problem!r}", "see `btr tasks webshop --json`"
+            ) from problem
+        self._shop, self._task, self._goal = shop, task, goal
+        self._page, self._words, self._score = Page(str(task.data["instruction"])), "", None
+        return self.look()
+
+    def look(self) -> Observation:
+        return Observation(shown(self._page, self._view, self._items))
+
+    def skills(self) -> Sequence[str]:
+        """All that can be clicked, also products that the wrappers do not show."""
+        if self._score is not None or self._task is None:
+            return []
+        clicks = self._page.clickables()
+        if self._view == "react":
+            clicks = [c for c in clicks if c != NEXT and not (c == PREV and self._page.at == "results")]
+        return [f"click[{each}]" for each in clicks]
+
+    def written(self) -> Sequence[str]:
+        return ("search[{words}]",) if self._score is None and self._may_search() else ()
+
+    def _may_search(self) -> bool:
+        """WebShop itself takes a search on any page, the wrappers on the first one."""
+        return self._task is not None and (self._page.at == "index" or self._view in ("text", "text_rich"))
+
+    def act(self, sentence: str) -> Observation:
+        if self._score is not None:
+            return self._sold()
+        found = _ACT.fullmatch(sentence)
+        if found is None or self._task is None:
+            return self._refused(_FORMS)
+        move, said = found[1].lower(), found[2].strip()
+        if move == "think":
+            return Observation("OK.")
+        if move == "search":
+            return self._search(said) if self._may_search() and said else self._refused("search from the first page")
+        offered = {each[6:-1].casefold(): each[6:-1] for each in self.skills()}
+        value = offered.get(said.casefold())
+        return self._click(value) if value is not None else self._refused("nothing of that name is on this page")
+
+    def _refused(self, why: str) -> Observation:
+        text = INVALID.get(self._view) or shown(self._page, self._view, self._items)
+        return Observation(text, False, why)
+
+    def _search(self, words: str) -> Observation:
+        assert self._shop is not None
+        self._words = words
+        self._page = Page(self._page.instruction, "results", 1, tuple(self._shop.search(words)))
+        return self.look()
+
+    def _click(self, value: str) -> Observation:
+        page = self._page
+        if value == BUY:
+            return self._buy()
+        if value == BACK:
+            self._page, self._words = Page(page.instruction), ""
+        elif value == NEXT:
+            self._page = page._replace(number=page.number + 1)
+        elif value == PREV:
+            if page.at in SUBS:
+                self._page = page._replace(at="item")
+            elif page.at == "item":  # what was chosen is forgotten with the item
+                self._page = page._replace(at="results", item=None, chosen={})
+            else:
+                self._page = page._replace(number=max(1, page.number - 1))
+        elif value in SUBS and page.at == "item":
+            self._page = page._replace(at=value)
+        elif page.at == "results":
+            item = next(p for p in page.here if p.asin == value)
+            self._page = page._replace(at="item", item=item, chosen={})
+        else:
+            return self._choose(value)
+        return self.look()
+
+    def _choose(self, value: str) -> Observation:
+        """One value of each option; the last one counts."""
+        item = self._page.item
+        assert item is not None
+        name = next(name for name, values in item.options.items() if value in values)
+        self._page = self._page._replace(chosen={**self._page.chosen, name: value})
+        return Observation(f"You have clicked {value}.") if self._view in INVALID else self.look()
+
+    def _buy(self) -> Observation:
+        assert self._page.item is not None
+        self._score = reward(self._page.item, self._page.chosen, self._goal)
+        return self._sold()
+
+    def _sold(self) -> Observation:
+        return Observation(f"Your score (min 0.0, max 1.0): {self._score}")
+
+    def verdict(self) -> Verdict:
+        """In hundredths; all of them only for a purchase that is right in everything."""
+        if self._score is None:
+            return Verdict(0, 100)
+        return Verdict(100 if self._score >= 1 else min(99, round(100 * self._score)), 100)
+
+    def holds(self, fact: str) -> bool | None:
+        """`something is bought`, `the page of {asin} is open`, `{value} is chosen`."""
+        if fact == "something is bought":
+            return self._score is not None
+        if fact.endswith(" is chosen"):
+            return fact.removesuffix(" is chosen") in self._page.chosen.values()
+        if fact.startswith("the page of ") and fact.endswith(" is open"):
+            item = self._page.item
+            return item is not None and item.asin == fact[len("the page of ") : -len(" is open")]
+        return None
+
+    @property
+    def goal(self) -> Goal:
+        return self._goal
+
+    def more(self) -> bool:
+        """Are there results behind this page?"""
+        return self._page.at == "results" and self._page.number * PAGE < len(self._page.found)
+
+    def picture(self) -> Json:
+        said = f"\n\nBought: {self._score}" if self._score is not None else ""
+        return {"is": "text", "text": shown(self._page, "text_rich", self._items) + said}
+
+    def digest(self) -> str:
+        return blake2b(self.snapshot(), digest_size=8).hexdigest()
+
+    def snapshot(self) -> bytes:
+        page = self._page
+        kept = {
+            "task": self._task._asdict() if self._task else None, "words": self._words, "at": page.at,
+            "number": page.number, "item": page.item.asin if page.item else None, "chosen": dict(page.chosen),
+            "score": self._score,
+        }  # fmt: skip
+        return json.dumps(kept).encode()
+
+    def restore(self, snapshot: bytes) -> None:
+        try:
+            kept = json.loads(snapshot)
+            words, at, number = str(kept["words"]), str(kept["at"]), int(kept["number"])
+            item, chosen, score = kept["item"], dict(kept["chosen"]), kept["score"]
+            if kept["task"] is not None:
+                self.reset(Task(**kept["task"]))
+        except (KeyError, TypeError, ValueError) as problem:
+            raise BtError(
+                f"this is no snapshot of WebShop: {problem!r}", "give what `snapshot()` returned"
+            ) from problem
+        if words:
+            self._search(words)
+        product = self._shop.product(item) if item is not None and self._shop is not None else None
+        self._page = self._page._replace(at=at, number=number, item=product, chosen=chosen)
+        self._score = score
+
+    def close(self) -> None:
+        """Catalogues are shared, and stay open."""
+        self._shop = None
+
+
+def _goal(task: Task, shop: Catalogue) -> Goal:
+    data = task.data
+    product: Product | None = shop.product(str(data["asin"]))
+    if product is None:
+        raise BtError(f"the shop of `{task.id}` sells no {data['asin']}", "name the file of products it was made from")
+    attributes, options = ([str(each) for each in _list(data[name])] for name in ("attributes", "options"))
+    return Goal(product, tuple(attributes), tuple(options), float(str(data.get("limit", NO_LIMIT))))
+
+
+def _list(value: Json) -> list[Json]:
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r} is no list")
+    return value
