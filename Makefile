@@ -98,8 +98,10 @@ $(LLAMA_BUILT): | $(VENV)/bin/python
 demo: $(DEMO_STAMP)
 	@$(PY) -m bt_runtime.cli demo $(if $(SEED),--seed $(SEED))
 
+# On every core (JOBS=0: one test after the other, in this process).
+PYTEST := $(PY) -m pytest -n $(or $(JOBS),auto) --dist worksteal
 test: setup
-	$(PY) -m pytest
+	$(PYTEST)
 
 bench: setup
 	$(PY) tests/benchmarks $(ONLY)
@@ -128,7 +130,7 @@ $(TORCH_THERE): $(TEST_STAMP)
 	@touch $@
 
 train-test: $(TORCH_THERE)
-	$(PY) -m pytest tests/distill tests/recipes tests/cli/test_distill.py
+	$(PYTEST) tests/distill tests/recipes tests/cli/test_distill.py
 
 # MINUTES= of training, PROCESSES= that share it
 starter: $(TORCH_THERE)
