@@ -9,6 +9,8 @@ from typing import NamedTuple
 import pytest
 
 from bt_runtime import Run, load
+from bt_runtime.envs.house.home_file import read_home
+from bt_runtime.envs.house.suite import load_content
 from bt_runtime.faults import explain
 from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.language import expression, guide, manifest, source
@@ -18,7 +20,7 @@ from bt_runtime.run.config import read_project
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = re.compile(
-    r"^```(yaml|python|expression|settings|plan) (wrong|right)( bytes| skills/\S+)?\n(.*?)^```$",
+    r"^```(yaml|python|expression|settings|plan|world) (wrong|right)( bytes| skills/\S+)?\n(.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 BESIDE = re.compile(r"^```yaml beside (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -50,6 +52,14 @@ def found(example: Example, root: Path) -> list[str]:
         return []
     if example.language == "plan":
         return [d.code for d in guide.parse(example.text).diagnostics]
+    if example.language == "world":
+        root.mkdir(parents=True)
+        (root / "home.yaml").write_text(example.text)
+        try:
+            read_home(root / "home.yaml", load_content().catalogue)
+        except Faults as faults:
+            return [d.code for d in faults.diagnostics]
+        return []
     if example.language == "settings":
         root.mkdir(parents=True)
         (root / PROJECT_FILE).write_text(example.text)
@@ -104,7 +114,7 @@ def test_every_code_that_is_used_has_a_page_and_every_page_a_use() -> None:
     folders = ("language", "tree", "skills")
     used: set[str] = set()
     places = [path for folder in folders for path in ROOT.glob(f"bt_runtime/{folder}/**/*.py")]
-    for path in [*places, ROOT / "bt_runtime" / "run" / "config.py"]:
+    for path in [*places, ROOT / "bt_runtime/run/config.py", ROOT / "bt_runtime/envs/content.py"]:
         used |= set(re.findall(r'"(BT\d{3})"', path.read_text(encoding="utf-8")))
     assert used == set(explain.codes())
 
