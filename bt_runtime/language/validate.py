@@ -92,14 +92,18 @@ class Check:
                 found.append((path, self._lacks(path, name, schema, text)))
         return sorted(found, key=lambda each: _place(each[1]))
 
-    def first(self, data: Json) -> Diagnostic | None:
-        """The first fault of a value that stands in no YAML: its place is that in its JSON."""
+    def of_json(self, data: Json, text: str = "", file: str = "") -> list[Diagnostic]:
+        """The faults of what this JSON holds, with their places where it can be read as YAML, too: nearly always."""
         if certain.fits(self.schema, data):
-            return None
+            return []
         import json
 
-        root = source.parse(json.dumps(data, default=str)).root
-        return self.faults(root, "", data)[0][1] if root is not None else None
+        document = source.parse(text or json.dumps(data, default=str), file)
+        if document.root is not None and document.ok:
+            return [fault for _, fault in self.faults(document.root, file, data)]
+        error = next(self.validator.iter_errors(data))
+        path = tuple(error.absolute_path)
+        return [Diagnostic(self.code(path), _said(error, named(path) or self.what), file)]
 
     def complaint(self, name: str, value: Json) -> str:
         """Why a field cannot have this value; empty when it can."""

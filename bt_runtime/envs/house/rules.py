@@ -78,9 +78,8 @@ IN_TASK = Check(_RULES, CODE, "house rules")
 
 def read_rules(data: Mapping[str, Any], catalogue: Catalogue, taps: Mapping[str, str]) -> Rules:
     """`{"heat": {"with": "stove", "thing": "held", "door": "open", "power": "turned on"}, "guarded": []}`"""
-    fault = IN_TASK.first(data)
-    if fault is not None:
-        raise BtError(f"house rules: {fault.message}", fault.help or fault.label or "docs/worlds.md shows sound ones")
+    for fault in IN_TASK.of_json(data):
+        raise BtError(f"house rules: {fault.message}", fault.label or fault.help or "docs/worlds.md shows sound ones")
     of = {process: _rule(process, data[process], catalogue, taps) for process in PROCESSES if process in data}
     guarded = texts(data.get("guarded", ()))
     for name in guarded:
