@@ -59,11 +59,6 @@ class Job(ABC, Generic[T]):
         return answer
 
 
-class Clock(Protocol):
-    def now(self) -> float:
-        """Seconds; monotonic, whatever drives it (the machine, a test, a simulator)."""
-
-
 # Models ------------------------------------------------------------------------------------------
 
 

@@ -65,9 +65,9 @@ def example_block(examples: Sequence[str]) -> str:
     return f"Earlier tasks, and how they went:\n\n{told}\nNow the task at hand.\n"
 
 
-def system_text(name: str, holes: Mapping[str, Any], root: Path | None = None) -> str:
+def system_text(name: str, holes: Mapping[str, Any]) -> str:
     """A prompt file (`trees/prompts/NAME.md`, the project's before ours) with its holes filled."""
-    path = project.find("trees", f"prompts/{name}", ".md", root)
+    path = project.find("trees", f"prompts/{name}", ".md")
     if path is None:
         raise BtError(f"there is no prompt `{name}`", "put it in the project's trees/prompts/ as a .md file")
     try:

@@ -6,14 +6,15 @@ import gc
 import os
 import sys
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bt_runtime.cli.exits import Exit as Exit
-from bt_runtime.project import trust as trusted
 
-if TYPE_CHECKING:
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # `btr --help` waits for none of these, nor for `typing`
     import argparse
+    from pathlib import Path
+
+    from bt_runtime.project.trust import Guard
 
 # command → (what --help says, module). A module has `configure(parser)` and `run(args) -> int`.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -67,15 +68,11 @@ def call(words: list[str]) -> int:
             stream.reconfigure(errors="backslashreplace")  # a terminal without UTF-8 must not end a run
     from bt_runtime.cli.terminal import guarded
 
-    before, streams = trusted.guard, (sys.stdout, sys.stderr)
+    streams = (sys.stdout, sys.stderr)
     sys.stdout, sys.stderr = (guarded(stream, "always" in " ".join(words)) for stream in streams)
     try:
         args = parser(words).parse_args(words)
-        trusted.guard = _guard(args.command or "")
-        if args.command in RUNNING:
-            import_module("bt_runtime.cli.trust_prompt").kinds()
-        gc.enable()
-        code: int = args.run(args)
+        code = _run(args)
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
@@ -89,11 +86,23 @@ def call(words: list[str]) -> int:
 
         return told(error)
     finally:
-        trusted.guard = before
         sys.stdout, sys.stderr = streams
 
 
-def _guard(command: str) -> trusted.Guard:
+def _run(args: argparse.Namespace) -> int:
+    from bt_runtime.project import trust
+
+    before, trust.guard = trust.guard, _guard(args.command or "")
+    try:
+        if args.command in RUNNING:
+            import_module("bt_runtime.cli.trust_prompt").kinds()
+        gc.enable()
+        return int(args.run(args))
+    finally:
+        trust.guard = before
+
+
+def _guard(command: str) -> Guard:
     """Stands between a folder and whatever it would have imported or sent."""
 
     def guard(what: str, folder: Path, sends: bool = False) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TextIO
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
 
 RED, GREEN, YELLOW, BLUE, BOLD, DIM, PLAIN = (f"\x1b[{n}m" for n in (31, 32, 33, 34, 1, 2, 0))
 

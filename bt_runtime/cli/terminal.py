@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, TextIO, cast
 
 from bt_runtime.cli.color import painted
 from bt_runtime.faults.format import printed
-from bt_runtime.types import Json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TextIO
+
+    from bt_runtime.types import Json
 
 _TONES = re.compile("(\x1b\\[(?:[012]|3[1-4]|1;3[1-4])m)")  # of color.py, diagnose_format.py
 
@@ -38,7 +42,7 @@ class Door:
 
 def guarded(stream: TextIO, always: bool = False) -> TextIO:
     """`always`: colours were asked for although nobody may be looking."""
-    return stream if isinstance(stream, Door) else cast(TextIO, Door(stream, always or painted(stream)))
+    return stream if isinstance(stream, Door) else Door(stream, always or painted(stream))  # type: ignore[return-value]
 
 
 def raw(stream: TextIO) -> TextIO:

@@ -76,9 +76,9 @@ def check(file: Selected) -> Checked:
 
 def notes(files: Iterable[Selected]) -> Iterator[str]:
     """What holds for skills that act and leave open what is to be done after an interruption: a line a manifest."""
-    from bt_runtime.language import manifest
-
     for file in (f for f in files if f.content == "skills"):
+        from bt_runtime.language import manifest
+
         entries = ((kind.name, kind.data["entry"]) for kind in manifest.read(file.path).kinds)
         left = [(name, entry.on_resume) for name, entry in entries if not entry.said and entry.impl != "memory"]
         if left:

@@ -1,68 +1,71 @@
-"""Reading a world's files: one door, so that every fault names its file and says what to do."""
+"""Reading a world's files: one door, so that every fault has its file, its place and a way out."""
 
 from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
 from bt_runtime.language import source
+from bt_runtime.language.kinds.shape import DRAFT, SCALAR, Schema, closed
+from bt_runtime.language.validate import Check, Placed
+
+CODE = "BT062"  # of every fault in a world's file
+TEXT: Schema = {"type": SCALAR}  # a number may stand where a text does
+OPEN: Schema = {"type": [*SCALAR, "null"]}  # … and nothing at all, which is an empty one
+TEXTS: Schema = {"type": "array", "items": TEXT}
 
 
-def read_yaml(path: Path) -> Mapping[str, Any]:
-    """The mapping in that file, which says `version: 1`."""
-    found = source.read(path).sound().data()  # raises every fault of the file, with its place
-    if not isinstance(found, Mapping):
-        raise BtError(f"{path}: a mapping is expected at the top", "begin with `version: 1`")
-    if found.get("version") != 1:
-        raise BtError(f"{path}: version {found.get('version')!r} is not known", "write `version: 1`")
-    return found
+def by_name(each: Schema) -> Schema:
+    """A mapping of such values."""
+    return {"type": "object", "additionalProperties": each}
 
 
-def part(found: Mapping[str, Any], key: str, kind: type, where: Path | str, default: Any = None) -> Any:
-    """One field of it, of the type asked for."""
-    value = found.get(key, default)
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise BtError(f"{where}: `{key}` must be a {_NAMES.get(kind, kind.__name__)}", f"give `{key}:`")
-    return value
+def check_of(what: str, fields: Schema, needed: Iterable[str] = ()) -> Check:
+    """Of one sort of file, `what`: "a house". Each says `version: 1`, and may say what it is about."""
+    version = {"enum": [1], "errorMessage": "this reader knows version 1"}
+    known = closed({"version": version, "about": OPEN, **fields}, ("version", *needed))
+    return Check({"$schema": DRAFT, "type": "object", **known}, CODE, what)
 
 
-def entries(found: Mapping[str, Any], key: str, where: Path | str, default: Any = None) -> Mapping[str, dict[str, Any]]:
-    """A mapping of mappings by name; one that is left empty has no fields."""
-    whole = part(found, key, dict, where, default)
-    given = {name: value for name, value in whole.items() if value is not None}
-    return {str(name): part(given, name, dict, f"{where}: `{key}`", {}) for name in whole}
+class Content:
+    """What a file holds, where in it, and what is wrong with it."""
+
+    def __init__(self, document: source.Document, check: Check) -> None:
+        self.name, self.text = document.name, document.text
+        self.places = Placed(document.sound(), document.name)
+        self.data: Any = self.places.root.data()
+        told = check.faults(self.places.root, self.name, self.data)
+        self.faults = [fault for _, fault in told]
+        self.wrong = {path[0] if path else "" for path, _ in told}  # parts that do not fit; "": the whole does not
+
+    def fault(self, message: str, help: str, *at: str | int) -> Faults:
+        """What else is wrong, at this place, to be raised; with all that was found before."""
+        self.faults.append(Diagnostic(CODE, message, self.name, self.places.at(at).span, help=help))
+        return Faults(self.faults, {self.name: self.text})
+
+    def known(self, name: str, names: Container[str], file: str, *at: str | int) -> None:
+        """Raises for a name that does not stand in that other file."""
+        if name not in names:
+            raise self.fault(f"`{name}` is not in {file}", "describe it there first", *at)
+
+    def sound(self) -> Content:
+        """Raises every fault that was found."""
+        if self.faults:
+            raise Faults(self.faults, {self.name: self.text})
+        return self
 
 
-def words(found: Mapping[str, Any], key: str, where: Path | str, default: Any = None) -> Mapping[str, str]:
-    """A mapping of texts by name."""
-    whole = part(found, key, dict, where, default)
-    return {str(name): _word(value, f"{where}: `{key}`: `{name}`") for name, value in whole.items()}
+def read_yaml(path: Path, check: Check) -> Content:
+    """A file that fits its schema."""
+    return Content(source.read(path), check).sound()
 
 
-def texts(found: Mapping[str, Any], key: str, where: Path | str, default: Any = ()) -> tuple[str, ...]:
-    """A list of texts."""
-    listed = part(found, key, list, where, list(default) if default is not None else None)
-    return tuple(_word(value, f"{where}: `{key}`") for value in listed)
-
-
-def many(found: Mapping[str, Any], key: str, where: Path | str, default: Any = None) -> Mapping[str, tuple[str, ...]]:
-    """A mapping of lists of texts by name."""
-    whole = part(found, key, dict, where, default)
-    return {str(name): texts(whole, name, f"{where}: `{key}`", None) for name in whole}
-
-
-def _word(value: Any, where: str) -> str:
-    """A number may stand where a text does; nothing at all is an empty one."""
-    if isinstance(value, list | dict):
-        raise BtError(f"{where} has a {_NAMES[type(value)]} where a text is expected", "write one text, on one line")
-    return "" if value is None else str(value)
-
-
-_NAMES = {dict: "mapping", list: "list", str: "string", int: "whole number", bool: "yes or no (true or false)"}
+def texts(listed: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(map(str, listed))
 
 
 def read_json(path: Path, hint: str) -> Any:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
-from typing import Literal
 
-from bt_runtime.faults.diagnostic import Diagnostic
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
 
-Format = Literal["full", "concise", "json", "github"]
+    from bt_runtime.faults.diagnostic import Diagnostic
+
+    Format = Literal["full", "concise", "json", "github"]
+
 FORMATS: tuple[Format, ...] = ("full", "concise", "json", "github")
 
 _WIDEST = 100  # columns of a shown line; of a longer one, the part around the fault
@@ -115,6 +118,8 @@ def _cell(character: str) -> tuple[str, int]:
     if not character.isprintable():  # moves the cursor, turns the direction, or looks like a space and is none
         shown = _number(character)
         return shown, len(shown)
+    import unicodedata  # only for letters of others
+
     if unicodedata.category(character) in ("Mn", "Me"):
         return character, 0
     return character, 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -10,6 +10,7 @@ from bt_runtime.journal import codec, folder
 from bt_runtime.journal.layout import SUFFIX
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.store import Batch, Limits, Store
+from bt_runtime.project import disk
 
 DAMAGED = ".damaged"
 _DRAFT, _READY = folder.UNFINISHED  # the new one before it is whole, and until it stands in its place
@@ -28,7 +29,7 @@ def rebuild(recording: Recording, path: Path, limits: Limits) -> None:
     store.close()
     for each in folder.files_of(path, locks=False):
         _kept(each, path.with_suffix(DAMAGED + each.name.removeprefix(path.name)))
-    _sync(path.parent)
+    disk.settle(path.parent)
     draft.replace(path.with_suffix(_READY))
     ended(path)
 
@@ -39,12 +40,12 @@ def ended(path: Path) -> bool:
     ready = path.with_suffix(_READY)
     if path.suffix != SUFFIX or not ready.is_file():
         return False
-    _sync(path.parent)
+    disk.settle(path.parent)
     for each in folder.files_of(path, locks=False):
         if each != path:
             each.unlink()
     ready.replace(path)
-    _sync(path.parent)
+    disk.settle(path.parent)
     return True
 
 
@@ -56,11 +57,3 @@ def _kept(file: Path, to: Path) -> None:
         shutil.copyfile(file, to)
         with to.open("rb") as copy:
             os.fsync(copy.fileno())
-
-
-def _sync(place: Path) -> None:
-    handle = os.open(place, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -21,7 +21,7 @@ def integer(value: Any) -> bool:
 
 
 def number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return integer(value) or (isinstance(value, float) and math.isfinite(value))
 
 
 _TYPES: Mapping[str, Callable[[Any], bool]] = {
@@ -39,13 +39,14 @@ def fits(schema: Schema, value: Any, top: Schema | None = None) -> bool:
     """True: it fits. False: it does not, or the schema says something that is not understood here."""
     top = schema if top is None else top
     for word, said in schema.items():
-        if word not in _SAID and (word not in _RULES or not _RULES[word](said, value, schema, top)):
+        rule = _RULES.get(word)
+        if (word not in _SAID) if rule is None else not rule(said, value, schema, top):
             return False
     return True
 
 
 def _type(said: Any, value: Any, schema: Schema, top: Schema) -> bool:
-    return any(_TYPES[each](value) for each in ((said,) if isinstance(said, str) else said))
+    return _TYPES[said](value) if isinstance(said, str) else any(_TYPES[each](value) for each in said)
 
 
 def _enum(said: Any, value: Any, schema: Schema, top: Schema) -> bool:

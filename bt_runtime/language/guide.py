@@ -74,14 +74,14 @@ def sound(path: Path) -> Guide:
     return checked.guide
 
 
-def text_of(said: str, root: Path | None = None) -> str:
+def text_of(said: str) -> str:
     """What `guide:` means: one line that ends in `.md` names a file, anything else is the plan itself."""
     said = said.strip()
     if not said.endswith(SUFFIX) or "\n" in said:
         return said
-    path = Path(said) if Path(said).is_file() else project.find("guides", said, SUFFIX, root)
+    path = Path(said) if Path(said).is_file() else project.find("guides", said, SUFFIX)
     if path is None:
-        known = [f"{name}{SUFFIX}" for name in project.names("guides", SUFFIX, root)]
+        known = [f"{name}{SUFFIX}" for name in project.names("guides", SUFFIX)]
         close = nearest(said, known)
         hint = f"did you mean `{close}`?" if close else "put it into the guides/ of your project"
         raise BtError(f"there is no plan `{said}`", hint)

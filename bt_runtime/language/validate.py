@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from bt_runtime.faults.diagnostic import Diagnostic, nearest
-from bt_runtime.language import certain
+from bt_runtime.language import certain, source
 from bt_runtime.language.kinds.shape import Schema
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.types import Json, Span
@@ -28,6 +28,11 @@ _TYPES = {
     "boolean": "true or false", "null": "nothing",
 }  # fmt: skip
 _BOUNDS = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than"}
+_SIZES = {
+    "minItems": ("at least", "entries"), "maxItems": ("at most", "entries"), "minProperties": ("at least", "entries"),
+    "maxProperties": ("at most", "entries"), "minLength": ("at least", "characters"),
+    "maxLength": ("at most", "characters"),
+}  # fmt: skip
 
 
 Path: TypeAlias = tuple[str | int, ...]  # from the top of a document to what is at fault in it
@@ -73,7 +78,7 @@ class Check:
         given = root.data() if data is None else data
         if certain.fits(self.schema, given):
             return []
-        text, found = _Document(root, file), list[tuple[Path, Diagnostic]]()
+        text, found = Placed(root, file), list[tuple[Path, Diagnostic]]()
         lacking: list[tuple[Path, str, Any]] = []
         for error in islice(self.validator.iter_errors(given), MOST):
             path = tuple(error.absolute_path)
@@ -87,6 +92,19 @@ class Check:
                 found.append((path, self._lacks(path, name, schema, text)))
         return sorted(found, key=lambda each: _place(each[1]))
 
+    def of_json(self, data: Json, text: str = "", file: str = "") -> list[Diagnostic]:
+        """The faults of what this JSON holds, with their places where it can be read as YAML, too: nearly always."""
+        if certain.fits(self.schema, data):
+            return []
+        import json
+
+        document = source.parse(text or json.dumps(data, default=str), file)
+        if document.root is not None and document.ok:
+            return [fault for _, fault in self.faults(document.root, file, data)]
+        error = next(self.validator.iter_errors(data))
+        path = tuple(error.absolute_path)
+        return [Diagnostic(self.code(path), _said(error, named(path) or self.what), file)]
+
     def complaint(self, name: str, value: Json) -> str:
         """Why a field cannot have this value; empty when it can."""
         if certain.fits(self.schema["properties"][name], value, self.schema):
@@ -94,7 +112,7 @@ class Check:
         error = next(self.validator.iter_errors({name: value}), None)
         return _said(error, f"`{name}`") if error else ""
 
-    def _told(self, error: ValidationError, path: Path, text: _Document) -> Iterator[Diagnostic]:
+    def _told(self, error: ValidationError, path: Path, text: Placed) -> Iterator[Diagnostic]:
         node, schema = text.at(path), cast(Any, error.schema)
         if error.validator == "additionalProperties" and isinstance(node, YamlMap):
             yield from self._unknown(node, path, schema, text.file)
@@ -110,7 +128,7 @@ class Check:
             label = _did_you_mean(close) if close else ""
         yield Diagnostic(self.code(path), said, text.file, span, label, str(schema.get("description", "")))
 
-    def _lacks(self, path: Path, name: str, schema: Any, text: _Document) -> Diagnostic:
+    def _lacks(self, path: Path, name: str, schema: Any, text: Placed) -> Diagnostic:
         whole = schema.get("$comment") or named(path) or self.what
         only = schema.get("properties", {}).get(name, {}).get("enum", ("…",))[0]
         said, help = f"{whole} lacks its field `{name}`", f"write `{name}: {only}`"
@@ -147,6 +165,9 @@ def _said(error: ValidationError, what: str) -> str:
         return f"{what} is {one}{', '.join(map(str, listed))}, not {_shown(error.instance)}"[:LONGEST]
     if error.validator in _BOUNDS:
         return f"{what} is {_BOUNDS[error.validator]} {wanted:g}, not {_shown(error.instance)}"
+    if error.validator in _SIZES:
+        bound, counted = _SIZES[error.validator]
+        return f"{what} has {bound} {wanted:,} {counted}, not {len(cast(Any, error.instance)):,}"
     return str(error.message)[:LONGEST]
 
 
@@ -161,7 +182,7 @@ def empty(node: Node) -> bool:
     return isinstance(node, Scalar) and node.value is None
 
 
-class _Document:
+class Placed:
     """Finds what stands at a path of the data: each mapping is gone through once, however many faults are in it."""
 
     def __init__(self, root: Node, file: str) -> None:

@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import disk
 
 APPLICATION = 0x62745F6D  # "bt_m", in the file's header: no other SQLite file is taken for a memory
 VERSION = 1
@@ -109,15 +110,7 @@ def create(path: Path) -> None:
     finally:
         for rest in ("", "-wal", "-shm", "-journal"):
             Path(f"{draft}{rest}").unlink(missing_ok=True)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    disk.settle(path.parent)
 
 
 def connect(path: Path, readonly: bool = False) -> sqlite3.Connection:

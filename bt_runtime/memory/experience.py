@@ -6,13 +6,16 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import get_args
 
-from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults, nearest
+from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
+from bt_runtime.language import certain
+from bt_runtime.language.kinds.shape import Schema, closed
+from bt_runtime.language.validate import Check
 from bt_runtime.types import End, Json, Span
 
 # What a file of experiences may hold: a trajectory has some thousand characters, a goal one line.
@@ -20,11 +23,12 @@ MOST_GOAL = 20_000  # characters
 MOST_STORY = 2_000_000
 MOST_NAME = 1_000  # … of every other field
 MOST_TOKENS = 2**53
-MOST_FAULTS = 100  # listed one by one; then their number only
+MOST_LINES = 100  # whose faults are listed; then their number only
+CODE = "BT401"  # of every fault in a line
 ENDS: tuple[End, ...] = get_args(End)
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_SPACE = re.compile(r"\s+")
 _UNPAIRED = re.compile("[\ud800-\udfff]")
+_SPACE = re.compile(r"\s+")
 
 
 def normalise(goal: str) -> str:
@@ -62,37 +66,37 @@ class Experience:
         return {"id": self.uid, **asdict(self)}
 
 
-FIELDS = {f.name: f for f in fields(Experience)}
-_KINDS: dict[str, tuple[type, ...]] = {"verdict": (bool, type(None)), "tokens": (int,), "when": (int, float)}
+_SAID: Schema = {"pattern": r"\S", "errorMessage": "`goal` is empty"}
+_NUMBER: Schema = {"type": "number", "minimum": -MOST_TOKENS, "maximum": MOST_TOKENS}
+_SCHEMA: Schema = {
+    "type": "object",
+    "$comment": "an experience",
+    **closed({
+        "id": {},
+        "goal": {"type": "string", "maxLength": MOST_GOAL, "allOf": [_SAID]},
+        "text": {"type": "string", "maxLength": MOST_STORY},
+        "end": {"enum": list(ENDS)},
+        **{name: {"type": "string", "maxLength": MOST_NAME} for name in ("namespace", "task", "kind", "run", "place")},
+        "verdict": {"type": ["boolean", "null"]},
+        "tokens": {**_NUMBER, "type": "integer"},
+        "when": _NUMBER,
+    }, ("goal", "text", "end")),
+}  # fmt: skip
+CHECK = Check(_SCHEMA, CODE, "an experience")
 
 
 def wrong(record: Json) -> str | None:
     """Why this is not an experience, in one line; None when it is one."""
-    if not isinstance(record, dict):
-        return "an experience is a mapping"
-    for name in ("goal", "text", "end"):
-        if name not in record:
-            return f"`{name}` is missing"
+    for fault in CHECK.of_json(record):
+        return f"{fault.message}, {fault.label}" if fault.label else fault.message
+    return _unpaired(record)
+
+
+def _unpaired(record: dict[str, Json]) -> str | None:
+    """No schema says this as quickly: it is looked for in every character."""
     for name, value in record.items():
-        if name == "id":
-            continue
-        if name not in FIELDS:
-            near = nearest(name, FIELDS)
-            return f"unknown field `{name}`" + (f", did you mean `{near}`?" if near else "")
-        kinds = _KINDS.get(name, (str,))
-        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-            return f"`{name}` must be {' or '.join(k.__name__ for k in kinds)}, not {type(value).__name__}"
-        if isinstance(value, str):
-            if len(value) > (most := {"goal": MOST_GOAL, "text": MOST_STORY}.get(name, MOST_NAME)):
-                return f"`{name}` has {len(value):,} characters, at most {most:,} are read"
-            if _UNPAIRED.search(value):
-                return f"`{name}` holds half of a surrogate pair: not text"
-        elif isinstance(value, int | float) and not abs(value) <= MOST_TOKENS:
-            return f"`{name}` must be a number of ordinary size"
-    if record["end"] not in ENDS:
-        return f"`end` must be one of {', '.join(ENDS)}, not `{record['end']}`"
-    if not record["goal"].strip():
-        return "`goal` is empty"
+        if isinstance(value, str) and _UNPAIRED.search(value):
+            return f"`{name}` holds half of a surrogate pair: not text"
     return None
 
 
@@ -100,34 +104,53 @@ def from_json(record: dict[str, Json]) -> Experience:
     fault = wrong(record)
     if fault:
         raise BtError(f"not an experience: {fault}", "see docs/memory.md for the fields")
-    return Experience(**{name: value for name, value in record.items() if name != "id"})
+    return _made(record)
 
 
 def read_jsonl(path: Path) -> list[Experience]:
-    """Every experience of the file, or `Faults` that names every bad line at once."""
-    text = _text_of(path)
+    """Every experience of the file, or `Faults` that names what is wrong in each bad line at once."""
+    text, name = _text_of(path), str(path)
     found: list[Experience] = []
     faults: list[Diagnostic] = []
-    count = 0
+    bad = 0  # lines
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
-        try:
-            record = json.loads(line)
-            fault = wrong(record)
-        except (ValueError, RecursionError) as failure:  # a line nested a thousand deep is bad input too
-            fault = f"not JSON: {getattr(failure, 'msg', failure)}"
-        if not fault:
-            found.append(from_json(record))
+        read = _read(line, name, bad < MOST_LINES)
+        if isinstance(read, Experience):
+            found.append(read)
             continue
-        count += 1
-        if count <= MOST_FAULTS:
-            faults.append(Diagnostic("BT401", fault, str(path), Span(number, 1, number, len(line) + 1)))
-    if faults:
-        if count > MOST_FAULTS:
-            faults[-1] = faults[-1]._replace(help=f"and {count - MOST_FAULTS:,} more below; fix these first")
-        raise Faults(faults, {str(path): text})
+        bad += 1
+        faults += (_on(fault, Span(number, 1, number, len(line) + 1)) for fault in read)
+    if bad:
+        if bad > MOST_LINES:
+            faults[-1] = faults[-1]._replace(help=f"and {bad - MOST_LINES:,} more below; fix these first")
+        raise Faults(faults, {name: text})
     return found
+
+
+def _read(line: str, name: str, tell: bool) -> Experience | list[Diagnostic]:
+    """The experience of a line, or what is wrong with it, unless nobody is told any more."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as failure:  # a line nested a thousand deep is bad input too
+        return [Diagnostic(CODE, f"not JSON: {getattr(failure, 'msg', failure)}", name)] if tell else []
+    if not certain.fits(_SCHEMA, record):
+        return CHECK.of_json(record, line, name) if tell else []
+    unpaired = _unpaired(record)
+    if unpaired is not None:
+        return [Diagnostic(CODE, unpaired, name)] if tell else []
+    return _made(record)
+
+
+def _made(record: dict[str, Json]) -> Experience:
+    return Experience(**{name: value for name, value in record.items() if name != "id"})
+
+
+def _on(fault: Diagnostic, whole: Span) -> Diagnostic:
+    """The fault of one line, in its file."""
+    at = fault.span
+    return fault._replace(span=whole if at is None else Span(whole.line, at.column, whole.line, at.end_column))
 
 
 def _text_of(path: Path) -> str:

@@ -8,12 +8,12 @@ from pathlib import Path
 from bt_runtime.project import find_root
 
 
-def default_store(root: Path | None = None) -> Path:
+def default_store() -> Path:
     """`BTR_MEMORY`, else in the project, else in the user's own data folder."""
     named = os.environ.get("BTR_MEMORY")
     if named:
         return Path(named).expanduser()
-    project = root or find_root()
+    project = find_root()
     if project:
         return project / ".btr" / "memory.sqlite"
     data = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")

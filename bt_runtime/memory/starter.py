@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
-from os import fsync
 from pathlib import Path
 
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.memory.experience import Experience, lines, read_jsonl
-from bt_runtime.project import find, names
+from bt_runtime.project import disk, find, names
 
 
 def shipped() -> list[str]:
@@ -32,14 +30,7 @@ def read_named(name: str) -> list[Experience]:
 
 def write(path: Path, experiences: Sequence[Experience]) -> None:
     """The whole file or none of it: a reader never sees half, and an old export is not lost to a full disk."""
-    draft = path.with_name(f".{path.name}.part")
     try:
-        with draft.open("w", encoding="utf-8") as file:
-            file.writelines(lines(experiences))
-            file.flush()
-            fsync(file.fileno())
-        draft.replace(path)
+        disk.write(path, lines(experiences))
     except OSError as failure:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
         raise BtError(f"cannot write {path}: {failure.strerror}", "name another file") from failure

@@ -132,13 +132,13 @@ class WorkingMemory:
     def restore(self, known: Known) -> None:
         self._board.set(KEY, known)
 
-    def observe(self, action: str, text: str, *, seq: int | None = None, by: str = "") -> None:
+    def observe(self, action: str, text: str, *, by: str = "") -> None:
         """An agent did `action` and read `text`."""
         if self.on:
             known = self.snapshot()
             notices, here = self._noticer(action, text, known.here, known.things)
             self.restore(known._replace(here=here))
-            self.notice(notices, seq=seq, by=by)
+            self.notice(notices, by=by)
 
     def notice(self, notices: Iterable[Notice], *, seq: int | None = None, by: str = "") -> None:
         """What the world itself declares that one notices."""

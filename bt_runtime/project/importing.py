@@ -6,7 +6,6 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +72,8 @@ def _from_file(path: Path) -> Any:
         raise ImportFault(
             f"there is no file {path}", "a path.py:Name is looked for from the folder of the file that names it"
         )
+    from hashlib import blake2b  # takes as long as a whole check of a small tree
+
     name = f"btr_{path.stem}_{blake2b(str(path).encode(), digest_size=6).hexdigest()}"
     if name in sys.modules:
         return sys.modules[name]

@@ -24,10 +24,10 @@ class Resources:
 
     def __init__(
         self, *, world: Any = None, task: Task | None = None, model: Models | None = None, memory: Any = None,
-        namespace: str = "default", seed: int = 0, budget: Budget | None = None, recall: bool = True,
+        seed: int = 0, budget: Budget | None = None, recall: bool = True,
     ) -> None:  # fmt: skip
         self.world, self.task, self.seed, self.budget = world, task, seed, budget
-        self.recall, self.namespace = recall, namespace
+        self.recall = recall
         self.opened: list[Any] = []
         self.judged: Verdict | None = None  # what the world said when the root ended, of a run that is made again
         self.notebook: Any = None
@@ -90,7 +90,7 @@ class Resources:
             from bt_runtime.memory.notebook import Notebook
 
             task, kind = (self.task.id, self.task.kind) if self.task is not None else ("", "")
-            self.notebook = Notebook(self.memory, run=run, task=task, kind=kind, namespace=self.namespace, again=again)
+            self.notebook = Notebook(self.memory, run=run, task=task, kind=kind, again=again)
             services.notebook = self.notebook
 
     def _working_memory(self, context: Context) -> None:

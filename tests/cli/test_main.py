@@ -57,15 +57,18 @@ def test_a_reader_that_has_left_is_no_traceback() -> None:
 
 
 LIGHT = ("py_trees", "jsonschema", "dataclasses", "inspect", "numpy", "llama_cpp", "faiss", "torch", "ray", "starlette")
+HELP = (*LIGHT, "typing", "pathlib", "bt_runtime.types", "bt_runtime.project", "bt_runtime.language")
+VALIDATE = (*LIGHT, "hashlib", "importlib.metadata", "bt_runtime.language.manifest",
+            "bt_runtime.language.expression.parse")  # fmt: skip
 
 
-@pytest.mark.parametrize("words", [["--help"], ["validate", "-"]])
-def test_help_and_validate_import_nothing_heavy(words: list[str]) -> None:
-    """Neither loads py_trees, an extra, or what takes long to import in the standard library."""
+@pytest.mark.parametrize(("words", "light"), [(["--help"], HELP), (["validate", "-"], VALIDATE)])
+def test_help_and_validate_import_nothing_heavy(words: list[str], light: tuple[str, ...]) -> None:
+    """Neither loads py_trees, an extra, what takes long to import of the standard library, or what it does not use."""
     code = (
-        "import sys\nfrom bt_runtime.cli import call\n"
+        "import sys\nbefore = set(sys.modules)\nfrom bt_runtime.cli import call\n"
         f"try: call({words!r})\nexcept SystemExit: pass\n"
-        f"print([m for m in {LIGHT!r} if m in sys.modules], file=sys.stderr)"
+        f"print([m for m in {light!r} if m in sys.modules and m not in before], file=sys.stderr)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], input="version: 1\ntree: t\nroot: {log: hi}\n",

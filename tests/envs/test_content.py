@@ -10,62 +10,51 @@ from typing import Any
 import pytest
 import yaml
 
-from bt_runtime.envs.content import entries, many, part, read_yaml, texts, words
+from bt_runtime.envs.content import by_name, check_of, read_yaml
 from bt_runtime.envs.house.catalogue import Catalogue, read_catalogue
 from bt_runtime.envs.house.chores import read_chores
 from bt_runtime.envs.house.home_file import read_home
 from bt_runtime.envs.house.rulebook import read_rulebook
 from bt_runtime.envs.house.tasks import read_errands
 from bt_runtime.envs.textcraft.book_file import read_book
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.project import packaged
+
+NOTES = check_of("a note", {"note": {"type": "string"}, "kept": by_name({"type": "integer"})}, ("note",))
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "says", "place"),
     [
-        ("version: 1\nkinds: [}\n", ":2:9"),
-        ("- a list", "mapping is expected"),
-        ("version: 9", "version 9"),
-        ("house: no version", "version None"),
+        ("version: 1\nkinds: [}\n", "", (2, 9)),
+        ("- a list", "a note is a mapping, not a list", (1, 1)),
+        ("version: 9\nnote: x", "this reader knows version 1", (1, 10)),
+        ("note: no version", "a note lacks its field `version`", (1, 1)),
+        ("version: 1\nnote: [x]", "`note` is a text, not a list", (2, 7)),
+        ("version: 1\nnote: x\nkept:\n  a: 1\n  b: two", "`b` of `kept` is a whole number, not `two`", (5, 6)),
+        ("version: 1\nnoet: x", "a note has no `noet`", (2, 1)),
     ],
 )
-def test_a_file_that_is_wrong_is_named_with_what_is_wrong(tmp_path: Path, text: str, says: str) -> None:
-    """Bad YAML, no mapping, another version: each is an error that names the file."""
+def test_a_file_that_is_wrong_is_named_with_what_is_wrong_and_where(
+    tmp_path: Path, text: str, says: str, place: tuple[int, int]
+) -> None:
+    """Bad YAML, no mapping, another version, a field of another type: each is a fault with its place."""
     path = tmp_path / "x.yaml"
     path.write_text(text)
-    with pytest.raises(BtError) as caught:
-        read_yaml(path)
-    assert says in caught.value.message and "x.yaml" in caught.value.message
+    with pytest.raises(Faults) as caught:
+        read_yaml(path, NOTES)
+    first = caught.value.diagnostics[0]
+    assert says in first.message and first.file == str(path)
+    assert first.span is not None and (first.span.line, first.span.column) == place
 
 
 def test_a_file_that_is_missing_or_binary_is_an_error(tmp_path: Path) -> None:
     """A path that is not there, and bytes that are no text."""
     with pytest.raises(BtError, match="BT001"):
-        read_yaml(tmp_path / "none.yaml")
+        read_yaml(tmp_path / "none.yaml", NOTES)
     (tmp_path / "b.yaml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(BtError, match="UTF-8"):
-        read_yaml(tmp_path / "b.yaml")
-
-
-def test_a_field_of_another_type_is_an_error() -> None:
-    """The message names the field and the type."""
-    with pytest.raises(BtError, match="`rooms` must be a mapping"):
-        part({"rooms": []}, "rooms", dict, Path("x.yaml"))
-
-
-@pytest.mark.parametrize(
-    "value", [True, 1, 0.5, "x", [], [[]], {"a": []}, {"a": 1}, {"a": {"b": []}}, {"a": [{}]}, None]
-)
-def test_whatever_stands_where_a_field_is_expected_is_read_or_named(value: object) -> None:
-    """Each reader of a shape gives that shape, or a fault that names the field and a way out."""
-    for reader, kind in ((entries, dict), (words, str), (many, tuple), (texts, str)):
-        try:
-            found = reader({"field": value}, "field", "x.yaml")  # type: ignore[operator]
-        except BtError as fault:
-            assert "x.yaml" in fault.message and fault.hint
-            continue
-        assert all(isinstance(each, kind) for each in (found if isinstance(found, tuple) else found.values()))
+        read_yaml(tmp_path / "b.yaml", NOTES)
 
 
 ODD = (True, 1, -1, 99999999, 0.5, "x", [], ["x"], [[1]], {}, {"x": 1}, None)

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from bt_runtime import Run, load
+from bt_runtime.envs.house.home_file import read_home
+from bt_runtime.envs.house.suite import load_content
 from bt_runtime.faults import explain
 from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.language import expression, guide, manifest, source
 from bt_runtime.language.loader import Loader
+from bt_runtime.memory.experience import read_jsonl
 from bt_runtime.project import PROJECT_FILE
 from bt_runtime.run.config import read_project
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = re.compile(
-    r"^```(yaml|python|expression|settings|plan) (wrong|right)( bytes| skills/\S+)?\n(.*?)^```$",
+    r"^```(yaml|python|expression|settings|plan|world|experiences) (wrong|right)( bytes| skills/\S+)?\n(.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 BESIDE = re.compile(r"^```yaml beside (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -50,6 +54,10 @@ def found(example: Example, root: Path) -> list[str]:
         return []
     if example.language == "plan":
         return [d.code for d in guide.parse(example.text).diagnostics]
+    if example.language == "world":
+        return raised(lambda path: read_home(path, load_content().catalogue), root / "home.yaml", example.text)
+    if example.language == "experiences":
+        return raised(read_jsonl, root / "lines.jsonl", example.text)
     if example.language == "settings":
         root.mkdir(parents=True)
         (root / PROJECT_FILE).write_text(example.text)
@@ -67,6 +75,16 @@ def found(example: Example, root: Path) -> list[str]:
     checked = Loader(root).text(text, folder=root)
     faults = source.parse(text).diagnostics if example.code <= "BT011" else checked.diagnostics
     return [d.code for d in faults] or build_faults(text)
+
+
+def raised(read: Callable[[Path], object], path: Path, text: str) -> list[str]:
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    try:
+        read(path)
+    except Faults as faults:
+        return [d.code for d in faults.diagnostics]
+    return []
 
 
 def build_faults(text: str) -> list[str]:
@@ -104,7 +122,8 @@ def test_every_code_that_is_used_has_a_page_and_every_page_a_use() -> None:
     folders = ("language", "tree", "skills")
     used: set[str] = set()
     places = [path for folder in folders for path in ROOT.glob(f"bt_runtime/{folder}/**/*.py")]
-    for path in [*places, ROOT / "bt_runtime" / "run" / "config.py"]:
+    more = ("run/config.py", "envs/content.py", "memory/experience.py")
+    for path in [*places, *(ROOT / "bt_runtime" / each for each in more)]:
         used |= set(re.findall(r'"(BT\d{3})"', path.read_text(encoding="utf-8")))
     assert used == set(explain.codes())
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bt_runtime.faults.diagnostic import SHOWN, Diagnostic, Faults
-from bt_runtime.faults.format import FORMATS, Format, render, summary, visible
+from bt_runtime.faults.format import FORMATS, render, summary, visible
 from bt_runtime.language.source import parse
 from bt_runtime.types import Span
+
+if TYPE_CHECKING:
+    from bt_runtime.faults.format import Format
 
 SEQENCE = Diagnostic(
     "BT012",

@@ -15,27 +15,9 @@ from bt_runtime.language.loader import Loader
 from bt_runtime.language.source.text import LINE_BREAK
 from tests.fuzz.mutate import SEEDS, documents
 from tests.language.kinds.bend import bend
-from tests.language.kinds.samples import tree_data, tree_text
+from tests.language.kinds.samples import MANIFEST, tree_data, tree_text
 
 EXAMPLES = tuple(tree_text(kind.example) for kind in BUILT_IN)
-SKILLS = (
-    """\
-version: 1
-skills: house
-impl: world
-kinds:
-  go_to:
-    sentence: "go to {place}"
-    params:
-      place: {type: string, about: a room}
-      speed: {type: number, default: 1, minimum: 0, maximum: 2, choices: [1, 2]}
-    outputs: {seen: list}
-    needs: [hand free]
-    brings: ["near {place}"]
-    takes: 30
-    on_resume: verify
-""",
-)
 PATIENCE = 5.0  # seconds for one document of a few kilobytes, on any machine
 
 
@@ -80,7 +62,7 @@ def test_trees_of_a_bent_shape_give_a_tree_or_located_faults() -> None:
 
 
 def test_mutated_manifests_give_located_faults() -> None:
-    for number, text in enumerate(documents(2_000, 0, SKILLS)):
+    for number, text in enumerate(documents(2_000, 0, (MANIFEST,))):
         try:
             for fault in manifest.parse(text if isinstance(text, str) else text.decode("latin-1")).diagnostics:
                 assert fault.span is not None
@@ -91,7 +73,7 @@ def test_mutated_manifests_give_located_faults() -> None:
 def test_the_examples_that_are_mutated_are_sound_before() -> None:
     for text in EXAMPLES:
         assert check(text) or "file: dock.yaml" in text, text  # that one needs a project
-    assert manifest.parse(SKILLS[0]).diagnostics == []
+    assert manifest.parse(MANIFEST).diagnostics == []
 
 
 def test_mutated_fragments_give_nodes_or_faults() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from tests.fuzz.mutate import SEEDS, mutate
 from tests.hostile.case import Case, File
 from tests.hostile.values import NASTY, OUTSIDE, spoiled
+from tests.language.kinds.samples import MANIFEST
 
 ROOT = Path(__file__).parents[2]
 PROJECT = File("btr.yaml", b"version: 1\n")
@@ -40,24 +41,6 @@ TREES = (
     + "root: {succeed: {}}\n",
     START + 'root:\n  check: str(["😀\\n" * 50000] * 2000) == ""\n',
 )
-MANIFEST = """\
-version: 1
-skills: house
-impl: world
-kinds:
-  go_to:
-    sentence: "go to {place} with {thing}"
-    params:
-      place: {type: string, about: a room}
-      thing: {type: string}
-      speed: {type: number, default: 1, minimum: 0, maximum: 2, choices: [1, 2]}
-    outputs: {seen: list}
-    needs: [hand free]
-    brings: ["near {place}"]
-    takes: 30
-    on_resume: verify
-  ring: {impl: "os:system", params: {command: string}}
-"""
 SETTINGS = """\
 version: 1
 hz: 20

@@ -73,6 +73,7 @@ def test_every_bad_line_is_named_at_once(tmp_path: Path) -> None:
     found = told.value.diagnostics
     assert [d.span.line for d in found if d.span] == list(range(3, 3 + len(bad)))
     assert "did you mean `verdict`?" in str(found[3])
+    assert [d.span.column for d in found if d.span][2:6] == [35, 46, 1, 56]
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_what_is_written_comes_back(remember: Make, lived: Make) -> None:
 def test_a_run_is_written_whole_or_not_at_all(remember: Make, lived: Make) -> None:
     """One bad experience in a run keeps the whole run out."""
     memory = remember(lived())
-    with pytest.raises(BtError, match="`end` must be one of"):
+    with pytest.raises(BtError, match="`end` is one of"):
         memory.add([lived("wash cup"), lived("find cup", end="done")])
     assert [e.goal for e in memory.store.each()] == ["find apple"]
 

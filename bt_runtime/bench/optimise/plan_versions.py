@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import guide
 from bt_runtime.language.guide import SUFFIX, Guide
+from bt_runtime.project import disk
 from bt_runtime.types import Json
 
 
@@ -48,13 +49,9 @@ def keep(folder: Path, iteration: int, written: Guide) -> Path:
     path = folder / f"{iteration}{SUFFIX}"
     if path.exists() and guide.sound(path).text != written.text.strip():
         raise BtError(f"{path} holds another plan, and no version is written over", "name another folder: --out")
-    draft = path.with_suffix(".draft")
-    with draft.open("w", encoding="utf-8") as file:
-        file.write(written.written())
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-    _settle(folder)
+    disk.write(path, [written.written()])
+    with suppress(OSError):  # where folders can be synchronised, the new name is on the disk too
+        disk.settle(folder)
     return path
 
 
@@ -76,15 +73,3 @@ def keep_plan(
         said["parent"] = parent.path.name
     said |= {name: dict(score) for name, score in (("training", training), ("validation", validation)) if score}
     return {"file": str(keep(place, iteration, Guide(text, said)))}
-
-
-def _settle(folder: Path) -> None:
-    """The new name is on the disk too, where folders can be synchronised."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

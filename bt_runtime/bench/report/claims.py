@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.bench.run.case import Strategy
-from bt_runtime.envs.content import read_yaml
+from bt_runtime.envs.content import TEXT, TEXTS, by_name, check_of, read_yaml
 from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language.kinds.shape import Schema, closed
 from bt_runtime.types import Json
 
 OURS = Path(__file__).with_name("claims.yaml")
@@ -87,8 +88,31 @@ class Claims(NamedTuple):
         return list(dict.fromkeys(name for claim in claims for name in claim.needs))
 
 
+_COUNT: Schema = {"type": "integer", "minimum": 0}
+_SPAN: Schema = {"type": "array", "items": _COUNT, "minItems": 2, "maxItems": 2}
+_YES: Schema = {"type": "boolean"}
+_STRATEGY = {"type": "object",
+             **closed({"name": TEXT, "tree": TEXT, "inputs": {"type": "object"}}, ("name", "tree"))}  # fmt: skip
+_LESSONS = closed(_LESSON := {"suite": TEXT, "strategy": _STRATEGY, "episodes": _COUNT, "budget": _COUNT}, _LESSON)
+_EVALUATION = closed({
+    "suite": TEXT, "strategies": {"type": "array", "items": _STRATEGY}, "budget": _COUNT, "share": {"type": "number"},
+    "kinds": TEXTS, "options": {"type": "object"}, "recall": _YES, "free": _YES, "lessons": TEXT, "level": TEXT,
+    "example_tokens": _COUNT, "data": _YES,
+}, ("suite", "strategies", "budget"))  # fmt: skip
+_FIGURE = closed({
+    "name": TEXT, "of": TEXT, "measure": TEXT, "against": TEXT, "depth": _SPAN, "against_depth": _SPAN, "among": TEXT,
+    "like": TEXT, "target": by_name({"type": "number"}),
+}, ("name", "of", "measure"))  # fmt: skip
+_CLAIM = closed({
+    "claim": TEXT, "paper": TEXT, "about": TEXT, "picture": by_name(TEXT),
+    "figures": {"type": "array", "items": {"type": "object", **_FIGURE}},
+}, ("claim", "paper", "about", "figures"))  # fmt: skip
+_PARTS = {"lessons": _LESSONS, "evaluations": _EVALUATION, "claims": _CLAIM}
+CHECK = check_of("what is claimed", {n: by_name({"type": "object", **each}) for n, each in _PARTS.items()}, _PARTS)
+
+
 def read_claims(path: Path = OURS) -> Claims:
-    found: Any = read_yaml(path)
+    found = read_yaml(path, CHECK).data
     lessons = {
         name: Lessons(each["suite"], _strategy(each["strategy"]), each["episodes"], each["budget"])
         for name, each in found["lessons"].items()

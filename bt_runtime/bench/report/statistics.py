@@ -64,22 +64,22 @@ def unpaired(first: Sequence[float], second: Sequence[float], seed: int, samples
     return Estimate(mean(first) - mean(second), low, high)
 
 
-def sign_flips(gaps: Sequence[float], seed: int, samples: int = SAMPLES) -> float:
+def sign_flips(gaps: Sequence[float], seed: int) -> float:
     """Two-sided: how often a mean at least so far from nothing comes about when every pair's sign is a coin's."""
     if not gaps:
         return math.nan
     rng, found = Random(seed), abs(math.fsum(gaps)) - NEAR
-    sums = (abs(math.fsum(g if rng.random() < 0.5 else -g for g in gaps)) for _ in range(samples))
-    return (1 + sum(each >= found for each in sums)) / (1 + samples)
+    sums = (abs(math.fsum(g if rng.random() < 0.5 else -g for g in gaps)) for _ in range(SAMPLES))
+    return (1 + sum(each >= found for each in sums)) / (1 + SAMPLES)
 
 
-def shuffled(first: Sequence[float], second: Sequence[float], seed: int, samples: int = SAMPLES) -> float:
+def shuffled(first: Sequence[float], second: Sequence[float], seed: int) -> float:
     """Two-sided: how often a difference of means at least so large comes about when who is in which group is drawn."""
     if not first or not second:
         return math.nan
     rng, pool, count = Random(seed), [*first, *second], len(first)
     found, hits = abs(mean(first) - mean(second)) - NEAR, 0
-    for _ in range(samples):
+    for _ in range(SAMPLES):
         rng.shuffle(pool)
         hits += abs(mean(pool[:count]) - mean(pool[count:])) >= found
-    return (1 + hits) / (1 + samples)
+    return (1 + hits) / (1 + SAMPLES)

@@ -10,6 +10,7 @@ from typing import Any
 
 from bt_runtime.bench.run.outcome import Outcome, from_json
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import disk
 from bt_runtime.types import Json
 
 SETUP, RESULTS, TRAINED = "setup.json", "results.jsonl", "train.jsonl"
@@ -65,13 +66,7 @@ def read(path: Path) -> list[Outcome]:
 
 
 def write(path: Path, text: str) -> None:
-    """The whole file or none of it."""
-    draft = path.with_name(f".{path.name}.part")
-    with draft.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    disk.write(path, [text], "backslashreplace")
 
 
 def write_json(path: Path, value: Json) -> None:

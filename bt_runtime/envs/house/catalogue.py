@@ -7,11 +7,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.envs.content import entries, part, read_yaml, texts, words
+from bt_runtime.envs.content import OPEN, TEXT, TEXTS, Content, by_name, check_of, read_yaml, texts
 from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language.kinds.shape import closed
 
 MOST = 100  # things of one kind in a home
 _WORDS = ("seen", "opens", "into", "onto", "switch", "guarded", "wide")
+_COUNT = {"type": "integer", "minimum": 0, "maximum": MOST,
+          "errorMessage": f"`up_to` is a whole number: a home has at most {MOST} of a kind"}  # fmt: skip
+_ITEM = closed({"kept": TEXTS, "up_to": _COUNT, "opens": {"type": "boolean"}}, ())
+_FIELDS = {
+    "fixtures": by_name(OPEN),
+    "items": by_name({"type": ["object", "null"], **_ITEM}),
+    "changes": by_name({"type": "object", **closed({"when": TEXT, "makes": TEXT, "ends": TEXT}, ("when",))}),
+    "rooms": TEXTS,
+    "aliases": by_name(TEXT),
+}
+CHECK = check_of("what a home holds", _FIELDS, ("fixtures", "items"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +84,20 @@ class Catalogue:
 
 
 def read_catalogue(path: Path) -> Catalogue:
-    found = read_yaml(path)
-    furniture = {name: described(name, text, str(path)) for name, text in words(found, "fixtures", path).items()}
-    things = {name: _thing(name, fields, furniture, path) for name, fields in entries(found, "items", path).items()}
+    content = read_yaml(path, CHECK)
+    found, furniture = content.data, {}
+    for name, text in found["fixtures"].items():
+        try:
+            furniture[name] = described(name, str(text or ""), str(path))
+        except BtError as error:
+            raise content.fault(error.message, error.hint, "fixtures", name) from None
+    things = {name: _thing(name, fields or {}, furniture, content) for name, fields in found["items"].items()}
     changes = {
-        name: Change(str(c.get("when")), str(c.get("makes", "")), str(c.get("ends", "")))
-        for name, c in entries(found, "changes", path, {}).items()
+        name: Change(str(c["when"]), str(c.get("makes", "")), str(c.get("ends", "")))
+        for name, c in found.get("changes", {}).items()
     }
-    return Catalogue(furniture, things, changes, texts(found, "rooms", path), words(found, "aliases", path, {}))
+    aliases = {name: str(text) for name, text in found.get("aliases", {}).items()}
+    return Catalogue(furniture, things, changes, texts(found.get("rooms", ())), aliases)
 
 
 def described(name: str, text: str, source: str) -> Furniture:
@@ -100,13 +118,11 @@ def described(name: str, text: str, source: str) -> Furniture:
     )
 
 
-def _thing(name: str, fields: Mapping[str, Any], furniture: Mapping[str, Furniture], path: Path) -> Thing:
-    where = f"{path}: `{name}`"
-    kept, up_to = texts(fields, "kept", where), part(fields, "up_to", int, where, 0)
-    for place in kept:
+def _thing(name: str, fields: Mapping[str, Any], furniture: Mapping[str, Furniture], content: Content) -> Thing:
+    kept = texts(fields.get("kept", ()))
+    for i, place in enumerate(kept):
         if place not in furniture:
             guess = nearest(place, furniture)
-            raise BtError(f"{path}: `{name}` is kept in `{place}`, which is no fixture", f"did you mean `{guess}`?")
-    if not 0 <= up_to <= MOST:
-        raise BtError(f"{where}: `up_to` is {up_to}", f"a home has at most {MOST} of a kind")
-    return Thing(name, kept, up_to, part(fields, "opens", bool, where, False))
+            hint = f"did you mean `{guess}`?" if guess else "describe it under `fixtures`"
+            raise content.fault(f"`{name}` is kept in `{place}`, which is no fixture", hint, "items", name, "kept", i)
+    return Thing(name, kept, fields.get("up_to", 0), fields.get("opens", False))

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from bt_runtime.envs.content import entries, read_yaml, texts
+from bt_runtime.envs.content import read_yaml, texts
 from bt_runtime.envs.house.catalogue import Catalogue
 from bt_runtime.envs.house.layout import House
-from bt_runtime.envs.house.rules import PROCESSES, Rule, Rules, as_data
+from bt_runtime.envs.house.rules import CHECK, PROCESSES, Rule, Rules, as_data
 from bt_runtime.envs.house.tasks import Errand, make_task
 from bt_runtime.envs.phrases import article, capital, filled
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task
 
 
@@ -29,21 +28,13 @@ class Chore:
 
 
 def read_chores(path: Path, catalogue: Catalogue) -> Mapping[str, Chore]:
-    found = read_yaml(path)
-    kinds = {}
-    for name, entry in entries(found, "kinds", path).items():
-        if name not in PROCESSES:
-            raise BtError(f"{path}: kind `{name}` is no process", f"one of {', '.join(PROCESSES)}")
-        where = f"{path}: kind `{name}`"
-        things, say = texts(entry, "things", where), texts(entry, "say", where)
-        spots = tuple((way, place) for way in ("on", "in") for place in texts(entry, way, where))
-        unknown = [thing for thing in things if thing not in catalogue.things]
-        unknown += [place for _, place in spots if place not in catalogue.furniture]
-        if unknown:
-            raise BtError(f"{where}: `{unknown[0]}` is not in things.yaml", "describe it there first")
-        if not things or not say:
-            raise BtError(f"{where}: `things` and `say` have at least one entry each", "things: [apple]")
-        kinds[name] = Chore(name, things, spots, say)
+    content, kinds = read_yaml(path, CHECK), {}
+    for name, entry in content.data["kinds"].items():
+        for part, known in (("things", catalogue.things), ("on", catalogue.furniture), ("in", catalogue.furniture)):
+            for i, each in enumerate(entry.get(part, ())):
+                content.known(str(each), known, "things.yaml", "kinds", name, part, i)
+        spots = tuple((way, place) for way in ("on", "in") for place in texts(entry.get(way, ())))
+        kinds[name] = Chore(name, texts(entry["things"]), spots, texts(entry["say"]))
     return kinds
 
 

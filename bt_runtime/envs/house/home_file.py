@@ -7,41 +7,44 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from bt_runtime.envs.content import read_yaml, words
+from bt_runtime.envs.content import OPEN, TEXT, Content, by_name, check_of, read_yaml
 from bt_runtime.envs.house.catalogue import Catalogue, Furniture
 from bt_runtime.envs.house.layout import Fixture, House, Room, along_walls, build
-from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.faults.diagnostic import nearest
 
 _ROOM = re.compile(r"(.+) (\d{1,6})")
 _MANY = re.compile(r"(.+?) x(\d{1,2})")
+_ROOMS = {**by_name(OPEN), "minProperties": 1,
+          "errorMessage": "A house has rooms, such as `rooms: {kitchen 1: fridge, sink}`"}  # fmt: skip
+_SPLIT = {"enum": ["train", "eval"]}
+CHECK = check_of("a house", {"house": TEXT, "split": _SPLIT, "rooms": _ROOMS}, ("rooms",))
 
 
 def read_home(path: Path, catalogue: Catalogue) -> tuple[House, str]:
     """The house in that file, and the split whose tasks it serves."""
-    found = read_yaml(path)
+    content = read_yaml(path, CHECK)
+    found = content.data
     rooms: list[Room] = []
     fixtures: list[Fixture] = []
     numbers: Counter[str] = Counter()
-    for text, line in words(found, "rooms", path).items():
-        rooms.append(_room(text, path))
-        pieces = list(_pieces(line, catalogue, path))
+    for text, line in found["rooms"].items():
+        rooms.append(_room(text, content))
+        pieces = list(_pieces(text, str(line or ""), catalogue, content))
         boxes = along_walls([p.width for p in pieces], (100.0 * len(rooms), 0.0))
         for piece, box in zip(pieces, boxes, strict=True):
             numbers[piece.name] += 1
             fixtures.append(Fixture(piece, numbers[piece.name], len(rooms) - 1, box))
-    if not rooms:
-        raise BtError(f"{path}: a house needs a room", "give `rooms:` such as `kitchen 1: fridge, sink`")
     return build(str(found.get("house", path.stem)), rooms, fixtures), str(found.get("split", "train"))
 
 
-def _room(text: str, path: Path) -> Room:
+def _room(text: str, content: Content) -> Room:
     named = _ROOM.fullmatch(text.strip())
     if named is None:
-        raise BtError(f"{path}: room `{text}` has no number", f"write `{text} 1`")
+        raise content.fault(f"room `{text}` has no number", f"write `{text} 1`", "rooms", text)
     return Room(named[1], int(named[2]))
 
 
-def _pieces(line: str, catalogue: Catalogue, path: Path) -> Iterator[Furniture]:
+def _pieces(room: str, line: str, catalogue: Catalogue, content: Content) -> Iterator[Furniture]:
     """`chair x2, sofa` → chair, chair, sofa."""
     for word in filter(None, (w.strip() for w in line.split(","))):
         many = _MANY.fullmatch(word)
@@ -49,5 +52,5 @@ def _pieces(line: str, catalogue: Catalogue, path: Path) -> Iterator[Furniture]:
         if name not in catalogue.furniture:
             guess = nearest(name, catalogue.furniture)
             hint = f"did you mean `{guess}`?" if guess else "describe it under `fixtures` in things.yaml"
-            raise BtError(f"{path}: no furniture is called `{name}`", hint)
+            raise content.fault(f"no furniture is called `{name}`", hint, "rooms", room)
         yield from [catalogue.furniture[name]] * count

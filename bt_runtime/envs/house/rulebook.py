@@ -8,9 +8,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from bt_runtime.envs.content import many, part, read_yaml, words
+from bt_runtime.envs.content import Content, read_yaml
 from bt_runtime.envs.house.catalogue import Catalogue, Furniture
-from bt_runtime.envs.house.rules import PROCESSES, Rule, Rules, Way, read_rules, ways
+from bt_runtime.envs.house.rules import CHECK, PROCESSES, Rule, Rules, Way, read_rules, ways
 from bt_runtime.envs.registry import Split
 from bt_runtime.faults.diagnostic import BtError
 
@@ -64,17 +64,17 @@ def _in_turn(what: str, found: tuple[Rule, ...], seed: int) -> list[Rule]:
 
 
 def read_rulebook(path: Path, catalogue: Catalogue) -> Rulebook:
-    found = read_yaml(path)
-    taps, listed = words(found, "taps", path, {}), many(found, "appliances", path)
-    held_out = many(found, "held_out", path)
-    named = [*taps, *taps.values(), *held_out]
-    for name in [*named, *(name for names in listed.values() for name in names)]:
-        if name not in catalogue.furniture:
-            raise BtError(f"{path}: `{name}` is not in things.yaml", "describe it there first")
-    if sorted(listed) != sorted(PROCESSES):
-        raise BtError(f"{path}: `appliances` has {', '.join(listed)}", f"it has {', '.join(PROCESSES)}")
+    content = read_yaml(path, CHECK)
+    taps = {name: str(tap) for name, tap in content.data.get("taps", {}).items()}
+    listed, held_out = content.data["appliances"], content.data["held_out"]
+    named = [*(("taps", name) for name in taps), *(("held_out", name) for name in held_out)]
+    places: list[tuple[str, tuple[str | int, ...]]] = [(name, (part, name)) for part, name in named]
+    places += [(tap, ("taps", name)) for name, tap in taps.items()]
+    places += [(str(name), ("appliances", of, i)) for of, names in listed.items() for i, name in enumerate(names)]
+    for name, at in places:
+        content.known(name, catalogue.furniture, "things.yaml", *at)
     kept = {
-        name: [_way(name, text, catalogue.furniture[name], taps, path) for text in texts]
+        name: [_way(name, i, text, catalogue.furniture[name], taps, content) for i, text in enumerate(texts)]
         for name, texts in held_out.items()
     }
     split_up: dict[Split, dict[str, tuple[Rule, ...]]] = {"train": {}, "eval": {}}
@@ -83,15 +83,20 @@ def read_rulebook(path: Path, catalogue: Catalogue) -> Rulebook:
         split_up["eval"][process] = tuple(r for r in every if r.way in kept.get(r.place, ()))
         split_up["train"][process] = tuple(r for r in every if r.way not in kept.get(r.place, ()))
         if not all(of[process] for of in split_up.values()):
-            raise BtError(f"{path}: `{process}` has no rule for one of the splits", "hold out some ways, not all")
+            message = f"`{process}` has no rule for one of the splits"
+            raise content.fault(message, "hold out some ways, not all", "appliances", process)
     appliances = {process: tuple(listed[process]) for process in PROCESSES}
-    usual = read_rules(part(found, "usual", dict, path), catalogue, taps)
+    try:
+        usual = read_rules(content.data["usual"], catalogue, taps)
+    except BtError as error:
+        raise content.fault(error.message, error.hint, "usual") from None
     return Rulebook(usual, appliances, taps, split_up, catalogue)
 
 
-def _way(name: str, text: str, furniture: Furniture, taps: Mapping[str, str], path: Path) -> Way:
+def _way(name: str, i: int, text: str, furniture: Furniture, taps: Mapping[str, str], content: Content) -> Way:
     """`inside, open, turned off`: one of the ways in which that appliance can be used."""
     for way in ways(furniture, taps):
         if ", ".join(filter(None, way)) == text:
             return way
-    raise BtError(f"{path}: `{text}` is no way to use a {name}", "such as `inside, open, turned off`")
+    message = f"`{text}` is no way to use a {name}"
+    raise content.fault(message, "such as `inside, open, turned off`", "held_out", name, i)

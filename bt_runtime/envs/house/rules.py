@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
-from bt_runtime.envs.content import texts
+from bt_runtime.envs.content import CODE, TEXT, TEXTS, by_name, check_of, texts
 from bt_runtime.envs.house.catalogue import Catalogue, Furniture
 from bt_runtime.envs.phrases import capital
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.kinds.shape import Schema, closed
+from bt_runtime.language.validate import Check
 from bt_runtime.types import Json
 
 
@@ -52,14 +54,34 @@ class Rules(NamedTuple):
 
 _WORDS = {"thing": ("inside", "held"), "door": ("open", "closed"), "power": ("turned on", "turned off")}
 
+_RULE: Schema = {
+    "type": "object",
+    "$comment": "a rule",
+    **closed({"with": TEXT, **{part: {"enum": list(said)} for part, said in _WORDS.items()}}, ("with", "thing")),
+}
+_RULES: Schema = {
+    "type": "object", "$comment": "house rules", **closed({**dict.fromkeys(PROCESSES, _RULE), "guarded": TEXTS}, ()),
+}  # fmt: skip
+_SOME: Schema = {**TEXTS, "minItems": 1}
+_CHORE = closed({"things": _SOME, "say": _SOME, "on": TEXTS, "in": TEXTS}, ("things", "say"))
+_FIELDS: Schema = {
+    "usual": _RULES,
+    "appliances": {"type": "object", **closed(dict.fromkeys(PROCESSES, TEXTS), PROCESSES)},
+    "taps": by_name(TEXT),
+    "held_out": by_name(TEXTS),
+    "kinds": {"type": "object", **closed({of: {"type": "object", **_CHORE} for of in PROCESSES}, ())},
+}
+# a file of rules, and of the tasks under them
+CHECK = check_of("what heats, cools and cleans", _FIELDS, ("usual", "appliances", "held_out", "kinds"))
+IN_TASK = Check(_RULES, CODE, "house rules")
+
 
 def read_rules(data: Mapping[str, Any], catalogue: Catalogue, taps: Mapping[str, str]) -> Rules:
     """`{"heat": {"with": "stove", "thing": "held", "door": "open", "power": "turned on"}, "guarded": []}`"""
-    unknown = [key for key in data if key not in (*PROCESSES, "guarded")]
-    if unknown:
-        raise BtError(f"house rules: `{unknown[0]}` is not known", f"known: {', '.join(PROCESSES)}, guarded")
+    for fault in IN_TASK.of_json(data):
+        raise BtError(f"house rules: {fault.message}", fault.label or fault.help or "docs/worlds.md shows sound ones")
     of = {process: _rule(process, data[process], catalogue, taps) for process in PROCESSES if process in data}
-    guarded = texts(data, "guarded", "house rules")
+    guarded = texts(data.get("guarded", ()))
     for name in guarded:
         if not (_known(name, catalogue).opens and catalogue.furniture[name].switch):
             raise BtError(f"house rules: a {name} cannot be guarded", "guarded is what has a door and a switch")
@@ -71,9 +93,7 @@ def read_rules(data: Mapping[str, Any], catalogue: Catalogue, taps: Mapping[str,
     return Rules(of, guarded)
 
 
-def _rule(process: str, data: Any, catalogue: Catalogue, taps: Mapping[str, str]) -> Rule:
-    if not isinstance(data, Mapping) or set(data) - {"with", *_WORDS} or not {"with", "thing"} <= set(data):
-        raise BtError(f"house rules: `{process}` is {data!r}", "give with, thing, and door and power where they matter")
+def _rule(process: str, data: Mapping[str, Any], catalogue: Catalogue, taps: Mapping[str, str]) -> Rule:
     furniture = _known(str(data["with"]), catalogue)
     way = Way(*(str(data.get(part, "")) for part in _WORDS))
     if way not in ways(furniture, taps, any_too=True):

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from bt_runtime.envs.content import entries, many, read_yaml, texts
+from bt_runtime.envs.content import TEXT, TEXTS, Content, by_name, check_of, read_yaml, texts
 from bt_runtime.envs.house.catalogue import Catalogue
 from bt_runtime.envs.house.goals import RELATIONS
 from bt_runtime.envs.house.layout import House
 from bt_runtime.envs.phrases import article, capital, listing, number, plural, spin
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.kinds.shape import closed
 from bt_runtime.types import Json, Task
 
+_KIND = {
+    "way": {"enum": ["on", "in"]}, "place": TEXT, "things": TEXTS, "then": {"enum": list(RELATIONS)}, "say": TEXTS,
+}  # fmt: skip
+_FIELDS = {
+    "kinds": by_name({"type": "object", "$comment": "a kind of task", **closed(_KIND, ("way", "place"))}),
+    "say": by_name(TEXTS),
+    "ends": by_name(TEXTS),
+}
+CHECK = check_of("what is asked for in a home", _FIELDS, ("kinds",))
 _SUBGOALS = (1, 2, 2, 3, 3, 3, 4, 4, 5, 6)  # how many parts a task has, as often as they stand here
 
 
@@ -32,37 +41,22 @@ class Errand:
 
 
 def read_errands(path: Path, catalogue: Catalogue) -> Mapping[str, Errand]:
-    found = read_yaml(path)
-    general, ends = many(found, "say", path, {}), many(found, "ends", path, {})
-    return {
-        name: _errand(name, entry, general, ends, catalogue, path)
-        for name, entry in entries(found, "kinds", path).items()
-    }
+    content = read_yaml(path, CHECK)
+    return {name: _errand(name, entry, catalogue, content) for name, entry in content.data["kinds"].items()}
 
 
-def _errand(
-    name: str,
-    entry: Mapping[str, Any],
-    general: Mapping[str, Sequence[str]],
-    ends: Mapping[str, Sequence[str]],
-    catalogue: Catalogue,
-    path: Path,
-) -> Errand:
-    where = f"{path}: kind `{name}`"
-    way, place, then = str(entry.get("way")), str(entry.get("place")), str(entry.get("then", ""))
-    if way not in ("on", "in") or (then and then not in RELATIONS):
-        raise BtError(f"{where}: `way` is on or in, `then` a state", 'write way: "on" in quotes')
-    things = texts(entry, "things", where)
-    unknown = [t for t in things if t not in catalogue.things]
-    if place not in catalogue.furniture or unknown:
-        raise BtError(f"{where}: {unknown or place} is not in things.yaml", "describe it there first")
-    say = [*texts(entry, "say", where)]
-    for text in general.get(way, ()):
-        say += [f"{text} {end}" for end in ends.get(then, ())] if then else [text]
+def _errand(name: str, entry: Mapping[str, Any], catalogue: Catalogue, content: Content) -> Errand:
+    at, way, place, then = ("kinds", name), entry["way"], str(entry["place"]), entry.get("then", "")
+    things = texts(entry.get("things", ()))
+    content.known(place, catalogue.furniture, "things.yaml", *at, "place")
+    for i, thing in enumerate(things):
+        content.known(thing, catalogue.things, "things.yaml", *at, "things", i)
+    say = [*texts(entry.get("say", ()))]
+    for text in texts(content.data.get("say", {}).get(way, ())):
+        say += [f"{text} {end}" for end in content.data.get("ends", {}).get(then, ())] if then else [text]
     if not say or not any(catalogue.things[t].up_to for t in things):
-        raise BtError(
-            f"{where}: it has no words, or no thing of which a home may have one", "give `say:` and `things:`"
-        )
+        message = f"kind `{name}` has no words, or no thing of which a home may have one"
+        raise content.fault(message, "give `say:` and `things:`", *at)
     return Errand(name, way, place, things, then, tuple(say))
 
 

@@ -8,45 +8,58 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime import project
+from bt_runtime.envs.content import TEXT, Content, check_of
 from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.room import Point, Room, Thing, make_id, spread, stands_of
-from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults, nearest
+from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language import source
-from bt_runtime.types import Json
+from bt_runtime.language.kinds.shape import Schema, closed
 
 FOLDER = "rooms"
 SCENES = ("kitchen", "living room", "bedroom", "bathroom")
-FIELDS = {"version", "room", "about", "scene", "size", "start", "furniture"}
-PIECE = {"at", "height", "holds", "open"}
 FAR = 50  # metres: a room is not larger, and nothing stands farther away
 HEIGHTS = {"Cabinet": 1.6, "Shelf": 1.3, "Drawer": 0.5, "Fridge": 1.0, "Safe": 0.5, "Faucet": 1.1, "Microwave": 1.1}
 
+_METRES: Schema = {"type": "number", "minimum": -FAR, "maximum": FAR}
+
+
+def _pair(name: str) -> Schema:
+    said = f"`{name}` takes two numbers in metres, at most {FAR:g}, for example [2.0, 1.5]"
+    return {"type": "array", "items": _METRES, "minItems": 2, "maxItems": 2, "errorMessage": said}
+
+
+_PIECE = closed({
+    "at": _pair("at"),
+    "height": _METRES,
+    "holds": {"type": "array", "items": TEXT, "errorMessage": "`holds` is a list of kinds: [Mug, Plate]"},
+    "open": {"type": "boolean"},
+}, ("at",))  # fmt: skip
+_FURNITURE: Schema = {
+    "type": "object", "minProperties": 1, "maxProperties": 1,
+    "errorMessage": "a piece of furniture is a kind with its fields: `Fridge: {at: [0.3, 2.7]}`",
+    "additionalProperties": {"type": "object", "$comment": "a piece of furniture", **_PIECE},
+}  # fmt: skip
+_START = closed({"at": _pair("at"), "turn": {"type": "number"}}, ())
+_SCENE: Schema = {"enum": list(SCENES), "errorMessage": f"`scene` names the sort of room: {', '.join(SCENES)}"}
+_PIECES: Schema = {"type": "array", "minItems": 1, "items": _FURNITURE}
+_FIELDS: Schema = {
+    "room": TEXT, "scene": _SCENE, "size": _pair("size"), "start": {"type": "object", **_START}, "furniture": _PIECES,
+}  # fmt: skip
+CHECK = check_of("a room", _FIELDS, ("scene", "size", "furniture"))
+
 
 class _Reader:
-    """Collects faults with their place while a room is put together."""
+    """Collects faults with their place while the furniture of a room is put together."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
-        self.faults: list[Diagnostic] = []
+    def __init__(self, content: Content) -> None:
+        self.content = content
         self.things: list[Thing] = []
 
-    def fault(self, node: source.Node, message: str, help: str = "") -> None:
-        self.faults.append(Diagnostic("BT750", message, self.file, node.span, help=help))
-
-    def number(self, value: Json) -> bool:
-        return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= FAR
-
-    def pair(self, node: source.Node, value: Json, what: str) -> tuple[float, float] | None:
-        if isinstance(value, list) and len(value) == 2 and all(map(self.number, value)):
-            return float(value[0]), float(value[1])
-        self.fault(node, f"`{what}` takes two numbers in metres, at most {FAR:g}", "for example [2.0, 1.5]")
-        return None
-
-    def known(self, node: source.Node, kind: Json) -> bool:
-        if isinstance(kind, str) and kind in kinds.ALL:
+    def known(self, kind: str, *at: str | int) -> bool:
+        if kind in kinds.ALL:
             return True
-        guess = nearest(str(kind), kinds.ALL)
-        self.fault(node, f"no kind of thing is called `{kind}`", f"did you mean `{guess}`?" if guess else "")
+        guess = nearest(kind, kinds.ALL)
+        self.content.fault(f"no kind of thing is called `{kind}`", f"did you mean `{guess}`?" if guess else "", *at)
         return False
 
     def add(self, kind: str, at: Point, parent: str | None = None, open: bool = False) -> Thing:
@@ -57,34 +70,17 @@ class _Reader:
         self.things.append(thing)
         return thing
 
-    def piece(self, node: source.Node, entry: Json) -> None:
-        if not (isinstance(entry, dict) and len(entry) == 1 and isinstance(next(iter(entry.values())), dict)):
-            self.fault(node, "a piece of furniture is a kind with its fields", "- Fridge: {at: [0.3, 2.7]}")
+    def piece(self, i: int, kind: str, fields: Mapping[str, Any]) -> None:
+        if not self.known(kind, "furniture", i):
             return
-        (kind, fields), *_ = entry.items()
-        if not self.known(node, kind):
-            return
-        for extra in sorted(set(fields) - PIECE):
-            self.fault(node, f"`{kind}` has no field `{extra}`", f"fields here: {', '.join(sorted(PIECE))}")
-        at = self.pair(node, fields.get("at"), "at")
-        height = fields.get("height", HEIGHTS.get(kind, 0.8))
-        if not self.number(height):
-            self.fault(node, "`height` is a number of metres")
-        elif at is not None:
-            thing = self.add(kind, Point(at[0], float(height), at[1]), open=bool(fields.get("open", False)))
-            self.contents(node, thing, fields.get("holds", []))
-
-    def contents(self, node: source.Node, receptacle: Thing, holds: Json) -> None:
-        if not isinstance(holds, list):
-            self.fault(node, "`holds` is a list of kinds", "holds: [Mug, Plate]")
-            return
-        for index, kind in enumerate(holds):
-            if not self.known(node, kind):
-                continue
-            if not kinds.fits(kind, receptacle.kind):
-                self.fault(node, f"{receptacle.kind} does not take {kind}")
-                continue
-            self.add(kind, spread(receptacle.at, index), receptacle.id)
+        (x, z), y = fields["at"], fields.get("height", HEIGHTS.get(kind, 0.8))
+        thing = self.add(kind, Point(float(x), float(y), float(z)), open=fields.get("open", False))
+        for index, held in enumerate(map(str, fields.get("holds", ()))):
+            place = ("furniture", i, kind, "holds", index)
+            if self.known(held, *place) and not kinds.fits(held, kind):
+                self.content.fault(f"{kind} does not take {held}", "", *place)
+            elif held in kinds.ALL:
+                self.add(held, spread(thing.at, index), thing.id)
 
 
 def parse(text: str, file: str = "room.yaml") -> Room:
@@ -93,39 +89,22 @@ def parse(text: str, file: str = "room.yaml") -> Room:
 
 
 def _room(document: source.Document) -> Room:
-    top, file, text = document.sound(), document.name, document.text
-    reader = _Reader(file)
-    if not isinstance(top, source.YamlMap):
-        reader.fault(top, "a room is a mapping", f"fields here: {', '.join(sorted(FIELDS))}")
-        raise Faults(reader.faults, {file: text})
-    data: dict[str, Any] = top.data()
-    nodes = {key.text: value for key, value in top}
-    for extra in sorted(str(key) for key in set(data) - FIELDS):
-        reader.fault(nodes.get(extra, top), f"a room has no field `{extra}`", f"did you mean {nearest(extra, FIELDS)}?")
-    if data.get("version") != 1:
-        reader.fault(nodes.get("version", top), "this reader knows version 1", "version: 1")
-    if data.get("scene") not in SCENES:
-        reader.fault(nodes.get("scene", top), "`scene` names the sort of room", f"one of {', '.join(SCENES)}")
-    size = reader.pair(nodes.get("size", top), data.get("size"), "size")
+    content = Content(document, CHECK)
+    if "" in content.wrong or "furniture" in content.wrong:
+        content.sound()
+    data, reader = content.data, _Reader(content)
+    for i, piece in enumerate(data["furniture"]):
+        for kind, fields in piece.items():
+            reader.piece(i, kind, fields)
+    stands = stands_of((data["size"][0], data["size"][1]), reader.things) if "size" not in content.wrong else ()
+    if not stands and "size" not in content.wrong:
+        content.fault("nothing can stand in this room", "make it larger or move the furniture", "size")
+    content.sound()
     start = data.get("start", {})
-    if not isinstance(start, dict):
-        reader.fault(nodes.get("start", top), "`start` has `at` and `turn`", "start: {at: [2.0, 1.0], turn: 0}")
-        start = {}
-    at = reader.pair(nodes.get("start", top), start.get("at", [0, 0]), "at")
-    furniture, pieces = data.get("furniture"), nodes.get("furniture")
-    if not isinstance(furniture, list) or not furniture or not isinstance(pieces, source.YamlList):
-        reader.fault(nodes.get("furniture", top), "`furniture` lists at least one piece")
-    else:
-        for node, entry in zip(pieces, furniture, strict=True):
-            reader.piece(node, entry)
-    stands = stands_of(size, reader.things) if size else ()
-    if size and not stands:
-        reader.fault(nodes.get("size", top), "nothing can stand in this room", "make it larger or move the furniture")
-    if reader.faults or at is None:
-        raise Faults(reader.faults, {file: text})
-    turn = float(start.get("turn", 0)) if reader.number(start.get("turn", 0)) else 0.0
-    name = str(data.get("room", Path(file).stem))
-    return Room(name, data["scene"], tuple(reader.things), stands, (*at, turn), str(data.get("about", "")))
+    x, z = start.get("at", (0, 0))
+    name = str(data.get("room", Path(document.name).stem))
+    place = (float(x), float(z), float(start.get("turn", 0)))
+    return Room(name, data["scene"], tuple(reader.things), stands, place, str(data.get("about") or ""))
 
 
 def paths(root: Path | None = None) -> Iterator[Path]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from bt_runtime.language.expression.error import BOUND, ExpressionError
-from bt_runtime.language.expression.parse import Parser
 from bt_runtime.language.expression.scope import Run, Scope, Value
 
 
@@ -38,6 +37,8 @@ class Expression:
 @lru_cache(maxsize=1024)
 def compile(text: str) -> Expression:
     """Raises ExpressionError with the place in the text."""
+    from bt_runtime.language.expression.parse import Parser
+
     parser = Parser(text)
     made = parser.whole()
     if not parser.names and not parser.asked:

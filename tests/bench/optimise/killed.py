@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.bench.optimise import plan_versions
 from bt_runtime.bench.optimise.loop import optimise
 from bt_runtime.bench.optimise.setup import Setup, draw
+from bt_runtime.project import disk
 from tests.bench.optimise.learner import PLAN, Learner
 
 SETUP = Setup("textcraft", "depth 1", batch=2, validation=2, seed=3)
@@ -34,7 +34,7 @@ def dying_at_write(die_at: int) -> None:
             die()
         fsync(handle)
 
-    plan_versions.os.fsync = counted
+    disk.os.fsync = counted
 
 
 def main(folder: str, what: str, die_at: int) -> None:

@@ -57,5 +57,5 @@ def test_a_score_that_cannot_be_written_leaves_the_version_as_it_was(tmp_path, m
 
 
 def test_a_draft_that_a_kill_left_is_no_version(tmp_path):
-    (tmp_path / "1.draft").write_text("---\nver")
+    (tmp_path / ".1.md.part").write_text("---\nver")
     assert plan_versions.versions(tmp_path) == []

@@ -12,6 +12,7 @@ from bt_runtime.envs.house.suite import SUITE, load_content
 from bt_runtime.envs.house.world import HouseWorld
 from bt_runtime.envs.registry import Split
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import packaged
 
 KINDS = ["heat", "cool", "clean"]
 
@@ -112,16 +113,18 @@ def test_other_kinds_of_task_may_be_set_in_a_house_with_rules() -> None:
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("kinds: {melt: {}}", "`melt` is no process"),
-        ("kinds: {heat: {things: [lava]}}", "`lava` is not in things.yaml"),
-        ("kinds: {heat: {things: [apple], in: [volcano]}}", "`volcano` is not in things.yaml"),
-        ("kinds: []", "`kinds` must be a mapping"),
+        ("kinds: {melt: {}}", "`kinds` has no `melt`"),
+        ("kinds: {heat: {things: [lava], say: [so]}}", "`lava` is not in things.yaml"),
+        ("kinds: {heat: {things: [apple], say: [so], in: [volcano]}}", "`volcano` is not in things.yaml"),
+        ("kinds: {heat: {things: [], say: [so]}}", "`things` of `heat`"),
+        ("kinds: []", "`kinds` is a mapping, not a list"),
     ],
 )
 def test_what_is_wrong_in_the_file_is_told(text: str, what: str, tmp_path: Any) -> None:
     """With the file's name."""
     path = tmp_path / "rules.yaml"
-    path.write_text(f"version: 1\n{text}\n")
+    sound = (packaged("envs") / "house" / "rules.yaml").read_text().partition("\nkinds:")[0]
+    path.write_text(f"{sound}\n{text}\n")
     with pytest.raises(BtError, match=what) as caught:
         read_chores(path, load_content().catalogue)
     assert str(path) in str(caught.value)

@@ -93,12 +93,12 @@ def test_rules_that_nobody_knows_are_an_error_with_a_way_out(asked: Any) -> None
 @pytest.mark.parametrize(
     ("data", "what"),
     [
-        ({"melt": {}}, "`melt` is not known"),
-        ({"heat": "stove"}, "give with, thing"),
-        ({"heat": {"with": "stove"}}, "give with, thing"),
-        ({"heat": {"with": "stove", "thing": "held", "colour": "red"}}, "give with, thing"),
+        ({"melt": {}}, "house rules has no `melt`"),
+        ({"heat": "stove"}, "`heat` is a mapping, not `stove`"),
+        ({"heat": {"with": "stove"}}, "a rule lacks its field `thing`"),
+        ({"heat": {"with": "stove", "thing": "held", "colour": "red"}}, "a rule has no `colour`"),
         ({"heat": {"with": "volcano", "thing": "held"}}, "no furniture is called `volcano`"),
-        ({"heat": {"with": "stove", "thing": "near"}}, "cannot be used so: near"),
+        ({"heat": {"with": "stove", "thing": "near"}}, "`thing` of `heat` is one of inside, held, not `near`"),
         ({"heat": {"with": "toaster", "thing": "inside"}}, "cannot be used so: inside"),
         ({"cool": {"with": "fridge", "thing": "held", "power": "turned on"}}, "cannot be used so: held, turned on"),
         ({"guarded": ["fridge"]}, "a fridge cannot be guarded"),

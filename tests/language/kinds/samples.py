@@ -18,3 +18,23 @@ def tree_text(example: str) -> str:
 
 def tree_data(kind: Kind) -> Any:
     return source.parse(tree_text(kind.example)).sound().data()
+
+
+MANIFEST = """\
+version: 1
+skills: house
+impl: world
+kinds:
+  go_to:
+    sentence: "go to {place} with {thing}"
+    params:
+      place: {type: string, about: a room}
+      thing: {type: string}
+      speed: {type: number, default: 1, minimum: 0, maximum: 2, choices: [1, 2]}
+    outputs: {seen: list}
+    needs: [hand free]
+    brings: ["near {place}"]
+    takes: 30
+    on_resume: verify
+  ring: {impl: "os:system", params: {command: string}}
+"""
