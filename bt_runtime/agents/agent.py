@@ -36,7 +36,8 @@ class Agent(Growing):
 
     # Life ------------------------------------------------------------------------------------
 
-    def live(self) -> Life:
+    def prepare(self) -> Generator[Any, Any, None]:
+        """What is there before the first decision: actions, the first observation, the prompt, examples."""
         self.steps, self.trail, self.plans, self.warned = [], [], [], set()
         self.invalid = 0
         self.moves = [str(m) for m in self.value("moves")]
@@ -49,6 +50,9 @@ class Agent(Growing):
         self.system = guided(system, self.guide())
         self.family = family_of(self)
         self.examples = yield from recalling.examples(self)
+
+    def live(self) -> Life:
+        yield from self.prepare()
         while True:
             over = self.over()
             if over:

@@ -11,7 +11,7 @@ from bt_runtime.language.source import YamlList, YamlMap
 from bt_runtime.testing import FAILURE, SUCCESS
 from tests.support.oracles import acting, expanding, parts_of, planning, taught
 
-STRATEGIES = ("react", "reactree", "adapt", "plan_and_execute", "try_again", "reflexion", "lota")
+STRATEGIES = ("react", "reactree", "adapt", "plan_and_execute", "try_again", "reflexion", "lota", "lats", "adaplanner")
 
 rule = pytest.mark.rule
 
@@ -74,6 +74,28 @@ def test_strategies_that_plan_graft_the_parts_and_reach_the_goal(name, errand, s
     ended = [what["why"] for event, what in run.told if event == "end"]
     assert ended.count("done") == parts
     assert ended.count("failure") == (1 if name == "adapt" else 0)
+
+
+@pytest.mark.parametrize("errand", ["textcraft", "house", "hotpotqa"], indirect=True)
+def test_adaplanner_asserts_each_part_and_mends_what_is_not_so(errand, start):
+    """The first part is said to be done before it is: its assertion fails, and it is mended where it stands."""
+    _, task, world, sentences = errand
+    script, asserted = planning(sentences, ""), []
+
+    def answer(ask):
+        if ask.prompt.endswith("Is the goal met? "):
+            asserted.append(ask)
+            return "no" if len(asserted) == 1 else "yes"
+        if not asserted and ask.kind != "write":
+            return "Act: done"
+        return script(ask)
+
+    run = start("adaplanner", answer, world=world, goal=task.goal)
+    assert run.spin(seconds=120) is SUCCESS
+    verdict = world.verdict()
+    assert verdict.met == verdict.total > 0
+    assert len(asserted) == len(parts_of(sentences)) + 1
+    assert sum(event == "expand" for event, _ in run.told) == 1  # nothing was planned anew
 
 
 @pytest.mark.parametrize("remembers", [False, True])

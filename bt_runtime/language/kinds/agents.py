@@ -1,4 +1,4 @@
-"""The kinds that decide with a model: agent, plan, reflect, rewrite, verify; rollback and episode, for worlds."""
+"""The kinds that decide with a model, from agent to verify; rollback and episode, for worlds."""
 
 from __future__ import annotations
 
@@ -78,6 +78,37 @@ AGENT = Kind(
     ),
     "agent:\n  goal: bring a cup to the sink\n  moves: [think, act]\n",
     bare="goal", impl=f"{_IMPL}.agent:Agent", waits=True, asks=True,
+)  # fmt: skip
+_OWN = ("resume", "recall", "inform", "choose", "patience", "moves", "max_invalid")
+TREE_SEARCH = Kind(
+    "tree_search", "agent", "Reaches a goal by trying several ways, and going on from the most promising state.",
+    (
+        AGENT.fields[0],
+        Field("moves", "list", "`act`, or `think` and `act`.", default=["act"]),
+        Field("width", "integer", "Actions tried from one state.", default=5, minimum=1),
+        Field("rounds", "integer", "How often a state is chosen to go on from.", default=30, minimum=1),
+        Field("follow", "integer", "Actions of the way that the best of them is followed.", default=50, minimum=0),
+        Field("explore", "number", "How much what was tried seldom counts, against what looks good.", default=1.0,
+              minimum=0),
+        Field("judge", "word", "Who says what an end is worth: the world's verdict, or the model.", default="world",
+              choices=("world", "model")),
+        Field("recall", "boolean", "May ask working memory where things were seen, also in states that were undone.",
+              default=False),
+        Field("inform", "word", "What is told at the start besides the world's look.", default="none",
+              choices=("none", "last_action")),
+        Field("max_invalid", "integer", "Thoughts in a row that may be empty.", default=3, minimum=1),
+        *(field for field in AGENT.fields[1:] if field.name not in _OWN),
+    ),
+    (
+        "A round: the most promising state (UCT), `width` actions from it, each judged; the best one is followed to an "
+        "end, and all states above learn what it was worth.",
+        "The world is put back before each try, so it must be able to: a world that cannot is a fault.",
+        "Before an end the model judges a state by how likely `yes` is to be its answer.",
+        "SUCCESS as soon as an end is worth 1 (of the model: more than one half); with nothing left to try, or a "
+        "budget spent, FAILURE, and the world is left in the best state.",
+    ),
+    "tree_search:\n  goal: bring a cup to the sink\n  width: 3\n  rounds: 10\n",
+    bare="goal", impl=f"{_IMPL}.tree_search:TreeSearch", waits=True, asks=True,
 )  # fmt: skip
 PLAN = Kind(
     "plan", "agent", "Breaks a goal into parts, and becomes the subtree of them.",
@@ -189,4 +220,4 @@ EPISODE = Kind(
     impl=f"{_IMPL}.episode:Episode", waits=True,
 )  # fmt: skip
 
-AGENTS = (AGENT, PLAN, REFLECT, REWRITE, VERIFY, ROLLBACK, EPISODE)
+AGENTS = (AGENT, TREE_SEARCH, PLAN, REFLECT, REWRITE, VERIFY, ROLLBACK, EPISODE)

@@ -1,0 +1,183 @@
+"""Tree search: several ways are tried from the states reached so far, the most promising first (LATS).
+
+A round selects a state, tries actions from it, judges what came of each, follows the best one to an end, and lets the
+states above it know. The world is put back before each try; what was tried stays in the journal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from typing import Any
+
+from bt_runtime.agents.agent import Agent
+from bt_runtime.agents.end import Ending
+from bt_runtime.agents.model_node import PAUSE, Life
+from bt_runtime.agents.story import ACT, OPENINGS, Step
+from bt_runtime.agents.surroundings import DONE, FAILURE
+from bt_runtime.events import RolledBack
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.types import Judging, Question, Restorable
+
+ASKED = "Does this lead to the goal? "  # how far a state has come, as the model sees it
+YES, NO = "yes", "no"
+_THINK = next(opening for opening, move in OPENINGS.items() if move == "think")
+
+
+class State:
+    """A state of the world, and how one comes to it."""
+
+    def __init__(self, world: bytes, steps: list[Step], above: State | None = None) -> None:
+        self.world, self.steps, self.above = world, steps, above
+        self.below: list[State] = []
+        self.tried: set[str] = set()  # actions
+        self.visits, self.worth = 0, 0.0  # worth: the sum over all visits
+        self.closed = False  # nothing more can be tried from here, or below
+
+    def promise(self, explore: float) -> float:
+        above = self.above
+        seen = math.log(above.visits) if above is not None and above.visits else 0.0
+        return self.worth / self.visits + explore * math.sqrt(seen / self.visits)
+
+    def learn(self, worth: float) -> None:
+        """This state and those above it."""
+        at: State | None = self
+        while at is not None:
+            at.visits, at.worth = at.visits + 1, at.worth + worth
+            at = at.above
+
+    def close(self) -> None:
+        """It leads nowhere; nor does a state whose ways all lead nowhere."""
+        self.closed = True
+        if self.above is not None and all(each.closed for each in self.above.below):
+            self.above.close()
+
+
+class TreeSearch(Agent):
+    def live(self) -> Life:
+        yield from self.prepare()
+        world: Any = self.context.services.world
+        if not isinstance(world, Restorable):
+            raise BtError("a tree search tries things and puts the world back, which this world cannot",
+                          "use it in a world with `snapshot` and `restore`, or another strategy")  # fmt: skip
+        root, rounds = State(world.snapshot(), []), int(self.value("rounds"))
+        for _ in range(rounds):
+            state = self.selected(root)
+            tried = yield from self.tried(state)
+            if not tried:
+                state.close()
+            best = max(tried, key=lambda each: each.worth, default=None)
+            if best is not None and not best.closed:
+                yield from self.followed(best)
+            if self.reached:
+                return Ending("done")
+            over = self.over()
+            if over:
+                return self.given_up(root, over)
+            if root.closed:
+                return self.given_up(root, "")
+            yield PAUSE
+        return self.given_up(root, f"{rounds} rounds")
+
+    reached = False  # is the goal, in the world as it stands
+
+    def given_up(self, root: State, over: str) -> Ending:
+        """The world is left in the best of the states."""
+        at = root
+        while at.below:
+            at = max(at.below, key=lambda each: (each.worth / each.visits, each.visits))
+        self.put_back(at)
+        return Ending("budget", over) if over else Ending("failure", "no way leads to the goal")
+
+    # One round -------------------------------------------------------------------------------
+
+    def selected(self, root: State) -> State:
+        """Down the most promising states, to one from which nothing was tried yet."""
+        at, explore = root, float(self.value("explore"))
+        while at.below:
+            at = max((each for each in at.below if not each.closed), key=lambda each: each.promise(explore))
+        return at
+
+    def tried(self, state: State) -> Generator[Any, Any, list[State]]:
+        """The likeliest actions of that state, each with what it led to."""
+        for _ in range(int(self.value("width"))):
+            self.put_back(state)
+            child = yield from self.stepped(state)
+            if child is None:
+                break
+            if any(each.steps[-1] == child.steps[-1] for each in state.below if child.steps and each.steps):
+                continue  # what is written may come out the same again
+            state.below.append(child)
+            worth, ended = yield from self.judged(child)
+            child.learn(worth)
+            if ended:
+                child.closed = True
+            if self.reached or self.over():
+                return state.below
+        if state.below and all(each.closed for each in state.below):
+            state.close()
+        return state.below
+
+    def followed(self, state: State) -> Generator[Any, Any, None]:
+        """To an end, always by what is likeliest: what that is worth counts for the state it began from."""
+        self.put_back(state)
+        at = state
+        for _ in range(int(self.value("follow"))):
+            child = yield from self.stepped(at)
+            if child is None:
+                break
+            worth, ended = yield from self.judged(child, ask=False)
+            at = child
+            if ended or self.reached or self.over():
+                state.learn(worth)
+                return
+        worth, _ = yield from self.judged(at)
+        state.learn(worth)
+
+    def stepped(self, state: State) -> Generator[Any, Any, State | None]:
+        """One action from there that was not tried yet; None when there is none."""
+        left = [said for said in self.around.sentences() if said not in state.tried and said != FAILURE]
+        if not left:
+            return None
+        if "think" in self.moves:
+            yield from self.think(_THINK)
+        options = tuple(f" {said}" for said in left)
+        choice = yield from self.asked(Question("choose", self.text() + ACT, options=options))
+        said = choice.text.removeprefix(" ")
+        if not said.endswith(" "):  # else it is a beginning, and may go on in another way
+            state.tried.add(said)
+        self.said_done = (yield from self.act(said)) is not None
+        world: Any = self.context.services.world
+        return State(world.snapshot(), [*self.steps], state)
+
+    def judged(self, state: State, ask: bool = True) -> Generator[Any, Any, tuple[float, bool]]:
+        """What the state just reached is worth, from 0 to 1, and whether it is an end."""
+        world: Any = self.context.services.world
+        ended = self.said_done or [*self.around.sentences()] == [DONE, FAILURE]
+        if ended and self.value("judge") == "world" and isinstance(world, Judging):
+            verdict = world.verdict()
+            if verdict.total:
+                self.reached = verdict.met >= verdict.total
+                return verdict.met / verdict.total, True
+        if not ended and not ask:
+            return 0.0, False
+        text = f"{self.text()}{ASKED}"
+        choice = yield from self.asked(Question("choose", text, options=(YES, NO), mode="scores"))
+        worth = _share(choice.scores) if choice.scores else float(choice.text == YES)
+        self.reached = ended and worth > 0.5
+        return worth, ended
+
+    said_done = False
+
+    def put_back(self, state: State) -> None:
+        world: Any = self.context.services.world
+        world.restore(state.world)
+        self.steps = [*state.steps]
+        self.trail = [(step, "") for step in state.steps]
+        self.context.emit(RolledBack(self.path))
+
+
+def _share(scores: tuple[float, ...]) -> float:
+    """Of yes, between yes and no."""
+    yes, no = scores[:2]
+    return 1 / (1 + math.exp(min(700.0, no - yes)))
