@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -38,7 +39,18 @@ def said(act: Act) -> str:
     """An act as one would write it."""
     if isinstance(act, list):
         return f"[{', '.join(map(said, act))}]"
-    return act.name if isinstance(act, Status) else repr(act)
+    if isinstance(act, BaseException):
+        return f"{type(act).__name__}({', '.join(map(literal, act.args))})"
+    return act.name if isinstance(act, Status) else repr(act) if isinstance(act, Later) else literal(act)
+
+
+def literal(value: Any) -> str:
+    """A value as Python, with the quotes of this project."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{literal(key)}: {literal(each)}" for key, each in value.items()) + "}"
+    return f"[{', '.join(map(literal, value))}]" if isinstance(value, list) else repr(value)
 
 
 class Script:

@@ -18,10 +18,11 @@ from bt_runtime.testing import casting, coverage
 from bt_runtime.testing.paths import matches
 from bt_runtime.testing.promise import Promises
 from bt_runtime.testing.script import Act, Cast, Double, Later, Script, Unscripted
-from bt_runtime.testing.waiting import has_own_life, leaves, stands_for, still_running
+from bt_runtime.testing.waiting import StillRunning, has_own_life, leaves, stands_for, still_running
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.gist import kind_of
 from bt_runtime.tree.node import POLL, RUNNING, path_of
+from bt_runtime.tree.watchdog import SLOW
 from bt_runtime.types import Json
 
 SECONDS = 600.0  # of virtual time that a tree has, unless a test says otherwise
@@ -47,6 +48,7 @@ class Trial:
         services: Mapping[str, Any] | None = None,
         strict: bool = False,
         project: Path | str | None = None,
+        slow: float | None = SLOW,
     ) -> None:
         """`allow`: skills that may run as they are implemented; "*": all of them."""
         self.clock = Manual()
@@ -72,7 +74,7 @@ class Trial:
             clock=self.clock,
             strict=strict,
             log=self.lines.append,
-            slow=None,
+            slow=slow,
         )
         self.covered = coverage.follow(self.run)
         self.keep_no_more = self.run.observe(self._ticked)
@@ -130,29 +132,33 @@ class Trial:
         return self.tick()
 
     def step(self, times: int = 1) -> Status:
-        """So many ticks (fewer when the tree ends), each at the time at which the tree wants it."""
+        """So many ticks (fewer when the tree ends), each when the tree wants it; now, when it wants none by itself."""
         for _ in range(times):
             self._wait()
             if self.tick() is not RUNNING:
                 break
         return self.status
 
-    def go_on(self, seconds: float = SECONDS) -> Status:
-        """Steps until the tree has ended, or so many seconds of its time have passed."""
-        end = self.clock.now() + seconds
-        while self._wait(end) and self.tick() is RUNNING:
+    def go_on(self, seconds: float = SECONDS, ticks: float = math.inf) -> Status:
+        """Steps until the tree has ended, so many seconds of its time have passed, or so many ticks were made."""
+        end, last = self.clock.now() + seconds, len(self.ticks) + ticks
+        while len(self.ticks) < last and self._wait(end) and self.tick() is RUNNING:
             pass
         return self.status
 
     def finish(self, seconds: float = SECONDS) -> Trial:
         """Steps to the end; fails when the tree has not ended after so many seconds of its time."""
         first = len(self.ticks)
-        if self.go_on(seconds) is RUNNING:
+        if self.go_on(seconds) is not RUNNING:
+            return self
+        if math.isinf(self.due):
+            why = f"waits at {self.clock.now():g} s for what can never come: there is no time at which it wants a tick"
+            hint = "nothing in this test will wake it: write an entry, or let a script end"
+        else:
             why = f"has not ended after {seconds:g} s of its time (`seconds={seconds:g}`), "
             why += f"in {len(self.ticks) - first:,} ticks"
             hint = "give it more with `seconds=`, or let end what it waits for"
-            raise AssertionError(still_running(self.run, why, self.began, hint))
-        return self
+        raise StillRunning(still_running(self.run, why, self.began, hint))
 
     def _wait(self, end: float = math.inf) -> bool:
         """Time passes until the next tick is due; False: that is after the end.
@@ -170,14 +176,12 @@ class Trial:
             if alarm.is_set() or math.isinf(due):
                 alarm.clear()
                 due = min(due, now + POLL)
+        if math.isinf(due) and due > 0:
+            return math.isinf(end)
         return self._pass(max(due - now, least), end)
 
     def _pass(self, seconds: float, end: float) -> bool:
         now = self.clock.now()
-        if math.isinf(seconds):
-            why = f"waits at {now:g} s for what can never come: there is no time at which it wants a tick"
-            hint = "nothing in this test will wake it: write an entry, or let a script end"
-            raise AssertionError(still_running(self.run, why, self.began, hint))
         if now + seconds > end + EPSILON:
             self.clock.advance(max(0.0, end - now))
             return False

@@ -16,6 +16,10 @@ from bt_runtime.tree.node import RUNNING, TRANSPARENT, path_of, segment_of
 MOST = 8  # leaves that are named
 
 
+class StillRunning(AssertionError):
+    """A tree has not ended in its time, or never will."""
+
+
 def leaves(run: Run) -> list[Behaviour]:
     """Those that are running: nodes below which nothing runs."""
     found = [node for node in run.nodes() if node.status is RUNNING]
