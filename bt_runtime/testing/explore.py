@@ -150,8 +150,10 @@ class Play:
                 self.record[1] = said
                 if isinstance(said, BaseException):
                     raise said
-                if said is SUCCESS or said is FAILURE:
-                    return SUCCESS if said is SUCCESS else FAILURE
+                if said is FAILURE:
+                    return FAILURE
+                if said is SUCCESS:
+                    return SUCCESS
                 self.result = said
                 return SUCCESS
 

@@ -73,9 +73,10 @@ def _least(cases: Any, wrong: Any, runs: int, seed: int) -> Case | None:
         suppress_health_check=list(HealthCheck), phases=(Phase.generate, Phase.shrink),
     )  # fmt: skip
     try:
-        return find(cases, wrong, settings=how, random=random.Random(seed))
+        least: Case = find(cases, wrong, settings=how, random=random.Random(seed))
     except NoSuchExample:
         return None
+    return least
 
 
 class _Drawn:

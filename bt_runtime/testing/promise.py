@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language.expression import ExpressionError, compile
 from bt_runtime.language.expression.call import show
+from bt_runtime.testing.values import written
 from bt_runtime.tree.node import INVALID, path_of
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class Promises:
     def known(self, run: Run) -> None:
         """Raises for an entry or a node that was never there: such a promise cannot be broken."""
         for name in sorted(self.unread):
-            entries = sorted({*run.blackboard, *run.spec.ports})
+            entries = sorted({*run.blackboard, *run.spec.ports, *written(run.spec)})
             if name not in entries:
                 raise self._unknown(name, f"no entry is named `{name}`", entries, "entries")
         for path in sorted(self.unseen):

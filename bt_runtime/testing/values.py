@@ -77,8 +77,8 @@ class Values:
 
     def outside(self) -> list[Port]:
         """Entries that somebody outside writes: declared, and written by no node of the tree."""
-        written = set(_written(self.tree))
-        return [port for port in self.tree.entries.values() if port.name not in written]
+        own = set(written(self.tree))
+        return [port for port in self.tree.entries.values() if port.name not in own]
 
     def unused(self, others: Iterable[str]) -> None:
         """Raises for a list of values that belongs to nothing."""
@@ -94,7 +94,7 @@ def _once(values: list[Any]) -> list[Json]:
     return list({(type(v).__name__, repr(v)): v for v in values}.values())
 
 
-def _written(tree: TreeSpec) -> Iterable[str]:
+def written(tree: TreeSpec) -> Iterable[str]:
     """Entries that nodes write, as far as their fields say; those that are handed on may be written there."""
     for node in tree.root.walk():
         fields = {f.name: f for f in node.kind.fields}
