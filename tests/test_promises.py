@@ -15,11 +15,16 @@ from bt_runtime.testing.fuzz import fuzz
 MANIFEST = """\
 version: 1
 skills: base
-impl: base.py:nothing
 kinds:
-  drive: {params: {place: string}}
-  dock: {}
-  look: {outputs: {door: {type: string, choices: [open, closed]}}}
+  drive: {impl: base.py:drive, params: {place: string}}
+  dock: {impl: base.py:dock}
+  look: {impl: base.py:dock, outputs: {door: {type: string, choices: [open, closed]}}}
+"""
+PYTHON = """\
+from pathlib import Path
+Path(__file__).with_name("imported").touch()
+def drive(place): ...
+def dock(): ...
 """
 HEAD = """\
 version: 1
@@ -61,6 +66,7 @@ PROMISE = "charging and driving"
 def robot(tmp_path, monkeypatch):
     for name, text in (
         ("skills/base.yaml", MANIFEST),
+        ("skills/base.py", PYTHON),
         ("trees/careless.yaml", CARELESS),
         ("trees/careful.yaml", CAREFUL),
         ("btr.yaml", ""),
@@ -232,7 +238,9 @@ def test_what_is_asked_wrongly_is_told_in_words(robot, capsys, words, said):
     assert said in capsys.readouterr().err
 
 
-def test_no_implementation_is_looked_for(robot):
-    """`base.py` is not there at all."""
+def test_no_implementation_is_imported(robot):
     with Trial("careful", skills={"drive": 1}) as trial:
         trial.tick()
+    assert explore("careful", never=PROMISE).finding is None
+    assert fuzz("careful", runs=3) is None
+    assert not (robot / "skills" / "imported").exists()

@@ -76,9 +76,9 @@ class Values:
         return value
 
     def outside(self) -> list[Port]:
-        """Entries that somebody outside writes: declared, and written by no node of the tree."""
+        """Entries that somebody outside writes: declared, and written by no node of the tree; and those listed."""
         own = set(written(self.tree))
-        return [port for port in self.tree.entries.values() if port.name not in own]
+        return [port for port in self.tree.entries.values() if port.name not in own or port.name in self.given]
 
     def unused(self, others: Iterable[str]) -> None:
         """Raises for a list of values that belongs to nothing."""
