@@ -142,7 +142,7 @@ class Play:
                 self.record: list[Any] = [0, None]
                 play.acts.setdefault(name, []).append(self.record)
 
-            def poll(self) -> Status:
+            def poll(self) -> Any:
                 said: Any = play.oracle.choose(options)
                 if said is RUNNING:
                     self.record[0] += 1
