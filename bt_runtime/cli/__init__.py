@@ -20,6 +20,8 @@ if TYPE_CHECKING:  # `btr --help` waits for none of these, nor for `typing`
 COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("Start a project: trees, skills, and something that runs.", "bt_runtime.cli.init"),
     "validate": ("Check trees and skill manifests, and show every fault.", "bt_runtime.cli.validate"),
+    "fuzz": ("Try a tree by random cases, and show the smallest that breaks a promise.", "bt_runtime.cli.fuzz"),
+    "check": ("Go through every state of a tree, and show how it breaks a promise.", "bt_runtime.cli.check"),
     "run": ("Run a tree, and watch it.", "bt_runtime.cli.run"),
     "demo": ("Watch a small model at work on two tasks; or a tree without a model.", "bt_runtime.cli.demo"),
     "play": ("Play a task of a world in the terminal.", "bt_runtime.cli.play"),
@@ -44,7 +46,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 # These run what a tree names, once its folder is trusted. All others import nothing of a folder: see docs/trust.md.
-RUNNING = frozenset({"run", "prompt", "demo", "play", "tasks", "eval", "optimise", "resume", "replay", "distill"})
+RUNNING = frozenset(
+    {"run", "fuzz", "check", "prompt", "demo", "play", "tasks", "eval", "optimise", "resume", "replay", "distill"}
+)
 
 EPILOG = "Help for one command: btr COMMAND --help. Exits: 0 success, 1 failure or findings, 2 usage or invalid plan, \
 3 internal, 4 budget or timeout, 5 nothing selected, 130 interrupted."

@@ -38,9 +38,12 @@ class News(NamedTuple):
 
 
 class Activity(Protocol):
-    wakes: bool  # does it say when it has finished (or must it be looked at again and again)
     lingers: bool
     in_thread: bool
+
+    @property
+    def wakes(self) -> bool:
+        """Does it say when it has finished (or must it be looked at again and again)?"""
 
     def poll(self) -> Ended | News | None: ...
     def cancel(self, reason: str) -> None: ...
@@ -104,14 +107,17 @@ def lingers(target: Any) -> bool:
 
 
 class OfSkill(Stops):
-    wakes = False
-
     def __init__(self, target: Any, params: dict[str, Any], wake: Callable[[], None], loop: Loop | None) -> None:
         self.target = target
         self.wake, self.loop = wake, loop
         self.lingers = lingers(target)
         self.stop: Work | None = None  # of an async `cancel`
         self.start(params)
+
+    @property
+    def wakes(self) -> bool:
+        """Need it not be looked at again? A test's stand-in that runs for ever has nothing new to say."""
+        return getattr(self.target, "wakes", False) is True
 
     def start(self, params: dict[str, Any]) -> None:
         target = self.target

@@ -58,6 +58,8 @@ def foreign(spec: NodeSpec, children: list[Behaviour], folder: Path, imported: I
             node.add_child(child)
     if "give" in spec.values or "take" in spec.values:
         _bridge(node, spec.values.get("give") or {}, spec.values.get("take") or {}, scope)
+    made: Any = node
+    made.made_of = spec  # where a person wrote it
     return node
 
 

@@ -108,7 +108,8 @@ class SkillNode(Node):
         news = quick.told(status)
         if isinstance(news, News):
             self.told(news)
-        self.context.wake_at(self.context.clock.now() + POLL)
+        if not quick.wakes:
+            self.context.wake_at(self.context.clock.now() + POLL)
         return RUNNING
 
     # One start -------------------------------------------------------------------------------

@@ -1,0 +1,16 @@
+"""For tests of your own trees: a clock that you move, skills that do as they are told, and counts of what was ticked.
+
+trial = run_tree(text, skills={"go_to(place)": [FAILURE, SUCCESS]})
+assert trial.status is SUCCESS
+assert trial.skills["go_to"].starts == [{"place": "kitchen"}] * 2
+"""
+
+from __future__ import annotations
+
+from bt_runtime.testing.paths import matches as matches
+from bt_runtime.testing.script import Double, Script, after
+from bt_runtime.testing.trial import Trial, run_tree
+from bt_runtime.tree.clock import Manual
+from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
+
+__all__ = ["FAILURE", "INVALID", "RUNNING", "SUCCESS", "Double", "Manual", "Script", "Trial", "after", "run_tree"]

@@ -1,0 +1,182 @@
+"""One course of events: what a tree begins with, what its skills do, what happens from outside; and that as a test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.run import Tree, load
+from bt_runtime.testing.promise import Broken, Promises
+from bt_runtime.testing.script import Act, Later, literal, said
+from bt_runtime.testing.trial import Trial
+from bt_runtime.testing.waiting import StillRunning
+from bt_runtime.tree.node import RUNNING, SUCCESS
+from bt_runtime.types import Json
+
+# ("step", n): n ticks when the tree wants them; ("tick", n): now; ("advance", s): the clock moves, then a tick;
+# ("set", entry, value); ("halt",)
+Move = tuple[Any, ...]
+BROKEN = "it broke"  # what skills say that are made to break
+
+
+@dataclass(frozen=True)
+class Case:
+    """`within`: seconds in which it must end after the last move; else it goes on for `seconds` at most."""
+
+    inputs: Mapping[str, Json] = field(default_factory=dict)
+    skills: Mapping[str, list[Act]] = field(default_factory=dict)
+    doubles: Mapping[str, list[Act]] = field(default_factory=dict)
+    moves: tuple[Move, ...] = ()
+    within: float | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A case in which a tree breaks what was promised of it; as text: why, and a test that shows it."""
+
+    why: str
+    test: str
+    case: Case
+
+    def __str__(self) -> str:
+        return f"{self.why}\n\n{self.test}"
+
+
+class Subject:
+    """A tree that is tried again and again, and what it is held to."""
+
+    def __init__(
+        self, tree: str | Path | Tree, never: Any = (), always: Any = (), project: Path | str | None = None
+    ) -> None:
+        self.given = tree
+        self.tree = tree if isinstance(tree, Tree) else load(tree, project=project)
+        self.never = [never] if isinstance(never, str) else list(never)
+        self.always = [always] if isinstance(always, str) else list(always)
+        self.promises = Promises(self.never, self.always)
+        self.last: Trial | None = None
+
+    def play(self, case: Case) -> tuple[str, Case]:
+        """What it breaks, in words ("" when nothing), and the case up to there."""
+        done: list[Move] = []
+        with self.trial(case) as trial:
+            try:
+                for move in case.moves:
+                    done.append(move)
+                    moved(trial, move)
+                    if trial.status is not RUNNING and move[0] not in ("set", "halt"):
+                        break
+                else:
+                    done.append(("end",))
+                    self.end(trial, case)
+            except (Broken, StillRunning) as broken:
+                return str(broken), replace(case, moves=tuple(done))
+            if trial.crashes:
+                crash = trial.crashes[0]
+                return f"{crash.path} raised {crash.message}", replace(case, moves=tuple(done))
+        return "", case
+
+    def end(self, trial: Trial, case: Case) -> None:
+        if case.within is not None:
+            trial.finish(case.within)
+        elif case.seconds:
+            trial.go_on(case.seconds, MOST_TICKS)
+
+    def trial(self, case: Case) -> Trial:
+        trial = Trial(self.tree, skills=dict(case.skills), substitute=case.doubles, inputs=case.inputs, slow=None)
+        trial.promises = self.promises
+        self.last = trial
+        return trial
+
+    def known(self) -> None:
+        """Raises for a promise about what no case has ever had."""
+        if self.last is not None:
+            self.promises.known(self.last.run)
+
+    def finding(self, case: Case, found_by: str) -> Finding:
+        why, up_to = self.play(case)
+        return Finding(why, self.as_test(up_to, found_by), up_to)
+
+    def as_test(self, case: Case, found_by: str) -> str:
+        """The case as a test to paste: red as long as the tree is as it is."""
+        text = isinstance(self.given, str) and "\n" in self.given
+        tree = "TREE" if text or isinstance(self.given, Tree) else literal(str(self.given))
+        source = self.tree.spec.text if tree == "TREE" else ""
+        options = [tree, *(f"{name}={value}" for name, value in self._options(case) if value not in ("{}", "[]"))]
+        lines = [f"    with Trial({', '.join(options)}) as trial:"]
+        if len(lines[0]) > 110:
+            lines = ["    with Trial(", *(f"        {option}," for option in options), "    ) as trial:"]
+        body = [f"        {_written(move, case)}" for move in case.moves]
+        names = [n for n in ("FAILURE", "RUNNING", "SUCCESS", "Trial", "after") if n in " ".join((*lines, "Trial"))]
+        head = [f"from bt_runtime.testing import {', '.join(names)}", ""]
+        head += [f"TREE = {_quoted(source)}", ""] if source else []
+        name = "".join(c if c.isalnum() else "_" for c in self.tree.name).strip("_").lower()
+        about = f'    """Found by `{found_by}`."""'
+        return "\n".join([*head, "", f"def test_{name}_keeps_its_promises():", about, *lines, *body,
+                          "        assert not trial.crashes", ""])  # fmt: skip
+
+    def _options(self, case: Case) -> list[tuple[str, str]]:
+        skills = {name: acts[0] if len(acts) == 1 else acts for name, acts in case.skills.items()}
+        doubles = {name: acts[0] if len(acts) == 1 else acts for name, acts in case.doubles.items()}
+        ports = self.tree.spec.ports
+        inputs = {n: v for n, v in case.inputs.items() if ports[n].required or ports[n].default != v}
+        return [
+            ("inputs", literal(inputs)),
+            ("skills", _mapping(skills)),
+            ("substitute", _mapping(doubles)),
+            ("never", literal(self.never)),
+            ("always", literal(self.always)),
+        ]
+
+
+MOST_TICKS = 3_000  # of one case that need not end
+
+
+def moved(trial: Trial, move: Move) -> None:
+    match move:
+        case ("step", times):
+            trial.step(times)
+        case ("tick", times):
+            trial.tick(times)
+        case ("advance", seconds):
+            trial.advance(seconds)
+        case ("set", entry, value):
+            trial.board[entry] = value
+        case ("halt",):
+            trial.run.halt("the test halts it")
+        case _:
+            raise BtError(f"{move!r} is no move")
+
+
+def _written(move: Move, case: Case) -> str:
+    match move:
+        case ("set", entry, value):
+            return f"trial.board[{literal(entry)}] = {literal(value)}"
+        case ("halt",):
+            return 'trial.run.halt("the test halts it")'
+        case ("end",):
+            return f"trial.finish({case.within:g})" if case.within is not None else f"trial.go_on({case.seconds:g})"
+        case (what, number):
+            return f"trial.{what}({number!r})"
+    raise BtError(f"{move!r} is no move")
+
+
+def _mapping(scripts: Mapping[str, Act]) -> str:
+    return "{" + ", ".join(f"{literal(name)}: {said(act)}" for name, act in scripts.items()) + "}"
+
+
+def _quoted(text: str) -> str:
+    plain = "\\" not in text and '"""' not in text and not text.endswith('"')
+    return f'"""\\\n{text}"""' if plain else repr(text)
+
+
+def played(polls: int, result: Act) -> Act:
+    """An act that runs for so many ticks before its result; None: it never gives one."""
+    if result is None:
+        return RUNNING
+    if not polls:
+        return result
+    return polls if result is SUCCESS else Later(polls, result)

@@ -1,0 +1,162 @@
+"""Random courses of events for a tree, and the smallest one in which it breaks what was promised of it.
+
+    found = fuzz("patrol", never="charging and driving", within=600)
+    assert found is None, found
+
+The same seed gives the same cases. What finds and shrinks them is Hypothesis: the extra `fuzz`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.run.run import Tree
+from bt_runtime.testing.case import BROKEN, Case, Finding, Subject
+from bt_runtime.testing.casting import nodes_of, skills_of
+from bt_runtime.testing.script import Later
+from bt_runtime.testing.values import Values
+from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
+from bt_runtime.types import Json
+
+RUNS = 200
+SECONDS = 60.0  # of the tree's time for which a case that need not end goes on
+MOST_STARTS = 5  # of a skill that differ; the last act is repeated
+MOST_MOVES = 4  # writes and halts from outside
+TICKS = (1, 2, 5, 25, 100)  # for which a skill runs
+STEPS = (1, 2, 3, 5, 10, 30)  # between two moves
+
+
+def fuzz(
+    tree: str | Path | Tree,
+    *,
+    never: str | Iterable[str] = (),
+    always: str | Iterable[str] = (),
+    within: float | None = None,
+    runs: int = RUNS,
+    seed: int = 0,
+    seconds: float = SECONDS,
+    inputs: Mapping[str, Json] | None = None,
+    values: Mapping[str, Sequence[Json]] | None = None,
+    double: Iterable[str] = (),
+    halts: bool = True,
+    endless: bool = True,
+    project: Path | str | None = None,
+    found_by: str = "",
+) -> Finding | None:
+    """The smallest counterexample that was found in so many runs; None: there was none.
+
+    within: the tree must end in so many seconds of its time. inputs: entries that are as given in every case.
+    values: those to try for an entry or a skill's output. double: patterns of nodes that are to do anything.
+    halts: is the run halted now and then? endless: may a skill run for ever?
+    """
+    subject = Subject(tree, never, always, project)
+    drawn = _Drawn(subject, Values(subject.tree.spec, values), inputs or {}, list(double), halts, endless)
+    cases = drawn.cases(within, seconds)
+    case = _least(cases, lambda case: bool(subject.play(case)[0]), runs, seed)
+    if case is None:
+        subject.known()
+        return None
+    return subject.finding(case, found_by or f"fuzz(…, seed={seed})")
+
+
+def _least(cases: Any, wrong: Any, runs: int, seed: int) -> Case | None:
+    from hypothesis import HealthCheck, Phase, find, settings
+    from hypothesis.errors import NoSuchExample
+
+    how = settings(
+        max_examples=runs, database=None, deadline=None, derandomize=False,
+        suppress_health_check=list(HealthCheck), phases=(Phase.generate, Phase.shrink),
+    )  # fmt: skip
+    try:
+        least: Case = find(cases, wrong, settings=how, random=random.Random(seed))
+    except NoSuchExample:
+        return None
+    return least
+
+
+class _Drawn:
+    """What may happen to a tree, as strategies of Hypothesis."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        values: Values,
+        inputs: Mapping[str, Json],
+        doubles: list[str],
+        halts: bool,
+        endless: bool,
+    ) -> None:
+        try:
+            import hypothesis.strategies
+        except ImportError:
+            raise BtError("`hypothesis` is not installed", "pip install 'bt_runtime[fuzz]'") from None
+        self.st: Any = hypothesis.strategies
+        self.tree, self.values, self.inputs = subject.tree.spec, values, inputs
+        self.doubles, self.halts, self.endless = doubles, halts, endless
+        self.skills = skills_of(self.tree)
+        self.values.unused(f.name for kind in self.skills.values() for f in kind.fields if f.writes)
+        asking = [node for node in nodes_of(self.tree) if node.kind.asks]
+        if asking and not doubles:
+            node = asking[0]
+            where = f"{node.file}:{node.span.line}"
+            raise BtError(
+                f"`{node.kind.name}` ({where}) asks a model, and there is none here",
+                "let it do anything: double=['**/its_name'], or --double '**/its_name'",
+            )
+
+    def cases(self, within: float | None, seconds: float) -> Any:
+        st = self.st
+        acts = {name: self.acts(kind) for name, kind in self.skills.items()}
+        return st.builds(
+            Case,
+            inputs=st.fixed_dictionaries({name: self.value(port) for name, port in self.starting().items()}).map(
+                lambda drawn: {**drawn, **self.inputs}
+            ),
+            skills=st.fixed_dictionaries(acts),
+            doubles=st.fixed_dictionaries({pattern: self.acts(None) for pattern in self.doubles}),
+            moves=self.moves(),
+            within=st.just(within),
+            seconds=st.just(seconds),
+        )
+
+    def starting(self) -> dict[str, Any]:
+        """What a run begins with: inputs, and entries from outside."""
+        ports = {**self.tree.inputs, **{port.name: port for port in self.values.outside()}}
+        return {name: port for name, port in ports.items() if name not in self.inputs}
+
+    def value(self, port: Any) -> Any:
+        return self.st.sampled_from(self.values.some(port))
+
+    def acts(self, kind: Kind | None) -> Any:
+        return self.st.lists(self.act(kind), min_size=1, max_size=MOST_STARTS)
+
+    def act(self, kind: Kind | None) -> Any:
+        st, instant = self.st, kind is not None and kind.data["entry"].instant
+        outputs = [f for f in kind.fields if f.writes] if kind is not None else []
+        good = st.fixed_dictionaries({f.name: self.value(f) for f in outputs}) if outputs else st.just(SUCCESS)
+        ends = st.one_of(good, st.just(FAILURE))
+        broken = st.builds(RuntimeError, st.just(BROKEN))
+        if instant:
+            return st.one_of(ends, broken)
+        later = st.builds(Later, st.sampled_from(TICKS), ends)
+        return st.one_of(ends, later, broken, *([st.just(RUNNING)] if self.endless else []))
+
+    def moves(self) -> Any:
+        """Pairs of steps and what happens then."""
+        st = self.st
+        writes = [
+            st.tuples(st.just("set"), st.just(port.name), self.value(port))
+            for port in self.values.outside()
+            if port.name not in self.inputs
+        ]
+        what = st.one_of(*writes, *([st.just(("halt",))] if self.halts else []))
+        if not writes and not self.halts:
+            return st.just(())
+        steps = st.tuples(st.just("step"), st.sampled_from(STEPS))
+        pairs = st.lists(st.tuples(steps, what), max_size=MOST_MOVES)
+        return pairs.map(lambda found: tuple(move for pair in found for move in pair))

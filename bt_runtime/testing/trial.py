@@ -1,0 +1,256 @@
+"""A run under test: its clock is moved by hand, its skills are played, what happens is counted."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from py_trees.behaviour import Behaviour
+from py_trees.common import Status
+
+from bt_runtime.events import Applied, Crash, Line, Tick
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.run import Run, Tree
+from bt_runtime.testing import casting, coverage
+from bt_runtime.testing.paths import matches
+from bt_runtime.testing.promise import Promises
+from bt_runtime.testing.script import Act, Cast, Double, Later, Script, Unscripted
+from bt_runtime.testing.waiting import StillRunning, has_own_life, leaves, stands_for, still_running
+from bt_runtime.tree.clock import Manual
+from bt_runtime.tree.gist import kind_of
+from bt_runtime.tree.node import POLL, RUNNING, path_of
+from bt_runtime.tree.watchdog import SLOW
+from bt_runtime.types import Json
+
+SECONDS = 600.0  # of virtual time that a tree has, unless a test says otherwise
+AT_ONCE = 100  # ticks that it may ask for at once, before time passes nevertheless
+EPSILON = 1e-6  # seconds by which sums of times may be wrong
+PATIENCE = 10.0  # real seconds for which a skill of its own that is allowed to run is waited for at a time
+
+
+class Trial:
+    """A run under test. Tick it, move its clock, read what happened."""
+
+    def __init__(
+        self,
+        text: str | Path | Tree,
+        *,
+        skills: Mapping[str, Act | list[Act] | Script] | None = None,
+        allow: str | Iterable[str] = (),
+        substitute: Mapping[str, Act | list[Act] | Script] | None = None,
+        never: str | Iterable[str] = (),
+        always: str | Iterable[str] = (),
+        inputs: Mapping[str, Json] | None = None,
+        world: Any = None,
+        services: Mapping[str, Any] | None = None,
+        strict: bool = False,
+        project: Path | str | None = None,
+        slow: float | None = SLOW,
+    ) -> None:
+        """`allow`: skills that may run as they are implemented; "*": all of them."""
+        self.clock = Manual()
+        self.visits: Counter[str] = Counter()  # path → how often that node was ticked
+        self.skills = casting.scripts_of(skills or {})
+        self.doubles = {pattern: _script(acts) for pattern, acts in (substitute or {}).items()}
+        self.lines: list[Line] = []  # what `log` nodes wrote
+        self.ticks: list[Tick] = []
+        self.promises = Promises(never, always)
+        self.began: dict[str, float] = {}  # path → since when a leaf has been running
+        self.at_once = 0  # ticks since time passed
+        self.due = 0.0  # when the tree wants its next tick
+        tree = casting.loaded(text, skills or {}, project)
+        given = {"world"} if world is not None or "world" in (services or {}) else set()
+        self.allow = {allow} if isinstance(allow, str) else {*allow}
+        casting.misnamed(self.skills, casting.skills_of(tree.spec), self.allow)
+        self.allow |= casting.given_by(tree.spec, {"memory", *given})
+        self.run = Run(
+            tree,
+            inputs=inputs,
+            world=world,
+            services={**(services or {}), "scripted_skills": Cast(self.skills, self._allowed)},
+            clock=self.clock,
+            strict=strict,
+            log=self.lines.append,
+            slow=slow,
+        )
+        self.covered = coverage.follow(self.run)
+        self.keep_no_more = self.run.observe(self._ticked)
+        self.replaced: dict[str, str] = {}  # path → the pattern by which it was substituted
+        self._substitute()
+        unused = [p for p in self.doubles if p not in self.replaced.values()]
+        if unused:
+            known = ", ".join(sorted({path_of(n) for n in self.run.nodes()}))
+            raise BtError(f"no node is at {', '.join(unused)}", f"nodes here: {known}")
+
+    def _allowed(self, name: str) -> bool:
+        return name in self.allow or "*" in self.allow
+
+    @property
+    def status(self) -> Status:
+        """What the last tick gave."""
+        return self.run.status
+
+    @property
+    def board(self) -> Any:
+        """The blackboard entries of the tree."""
+        return self.run.blackboard
+
+    @property
+    def crashes(self) -> list[Crash]:
+        """What broke in nodes, but for what was scripted to break."""
+        scripted = {f"{type(act).__name__}: {act}" for act in self._breaking()}
+        return [crash for tick in self.ticks for crash in tick.crashes if crash.message not in scripted]
+
+    def tick(self, times: int = 1) -> Status:
+        """Ticks so many times (fewer when the tree ends), counting visits. Raises when a promise is broken."""
+        context = self.run.context
+        for _ in range(times):
+            context.visits = []
+            try:
+                tick = self.run.tick()
+                self.due = tick.due
+            except Unscripted as missing:
+                raise self._unscripted(str(missing)) from None
+            finally:
+                visits, context.visits = context.visits, None
+                self._count(visits)
+            if self.covered is not None:
+                self.covered.visited(visits, tick)
+            if tick.grafts and self.doubles:
+                self._substitute()
+            self.promises.look(self.run, f"at {self.clock.now():g} s, in tick {tick.number}")
+            if not tick.running:
+                break
+        return self.status
+
+    def advance(self, seconds: float) -> Status:
+        """Moves the clock, then ticks once."""
+        self.clock.advance(seconds)
+        return self.tick()
+
+    def step(self, times: int = 1) -> Status:
+        """So many ticks (fewer when the tree ends), each when the tree wants it; now, when it wants none by itself."""
+        for _ in range(times):
+            self._wait()
+            if self.tick() is not RUNNING:
+                break
+        return self.status
+
+    def go_on(self, seconds: float = SECONDS, ticks: float = math.inf) -> Status:
+        """Steps until the tree has ended, so many seconds of its time have passed, or so many ticks were made."""
+        end, last = self.clock.now() + seconds, len(self.ticks) + ticks
+        while len(self.ticks) < last and self._wait(end) and self.tick() is RUNNING:
+            pass
+        return self.status
+
+    def finish(self, seconds: float = SECONDS) -> Trial:
+        """Steps to the end; fails when the tree has not ended after so many seconds of its time."""
+        first = len(self.ticks)
+        if self.go_on(seconds) is not RUNNING:
+            return self
+        if math.isinf(self.due):
+            why = f"waits at {self.clock.now():g} s for what can never come: there is no time at which it wants a tick"
+            hint = "nothing in this test will wake it: write an entry, or let a script end"
+        else:
+            why = f"has not ended after {seconds:g} s of its time (`seconds={seconds:g}`), "
+            why += f"in {len(self.ticks) - first:,} ticks"
+            hint = "give it more with `seconds=`, or let end what it waits for"
+        raise StillRunning(still_running(self.run, why, self.began, hint))
+
+    def _wait(self, end: float = math.inf) -> bool:
+        """Time passes until the next tick is due; False: that is after the end.
+
+        What is due at once again and again does not hold it up.
+        """
+        if self.run.status is not RUNNING:
+            return True
+        due, now = self.due, self.clock.now()
+        self.at_once = 0 if due - now >= POLL else self.at_once + 1
+        least = POLL if self.at_once > AT_ONCE else 0.0
+        if due > now and any(map(has_own_life, leaves(self.run))):
+            alarm = self.run.runner.woken
+            alarm.wait(min(due - now, PATIENCE))
+            if alarm.is_set() or math.isinf(due):
+                alarm.clear()
+                due = min(due, now + POLL)
+        if math.isinf(due) and due > 0:
+            return math.isinf(end)
+        return self._pass(max(due - now, least), end)
+
+    def _pass(self, seconds: float, end: float) -> bool:
+        now = self.clock.now()
+        if now + seconds > end + EPSILON:
+            self.clock.advance(max(0.0, end - now))
+            return False
+        self.clock.advance(seconds)
+        return True
+
+    def running(self) -> list[str]:
+        """The paths of the leaves that are running."""
+        return [path_of(n) for n in self.run.nodes() if n.status is RUNNING and not n.children]
+
+    def find(self, path: str) -> Behaviour:
+        return self.run.engine.find(path)
+
+    def graft(self, path: str, plan: Any, how: Any = "replace", index: int | None = None) -> Applied:
+        """A graft that is made now; raises when it is refused."""
+        request = self.run.graft(path, plan, how, index)
+        self.run.engine.settle()
+        return request.poll()  # type: ignore[return-value]
+
+    def close(self) -> None:
+        self.run.close()
+
+    def __enter__(self) -> Trial:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _ticked(self, tick: Tick) -> None:
+        self.ticks.append(tick)
+        running = [path_of(node) for node, status in tick.changes if status is RUNNING]
+        self.began.update((path, self.clock.now()) for path in running)
+
+    def _count(self, visits: list[Behaviour] | None) -> None:
+        for node in visits or ():
+            if not stands_for(node):
+                self.visits[path_of(node)] += 1
+
+    def _breaking(self) -> Iterator[BaseException]:
+        for script in (*self.skills.values(), *self.doubles.values()):
+            for act in script.acts:
+                result = act.result if isinstance(act, Later) else act
+                if isinstance(result, BaseException):
+                    yield result
+
+    def _unscripted(self, name: str) -> BtError:
+        places = [path_of(node) for node in self.run.nodes() if kind_of(node) == name][:3]
+        where = f" ({', '.join(places)})" if places else ""
+        return BtError(
+            f"`{name}`{where} is to start at {self.clock.now():g} s, and this test does not say what it does",
+            f'script it: skills={{"{name}": SUCCESS}}; or let its own implementation run: allow=["{name}"]',
+        )
+
+    def _substitute(self) -> None:
+        for path in [path_of(n) for n in self.run.nodes()]:
+            for pattern, script in self.doubles.items():
+                if path not in self.replaced and matches(pattern, path) and not self._inside_double(path):
+                    self.replaced[path] = pattern
+                    self.graft(path, Double(path.rpartition("/")[2], script))
+                    break
+
+    def _inside_double(self, path: str) -> bool:
+        return any(path.startswith(f"{above}/") for above in self.replaced)
+
+
+def run_tree(text: str | Path | Tree, *, seconds: float = SECONDS, **options: Any) -> Trial:
+    """Runs a tree to its end under a manual clock; fails when it has not ended after so many seconds of its time."""
+    return Trial(text, **options).finish(seconds)
+
+
+def _script(acts: Any) -> Script:
+    return acts if isinstance(acts, Script) else Script(acts)

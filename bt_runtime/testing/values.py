@@ -1,0 +1,110 @@
+"""Which values the entries of a tree may have, as far as its ports, its text and whoever asks say so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language import ports
+from bt_runtime.language.checks.references import entry_named
+from bt_runtime.language.kinds.kind import Field
+from bt_runtime.language.spec import Port, TreeSpec
+from bt_runtime.testing.casting import trees_of
+from bt_runtime.types import Json
+
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])")
+_TEXT = re.compile(r"\"([^\"\\\n]{0,40})\"|'([^'\\\n]{0,40})'")
+MOST_BOUNDED = 64  # values of an integer with bounds that are all tried
+NEAR = {"integer": (-1, 0, 1), "number": (-0.01, 0.0, 0.01)}  # around a number of the text
+
+
+class Values:
+    """`given`: the values that whoever asks has listed, by the name of an entry or an output."""
+
+    def __init__(self, tree: TreeSpec, given: Mapping[str, Sequence[Json]] | None = None) -> None:
+        self.tree = tree
+        self.given = {name: list(values) for name, values in (given or {}).items()}
+        texts = [each.text for each in trees_of(tree)]
+        self.numbers = sorted({float(n) for text in texts for n in _NUMBER.findall(text)})
+        self.texts = sorted({a or b for text in texts for a, b in _TEXT.findall(text)} | {""})
+        self.used: set[str] = set()
+
+    def bounded(self, port: Port | Field) -> list[Json] | None:
+        """All values that it may have; None when they cannot be listed."""
+        if port.name in self.given:
+            self.used.add(port.name)
+            return [self._fitting(port, value) for value in self.given[port.name]]
+        if port.choices:
+            return list(port.choices)
+        if port.type == "boolean":
+            return [False, True]
+        low, high = getattr(port, "minimum", None), getattr(port, "maximum", None)
+        if port.type == "integer" and low is not None and high is not None and high - low < MOST_BOUNDED:
+            return list(range(int(low), int(high) + 1))
+        return None
+
+    def some(self, port: Port | Field) -> list[Json]:
+        """Values worth trying, the plainest first: all of them, or those around what the text compares with."""
+        listed = self.bounded(port)
+        default = getattr(port, "default", None)
+        own = [default] if isinstance(default, str | int | float | list | dict) else []
+        if listed is not None:
+            return [*own, *(v for v in listed if v not in own)] if own and own[0] in listed else listed
+        low, high = getattr(port, "minimum", None), getattr(port, "maximum", None)
+        found: list[Json] = []
+        if port.type in ("integer", "number", "any"):
+            found = [
+                self._number(port.type, n + by) for n in (0.0, 1.0, *self.numbers) for by in NEAR.get(port.type, (0,))
+            ]
+            found += [low, high] if low is not None and high is not None else []
+            found = [n for n in found if (low is None or n >= low) and (high is None or n <= high)]
+        if port.type in ("string", "any"):
+            found += self.texts
+        empty: dict[str, Json] = {"list": [], "object": {}}
+        return _once([*own, *found]) or [empty.get(port.type, 0)]
+
+    def _number(self, type_: str, value: float) -> Json:
+        return int(value) if type_ == "integer" or value == int(value) else round(value, 6)
+
+    def _fitting(self, port: Port | Field, value: Json) -> Json:
+        try:
+            ports.check(port, value)
+        except ports.PortFault as fault:
+            raise BtError(fault.message, f"the values that were listed for `{port.name}` are tried") from None
+        return value
+
+    def outside(self) -> list[Port]:
+        """Entries that somebody outside writes: declared, and written by no node of the tree; and those listed."""
+        own = set(written(self.tree))
+        return [port for port in self.tree.entries.values() if port.name not in own or port.name in self.given]
+
+    def unused(self, others: Iterable[str]) -> None:
+        """Raises for a list of values that belongs to nothing."""
+        known = [*self.tree.ports, *others]
+        for name in self.given:
+            if name not in known:
+                close = nearest(name, known)
+                hint = f"did you mean `{close}`?" if close else f"there are: {', '.join(known) or 'none'}"
+                raise BtError(f"`{name}` is no entry of the tree, and no output of a skill", hint)
+
+
+def _once(values: list[Any]) -> list[Json]:
+    return list({(type(v).__name__, repr(v)): v for v in values}.values())
+
+
+def written(tree: TreeSpec) -> Iterable[str]:
+    """Entries that nodes write, as far as their fields say; those that are handed on may be written there."""
+    for node in tree.root.walk():
+        fields = {f.name: f for f in node.kind.fields}
+        for name, value in node.values.items():
+            field = fields.get(name)
+            if name.startswith("on_") or (field is not None and field.type == "assignments"):
+                yield from value if isinstance(value, Mapping) else ()
+            elif field is not None and field.writes:
+                yield entry_named(value) or str(value)
+            elif (
+                field is not None and field.type == "inputs" and isinstance(value, Mapping) and node.subtree is not None
+            ):
+                yield from (entry_named(v) or "" for n, v in value.items() if n not in node.subtree.inputs)
