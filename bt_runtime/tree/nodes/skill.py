@@ -18,7 +18,7 @@ from bt_runtime.language.sentence import Sentence
 from bt_runtime.project.importing import resolve
 from bt_runtime.skills.activity import Activity, Ended, InThread, News, OfSkill, Stops, begin, ended
 from bt_runtime.skills.resources import Hold
-from bt_runtime.tree.node import FAILURE, POLL, RUNNING, SUCCESS, Node
+from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node
 from bt_runtime.tree.nodes.permit import limited, permitted
 from bt_runtime.types import Instant
 
@@ -79,37 +79,40 @@ class SkillNode(Node):
         return self.target
 
     def step(self) -> Status:
-        """What needs no look around (see `plain`) is started and polled by itself, most often in one go."""
-        quick, context = self.quick, self.context
-        if not self.plain or quick is None or context.wrapped or self.status is RUNNING:
+        """What needs no look around (see `plain`) is started and polled here, by no call but the skill's own."""
+        quick, context, running = self.quick, self.context, self.status is RUNNING
+        if quick is None or not self.plain or context.wrapped or (running and self.activity is not quick):
             return super().step()
-        self.activity = quick
-        self.feedback_message = self.sentence
-        target: Any = quick.target
+        target, constant = quick.target, self.constant
         try:
-            target.start(**(self.constant or {}))
-            status = target.poll()
-            if status is SUCCESS or status is FAILURE:
+            if not running:
+                self.activity = quick
+                if self._said != self.sentence:
+                    self.feedback_message = self.sentence
+                target.start(**constant) if constant else target.start()
+            status: Status = target.poll()
+            if (said := target.feedback) and said != self._said:
+                self.told(News(None, said))
+            if status is RUNNING:
+                if not context.polled:
+                    context.poll_again()
+            elif status is SUCCESS or status is FAILURE:
                 self.activity = None
-                if said := getattr(target, "feedback", ""):
-                    self.feedback_message = said
             else:
-                status = self.runs(quick, status)
+                quick.told(status)  # says what it should have been
         except Exception as error:
             status = self.crashed(error)
             self.terminate(status)
         except BaseException:
             self.status = RUNNING  # the halt of the broken tick is to reach it
             raise
-        return self.leave(status)
-
-    def runs(self, quick: OfSkill, status: Any) -> Status:
-        quick.feedback, quick.value = "", None
-        news = quick.told(status)
-        if isinstance(news, News):
-            self.told(news)
-        self.context.wake_at(self.context.clock.now() + POLL)
-        return RUNNING
+        if status is not self.status:
+            self.status = status
+            if context.changes is not None:
+                context.changes.append((self, status))
+        if context.visits is not None:
+            context.visits.append(self)
+        return status
 
     # One start -------------------------------------------------------------------------------
 
@@ -135,7 +138,7 @@ class SkillNode(Node):
         if type(activity) is OfSkill and not limited(self.entry):
             self.quick = activity
             looks = self.written or self.follows or self.entry.uses or activity.lingers
-            self.plain = self.constant is not None and not looks
+            self.plain = self.constant is not None and not looks and hasattr(target, "feedback")
 
     def params(self) -> dict[str, Any]:
         if self.constant is not None:
@@ -155,7 +158,7 @@ class SkillNode(Node):
         blocker = self.context.resources.blocker(names)
         if blocker is not None:
             self.feedback_message = f"waits until this is over: {blocker.sentence}"
-            self.context.wake_at(self.context.clock.now() + POLL)
+            self.context.poll_again()
             return False
         self.lingering = None
         self.begin()
@@ -177,7 +180,7 @@ class SkillNode(Node):
             if done is not None:
                 self.told(done)
             if not activity.wakes:
-                self.context.wake_at(self.context.clock.now() + POLL)
+                self.context.poll_again()
             return RUNNING
         self.activity, self.last = None, done
         if done.feedback:
