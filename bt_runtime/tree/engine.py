@@ -9,7 +9,7 @@ import math
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from threading import get_ident
 from time import monotonic
 from typing import Any
@@ -39,11 +39,13 @@ def tick_once(root: Behaviour) -> Status:
     """
     path: list[Any] = []
     node: Any = root
-    with suppress(IndexError):  # the child whose turn it was is gone
+    try:
         while node.status is RUNNING and node.resumes:
             child = node.children[node.at]
             path.append(node)
             node = child
+    except IndexError:
+        pass  # the child whose turn it was is gone
     status: Status = node.step()
     for parent in reversed(path):
         if status is not RUNNING or parent.status is not RUNNING:  # else it goes on waiting for that child

@@ -35,12 +35,12 @@ class _InOrder(Composite):
 
     def step(self, result: Status | None = None) -> Status:
         """`result` is that of the child at this node's place, when the engine has ticked it already."""
-        at = self.at
-        if self.status is not RUNNING and not (self.keeps_place and at):
-            at, self.passed = 0, False
+        first = self.at
+        if self.status is not RUNNING and not (self.keeps_place and first):
+            first, self.passed = 0, False
         children: list[Any] = self.children
         onward, end = self.onward, len(children)
-        for at in range(at, end):
+        for at in range(first, end):
             status = result or children[at].step()
             result = None
             if status is onward:

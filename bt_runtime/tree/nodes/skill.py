@@ -16,7 +16,7 @@ from bt_runtime.language import ports
 from bt_runtime.language.manifest import Entry
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.project.importing import resolve
-from bt_runtime.skills.activity import Activity, Ended, InThread, News, OfSkill, Stops, begin, ended
+from bt_runtime.skills.activity import Activity, Ended, InThread, News, OfSkill, Stops, ended, form_of
 from bt_runtime.skills.resources import Hold
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node
 from bt_runtime.tree.nodes.permit import limited, permitted
@@ -33,6 +33,7 @@ _PLAIN = (str, int, float, bool, type(None))
 
 class SkillNode(Node):
     activity: Activity | None = None
+    form: Callable[..., Activity] | None = None  # of the target, once it was started
     last: Ended | None = None  # how its last start ended
     target: Any = None
     hold: Hold | None = None  # on what it uses, while it runs
@@ -50,6 +51,8 @@ class SkillNode(Node):
         self.written = [f for f in spec.kind.fields if f.writes and f.name in spec.values]
         dynamic = {f.name for f in self.taken if hasattr(spec.values[f.name], "evaluate")}
         self.fixed = not dynamic
+        self.outside = self.entry.impl in ("world", "memory")  # does the run, or an episode, say where it acts
+        self.limited = limited(self.entry)
         self.follows = [f for f in self.taken if f.name in dynamic and f.name in self.entry.follow]
 
     def setup(self, **kwargs: Any) -> None:
@@ -60,13 +63,13 @@ class SkillNode(Node):
     @property
     def around(self) -> bool:
         """True if the target belongs to one episode, and must not be kept for the next."""
-        return self.entry.impl in ("world", "memory") and self.context.services.in_episode
+        return self.outside and self.context.services.in_episode
 
     def find(self) -> Any:
-        if self.target is None or self.around:
+        if self.target is None or (self.outside and self.around):
             scripted = self.context.services.scripted_skills or {}
             python = scripted.get(self.spec.kind.name) or self.spec.kind.data.get("python")
-            if python is None and self.entry.impl not in ("world", "memory"):
+            if python is None and not self.outside:
                 python = resolve(self.entry.impl, Path(self.entry.folder))
             if python is None:
                 python = self.context.services.acted_in(self.entry.impl)
@@ -76,6 +79,7 @@ class SkillNode(Node):
                         "name one: `btr run TREE --env house`" if self.entry.impl == "world" else "",
                     )
             self.target = python() if isinstance(python, type) else python
+            self.form = None
         return self.target
 
     def step(self) -> Status:
@@ -130,12 +134,17 @@ class SkillNode(Node):
             self.activity = self.quick
             return
         target, context = self.find(), self.context
-        if hasattr(target, "act") and target is context.services.acted_in(self.entry.impl):
+        if self.outside and hasattr(target, "act") and target is context.services.acted_in(self.entry.impl):
             self.activity = act(target, self.sentence, context, self.entry)
             return
-        start = partial(begin, target, params, context.wake, context.loop)
-        activity = self.activity = started(context, start, self.sentence, target, self.entry, params)
-        if type(activity) is OfSkill and not limited(self.entry):
+        form = self.form = self.form or form_of(target)
+        if not context.wrapped and not self.limited:
+            activity = form(target, params, context.wake, context.loop)
+        else:
+            start = partial(form, target, params, context.wake, context.loop)
+            activity = started(context, start, self.sentence, target, self.entry, params)
+        self.activity = activity
+        if type(activity) is OfSkill and not self.limited:
             self.quick = activity
             looks = self.written or self.follows or self.entry.uses or activity.lingers
             self.plain = self.constant is not None and not looks and hasattr(target, "feedback")
@@ -288,7 +297,7 @@ def _act(world: Any, sentence: str, context: Context) -> Activity:
     if isinstance(quick, Instant) and quick.instant:
         return Done(ended(world.act(sentence)))
     turn = context.services.turns.setdefault(id(world), threading.Lock())
-    return InThread(_watched(world, context), {"sentence": sentence}, context.wake, turn)
+    return InThread(_watched(world, context), {"sentence": sentence}, context.wake, turn=turn)
 
 
 def _watched(world: Any, context: Context) -> Callable[[str], Any]:
