@@ -54,6 +54,7 @@ class Node(Behaviour):
     resumes: ClassVar[bool] = False  # when running, is nothing but its child at `at` ticked
     copied: ClassVar[bool] = False  # are the nodes below made only while it runs, from their spec
     _said = ""
+    seen_as = 0  # its number in the census, once it was counted
     segment: str = ""  # this node's part of its path; kept for as long as it lives
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -325,6 +326,7 @@ def adopt(child: Behaviour, context: Context) -> Behaviour:
         return child.status
 
     foreign.step, foreign.resumes = step, False
+    foreign.seen_as = getattr(child, "seen_as", 0)
     return child
 
 

@@ -8,6 +8,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import tracemalloc
@@ -332,8 +333,46 @@ def there_and_back(rounds: int) -> None:
         thread.join()
 
 
+def changing(leaves: int, more: str = "") -> str:
+    """Each tick is a new round in which every leaf gives another result than in the one before."""
+    checks = "".join(f"            - check: n % 2 == {i % 2}\n" for i in range(leaves))
+    return (
+        "version: 1\ntree: busy\nblackboard:\n  n: {type: integer, default: 0}\nroot:\n  repeat:\n    times: -1\n"
+        f"    child:\n      sequence:\n        - parallel:\n            wait_all: true\n            success: {leaves // 2}\n"
+        f"            children:\n{checks}        - set: {{n: '{{n + 1}}'}}\n{more}"
+    )
+
+
+def recorded(ticks: int = 100) -> Iterator[Row]:
+    """What a journal costs in processor time, all threads together, until the last tick is written down."""
+    tree, leaves = load(changing(1000)), 1000
+    with tempfile.TemporaryDirectory() as folder:
+
+        def used(journal: str | None) -> float:
+            with Run(tree, journal=journal) as run:
+                for _ in range(4):
+                    run.tick()
+                before = time.process_time()
+                for _ in range(ticks):
+                    run.tick()
+            return (time.process_time() - before) / ticks / leaves * 1e6
+
+        plain, kept = math.inf, math.inf
+        for _ in range(5):
+            plain, kept = min(plain, used(None)), min(kept, used(folder))
+    figures = f"a leaf and its part of the tick {plain:.2f} us, with a journal {kept:.2f} us"
+    yield Row("a leaf that changes, in a journal", figures, kept - plain, "≤ 1 us")
+
+
+def chosen() -> Iterator[Row]:
+    """With a model as small as one can be: what the sentences cost, not what it does."""
+    from bench_models import choosing
+
+    yield from choosing()
+
+
 def rows() -> Iterator[Row]:
-    for part in (wide, written, deep, resumed, splice, loading, memory, starting):
+    for part in (wide, written, recorded, chosen, deep, resumed, splice, loading, memory, starting):
         try:
             yield from part()
         except Exception as failure:
