@@ -115,8 +115,7 @@ class Writer:
 
     def keep_up(self) -> None:
         """A program that ticks without a pause outruns any writer, and a skill would wait for its record for ever."""
-        awaited = self.latest is not None and not self.latest.done
-        if awaited and len(self.queue) > BEHIND and not self.closing:
+        if len(self.queue) > BEHIND and self.latest is not None and not (self.latest.done or self.closing):
             time.sleep(MOMENT)
 
     def close(self) -> None:

@@ -66,8 +66,6 @@ class Census:
         self, changes: list[tuple[Behaviour, Status]], resets: Sequence[Behaviour], said: dict[Behaviour, str]
     ) -> None:
         """Adds what foreign nodes show besides what was told of them: py_trees changes its own in silence."""
-        if not self.foreign:
-            return
         told = {id(node): status for node, status in changes}
         told.update((id(node), INVALID) for node in resets)
         for number, (node, status, before) in self.foreign.items():

@@ -220,7 +220,7 @@ class Engine:
         while self._untold and self._telling.acquire(blocking=False):
             try:
                 while self._untold:
-                    self.context.emit(self._untold.popleft())
+                    self.context.stream.emit(self._untold.popleft())
             finally:
                 self._telling.release()
 
@@ -340,13 +340,14 @@ class Engine:
         due, deadline, changes, halts = context.due, context.deadline, context.changes, context.halts
         if changes is None or halts is None:
             return Tick(self.count, status, due, [], (), crashes, applied, deadline, slow, [], [])
-        halts, told = halts or (), context.said
-        resets = [node for node in context.resets if node.status is INVALID]
+        told, halts = context.said, halts or ()
+        resets = [node for node in context.resets if node.status is INVALID] if context.resets else []
         context.changes, context.halts, context.resets, context.said = [], [], [], {}  # the next tick's
         census = self.shape.census
         shape = census.take(self.root) if census.stale and census.nodes else None
-        census.silent(changes, resets, told)
-        said = list(told.items())
+        if census.foreign:
+            census.silent(changes, resets, told)
+        said = list(told.items()) if told else []
         return Tick(self.count, status, due, changes, halts, crashes, applied, deadline, slow, resets, said, shape)
 
     def _owner(self, path: str) -> Behaviour:

@@ -338,8 +338,8 @@ def changing(leaves: int, more: str = "") -> str:
     checks = "".join(f"            - check: n % 2 == {i % 2}\n" for i in range(leaves))
     return (
         "version: 1\ntree: busy\nblackboard:\n  n: {type: integer, default: 0}\nroot:\n  repeat:\n    times: -1\n"
-        f"    child:\n      sequence:\n        - parallel:\n            wait_all: true\n            success: {leaves // 2}\n"
-        f"            children:\n{checks}        - set: {{n: '{{n + 1}}'}}\n{more}"
+        "    child:\n      sequence:\n        - parallel:\n            wait_all: true\n"
+        f"            success: {leaves // 2}\n            children:\n{checks}        - set: {{n: '{{n + 1}}'}}\n{more}"
     )
 
 
