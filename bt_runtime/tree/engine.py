@@ -340,7 +340,7 @@ class Engine:
         due, deadline, changes, halts = context.due, context.deadline, context.changes, context.halts
         if changes is None or halts is None:
             return Tick(self.count, status, due, [], (), crashes, applied, deadline, slow, [], [])
-        told, halts = context.said, halts or ()
+        told = context.said
         resets = [node for node in context.resets if node.status is INVALID] if context.resets else []
         context.changes, context.halts, context.resets, context.said = [], [], [], {}  # the next tick's
         census = self.shape.census
@@ -348,7 +348,8 @@ class Engine:
         if census.foreign:
             census.silent(changes, resets, told)
         said = list(told.items()) if told else []
-        return Tick(self.count, status, due, changes, halts, crashes, applied, deadline, slow, resets, said, shape)
+        stops = halts or ()
+        return Tick(self.count, status, due, changes, stops, crashes, applied, deadline, slow, resets, said, shape)
 
     def _owner(self, path: str) -> Behaviour:
         try:

@@ -366,9 +366,12 @@ def recorded(ticks: int = 100) -> Iterator[Row]:
 
 def chosen() -> Iterator[Row]:
     """With a model as small as one can be: what the sentences cost, not what it does."""
-    from bench_models import choosing
+    from bench_models import slots
 
-    yield from choosing()
+    from bt_runtime.llm.testing import MICRO, make_gguf
+
+    with tempfile.TemporaryDirectory() as folder:
+        yield from slots(make_gguf(Path(folder) / "micro.gguf", MICRO), MICRO.context // 2)
 
 
 def rows() -> Iterator[Row]:

@@ -54,7 +54,7 @@ class Parallel(Composite, composites.Parallel):
             if child in results:
                 continue
             stepping: Any = child
-            status = stepping.step()
+            status: Status = stepping.step()
             if status is RUNNING:
                 if self.in_turn:
                     return RUNNING

@@ -138,11 +138,11 @@ class SkillNode(Node):
             self.activity = act(target, self.sentence, context, self.entry)
             return
         form = self.form = self.form or form_of(target)
-        if not context.wrapped and not self.limited:
-            activity = form(target, params, context.wake, context.loop)
-        else:
+        if context.wrapped or self.limited or context.stream.routes[SkillEnded]:
             start = partial(form, target, params, context.wake, context.loop)
             activity = started(context, start, self.sentence, target, self.entry, params)
+        else:
+            activity = form(target, params, context.wake, context.loop)
         self.activity = activity
         if type(activity) is OfSkill and not self.limited:
             self.quick = activity
