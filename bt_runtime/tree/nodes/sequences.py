@@ -39,21 +39,23 @@ class _InOrder(Composite):
         if self.status is not RUNNING and not (self.keeps_place and first):
             first, self.passed = 0, False
         children: list[Any] = self.children
-        onward, end = self.onward, len(children)
+        onward, end, passed, yields = self.onward, len(children), self.passed, self.yields
         for at in range(first, end):
             status = result or children[at].step()
             result = None
             if status is onward:
-                self.passed = True
-                if self.yields and at + 1 < end:
+                passed = True
+                if yields and at + 1 < end:
+                    self.passed = True
                     return self.give_way(at + 1)
             elif status is not INVALID:
+                self.passed = passed
                 return self.pause(at, status)
         self.at = 0
         self.reached = end
         if not children:
             return self.leave(self.empty)
-        return self.leave(onward if self.passed else INVALID)
+        return self.leave(onward if passed else INVALID)
 
     def pause(self, at: int, status: Status) -> Status:
         """The child at this place is running, or has ended the node."""

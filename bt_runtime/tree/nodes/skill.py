@@ -85,14 +85,15 @@ class SkillNode(Node):
     def step(self) -> Status:
         """What needs no look around (see `plain`) is started and polled here, by no call but the skill's own."""
         quick, context, running = self.quick, self.context, self.status is RUNNING
-        if quick is None or not self.plain or context.wrapped or (running and self.activity is not quick):
+        if not self.plain or quick is None or context.wrapped or (running and self.activity is not quick):
             return super().step()
-        target, constant = quick.target, self.constant
+        target = quick.target
         try:
             if not running:
                 self.activity = quick
                 if self._said != self.sentence:
                     self.feedback_message = self.sentence
+                constant = self.constant
                 target.start(**constant) if constant else target.start()
             status: Status = target.poll()
             if (said := target.feedback) and said != self._said:
