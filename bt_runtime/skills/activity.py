@@ -204,8 +204,6 @@ class InThread(Stops):
 
     wakes = True
     in_thread = True
-    value: Any = None
-    error: Exception | None = None
 
     def __init__(
         self,
@@ -216,7 +214,8 @@ class InThread(Stops):
         turn: threading.Lock | None = None,
     ) -> None:
         self.target, self.params, self.wake, self.turn = target, params, wake, turn
-        self.over = self.dropped = False
+        self.future: Future[Any] = Future()  # a journal hears of what comes too late
+        self.over = False
         POOL.run(self.run)
 
     def run(self) -> None:
@@ -231,22 +230,18 @@ class InThread(Stops):
             self.wake()
 
     def call(self) -> None:
-        if self.dropped:
-            return  # while it waited for its turn
+        if not self.future.set_running_or_notify_cancel():
+            return  # cancelled while it waited for its turn
         try:
-            self.value = self.target(**self.params)
+            self.future.set_result(self.target(**self.params))
         except BaseException as error:
-            self.error = as_exception(error)
+            self.future.set_exception(as_exception(error))
 
     def poll(self) -> Ended | None:
-        if not self.over:
-            return None
-        if self.error is not None:
-            raise self.error
-        return ended(self.value)
+        return ended(self.future.result()) if self.future.done() else None
 
     def cancel(self, reason: str) -> None:
-        self.dropped = True  # a thread that runs goes on; its late answer is dropped with this object
+        self.future.cancel()  # a thread that runs goes on; its late answer is dropped with this object
 
     def stopped(self) -> bool:
         """Nothing can stop it: what it uses is free when it has returned."""
