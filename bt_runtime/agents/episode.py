@@ -14,7 +14,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.skills.activity import Opening
 from bt_runtime.tree.budget import Spent
 from bt_runtime.tree.context import Context, ScopedContext
-from bt_runtime.tree.node import FAILURE, INVALID, POLL, RUNNING, SUCCESS
+from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
 from bt_runtime.tree.nodes.parent import Decorator
 from bt_runtime.types import Json, Revealing, Task, Verdict
 
@@ -49,7 +49,7 @@ class Episode(Decorator):
         if self.opening is not None:
             world = self.opening.poll()
             if world is None:
-                self.context.wake_at(self.context.clock.now() + POLL)
+                self.context.poll_again()
                 return RUNNING
             self.opening = None
             self.begin(world)

@@ -17,7 +17,7 @@ from bt_runtime.events import AgentEnded, GoalTaken, Prompted
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.front import a_job
 from bt_runtime.tree.budget import Spent
-from bt_runtime.tree.node import FAILURE, INVALID, POLL, RUNNING, SUCCESS, computed, path_of
+from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, computed, path_of
 from bt_runtime.tree.nodes.parent import Parent
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree
@@ -95,7 +95,7 @@ class ModelNode(Parent):
                     error = failed
                 if self.answer is None and error is None:
                     if not getattr(self.job, "wakes", False):  # one that does ends the runner's sleep itself
-                        self.context.wake_at(self.context.clock.now() + POLL)
+                        self.context.poll_again()
                     return RUNNING
             answer, self.answer = self.answer, None
             try:

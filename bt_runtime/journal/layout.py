@@ -60,6 +60,7 @@ class TickRow(NamedTuple):
 def changes_text(statuses: Iterable[tuple[int, str]], feedback: Iterable[tuple[int, str]]) -> str:
     told = [f"{number}{letter}" for number, letter in statuses]
     for number, text in feedback:
+        text = str(text)  # a node of py_trees may say anything
         said = text if len(text) <= SAID else f"{text[: SAID - 1]}…"
         told.append(f"{number}={json.dumps(said)}".replace(" ", "\\u0020"))
     return " ".join(told)

@@ -84,7 +84,9 @@ class Writer:
         self.queue.append(("event", tick, time.time(), kind, body, texts))
 
     def changes(self, tick: Tick) -> None:
-        self.queue.append(("changes", tick.number, time.time(), tick))
+        """As text at once: thousands of pairs that are kept for the next batch would keep the collector busy."""
+        text = layout.changes_text(statuses(tick), feedback(tick))
+        self.queue.append(("changes", tick.number, time.time(), text))
 
     def nodes(self, rows: list[NodeRow]) -> None:
         self.queue.append(("nodes", rows))
@@ -113,8 +115,7 @@ class Writer:
 
     def keep_up(self) -> None:
         """A program that ticks without a pause outruns any writer, and a skill would wait for its record for ever."""
-        awaited = self.latest is not None and not self.latest.done
-        if awaited and len(self.queue) > BEHIND and not self.closing:
+        if len(self.queue) > BEHIND and self.latest is not None and not (self.latest.done or self.closing):
             time.sleep(MOMENT)
 
     def close(self) -> None:
@@ -270,8 +271,7 @@ class Writer:
     def _clock(self, made: _Made, tick: int, now: float) -> None:
         self._event(made, tick, time.time(), "clock", {"value": now}, None)
 
-    def _changes(self, made: _Made, tick: int, at: float, changed: Tick) -> None:
-        text = layout.changes_text(statuses(changed), feedback(changed))
+    def _changes(self, made: _Made, tick: int, at: float, text: str) -> None:
         made.ticks.append((tick, at, text))
         made.tick, made.size = max(made.tick, tick), made.size + len(text) + _ROW
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
-from collections.abc import Callable, Coroutine, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
 from py_trees.common import Status
 
-from bt_runtime.skills.loop import Loop, Work
+from bt_runtime.skills.loop import Loop, Work, as_exception
 from bt_runtime.skills.pool import POOL
 from bt_runtime.skills.skill import Skill
 from bt_runtime.types import Observation
@@ -88,15 +88,13 @@ def _no_end(value: Any) -> TypeError:
     return TypeError(f"a skill that has returned must have ended: SUCCESS, FAILURE or a value, not {value!r}")
 
 
-def begin(target: Any, params: dict[str, Any], wake: Callable[[], None], loop: Loop | None = None) -> Activity:
-    """Starts a skill of any of the four forms."""
+def form_of(target: Any) -> type[OfSkill | _OfCoroutine | _OfGenerator | InThread]:
+    """Which of the four forms of a skill it has. Made of one, an activity has been started."""
     if isinstance(target, Skill) or hasattr(target, "poll"):
-        return OfSkill(target, params, wake, loop)
+        return OfSkill
     if inspect.iscoroutinefunction(target):
-        return _OfCoroutine(target(**params), wake, loop or Loop())
-    if inspect.isgeneratorfunction(target):
-        return _OfGenerator(target(**params))
-    return InThread(target, params, wake)
+        return _OfCoroutine
+    return _OfGenerator if inspect.isgeneratorfunction(target) else InThread
 
 
 def lingers(target: Any) -> bool:
@@ -181,8 +179,8 @@ class _OfGenerator(Stops):
 
     wakes = False
 
-    def __init__(self, generator: Generator[Any, Any, Any]) -> None:
-        self.generator = generator
+    def __init__(self, target: Any, params: dict[str, Any], wake: Callable[[], None], loop: Loop | None) -> None:
+        self.generator: Generator[Any, Any, Any] = target(**params)
         self.begun = False
         self.values: dict[str, Any] | None = None
 
@@ -204,23 +202,13 @@ class _OfGenerator(Stops):
         self.generator.close()
 
 
-class _OfFuture(Stops):
-    wakes = True
-    future: Future[Any]
-
-    def poll(self) -> Ended | None:
-        return ended(self.future.result()) if self.future.done() else None
-
-    def cancel(self, reason: str) -> None:
-        self.future.cancel()  # a thread that runs goes on; its late answer is dropped with this object
-
-
-class InThread(_OfFuture):
+class InThread(Stops):
     """A plain function in a thread, so that one that never returns holds nobody up.
 
     With a `turn`, functions that share it run one at a time (a world takes one action after another).
     """
 
+    wakes = True
     in_thread = True
 
     def __init__(
@@ -228,29 +216,38 @@ class InThread(_OfFuture):
         target: Callable[..., Any],
         params: dict[str, Any],
         wake: Callable[[], None],
+        loop: Loop | None = None,
         turn: threading.Lock | None = None,
     ) -> None:
-        self.future = Future()
-        self.wake = wake
+        self.target, self.params, self.wake, self.turn = target, params, wake, turn
+        self.future: Future[Any] = Future()  # a journal hears of what comes too late
         self.over = False
-        self.work = (target, params, turn)
         POOL.run(self.run)
 
     def run(self) -> None:
-        target, params, turn = self.work
         try:
-            with turn or nullcontext():
-                if not self.future.set_running_or_notify_cancel():
-                    return  # cancelled while it waited for its turn
-                try:
-                    self.future.set_result(target(**params))
-                except Exception as error:
-                    self.future.set_exception(error)
-                except BaseException as error:  # sys.exit() of a skill is no reason to leave the run
-                    self.future.set_exception(RuntimeError(f"the skill left by {type(error).__name__}: {error}"))
+            if self.turn is None:
+                self.call()
+            else:
+                with self.turn:
+                    self.call()
         finally:
             self.over = True
             self.wake()
+
+    def call(self) -> None:
+        if not self.future.set_running_or_notify_cancel():
+            return  # cancelled while it waited for its turn
+        try:
+            self.future.set_result(self.target(**self.params))
+        except BaseException as error:
+            self.future.set_exception(as_exception(error))
+
+    def poll(self) -> Ended | None:
+        return ended(self.future.result()) if self.future.done() else None
+
+    def cancel(self, reason: str) -> None:
+        self.future.cancel()  # a thread that runs goes on; its late answer is dropped with this object
 
     def stopped(self) -> bool:
         """Nothing can stop it: what it uses is free when it has returned."""
@@ -264,7 +261,16 @@ class Opening:
     """Something that is opened in a thread, because that may take long. What comes too late is closed again."""
 
     def __init__(self, make: Callable[[], Any], wake: Callable[[], None]) -> None:
-        self.future = InThread(make, {}, wake).future
+        self.make, self.wake = make, wake
+        self.future: Future[Any] = Future()
+        POOL.run(self.run)
+
+    def run(self) -> None:
+        try:
+            self.future.set_result(self.make())
+        except BaseException as error:
+            self.future.set_exception(as_exception(error))
+        self.wake()
 
     def poll(self) -> Any:
         return self.future.result() if self.future.done() else None
@@ -273,15 +279,19 @@ class Opening:
         self.future.add_done_callback(lambda done: None if done.exception() else done.result().close())
 
 
-class _OfCoroutine(_OfFuture):
+class _OfCoroutine(Stops):
+    wakes = True
     lingers = True
 
-    def __init__(self, work: Coroutine[Any, Any, Any], wake: Callable[[], None], loop: Loop) -> None:
-        self.work = loop.begin(work, wake)
-        self.future, self.loop_of = self.work.end, self.work.loop
+    def __init__(self, target: Any, params: dict[str, Any], wake: Callable[[], None], loop: Loop | None) -> None:
+        self.work = (loop or Loop()).begin(target(**params), wake)
+        self.end, self.loop_of = self.work.end, self.work.loop
+
+    def poll(self) -> Ended | None:
+        return ended(self.end.result()) if self.end.done() else None
 
     def cancel(self, reason: str) -> None:
         self.work.cancel()
 
     def stopped(self) -> bool:
-        return self.future.done()
+        return self.end.done()

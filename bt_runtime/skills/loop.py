@@ -58,17 +58,20 @@ class Work:
             return
         try:
             value = await self._work
-        except BaseException as error:  # sys.exit() of a skill is no reason to leave the run
+        except BaseException as error:
             self._ended(error)
         else:
             self.end.set_result(value)
             self._wake()
 
     def _ended(self, error: BaseException) -> None:
-        if not isinstance(error, Exception):
-            error = RuntimeError(f"the skill left by {type(error).__name__}: {error}")
-        self.end.set_exception(error)
+        self.end.set_exception(as_exception(error))
         self._wake()
+
+
+def as_exception(error: BaseException) -> Exception:
+    """What a skill broke with: its sys.exit() is no reason to leave the run."""
+    return error if isinstance(error, Exception) else RuntimeError(f"the skill left by {type(error).__name__}: {error}")
 
 
 def _soon(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:

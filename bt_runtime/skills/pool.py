@@ -1,6 +1,7 @@
-"""Threads for functions that take their time: as many as are needed at once, kept a while for the next ones.
+"""Threads for functions that take their time. One thread does job after job, as long as each is quick.
 
-They are daemons: a function that never returns keeps nobody from leaving.
+No job waits for another: who takes one and leaves others behind has called a second thread before it begins. Threads
+are kept a while for what comes next, and are daemons: a function that never returns keeps nobody from leaving.
 """
 
 from __future__ import annotations
@@ -8,49 +9,71 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from queue import Empty, SimpleQueue
+from contextlib import suppress
 
 IDLE = 10.0  # seconds that a thread without work waits for some
 
-
-class _Worker:
-    def __init__(self, pool: Pool) -> None:
-        self.pool = pool
-        self.work: SimpleQueue[Callable[[], object]] = SimpleQueue()
-        threading.Thread(target=self.run, name="bt-skill", daemon=True).start()
-
-    def run(self) -> None:
-        while True:
-            try:
-                job = self.work.get(timeout=IDLE)
-            except Empty:
-                if self.pool.forget(self):
-                    return
-                continue  # work has come at the last moment
-            job()
-            del job
-            self.pool.idle.append(self)
+Job = Callable[[], object]
 
 
 class Pool:
-    """Never blocks, and never lets a job wait for another one."""
+    """Never blocks; grows as far as jobs take their time, by one thread at once."""
 
     def __init__(self) -> None:
-        self.idle: deque[_Worker] = deque()  # the one that worked last is taken first
+        self._jobs: deque[Job] = deque()
+        self._idle: list[threading.Lock] = []  # a thread each, which waits for its lock; the latest is taken first
+        self._called = False  # is one on its way to look for jobs: then none is called besides
+        self._lock = threading.Lock()
 
-    def run(self, job: Callable[[], object]) -> None:
-        try:
-            worker = self.idle.pop()
-        except IndexError:
-            worker = _Worker(self)
-        worker.work.put(job)
+    def run(self, job: Job) -> None:
+        """In a thread, as soon as one gets there. Raises RuntimeError when there is none and none can be started."""
+        with self._lock:
+            self._jobs.append(job)
+            if not self._called:
+                try:
+                    self._call()
+                except RuntimeError:
+                    self._jobs.pop()
+                    raise
 
-    def forget(self, worker: _Worker) -> bool:
-        try:
-            self.idle.remove(worker)
-        except ValueError:
-            return False  # it was just taken
-        return True
+    def _call(self) -> None:
+        if self._idle:
+            self._idle.pop().release()
+        else:
+            threading.Thread(target=self._work, name="bt-skill", daemon=True).start()
+        self._called = True
+
+    def _work(self) -> None:
+        bell = threading.Lock()
+        bell.acquire()
+        while True:
+            self._do_all(bell)
+            if not bell.acquire(timeout=IDLE):
+                with self._lock:
+                    if bell in self._idle:
+                        self._idle.remove(bell)
+                        return
+                bell.acquire()  # called at the last moment
+
+    def _do_all(self, bell: threading.Lock) -> None:
+        """It was called: looks for jobs until there are none."""
+        called = True
+        while (job := self._next(bell, called)) is not None:
+            job()
+            called = False
+
+    def _next(self, bell: threading.Lock, called: bool) -> Job | None:
+        with self._lock:
+            if called:
+                self._called = False
+            if not self._jobs:
+                self._idle.append(bell)
+                return None
+            job = self._jobs.popleft()
+            if self._jobs and not self._called:  # this job may take long
+                with suppress(RuntimeError):  # no more threads: the others wait for one of those that are there
+                    self._call()
+            return job
 
 
 POOL = Pool()

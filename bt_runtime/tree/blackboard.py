@@ -235,7 +235,7 @@ class Blackboard:
         """Makes the writes effective that arrived from other threads during the tick."""
         with self._lock:
             self._ticker = None
-            written = self._drain()
+            written = self._drain() if self._inbox else ()
         for each in written:
             self._tell(each)
         if written:

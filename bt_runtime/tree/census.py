@@ -10,7 +10,7 @@ from py_trees.common import Status
 
 from bt_runtime.events import Placed, Reshaped, Tick
 from bt_runtime.tree.gist import family_of, gist, kind_of
-from bt_runtime.tree.node import INVALID, Node, segment_of
+from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, Node, segment_of
 
 LONGEST = 200  # characters of a name
 LETTERS = {Status.INVALID: "I", Status.RUNNING: "R", Status.SUCCESS: "S", Status.FAILURE: "F"}
@@ -66,8 +66,6 @@ class Census:
         self, changes: list[tuple[Behaviour, Status]], resets: Sequence[Behaviour], said: dict[Behaviour, str]
     ) -> None:
         """Adds what foreign nodes show besides what was told of them: py_trees changes its own in silence."""
-        if not self.foreign:
-            return
         told = {id(node): status for node, status in changes}
         told.update((id(node), INVALID) for node in resets)
         for number, (node, status, before) in self.foreign.items():
@@ -97,9 +95,16 @@ class Census:
 
 def statuses(tick: Tick) -> list[tuple[int, str]]:
     """(number, letter) in the order in which they came; those that a new round cleared last, with the letter `i`."""
-    changed = [(node.seen_as, LETTERS[status]) for node, status in tick.changes if hasattr(node, "seen_as")]
-    return [*changed, *((node.seen_as, RESET) for node in tick.resets if hasattr(node, "seen_as"))]
+    changes: Any = tick.changes
+    resets: Any = tick.resets
+    changed = [  # not by LETTERS: to hash a Status is a call of Python
+        (node.seen_as, "S" if now is SUCCESS else "R" if now is RUNNING else "F" if now is FAILURE else "I")
+        for node, now in changes
+        if node.seen_as
+    ]
+    return [*changed, *((node.seen_as, RESET) for node in resets if node.seen_as)] if resets else changed
 
 
 def feedback(tick: Tick) -> list[tuple[int, str]]:
-    return [(node.seen_as, said) for node, said in tick.said if hasattr(node, "seen_as")]
+    said: Any = tick.said
+    return [(node.seen_as, text) for node, text in said if node.seen_as]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bt_runtime.skills.activity import Activity
 
 
+POLL = 0.02  # seconds between two looks at something that cannot say when it has finished
 _WOKEN = Woken()
 
 
@@ -61,6 +62,7 @@ class Context:
         self.ticking = False
         self.restless: Behaviour | None = None  # who asked for the next tick at once, last
         self.foreign = False  # is any node none of ours
+        self.polled = False  # in this tick, something that cannot say when it has finished
         self.due = math.inf  # the earliest time at which a node wants a tick
         self.deadline = math.inf  # … at which one must have it, whatever the rate
 
@@ -90,6 +92,12 @@ class Context:
     def wake_at(self, when: float) -> None:
         if when < self.due:
             self.due = when
+
+    def poll_again(self) -> None:
+        """Something cannot say when it has finished: it is looked at again soon."""
+        if not self.polled:  # what is polled later in this tick is not due before
+            self.polled = True
+            self.wake_at(self.clock.now() + POLL)
 
     def must_wake_at(self, when: float) -> None:
         self.wake_at(when)

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import get_ident
+from time import monotonic
 from typing import Any
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.events import Applied, Ended, Halt, Slow, Started, Tick
+from bt_runtime.events import Applied, Crash, Ended, Halt, Slow, Started, Tick
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.spec import DEFAULT_CAPS
@@ -38,12 +39,17 @@ def tick_once(root: Behaviour) -> Status:
     """
     path: list[Any] = []
     node: Any = root
-    while node.status is RUNNING and getattr(node, "resumes", False) and node.at < len(node.children):
-        path.append(node)
-        node = node.children[node.at]
+    try:
+        while node.status is RUNNING and node.resumes:
+            child = node.children[node.at]
+            path.append(node)
+            node = child
+    except IndexError:
+        pass  # the child whose turn it was is gone
     status: Status = node.step()
     for parent in reversed(path):
-        status = parent.step(status)
+        if status is not RUNNING or parent.status is not RUNNING:  # else it goes on waiting for that child
+            status = parent.step(status)
     return status
 
 
@@ -73,6 +79,7 @@ class Engine:
         self.watchdog: Watchdog | None = None
         self.ticking_in = 0  # the thread, while it ticks
         self.began = 0.0  # when, by the machine's clock
+        self._heard: object = None  # the stream's routes when it was last seen who listens
         self._untold: deque[Tick] = deque()
         self._telling = threading.Lock()
         self._slow: deque[Slow] = deque(maxlen=64)
@@ -99,6 +106,8 @@ class Engine:
                 tell(slow)
 
         self.watchdog = Watchdog(self, seconds, told)
+        if self.count:
+            self.watchdog.start()
 
     # Life ------------------------------------------------------------------------------------
 
@@ -127,42 +136,49 @@ class Engine:
                 tick = self._stopped(tick)
             if tick is not None:
                 self.status = tick.status
-                self._untold.append(tick)
-        self._tell()
+                if self.context.stream.routes[Tick]:
+                    self._untold.append(tick)
+        if self._untold:
+            self._tell()
         if broke is not None:
             raise broke
         return Tick(self.count, INVALID, math.inf) if tick is None and self.over is not None else tick
 
     def _tick(self) -> tuple[Tick, BaseException | None]:
+        context, shape = self.context, self.shape
+        blackboard = context.blackboard
         if not self.count:
-            self.context.emit(Started(segment_of(self.root)))
+            self._starts()
         self.count += 1  # from here on, what happens belongs to this tick
         if self.watchdog is not None:
-            self.watchdog.start()
-            self.began, self.ticking_in = time.monotonic(), threading.get_ident()
-        context, blackboard = self.context, self.blackboard
-        applied = self.shape.apply()
-        context.due = context.deadline = math.inf
-        context.look_around()
+            self.began, self.ticking_in = monotonic(), get_ident()
+        applied = shape.apply() if context.requests else []
+        context.due, context.deadline, context.polled = math.inf, math.inf, False
         blackboard.begin_tick()
         context.ticking = True
         broke: BaseException | None = None
         try:
-            status = tick_once(self.root)
+            status = tick_once(shape.root)
         except BaseException as error:
             broke, status = error, INVALID
-            halt(self.root, context, Halt("engine", f"the tick broke: {error}"), everywhere=True)
+            halt(shape.root, context, Halt("engine", f"the tick broke: {error}"), everywhere=True)
         finally:
             context.ticking = False
             self.ticking_in = 0
             blackboard.end_tick()
-        applied += self.shape.apply()
+        if context.requests:
+            applied += shape.apply()
         if self._halt is not None:
-            halt(self.root, context, self._halt, everywhere=True)
-            status, self._halt = self.root.status, None
+            halt(shape.root, context, self._halt, everywhere=True)
+            status, self._halt = shape.root.status, None
         if applied or blackboard.stirred:
             context.again()  # what was ticked before the change may see it now
         return self._recorded(status, applied), broke
+
+    def _starts(self) -> None:
+        self.context.emit(Started(segment_of(self.root)))
+        if self.watchdog is not None:
+            self.watchdog.start()
 
     def _stopped(self, tick: Tick | None) -> Tick | None:
         """A halt that was asked for when the tick had already been written down, or was not made at all."""
@@ -204,7 +220,7 @@ class Engine:
         while self._untold and self._telling.acquire(blocking=False):
             try:
                 while self._untold:
-                    self.context.emit(self._untold.popleft())
+                    self.context.stream.emit(self._untold.popleft())
             finally:
                 self._telling.release()
 
@@ -297,7 +313,12 @@ class Engine:
     def _listen(self) -> None:
         """From here on, what happens is kept for those who listen to ticks, if there are any."""
         context = self.context
-        if not context.stream.wanted(Tick):
+        routes = context.stream.routes
+        if routes is self._heard:
+            return  # nobody has come or gone
+        self._heard = routes
+        context.look_around()
+        if not routes[Tick]:
             context.changes = context.halts = None
             context.resets.clear()
             context.said.clear()
@@ -305,24 +326,30 @@ class Engine:
             context.changes, context.halts = [], []
 
     def _recorded(self, status: Status, applied: list[Applied]) -> Tick:
-        context, faults = self.context, self.blackboard.faults
+        context = self.context
+        faults = context.blackboard.faults
         while faults:
             scope, error = faults.popleft()
             record_crash(self._owner(scope), context, error, strict=False)
-        crashes = [c for c in context.crashes if c.number > self._crashes_seen]
-        self._crashes_seen = context.crash_count
-        changes, halts, said, shape = context.changes or [], context.halts or (), context.said, None
-        resets, context.resets = [node for node in context.resets if node.status is INVALID], []
-        context.changes, context.halts, context.said = None, None, {}
-        if context.stream.wanted(Tick):
-            census = self.shape.census
-            shape = census.take(self.root) if census.stale and census.nodes else None
-            census.silent(changes, resets, said)
-            self._listen()  # what happens between two ticks belongs to the next one
-        slow = [self._slow.popleft() for _ in range(len(self._slow))]
-        due, deadline = context.due, context.deadline
-        told = list(said.items())
-        return Tick(self.count, status, due, changes, halts, crashes, applied, deadline, slow, resets, told, shape)
+        crashes: list[Crash] = []
+        if context.crash_count != self._crashes_seen:
+            crashes = [c for c in context.crashes if c.number > self._crashes_seen]
+            self._crashes_seen = context.crash_count
+        slow = [self._slow.popleft() for _ in range(len(self._slow))] if self._slow else []
+        self._listen()  # whoever came during the tick
+        due, deadline, changes, halts = context.due, context.deadline, context.changes, context.halts
+        if changes is None or halts is None:
+            return Tick(self.count, status, due, [], (), crashes, applied, deadline, slow, [], [])
+        told = context.said
+        resets = [node for node in context.resets if node.status is INVALID] if context.resets else []
+        context.changes, context.halts, context.resets, context.said = [], [], [], {}  # the next tick's
+        census = self.shape.census
+        shape = census.take(self.root) if census.stale and census.nodes else None
+        if census.foreign:
+            census.silent(changes, resets, told)
+        said = list(told.items()) if told else []
+        stops = halts or ()
+        return Tick(self.count, status, due, changes, stops, crashes, applied, deadline, slow, resets, said, shape)
 
     def _owner(self, path: str) -> Behaviour:
         try:

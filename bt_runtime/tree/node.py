@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from bt_runtime.tree.blackboard import Scope
 
 TRANSPARENT = "."  # the segment of a guarded node: its guard stands at the same path
-POLL = 0.02  # seconds between two looks at something that cannot say when it has finished
 RUNNING, SUCCESS, FAILURE, INVALID = Status.RUNNING, Status.SUCCESS, Status.FAILURE, Status.INVALID
 
 
@@ -52,8 +51,10 @@ class Node(Behaviour):
     starts: ClassVar[bool]  # does this class have an `initialise` of its own
     ends: ClassVar[bool]  # … a `terminate`
 
+    resumes: ClassVar[bool] = False  # when running, is nothing but its child at `at` ticked
     copied: ClassVar[bool] = False  # are the nodes below made only while it runs, from their spec
     _said = ""
+    seen_as = 0  # its number in the census, once it was counted
     segment: str = ""  # this node's part of its path; kept for as long as it lives
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -319,12 +320,13 @@ def adopt(child: Behaviour, context: Context) -> Behaviour:
             _stop_broken(child)
             record_crash(child, context, error)
         if child.status is RUNNING:
-            context.wake_at(context.clock.now() + POLL)
+            context.poll_again()
         if child.status is not before and context.changes is not None:
             context.changes.append((child, child.status))
         return child.status
 
-    foreign.step = step
+    foreign.step, foreign.resumes = step, False
+    foreign.seen_as = getattr(child, "seen_as", 0)
     return child
 
 

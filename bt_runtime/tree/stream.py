@@ -18,6 +18,17 @@ class _Listener:
         self.gone = False
 
 
+class _Routes(dict[type[Any], tuple[_Listener, ...]]):
+    """By kind of event who listens to it: found out when one of that kind comes first."""
+
+    def __init__(self, listeners: tuple[_Listener, ...]) -> None:
+        self.listeners = listeners
+
+    def __missing__(self, kind: type[Any]) -> tuple[_Listener, ...]:
+        found = self[kind] = tuple(each for each in self.listeners if not each.kinds or kind in each.kinds)
+        return found
+
+
 class Stream:
     """Listeners are told in the order in which they came, in the thread in which something happened.
 
@@ -25,8 +36,7 @@ class Stream:
     """
 
     def __init__(self) -> None:
-        self._listeners: tuple[_Listener, ...] = ()
-        self._routes: dict[type[Any], tuple[_Listener, ...]] = {}  # by kind of event, filled as they come
+        self.routes = _Routes(())  # another object as soon as somebody comes or goes
         self._lock = threading.Lock()
 
     def listen(self, callback: Callable[[Any], object], *kinds: type[Any], vital: bool = False) -> Callable[[], None]:
@@ -37,26 +47,24 @@ class Stream:
         """
         listener = _Listener(callback, kinds, vital)
         with self._lock:
-            self._listeners, self._routes = (*self._listeners, listener), {}
+            self.routes = _Routes((*self.routes.listeners, listener))
 
         def undo() -> None:
-            listener.gone = True
-            with self._lock:
-                self._listeners, self._routes = tuple(each for each in self._listeners if each is not listener), {}
+            self._forget(listener)
 
         return undo
 
     @property
     def count(self) -> int:
         """How many listen."""
-        return len(self._listeners)
+        return len(self.routes.listeners)
 
     def wanted(self, kind: type[Any]) -> bool:
         """Does anybody listen to such events?"""
-        return bool(self._route(kind))
+        return bool(self.routes[kind])
 
     def emit(self, event: Event) -> None:
-        for listener in self._route(type(event)):
+        for listener in self.routes[type(event)]:
             if listener.gone:
                 continue
             try:
@@ -66,19 +74,15 @@ class Stream:
                     raise
                 self._drop(listener, event, error)
 
-    def _route(self, kind: type[Any]) -> tuple[_Listener, ...]:
-        routes = self._routes
-        found = routes.get(kind)
-        if found is None:
-            found = routes[kind] = tuple(each for each in self._listeners if not each.kinds or kind in each.kinds)
-        return found
+    def _forget(self, listener: _Listener) -> None:
+        listener.gone = True
+        with self._lock:
+            self.routes = _Routes(tuple(each for each in self.routes.listeners if each is not listener))
 
     def _drop(self, listener: _Listener, event: Event, error: Exception) -> None:
         if listener.gone:
             return  # another thread has said so
-        listener.gone = True
-        with self._lock:
-            self._listeners, self._routes = tuple(each for each in self._listeners if each is not listener), {}
+        self._forget(listener)
         name = getattr(listener.call, "__qualname__", type(listener.call).__qualname__)
         what = f"{type(error).__name__}: {error}".partition("\n")[0]
         text = f"the listener `{name}` broke at `{type(event).__name__}` and is heard no more: {what}"

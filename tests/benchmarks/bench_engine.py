@@ -8,6 +8,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import tracemalloc
@@ -290,27 +291,91 @@ def written() -> Iterator[Row]:
         run.close()
         figures = ", ".join(f"{who} {seconds * 1e3:.2f} us" for who, seconds in times.items())
         yield Row(f"a leaf: {said}", figures, times["ours"] * 1e3, f"≤ {bound} us")
-    yield threaded()
+    yield from threaded()
 
 
-def threaded(rounds: int = 2000) -> Row:
-    """One after another: a start, a thread's answer, and the two ticks that it takes."""
-    text = f"version: 1\ntree: t\nroot:\n  repeat: {{times: {rounds}, child: {{in_thread: {{}}}}}}\n"
-    with Run(load(text, skills=[in_thread])) as run:
-        start = time.perf_counter()
-        run.spin()
-        each = (time.perf_counter() - start) / rounds * 1e6
-    start = time.perf_counter()
+def threaded(rounds: int = 1000) -> Iterator[Row]:
+    """Side by side; and one after another, where each waits for a thread to be woken and for the tick to be."""
+    many = wide_tree("parallel", rounds, "    - in_thread: {}\n")
+    one = f"version: 1\ntree: t\nroot:\n  repeat: {{times: {rounds}, child: {{in_thread: {{}}}}}}\n"
+    with Run(load(many, skills=[in_thread])) as wide, Run(load(one, skills=[in_thread])) as single:
+        beside, after = together(wide.spin, single.spin, rounds=7)
+    bare, handed = together(lambda: a_thread(rounds), lambda: there_and_back(rounds), rounds=7)
+    beside, after, bare, handed = (seconds / rounds * 1e6 for seconds in (beside, after, bare, handed))
+    name = "a leaf: function in a thread"
+    yield Row(f"{name}, 1,000 side by side", f"ours {beside:.1f} us, a thread each {bare:.0f} us", beside, "≤ 15 us")
+    figures = f"ours {after:.0f} us, of which to a thread that waits and back {handed:.0f} us"
+    yield Row(f"{name}, one after another", figures, after, "≤ 15 us")
+
+
+def a_thread(rounds: int) -> None:
     for _ in range(rounds):
         thread = threading.Thread(target=in_thread)
         thread.start()
         thread.join()
-    bare = (time.perf_counter() - start) / rounds * 1e6
-    return Row("a leaf: function in a thread", f"ours {each:.0f} us, a bare thread {bare:.0f} us", each, "≤ 15 us")
+
+
+def there_and_back(rounds: int) -> None:
+    """The least that two threads need to wake each other in turn."""
+    there, back = threading.Lock(), threading.Lock()
+
+    def answer() -> None:
+        for _ in range(rounds):
+            there.acquire()
+            back.release()
+
+    with there, back:
+        thread = threading.Thread(target=answer)
+        thread.start()
+        for _ in range(rounds):
+            there.release()
+            back.acquire()
+        thread.join()
+
+
+def changing(leaves: int, more: str = "") -> str:
+    """Each tick is a new round in which every leaf gives another result than in the one before."""
+    checks = "".join(f"            - check: n % 2 == {i % 2}\n" for i in range(leaves))
+    return (
+        "version: 1\ntree: busy\nblackboard:\n  n: {type: integer, default: 0}\nroot:\n  repeat:\n    times: -1\n"
+        "    child:\n      sequence:\n        - parallel:\n            wait_all: true\n"
+        f"            success: {leaves // 2}\n            children:\n{checks}        - set: {{n: '{{n + 1}}'}}\n{more}"
+    )
+
+
+def recorded(ticks: int = 100) -> Iterator[Row]:
+    """What a journal costs in processor time, all threads together, until the last tick is written down."""
+    tree, leaves = load(changing(1000)), 1000
+    with tempfile.TemporaryDirectory() as folder:
+
+        def used(journal: str | None) -> float:
+            with Run(tree, journal=journal) as run:
+                for _ in range(4):
+                    run.tick()
+                before = time.process_time()
+                for _ in range(ticks):
+                    run.tick()
+            return (time.process_time() - before) / ticks / leaves * 1e6
+
+        plain, kept = math.inf, math.inf
+        for _ in range(5):
+            plain, kept = min(plain, used(None)), min(kept, used(folder))
+    figures = f"a leaf and its part of the tick {plain:.2f} us, with a journal {kept:.2f} us"
+    yield Row("a leaf that changes, in a journal", figures, kept - plain, "≤ 1 us")
+
+
+def chosen() -> Iterator[Row]:
+    """With a model as small as one can be: what the sentences cost, not what it does."""
+    from bench_models import slots
+
+    from bt_runtime.llm.testing import MICRO, make_gguf
+
+    with tempfile.TemporaryDirectory() as folder:
+        yield from slots(make_gguf(Path(folder) / "micro.gguf", MICRO), MICRO.context // 2)
 
 
 def rows() -> Iterator[Row]:
-    for part in (wide, written, deep, resumed, splice, loading, memory, starting):
+    for part in (wide, written, recorded, chosen, deep, resumed, splice, loading, memory, starting):
         try:
             yield from part()
         except Exception as failure:

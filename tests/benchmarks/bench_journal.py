@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from bench_engine import changing as busy
 from rows import Row
 
 from bt_runtime.agents.scripted import ScriptedModel
@@ -35,13 +36,7 @@ def fifty_nodes() -> str:
 
 def changing() -> str:
     """The same size, and nearly all of its nodes change their status at every other tick."""
-    checks = "".join(f"              - check: n % 2 == {i % 2}\n" for i in range(43))
-    return (
-        "version: 1\ntree: busy\nblackboard:\n  n: {type: integer, default: 0}\nroot:\n  repeat:\n    times: -1\n"
-        "    child:\n      sequence:\n        - force:\n            status: success\n            child:\n"
-        "              parallel:\n                success: 43\n                children:\n"
-        f"{checks}        - set: {{n: '{{n + 1}}'}}\n        - wait: 0.001\n"
-    ).replace("              - check", "                - check")
+    return busy(44, "        - wait: 0.001\n")
 
 
 def ticks(text: str, journal: Path | None, count: int) -> tuple[list[float], float]:

@@ -137,7 +137,7 @@ def greedy(path: Path) -> Iterable[Row]:
             yield Row(work, f"ours {mine}, theirs {theirs}", theirs.processor / mine.processor, target)
 
 
-def slots(path: Path) -> Iterable[Row]:
+def slots(path: Path, tokens: int = PROMPT) -> Iterable[Row]:
     """Ten skills with one slot of twenty fillers each, made anew from their source at every choice; prompt cached."""
     things, verbs = THINGS.split(",")[:20], VERBS.split(",")[:10]
     field = SkillField("thing", "string", "", True)
@@ -148,7 +148,7 @@ def slots(path: Path) -> Iterable[Row]:
 
     written = offered()
     with opened(path) as model:
-        text = prompt(model, 11)
+        text = prompt(model, 11, tokens)
         model.choose(text, written).wait(LONG)
         plain, filled = Spell(model.pid), Spell(model.pid)
         for _ in range(15):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import codec, folder, retention
-from bt_runtime.journal.layout import HEAD
+from bt_runtime.journal.layout import HEAD, changes_of, changes_text
 from bt_runtime.journal.lines import lines
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
@@ -211,3 +211,9 @@ def test_boundaries_that_nothing_lies_between_are_one(tmp_path):
     for _ in range(1000):
         writer.soon()
     assert len(writer.queue) == 1
+
+
+def test_what_a_node_says_of_itself_is_kept_as_text_whatever_it_is() -> None:
+    """A behaviour of py_trees may say anything, and is no reason for a run to end."""
+    said: Any = [(3, None), (4, 5)]
+    assert changes_of(changes_text([(3, "S")], said)) == ([(3, "S")], [(3, "None"), (4, "5")])

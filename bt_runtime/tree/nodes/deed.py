@@ -18,12 +18,12 @@ from bt_runtime.types import Json
 
 def instant(kind: Kind) -> bool:
     """Is it a condition: a skill that answers in the tick?"""
-    return bool(getattr(kind.data.get("entry"), "instant", False))
+    return "entry" in kind.data and bool(kind.data["entry"].instant)
 
 
 def test(kind: Kind) -> bool:
     """Does it only look whether something holds?"""
-    return bool(getattr(kind.data.get("entry"), "test", False))
+    return "entry" in kind.data and bool(kind.data["entry"].test)
 
 
 class Deed:

@@ -25,7 +25,8 @@ class InstantNode(SkillNode):
             if self.scripted:
                 return super().step()
             constant = self.constant
-            value = call(**(self.params() if constant is None else constant))
+            params = self.params() if constant is None else constant
+            value = call(**params) if params else call()
             if value is True and not self.written:
                 status = SUCCESS
             elif value is False:

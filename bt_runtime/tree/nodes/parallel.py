@@ -39,7 +39,7 @@ class Parallel(Composite, composites.Parallel):
         except Exception as error:
             status = self.crash(error)
         if status is not RUNNING:
-            for child in self.children:
+            for child in (each for each in self.children if each.status is RUNNING):
                 halt_below(child, self.context, self, "the parallel has its result")
         return self.leave(status)
 
@@ -54,8 +54,11 @@ class Parallel(Composite, composites.Parallel):
             if child in results:
                 continue
             stepping: Any = child
-            status = stepping.step()
-            if status is SUCCESS or status is FAILURE:
+            status: Status = stepping.step()
+            if status is RUNNING:
+                if self.in_turn:
+                    return RUNNING
+            elif status is SUCCESS or status is FAILURE:
                 results[child] = status
                 if status is SUCCESS:
                     good += 1
@@ -67,8 +70,6 @@ class Parallel(Composite, composites.Parallel):
                 skipped += 1
                 if self.in_turn:
                     results[child] = status  # it had its turn; side by side it is asked again
-            elif self.in_turn:
-                return RUNNING
         return self.verdict(good, bad, len(children) - skipped)
 
     def verdict(self, good: int, bad: int, total: int) -> Status:

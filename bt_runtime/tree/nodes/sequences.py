@@ -24,7 +24,7 @@ class _InOrder(Composite):
     empty: ClassVar[Status]
     keeps_place = False  # after an end by a child
 
-    resumes = True  # when running, nothing but its child at `at` is ticked
+    resumes = True
     at = 0  # the child that is next, or running
     passed = False  # has any child of this round returned `onward` (rather than been skipped)
     reached = 0  # how many children show a result
@@ -35,35 +35,34 @@ class _InOrder(Composite):
 
     def step(self, result: Status | None = None) -> Status:
         """`result` is that of the child at this node's place, when the engine has ticked it already."""
-        at = self.at
-        if self.status is not RUNNING and not (self.keeps_place and at):
-            at, self.passed = 0, False
+        first = self.at
+        if self.status is not RUNNING and not (self.keeps_place and first):
+            first, self.passed = 0, False
         children: list[Any] = self.children
-        onward = self.onward
-        while at < len(children):
+        onward, end, passed, yields = self.onward, len(children), self.passed, self.yields
+        for at in range(first, end):
             status = result or children[at].step()
             result = None
-            if status is RUNNING:
-                if self.status is RUNNING and at == self.at:  # nothing has changed: the common case, kept short
-                    if self.context.visits is not None:
-                        self.context.visits.append(self)
-                    return status
-                return self.pause(at, status)
             if status is onward:
-                self.passed = True
-                if self.yields and at + 1 < len(children):
+                passed = True
+                if yields and at + 1 < end:
+                    self.passed = True
                     return self.give_way(at + 1)
             elif status is not INVALID:
+                self.passed = passed
                 return self.pause(at, status)
-            at += 1
         self.at = 0
-        self.reached = at
+        self.reached = end
         if not children:
             return self.leave(self.empty)
-        return self.leave(onward if self.passed else INVALID)
+        return self.leave(onward if passed else INVALID)
 
     def pause(self, at: int, status: Status) -> Status:
         """The child at this place is running, or has ended the node."""
+        if status is RUNNING and self.status is RUNNING and at == self.at:  # nothing has changed
+            if self.context.visits is not None:
+                self.context.visits.append(self)
+            return status
         if self.reached > at + 1:
             self.clear(at + 1)
         self.reached = at + 1

@@ -16,9 +16,9 @@ from bt_runtime.language import ports
 from bt_runtime.language.manifest import Entry
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.project.importing import resolve
-from bt_runtime.skills.activity import Activity, Ended, InThread, News, OfSkill, Stops, begin, ended
+from bt_runtime.skills.activity import Activity, Ended, InThread, News, OfSkill, Stops, ended, form_of
 from bt_runtime.skills.resources import Hold
-from bt_runtime.tree.node import FAILURE, POLL, RUNNING, SUCCESS, Node
+from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node
 from bt_runtime.tree.nodes.permit import limited, permitted
 from bt_runtime.types import Instant
 
@@ -33,6 +33,7 @@ _PLAIN = (str, int, float, bool, type(None))
 
 class SkillNode(Node):
     activity: Activity | None = None
+    form: Callable[..., Activity] | None = None  # of the target, once it was started
     last: Ended | None = None  # how its last start ended
     target: Any = None
     hold: Hold | None = None  # on what it uses, while it runs
@@ -50,6 +51,8 @@ class SkillNode(Node):
         self.written = [f for f in spec.kind.fields if f.writes and f.name in spec.values]
         dynamic = {f.name for f in self.taken if hasattr(spec.values[f.name], "evaluate")}
         self.fixed = not dynamic
+        self.outside = self.entry.impl in ("world", "memory")  # does the run, or an episode, say where it acts
+        self.limited = limited(self.entry)
         self.follows = [f for f in self.taken if f.name in dynamic and f.name in self.entry.follow]
 
     def setup(self, **kwargs: Any) -> None:
@@ -60,13 +63,13 @@ class SkillNode(Node):
     @property
     def around(self) -> bool:
         """True if the target belongs to one episode, and must not be kept for the next."""
-        return self.entry.impl in ("world", "memory") and self.context.services.in_episode
+        return self.outside and self.context.services.in_episode
 
     def find(self) -> Any:
-        if self.target is None or self.around:
+        if self.target is None or (self.outside and self.around):
             scripted = self.context.services.scripted_skills or {}
             python = scripted.get(self.spec.kind.name) or self.spec.kind.data.get("python")
-            if python is None and self.entry.impl not in ("world", "memory"):
+            if python is None and not self.outside:
                 python = resolve(self.entry.impl, Path(self.entry.folder))
             if python is None:
                 python = self.context.services.acted_in(self.entry.impl)
@@ -76,41 +79,45 @@ class SkillNode(Node):
                         "name one: `btr run TREE --env house`" if self.entry.impl == "world" else "",
                     )
             self.target = python() if isinstance(python, type) else python
+            self.form = None
         return self.target
 
     def step(self) -> Status:
-        """What needs no look around (see `plain`) is started and polled by itself, most often in one go."""
-        quick, context = self.quick, self.context
-        if not self.plain or quick is None or context.wrapped or self.status is RUNNING:
+        """What needs no look around (see `plain`) is started and polled here, by no call but the skill's own."""
+        quick, context, running = self.quick, self.context, self.status is RUNNING
+        if not self.plain or quick is None or context.wrapped or (running and self.activity is not quick):
             return super().step()
-        self.activity = quick
-        self.feedback_message = self.sentence
-        target: Any = quick.target
+        target = quick.target
         try:
-            target.start(**(self.constant or {}))
-            status = target.poll()
-            if status is SUCCESS or status is FAILURE:
+            if not running:
+                self.activity = quick
+                if self._said != self.sentence:
+                    self.feedback_message = self.sentence
+                constant = self.constant
+                target.start(**constant) if constant else target.start()
+            status: Status = target.poll()
+            if (said := target.feedback) and said != self._said:
+                self.told(News(None, said))
+            if status is RUNNING:
+                if not context.polled and not quick.wakes:
+                    context.poll_again()
+            elif status is SUCCESS or status is FAILURE:
                 self.activity = None
-                if said := getattr(target, "feedback", ""):
-                    self.feedback_message = said
             else:
-                status = self.runs(quick, status)
+                quick.told(status)  # says what it should have been
         except Exception as error:
             status = self.crashed(error)
             self.terminate(status)
         except BaseException:
             self.status = RUNNING  # the halt of the broken tick is to reach it
             raise
-        return self.leave(status)
-
-    def runs(self, quick: OfSkill, status: Any) -> Status:
-        quick.feedback, quick.value = "", None
-        news = quick.told(status)
-        if isinstance(news, News):
-            self.told(news)
-        if not quick.wakes:
-            self.context.wake_at(self.context.clock.now() + POLL)
-        return RUNNING
+        if status is not self.status:
+            self.status = status
+            if context.changes is not None:
+                context.changes.append((self, status))
+        if context.visits is not None:
+            context.visits.append(self)
+        return status
 
     # One start -------------------------------------------------------------------------------
 
@@ -128,15 +135,20 @@ class SkillNode(Node):
             self.activity = self.quick
             return
         target, context = self.find(), self.context
-        if hasattr(target, "act") and target is context.services.acted_in(self.entry.impl):
+        if self.outside and hasattr(target, "act") and target is context.services.acted_in(self.entry.impl):
             self.activity = act(target, self.sentence, context, self.entry)
             return
-        start = partial(begin, target, params, context.wake, context.loop)
-        activity = self.activity = started(context, start, self.sentence, target, self.entry, params)
-        if type(activity) is OfSkill and not limited(self.entry):
+        form = self.form = self.form or form_of(target)
+        if context.wrapped or self.limited or context.stream.routes[SkillEnded]:
+            start = partial(form, target, params, context.wake, context.loop)
+            activity = started(context, start, self.sentence, target, self.entry, params)
+        else:
+            activity = form(target, params, context.wake, context.loop)
+        self.activity = activity
+        if type(activity) is OfSkill and not self.limited:
             self.quick = activity
             looks = self.written or self.follows or self.entry.uses or activity.lingers
-            self.plain = self.constant is not None and not looks
+            self.plain = self.constant is not None and not looks and hasattr(target, "feedback")
 
     def params(self) -> dict[str, Any]:
         if self.constant is not None:
@@ -156,7 +168,7 @@ class SkillNode(Node):
         blocker = self.context.resources.blocker(names)
         if blocker is not None:
             self.feedback_message = f"waits until this is over: {blocker.sentence}"
-            self.context.wake_at(self.context.clock.now() + POLL)
+            self.context.poll_again()
             return False
         self.lingering = None
         self.begin()
@@ -178,7 +190,7 @@ class SkillNode(Node):
             if done is not None:
                 self.told(done)
             if not activity.wakes:
-                self.context.wake_at(self.context.clock.now() + POLL)
+                self.context.poll_again()
             return RUNNING
         self.activity, self.last = None, done
         if done.feedback:
@@ -286,7 +298,7 @@ def _act(world: Any, sentence: str, context: Context) -> Activity:
     if isinstance(quick, Instant) and quick.instant:
         return Done(ended(world.act(sentence)))
     turn = context.services.turns.setdefault(id(world), threading.Lock())
-    return InThread(_watched(world, context), {"sentence": sentence}, context.wake, turn)
+    return InThread(_watched(world, context), {"sentence": sentence}, context.wake, turn=turn)
 
 
 def _watched(world: Any, context: Context) -> Callable[[str], Any]:
