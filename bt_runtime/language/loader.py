@@ -194,15 +194,13 @@ class Loader:
         if root is None:
             return None
         reader = NodeReader(spec.file, spec.registry, self.findings, self.caps.depth, self.manifest_with)
-        before = self.findings.errors
         node = reader.read(root)
         if node is None:
             return None
-        whole = self.findings.errors == before
         spec.root = node
         self.foreign(spec)
         self.subtrees(spec, way, path)
-        meaning.check_tree(spec, self.findings, whole)
+        meaning.check_tree(spec, self.findings, reader.lost if reader.whole else None)
         return spec
 
     def skills(self, node: Node | None, spec: TreeSpec) -> Registry:
