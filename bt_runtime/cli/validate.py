@@ -71,7 +71,8 @@ def check(file: Selected) -> Checked:
 
     home = file.path.resolve().parent
     read = manifest.read(file.path, shown, reach_of(find_root(home) or home))
-    return Checked(None, read.diagnostics, {shown: read.text})
+    python = manifest.python_of(read, shown)
+    return Checked(None, [*read.diagnostics, *python.faults], {shown: read.text, **python.sources})
 
 
 def notes(files: Iterable[Selected]) -> Iterator[str]:

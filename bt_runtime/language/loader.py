@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
@@ -15,12 +15,16 @@ from bt_runtime.language.findings import Findings, did_you_mean
 from bt_runtime.language.header import Header
 from bt_runtime.language.kinds.kind import Kind, Registry
 from bt_runtime.language.kinds.registry import registry_of
-from bt_runtime.language.reach import CODE, Reach, reach_of
+from bt_runtime.language.reach import CODE, FREE, Reach, reach_of
 from bt_runtime.language.reader import NodeReader
 from bt_runtime.language.source import Document, Limits, Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.source.pause import PausedCollection
 from bt_runtime.language.spec import DEFAULT_CAPS, Caps, NodeSpec, TreeSpec
 from bt_runtime.types import Span
+
+if TYPE_CHECKING:
+    from bt_runtime.language.implementations import Found
+    from bt_runtime.language.manifest import Manifest
 
 MOST_FILES = 100  # one inside another; loading goes down with them on Python's stack
 
@@ -65,6 +69,7 @@ class Loader:
         self.caps = caps
         self.limits = limits or Limits()
         self.findings = Findings()
+        self.manifests: dict[TreeSpec, list[tuple[str, Manifest]]] = {}  # of trees whose nodes are not yet read
         self.loaded: dict[Path, TreeSpec | None] = {}
         self.files: dict[Path, str] = {}  # every file that was read, with its text
         self.imports = True  # is Python that is named held to the project? Not where nothing will be imported
@@ -165,10 +170,17 @@ class Loader:
         nodes = [node for node in spec.root.walk() if node.kind.foreign and "class" in node.values]
         reach = self.reach(spec.folder) if nodes else None
         for node in nodes:
-            refusal = reach.refusal(str(node.values["class"]), spec.folder) if reach is not None else None
+            if reach is None:
+                continue
+            name = str(node.values["class"])
+            refusal = reach.refusal(name, spec.folder)
+            span = node.given["class"].span if "class" in node.given else node.span
             if refusal is not None:
-                span = node.given["class"].span if "class" in node.given else node.span
                 self.findings.error(CODE, refusal.message, node.file, span, help=refusal.hint)
+            elif not name.startswith(FREE):
+                from bt_runtime.language import implementations
+
+                self.python(implementations.missing(name, spec.folder, node.file, span))
 
     # Trees -----------------------------------------------------------------------------------
 
@@ -199,6 +211,7 @@ class Loader:
             return None
         spec.root = node
         self.foreign(spec)
+        self.implementations(spec)
         self.subtrees(spec, way, path)
         meaning.check_tree(spec, self.findings, reader.lost if reader.whole else None)
         return spec
@@ -231,7 +244,24 @@ class Loader:
                         item.span,
                     )
             registry = registry.with_kinds(tuple(read.kinds))
+            self.manifests.setdefault(spec, []).append((self.shown(path), read))
         return registry
+
+    def implementations(self, spec: TreeSpec) -> None:
+        """The Python of the skills that the tree uses: an agent in it may do whatever they say."""
+        manifests = [each for each in self.manifests.pop(spec, []) if each[1].spots]
+        if not manifests:
+            return
+        from bt_runtime.language import manifest
+
+        kinds = [node.kind for node in spec.root.walk()]
+        used = None if any(kind.asks for kind in kinds) else {kind.name for kind in kinds}
+        for shown, read in manifests:
+            self.python(manifest.python_of(read, shown, used))
+
+    def python(self, found: Found) -> None:
+        self.findings.add(*found.faults)
+        self.findings.sources.update(found.sources)
 
     def no_manifest(self, name: str, file: str, span: Span) -> None:
         known = list(project.names("skills", root=self.project))
