@@ -57,7 +57,12 @@ def run(args: argparse.Namespace) -> int:
 
 def check(file: Selected) -> Checked:
     if file.content == "tree":
-        return Loader().file(file.path.resolve())
+        loader = Loader()
+        checked = loader.file(file.path.resolve())
+        for name in loader.taken:
+            shown = loader.shown(file.path.resolve())
+            print(f"{shown}: note: `{name}` is a shipped tree; `btr:{name}` says so", file=sys.stderr)
+        return checked
     if file.content == "project":
         project = read_project(file.path.parent)
         return Checked(None, project.diagnostics, {str(project.path): project.text})

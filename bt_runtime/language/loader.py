@@ -73,6 +73,7 @@ class Loader:
         self.loaded: dict[Path, TreeSpec | None] = {}
         self.files: dict[Path, str] = {}  # every file that was read, with its text
         self.imports = True  # is Python that is named held to the project? Not where nothing will be imported
+        self.taken: dict[str, None] = {}  # shipped trees that were taken by their name alone
         self.home: Path | None = None  # the folder of the first file: what may be read when there is no project
 
     def file(self, path: Path | str) -> Checked:
@@ -82,7 +83,7 @@ class Loader:
             with PausedCollection():
                 return self.checked(self.load(found, ()))
         document = source.read(path, str(path), self.limits)  # says why there is no such file
-        label = did_you_mean(str(path), project.names("trees", root=self.project))
+        label = self.tree_meant(str(path))
         document.diagnostics = [d._replace(label=d.label or label) for d in document.diagnostics]
         return self.checked(self.tree(document, Path.cwd()))
 
@@ -126,9 +127,13 @@ class Loader:
         if not _nameable(name, 4000):
             return None
         direct = Path(name)
-        if direct.is_file() or direct.parent != Path():
-            return direct if direct.is_file() else None
-        return project.find("trees", name, root=self.project)
+        return direct if direct.is_file() else self.named(name).path
+
+    def named(self, name: str) -> project.Tree:
+        found = project.find_tree(name, self.project)
+        if found.shipped:
+            self.taken.setdefault(name.removesuffix(".yaml"))
+        return found
 
     def load(self, path: Path, way: tuple[Step, ...]) -> TreeSpec | None:
         path = path.resolve()
@@ -151,7 +156,10 @@ class Loader:
         if not _nameable(name):
             return "missing"
         beside = (c for c in (folder / name, folder / f"{name}.yaml") if c.is_file())
-        found = next(beside, None) or project.find("trees", name, root=self.project)
+        found = next(beside, None)
+        if found is None:
+            shipped = any(folder.is_relative_to(place.resolve()) for place in project.installed("trees"))
+            found = (project.find_tree(name, self.project) if shipped else self.named(name)).path
         if found is None:
             return "missing"
         return found.resolve() if self.allowed(found, folder) else "outside"
@@ -306,6 +314,10 @@ class Loader:
             else:
                 node.subtree = self.load(found, here)
 
+    def tree_meant(self, name: str) -> str:
+        own = project.find_tree(name, self.project).own if _nameable(name, 4000) else ()
+        return f"did you mean `{own[0]}`?" if own else did_you_mean(name, project.names("trees", root=self.project))
+
     def not_included(self, why: str, name: str, file: str, span: Span) -> None:
         if why == "outside":
             self.findings.error(
@@ -316,13 +328,12 @@ class Loader:
                 help="move it into the project",
             )
         else:
-            known = list(project.names("trees", root=self.project))
             self.findings.error(
                 "BT040",
                 f"there is no tree `{name:.60}`",
                 file,
                 span,
-                did_you_mean(name, known),
+                self.tree_meant(name),
                 "looked beside this file, in the project's trees/ and among the shipped ones",
             )
 
