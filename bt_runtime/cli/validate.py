@@ -50,6 +50,10 @@ def run(args: argparse.Namespace) -> int:
         print(render(faults, sources, form, painted(sys.stdout, settings["color"])))
     for note in notes(files):
         print(note, file=sys.stderr)
+    if any(Path(name).is_dir() for name in names) and stale_schema(checked):
+        print(
+            "schemas/tree.schema.json: note: editors read an old schema here; `btr schema` renews it", file=sys.stderr
+        )
     print(verdict(len(checked), faults), file=sys.stderr)
     counted = faults if settings["strict"] else [d for d in faults if d.severity == "error"]
     return Exit.FAILURE if counted else Exit.SUCCESS
@@ -91,6 +95,17 @@ def notes(files: Iterable[Selected]) -> Iterator[str]:
             shown = Loader().shown(file.path.resolve())
             then = ", ".join(f"{name} {_THEN[on_resume]}" for name, on_resume in left)
             yield f"{shown}: note: without `on_resume`, after an interruption {then}"
+
+
+def stale_schema(checked: Iterable[Checked]) -> bool:
+    """Asked when a whole folder is checked: does the editor say what these checks say?"""
+    root = find_root()
+    if root is None or not (root / "schemas").is_dir():
+        return False
+    from bt_runtime.language.emit.generated import outdated
+
+    trees = [each.tree for each in checked if each.tree is not None]
+    return outdated(root, {n.kind.name for tree in trees for n in tree.root.walk() if not n.kind.transparent})
 
 
 def gathered(checked: Iterable[Checked]) -> tuple[list[Diagnostic], dict[str, str]]:

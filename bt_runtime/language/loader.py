@@ -315,7 +315,7 @@ class Loader:
                 node.subtree = self.load(found, here)
 
     def tree_meant(self, name: str) -> str:
-        own = project.find_tree(name, self.project).own if _nameable(name, 4000) else ()
+        own = project.find_tree(name, self.project).own if _nameable(name) else ()
         return f"did you mean `{own[0]}`?" if own else did_you_mean(name, project.names("trees", root=self.project))
 
     def not_included(self, why: str, name: str, file: str, span: Span) -> None:

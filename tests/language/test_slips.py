@@ -116,3 +116,18 @@ def test_what_could_not_be_read_may_have_written_what_it_names(lost: str) -> Non
 )
 def test_an_entry_that_is_only_asked_about_is_read(writes: str, asks: str) -> None:
     assert found(f"sequence:\n- {asks}\n- {writes}") == []
+
+
+@pytest.mark.parametrize(
+    ("port", "fault"),
+    [
+        ("{type: number, minimum: 0, maximum: 1, default: 0.5}", ""),
+        ("{type: number, minimum: 0, default: -1}", "the default of `level` is -1, and it takes 0 or more"),
+        ("{type: string, minimum: 0, default: a}", "`level` has bounds, and is no number"),
+        ("{type: integer, minimum: 3, maximum: 1}", "no number is within the bounds of `level`"),
+        ("{type: integer, minimum: low, default: 1}", "`minimum` of `level` is a number, not `low`"),
+    ],
+)
+def test_bounds_of_a_port_are_sound_themselves(port: str, fault: str) -> None:
+    faults = [d.message for d in found("log: '{level}'", f"inputs: {{level: {port}}}\n")]
+    assert [each for each in faults if "BT" not in each] == ([fault] if fault else [])

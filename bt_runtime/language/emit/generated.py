@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from bt_runtime import project
@@ -20,17 +21,39 @@ from bt_runtime.language.project_file import settings_schema
 
 
 def project_schema(root: Path | None = None) -> Schema:
-    """The schema of a project's tree files: all kinds that it can have, and the skills of every manifest it can see.
+    """The schema of a project's tree files: all kinds that it can have, the skills of its own manifests, and those of
+    shipped ones that a tree of it names.
 
     Skills of the project's own manifests come before shipped ones of the same name.
     """
     every = registry_of(root or project.find_root())
     own, others = _skills(_own(root)), [_skills(folder) for folder in project.installed("skills")]
     shipped = {name: kinds for each in reversed(others) for name, kinds in each.items()}
+    named = _named(root or project.find_root())
     known = {kind.name for kinds in own.values() for kind in kinds} | every.kinds.keys()
     fitting = [k for kinds in own.values() for k in kinds if k.name not in every]
-    fitting += [k for name, kinds in shipped.items() if name not in own for k in kinds if k.name not in known]
+    used = {name: kinds for name, kinds in shipped.items() if name not in own and name in named}
+    fitting += [k for kinds in used.values() for k in kinds if k.name not in known]
     return tree_schema((*every, *fitting), {*own, *shipped})
+
+
+def _named(root: Path | None) -> set[str]:
+    """Words of the project's trees that have `skills:`; a manifest that is named is among them."""
+    texts = [path.read_text("utf-8", "replace") for path in sorted((root / "trees").rglob("*.yaml"))] if root else []
+    return {word for text in texts if "skills:" in text for word in re.findall(r"[\w./-]+", text)}
+
+
+def outdated(root: Path, kinds: Iterable[str]) -> bool:
+    """Does the schema that editors read here lack one of these kinds, or come from other manifests?"""
+    path = root / "schemas" / "tree.schema.json"
+    if not path.is_file():
+        return False  # who has none wants none
+    text, made = path.read_text("utf-8"), path.stat().st_mtime_ns
+    if any(f'"kind_{kind}"' not in text for kind in kinds):
+        return True
+    changed = [root / project.PROJECT_FILE, *(root / "skills").rglob("*.yaml"), Path(__file__)]
+    newer = any(each.stat().st_mtime_ns > made for each in changed if each.is_file())
+    return newer and text != as_text(project_schema(root))
 
 
 def _own(root: Path | None) -> Path:
