@@ -39,8 +39,8 @@ def diff(btr: Btr, here: Path):  # type: ignore[no-untyped-def]
 def test_layout_comments_and_short_forms_are_no_difference(diff) -> None:  # type: ignore[no-untyped-def]
     same = (
         "# another layout\nversion: 1\ntree: t\ninputs: {n: {type: integer}}\nroot:\n"
-        "  sequence: {children: [log: {text: one, level: info}, log: {when: n > 1, text: two}, retry: {child: {fallback: {name: choose, children: [check: "
-        "{expr: n > 2}, wait: {seconds: 1}]}}, times: 3}]}\n"
+        "  sequence: {children: [log: {text: one, level: info}, log: {when: n > 1, text: two}, "
+        "retry: {child: {fallback: {name: choose, children: [check: {expr: n > 2}, wait: {seconds: 1}]}}, times: 3}]}\n"
     )
     assert diff(same) == (0, "", "no difference\n")
 

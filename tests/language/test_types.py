@@ -66,7 +66,13 @@ def test_what_nobody_can_know_is_no_fault(node: str) -> None:
 
 def test_an_entry_of_a_type_is_not_written_with_another() -> None:
     text = 'version: 1\ntree: t\noutputs: {total: integer}\ninputs: {room: string}\nroot:\n  set: {total: "{VALUE}"}\n'
-    for value, wrong in (("room + 's'", True), ("len(room)", False), ("len(room) / 2", True)):
+    for value, wrong in (
+        ("room + 's'", True),
+        ("len(room)", False),
+        ("len(room) / 2", True),
+        ("sum([len(room)])", False),
+        ("float(room)", True),
+    ):
         codes = [d.code for d in Loader().text(text.replace("VALUE", value)).diagnostics]
         assert (codes == ["BT021"]) is wrong, value
 

@@ -116,9 +116,8 @@ def declared(tree: TreeSpec) -> dict[str, str]:
 def _of_value(tree: TreeSpec, port: Port, value: Json) -> str:
     """Why this may not be written to the port; empty when it may, or when nobody knows."""
     if isinstance(value, Expression):
-        found = types.type_of(value, declared(tree))
-        fits_type = found is None or flows(found, port.type)
-        return "" if fits_type else f"`{port.name}` is {an(port.type)}, and this is {an(str(found))}"
+        found = types.misfit(value, declared(tree), port.type)
+        return f"`{port.name}` is {an(port.type)}, and this is {an(found)}" if found is not None else ""
     return "" if isinstance(value, Computed) else unfit(port, value)
 
 
@@ -147,8 +146,8 @@ def _result(each: Placed, known: Mapping[str, str], findings: Findings, clashed:
     field = each.field
     if clashed or not each.alone or field.type not in DATA_TYPES or field.writes or is_entry(each.expression):
         return
-    found = types.type_of(each.expression, known)
-    if found is not None and not flows(found, field.type):
+    found = types.misfit(each.expression, known, field.type)
+    if found is not None:
         message = f"`{field.name}` takes {an(field.type)}, and this is {an(found)}"
         findings.error("BT021", message, each.spec.file, each.node.span)
 

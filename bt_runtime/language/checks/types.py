@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from bt_runtime.language.expression import Expression
 from bt_runtime.language.expression.part import Part
-from bt_runtime.language.kinds.data import type_name
+from bt_runtime.language.kinds.data import flows, type_name
 
 Type = str | None  # of a value; None: anything
 NUMBERS = frozenset({"integer", "number", "boolean"})
@@ -49,6 +49,15 @@ class Clash(NamedTuple):
 def type_of(expression: Expression, known: Mapping[str, str]) -> Type:
     """What it gives; None where that cannot be told."""
     return Flow(known, lambda clash: None).of(expression.part)
+
+
+def misfit(expression: Expression, known: Mapping[str, str], wanted: str) -> Type:
+    """The type that it has instead of this one; None when it fits, or may fit: a number can be a whole one."""
+    found, part = type_of(expression, known), expression.part
+    if found is None or flows(found, wanted):
+        return None
+    divided = part.how == "chain" and part.of[-1][0] == "/"
+    return None if (found, wanted) == ("number", "integer") and not divided and part.how != "float" else found
 
 
 def clashes(expression: Expression, known: Mapping[str, str]) -> list[Clash]:
