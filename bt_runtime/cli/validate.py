@@ -13,7 +13,7 @@ from bt_runtime.cli.selection import Selected, select
 from bt_runtime.faults.diagnostic import Diagnostic
 from bt_runtime.language.loader import Checked, Loader
 from bt_runtime.language.reach import reach_of
-from bt_runtime.project import find_root
+from bt_runtime.project import PROJECT_FILE, find_root
 from bt_runtime.run.config import BY_NAME, Settings, read_project
 
 STDIN = "-"
@@ -98,14 +98,21 @@ def notes(files: Iterable[Selected]) -> Iterator[str]:
 
 
 def stale_schema(checked: Iterable[Checked]) -> bool:
-    """Asked when a whole folder is checked: does the editor say what these checks say?"""
+    """Asked when a whole folder is checked: does the editor's schema lack a kind, or come from other manifests?"""
     root = find_root()
-    if root is None or not (root / "schemas").is_dir():
-        return False
-    from bt_runtime.language.emit.generated import outdated
-
+    path = root / "schemas" / "tree.schema.json" if root is not None else None
+    if root is None or path is None or not path.is_file():
+        return False  # who has none wants none
+    text, made = path.read_text("utf-8"), path.stat().st_mtime_ns
     trees = [each.tree for each in checked if each.tree is not None]
-    return outdated(root, {n.kind.name for tree in trees for n in tree.root.walk() if not n.kind.transparent})
+    if any(f'"kind_{n.kind.name}"' not in text for tree in trees for n in tree.root.walk() if not n.kind.transparent):
+        return True
+    changed = [root / PROJECT_FILE, *(root / "skills").rglob("*.yaml"), Path(__file__)]
+    if all(each.stat().st_mtime_ns <= made for each in changed if each.is_file()):
+        return False
+    from bt_runtime.language.emit.generated import as_text, project_schema
+
+    return text != as_text(project_schema(root))
 
 
 def gathered(checked: Iterable[Checked]) -> tuple[list[Diagnostic], dict[str, str]]:

@@ -9,8 +9,8 @@ from bt_runtime.language.kinds.kind import COMMON_NAMES, NODE_TYPES, Kind, Regis
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 
 SHORT = 60  # characters of what was written that a hint repeats
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_JOINED = re.compile(r"([A-Za-z_]\w*)(?::| +)(?!:)\s*(\S.*)", re.DOTALL)  # `log "abc"`, `log:abc`
+_WORD = r"[A-Za-z_]\w*"  # compiled where it is needed: nothing here is, for what is sound
+_JOINED = r"([A-Za-z_]\w*)(?::| +)(?!:)\s*(\S.*)"  # `log "abc"`, `log:abc`
 
 
 def nothing(node: Node) -> bool:
@@ -33,7 +33,7 @@ def after_comma(name: Scalar, value: Node) -> str:
 
 def joined(text: str, kinds: Container[str]) -> str:
     """`log "abc"` and `log:abc`, which are plain texts."""
-    found = _JOINED.fullmatch(text)
+    found = re.fullmatch(_JOINED, text, re.DOTALL)
     if found is None or found[1] not in kinds or len(text) > SHORT:
         return ""
     return f"a colon and a space: `{found[1]}: {found[2]}`"
@@ -95,10 +95,10 @@ def words(node: Node, apart: Sequence[Node] = ()) -> set[str]:
         if id(each) in read:
             continue
         if isinstance(each, Scalar):
-            found.update(_WORD.findall(each.text))
+            found.update(re.findall(_WORD, each.text))
             continue
         if isinstance(each, YamlMap):
-            found.update(word for key, _ in each for word in _WORD.findall(key.text))
+            found.update(word for key, _ in each for word in re.findall(_WORD, key.text))
         todo.extend(_inner(each))
     return found
 

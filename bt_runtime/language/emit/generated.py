@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from bt_runtime import project
@@ -41,19 +41,6 @@ def _named(root: Path | None) -> set[str]:
     """Words of the project's trees that have `skills:`; a manifest that is named is among them."""
     texts = [path.read_text("utf-8", "replace") for path in sorted((root / "trees").rglob("*.yaml"))] if root else []
     return {word for text in texts if "skills:" in text for word in re.findall(r"[\w./-]+", text)}
-
-
-def outdated(root: Path, kinds: Iterable[str]) -> bool:
-    """Does the schema that editors read here lack one of these kinds, or come from other manifests?"""
-    path = root / "schemas" / "tree.schema.json"
-    if not path.is_file():
-        return False  # who has none wants none
-    text, made = path.read_text("utf-8"), path.stat().st_mtime_ns
-    if any(f'"kind_{kind}"' not in text for kind in kinds):
-        return True
-    changed = [root / project.PROJECT_FILE, *(root / "skills").rglob("*.yaml"), Path(__file__)]
-    newer = any(each.stat().st_mtime_ns > made for each in changed if each.is_file())
-    return newer and text != as_text(project_schema(root))
 
 
 def _own(root: Path | None) -> Path:
