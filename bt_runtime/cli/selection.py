@@ -38,11 +38,11 @@ def select(names: Sequence[str]) -> list[Selected]:
 
 
 def _missing(path: Path) -> BtError:
-    from bt_runtime.project import find
+    from bt_runtime.project import find_tree
 
-    shipped = find("trees", str(path))
-    if shipped is not None:
-        return BtError(f"there is no file {path}", f"the tree of that name is {shipped}")
+    named = find_tree(str(path)).path
+    if named is not None:
+        return BtError(f"there is no file {path}", f"the tree of that name is {named}")
     beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
     close = nearest(path.name, beside)
     return BtError(f"there is no file {path}", f"did you mean {path.parent / close}?" if close else "check the path")

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from bt_runtime import project
+from bt_runtime.cli.failure import say
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language.loader import Checked, Loader
 
@@ -21,7 +22,10 @@ def checked(name: str) -> Checked:
 
 def found(name: str) -> Path:
     """The file of a tree that was named by its path or, without a folder, by its name."""
-    path = Loader().locate(name)
+    loader = Loader()
+    path = loader.locate(name)
+    for taken in loader.taken:
+        say("note", f"`{taken}` is a shipped tree: this project has none of that name", f"`btr:{taken}` says so")
     if path is not None:
         return path
     if Path(name).is_dir():
@@ -30,8 +34,8 @@ def found(name: str) -> Path:
     beside = (
         [str(p.relative_to(".") if not p.is_absolute() else p) for p in near.glob("*.yaml")] if near.is_dir() else []
     )
-    known = list(project.names("trees"))
-    close = nearest(name, [*beside, *known]) or nearest(Path(name).stem, known)
+    known, own = list(project.names("trees")), project.find_tree(name).own
+    close = own[0] if own else nearest(name, [*beside, *known]) or nearest(Path(name).stem, known)
     raise BtError(
         f"there is no tree `{name}`", f"did you mean `{close}`?" if close else f"trees here: {', '.join(known)}"
     )

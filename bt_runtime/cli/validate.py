@@ -13,7 +13,7 @@ from bt_runtime.cli.selection import Selected, select
 from bt_runtime.faults.diagnostic import Diagnostic
 from bt_runtime.language.loader import Checked, Loader
 from bt_runtime.language.reach import reach_of
-from bt_runtime.project import find_root
+from bt_runtime.project import PROJECT_FILE, find_root
 from bt_runtime.run.config import BY_NAME, Settings, read_project
 
 STDIN = "-"
@@ -50,6 +50,10 @@ def run(args: argparse.Namespace) -> int:
         print(render(faults, sources, form, painted(sys.stdout, settings["color"])))
     for note in notes(files):
         print(note, file=sys.stderr)
+    if any(Path(name).is_dir() for name in names) and stale_schema(checked):
+        print(
+            "schemas/tree.schema.json: note: editors read an old schema here; `btr schema` renews it", file=sys.stderr
+        )
     print(verdict(len(checked), faults), file=sys.stderr)
     counted = faults if settings["strict"] else [d for d in faults if d.severity == "error"]
     return Exit.FAILURE if counted else Exit.SUCCESS
@@ -57,7 +61,12 @@ def run(args: argparse.Namespace) -> int:
 
 def check(file: Selected) -> Checked:
     if file.content == "tree":
-        return Loader().file(file.path.resolve())
+        loader = Loader()
+        checked = loader.file(file.path.resolve())
+        for name in loader.taken:
+            shown = loader.shown(file.path.resolve())
+            print(f"{shown}: note: `{name}` is a shipped tree; `btr:{name}` says so", file=sys.stderr)
+        return checked
     if file.content == "project":
         project = read_project(file.path.parent)
         return Checked(None, project.diagnostics, {str(project.path): project.text})
@@ -71,7 +80,8 @@ def check(file: Selected) -> Checked:
 
     home = file.path.resolve().parent
     read = manifest.read(file.path, shown, reach_of(find_root(home) or home))
-    return Checked(None, read.diagnostics, {shown: read.text})
+    python = manifest.python_of(read, shown)
+    return Checked(None, [*read.diagnostics, *python.faults], {shown: read.text, **python.sources})
 
 
 def notes(files: Iterable[Selected]) -> Iterator[str]:
@@ -85,6 +95,24 @@ def notes(files: Iterable[Selected]) -> Iterator[str]:
             shown = Loader().shown(file.path.resolve())
             then = ", ".join(f"{name} {_THEN[on_resume]}" for name, on_resume in left)
             yield f"{shown}: note: without `on_resume`, after an interruption {then}"
+
+
+def stale_schema(checked: Iterable[Checked]) -> bool:
+    """Asked when a whole folder is checked: does the editor's schema lack a kind, or come from other manifests?"""
+    root = find_root()
+    path = root / "schemas" / "tree.schema.json" if root is not None else None
+    if root is None or path is None or not path.is_file():
+        return False  # who has none wants none
+    text, made = path.read_text("utf-8"), path.stat().st_mtime_ns
+    trees = [each.tree for each in checked if each.tree is not None]
+    if any(f'"kind_{n.kind.name}"' not in text for tree in trees for n in tree.root.walk() if not n.kind.transparent):
+        return True
+    changed = [root / PROJECT_FILE, *(root / "skills").rglob("*.yaml"), Path(__file__)]
+    if all(each.stat().st_mtime_ns <= made for each in changed if each.is_file()):
+        return False
+    from bt_runtime.language.emit.generated import as_text, project_schema
+
+    return text != as_text(project_schema(root))
 
 
 def gathered(checked: Iterable[Checked]) -> tuple[list[Diagnostic], dict[str, str]]:

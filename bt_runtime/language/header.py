@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from bt_runtime.language.certain import number
 from bt_runtime.language.emit.editor import PORT_TYPES, header_schema
 from bt_runtime.language.findings import Findings
+from bt_runtime.language.ports import range_of, within
 from bt_runtime.language.source import Node, Scalar, YamlMap
 from bt_runtime.language.spec import ABSENT, Port
 from bt_runtime.language.validate import Check, Path
@@ -61,6 +63,21 @@ class Header:
             problem = f"`{default}`, none of its choices: {', '.join(f'`{c}`' for c in choices)}"
             message = f"the default of `{key.text}` is {problem}"
             self.findings.error("BT016", message, self.file, given["default"].span)
+        least, most = (said.get(k) if number(said.get(k)) else None for k in ("minimum", "maximum"))
+        if (least is not None or most is not None) and type not in ("integer", "number"):
+            self.out_of(given, f"`{key.text}` has bounds, and is no number", "BT048")
+        elif least is not None and most is not None and least > most:
+            self.out_of(given, f"no number is within the bounds of `{key.text}`", "BT048")
         about = given.get("about")
         text = about.text if isinstance(about, Scalar) else ""
-        return Port(key.text, type if type in PORT_TYPES else "any", default, text, choices, key.span)
+        kind: Any = type if type in PORT_TYPES else "any"
+        port = Port(key.text, kind, default, text, choices, key.span, least, most)
+        if default is not ABSENT and kind in ("integer", "number") and not within(port, default):
+            message = f"the default of `{key.text}` is {default}, and it takes {range_of(port)}"
+            self.findings.error("BT016", message, self.file, given["default"].span)
+        return port
+
+    def out_of(self, given: dict[str, Any], message: str, code: str) -> None:
+        place = given.get("minimum") or given["maximum"]
+        help = "bounds are for `type: integer` and `type: number`, the smaller one first"
+        self.findings.error(code, message, self.file, place.span, help=help)

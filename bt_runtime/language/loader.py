@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
@@ -15,12 +15,16 @@ from bt_runtime.language.findings import Findings, did_you_mean
 from bt_runtime.language.header import Header
 from bt_runtime.language.kinds.kind import Kind, Registry
 from bt_runtime.language.kinds.registry import registry_of
-from bt_runtime.language.reach import CODE, Reach, reach_of
+from bt_runtime.language.reach import CODE, FREE, Reach, reach_of
 from bt_runtime.language.reader import NodeReader
 from bt_runtime.language.source import Document, Limits, Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.source.pause import PausedCollection
 from bt_runtime.language.spec import DEFAULT_CAPS, Caps, NodeSpec, TreeSpec
 from bt_runtime.types import Span
+
+if TYPE_CHECKING:
+    from bt_runtime.language.implementations import Found
+    from bt_runtime.language.manifest import Manifest
 
 MOST_FILES = 100  # one inside another; loading goes down with them on Python's stack
 
@@ -65,9 +69,11 @@ class Loader:
         self.caps = caps
         self.limits = limits or Limits()
         self.findings = Findings()
+        self.manifests: dict[TreeSpec, list[tuple[str, Manifest]]] = {}  # of trees whose nodes are not yet read
         self.loaded: dict[Path, TreeSpec | None] = {}
         self.files: dict[Path, str] = {}  # every file that was read, with its text
         self.imports = True  # is Python that is named held to the project? Not where nothing will be imported
+        self.taken: dict[str, None] = {}  # shipped trees that were taken by their name alone
         self.home: Path | None = None  # the folder of the first file: what may be read when there is no project
 
     def file(self, path: Path | str) -> Checked:
@@ -77,7 +83,7 @@ class Loader:
             with PausedCollection():
                 return self.checked(self.load(found, ()))
         document = source.read(path, str(path), self.limits)  # says why there is no such file
-        label = did_you_mean(str(path), project.names("trees", root=self.project))
+        label = self.tree_meant(str(path))
         document.diagnostics = [d._replace(label=d.label or label) for d in document.diagnostics]
         return self.checked(self.tree(document, Path.cwd()))
 
@@ -121,9 +127,13 @@ class Loader:
         if not _nameable(name, 4000):
             return None
         direct = Path(name)
-        if direct.is_file() or direct.parent != Path():
-            return direct if direct.is_file() else None
-        return project.find("trees", name, root=self.project)
+        return direct if direct.is_file() else self.named(name).path
+
+    def named(self, name: str) -> project.Tree:
+        found = project.find_tree(name, self.project)
+        if found.shipped:
+            self.taken.setdefault(name.removesuffix(".yaml"))
+        return found
 
     def load(self, path: Path, way: tuple[Step, ...]) -> TreeSpec | None:
         path = path.resolve()
@@ -146,7 +156,10 @@ class Loader:
         if not _nameable(name):
             return "missing"
         beside = (c for c in (folder / name, folder / f"{name}.yaml") if c.is_file())
-        found = next(beside, None) or project.find("trees", name, root=self.project)
+        found = next(beside, None)
+        if found is None:
+            shipped = any(folder.is_relative_to(place.resolve()) for place in project.installed("trees"))
+            found = (project.find_tree(name, self.project) if shipped else self.named(name)).path
         if found is None:
             return "missing"
         return found.resolve() if self.allowed(found, folder) else "outside"
@@ -165,10 +178,17 @@ class Loader:
         nodes = [node for node in spec.root.walk() if node.kind.foreign and "class" in node.values]
         reach = self.reach(spec.folder) if nodes else None
         for node in nodes:
-            refusal = reach.refusal(str(node.values["class"]), spec.folder) if reach is not None else None
+            if reach is None:
+                continue
+            name = str(node.values["class"])
+            refusal = reach.refusal(name, spec.folder)
+            span = node.given["class"].span if "class" in node.given else node.span
             if refusal is not None:
-                span = node.given["class"].span if "class" in node.given else node.span
                 self.findings.error(CODE, refusal.message, node.file, span, help=refusal.hint)
+            elif not name.startswith(FREE):
+                from bt_runtime.language import implementations
+
+                self.python(implementations.missing(name, spec.folder, node.file, span))
 
     # Trees -----------------------------------------------------------------------------------
 
@@ -194,15 +214,14 @@ class Loader:
         if root is None:
             return None
         reader = NodeReader(spec.file, spec.registry, self.findings, self.caps.depth, self.manifest_with)
-        before = self.findings.errors
         node = reader.read(root)
         if node is None:
             return None
-        whole = self.findings.errors == before
         spec.root = node
         self.foreign(spec)
+        self.implementations(spec)
         self.subtrees(spec, way, path)
-        meaning.check_tree(spec, self.findings, whole)
+        meaning.check_tree(spec, self.findings, reader.lost if reader.whole else None)
         return spec
 
     def skills(self, node: Node | None, spec: TreeSpec) -> Registry:
@@ -233,7 +252,24 @@ class Loader:
                         item.span,
                     )
             registry = registry.with_kinds(tuple(read.kinds))
+            self.manifests.setdefault(spec, []).append((self.shown(path), read))
         return registry
+
+    def implementations(self, spec: TreeSpec) -> None:
+        """The Python of the skills that the tree uses: an agent in it may do whatever they say."""
+        manifests = [each for each in self.manifests.pop(spec, []) if each[1].spots]
+        if not manifests:
+            return
+        from bt_runtime.language import manifest
+
+        kinds = [node.kind for node in spec.root.walk()]
+        used = None if any(kind.asks for kind in kinds) else {kind.name for kind in kinds}
+        for shown, read in manifests:
+            self.python(manifest.python_of(read, shown, used))
+
+    def python(self, found: Found) -> None:
+        self.findings.add(*found.faults)
+        self.findings.sources.update(found.sources)
 
     def no_manifest(self, name: str, file: str, span: Span) -> None:
         known = list(project.names("skills", root=self.project))
@@ -278,6 +314,10 @@ class Loader:
             else:
                 node.subtree = self.load(found, here)
 
+    def tree_meant(self, name: str) -> str:
+        own = project.find_tree(name, self.project).own if _nameable(name) else ()
+        return f"did you mean `{own[0]}`?" if own else did_you_mean(name, project.names("trees", root=self.project))
+
     def not_included(self, why: str, name: str, file: str, span: Span) -> None:
         if why == "outside":
             self.findings.error(
@@ -288,13 +328,12 @@ class Loader:
                 help="move it into the project",
             )
         else:
-            known = list(project.names("trees", root=self.project))
             self.findings.error(
                 "BT040",
                 f"there is no tree `{name:.60}`",
                 file,
                 span,
-                did_you_mean(name, known),
+                self.tree_meant(name),
                 "looked beside this file, in the project's trees/ and among the shipped ones",
             )
 

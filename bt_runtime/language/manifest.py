@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from pathlib import Path
-from typing import NamedTuple, cast
+from types import MappingProxyType
+from typing import Literal, NamedTuple, cast
 
 from bt_runtime.faults.diagnostic import Diagnostic, nearest
 from bt_runtime.language import acting, source
 from bt_runtime.language.acting import Acting
 from bt_runtime.language.certain import number
 from bt_runtime.language.emit.manifests import ON_RESUME, manifest_schema
+from bt_runtime.language.implementations import Found, Spots, faults_of
 from bt_runtime.language.kinds.kind import COMMON_NAMES, DATA_TYPES, Field, FieldType, Kind
 from bt_runtime.language.reach import CODE, Reach
 from bt_runtime.language.sentence import Sentence
@@ -20,6 +23,7 @@ from bt_runtime.types import Json, Span
 FAULT = "BT042"
 CHECK = Check(manifest_schema(), FAULT, "a manifest")
 REPEAT, VERIFY, FAIL = ON_RESUME
+ELSEWHERE = ("world", "memory")  # implementations that are no Python
 NODE = "bt_runtime.tree.nodes.skill:SkillNode"
 INSTANT = "bt_runtime.tree.nodes.instant:InstantNode"
 
@@ -29,6 +33,7 @@ class Manifest(NamedTuple):
     kinds: list[Kind]
     diagnostics: list[Diagnostic]
     text: str
+    spots: Mapping[str, Spots] = MappingProxyType({})  # of the skills whose Python may be looked at
 
 
 class Entry(NamedTuple):
@@ -57,6 +62,12 @@ def read(path: Path, shown: str = "", reach: Reach | None = None) -> Manifest:
     return _Reader(document, path.parent, reach).manifest()
 
 
+def python_of(read: Manifest, file: str, skills: Set[str] | None = None) -> Found:
+    """What is wrong with the Python of its skills, or of some of them; nothing is run."""
+    kinds = [kind for kind in read.kinds if skills is None or kind.name in skills]
+    return faults_of(kinds, read.spots, file)
+
+
 def parse(text: str, name: str = "manifest", folder: Path | None = None) -> Manifest:
     return _Reader(source.parse(text, name), folder or Path.cwd()).manifest()
 
@@ -69,6 +80,7 @@ class _Reader:
         self.folder = folder
         self.reach = reach
         self.found: list[Diagnostic] = list(document.diagnostics)
+        self.spots: dict[str, Spots] = {}
 
     def manifest(self) -> Manifest:
         top = self.document.root
@@ -77,12 +89,12 @@ class _Reader:
         self.found += (fault for _, fault in CHECK.faults(top, self.document.name))
         named = top if isinstance(top, YamlMap) else None
         impl = _text(named, "impl") or "world"
-        self.reached(named)
+        self.above = self.reached(named)
         kinds = [self.kind(key, node, impl) for key, node in _pairs(named, "kinds") if isinstance(node, YamlMap)]
-        return Manifest(_text(named, "skills"), kinds, self.found, self.document.text)
+        return Manifest(_text(named, "skills"), kinds, self.found, self.document.text, self.spots)
 
     def kind(self, key: Scalar, node: YamlMap, impl: str) -> Kind:
-        self.reached(node)
+        own = self.reached(node)
         inputs = self.params(node, "params", writes=False)
         outputs = self.params(node, "outputs", writes=True)
         for twice in {f.name for f in inputs} & {f.name for f in outputs}:
@@ -95,6 +107,9 @@ class _Reader:
         takes, durable = _value(node, "takes"), _value(node, "durable")
         follow = self.followed(node, [f.name for f in inputs])
         impl = _text(node, "impl") or impl
+        spot = self.above if own is None else own
+        if spot and impl not in ELSEWHERE:
+            self.spots[key.text] = Spots(spot, {name.text: name.span for name, _ in _pairs(node, "params")})
         instant = _value(node, "instant") is True
         if instant and impl == "world":
             self.fault(
@@ -139,12 +154,14 @@ class _Reader:
             writes=writes,
         )
 
-    def reached(self, node: YamlMap | None) -> None:
-        """May the Python that is named be imported?"""
+    def reached(self, node: YamlMap | None) -> Span | Literal[False] | None:
+        """May the Python that is named be imported? Where it is named, if it may; None: none is."""
         impl = node.get("impl") if node is not None else None
         refusal = self.reach.refusal(impl.text, self.folder) if self.reach and isinstance(impl, Scalar) else None
         if impl is not None and refusal is not None:
             self.found.append(Diagnostic(CODE, refusal.message, self.document.name, impl.span, help=refusal.hint))
+            return False
+        return (impl.span if self.reach else False) if impl is not None else None
 
     def slots(self, sentence: str, params: set[str], node: Node) -> None:
         used = set(Sentence(sentence).slots)

@@ -24,6 +24,8 @@ def check(port: Port | Field, value: Json) -> None:
         raise PortFault(f"`{port.name}` takes {an(port.type)}, not {an(type_name(value))}: {value!r:.80}")
     if port.choices and value not in port.choices:
         raise PortFault(f"`{port.name}` takes one of {', '.join(map(repr, port.choices))}, not {value!r:.80}")
+    if isinstance(port, Port) and (port.minimum is not None or port.maximum is not None):
+        check_range(port, value)
 
 
 def check_number(name: str, value: Json) -> None:
@@ -32,15 +34,21 @@ def check_number(name: str, value: Json) -> None:
         raise PortFault(f"`{name}` takes a number, and this is none: .nan")
 
 
-def check_range(field: Field, value: Json) -> None:
+def check_range(field: Port | Field, value: Json) -> None:
     """Raises when a number is not one that the field takes."""
-    if isinstance(value, int | float) and value not in field.extra:
-        low, high = field.minimum, field.maximum
-        if (low is not None and not value >= low) or (high is not None and not value <= high):
-            raise PortFault(f"`{field.name}` takes {range_of(field)}, not {value}")
+    if not within(field, value):
+        raise PortFault(f"`{field.name}` takes {range_of(field)}, not {value}")
 
 
-def range_of(field: Field) -> str:
+def within(field: Port | Field, value: Json) -> bool:
+    """Is it within the bounds? What is no number is."""
+    if not isinstance(value, int | float) or value in field.extra:
+        return True
+    low, high = field.minimum, field.maximum
+    return (low is None or value >= low) and (high is None or value <= high)
+
+
+def range_of(field: Port | Field) -> str:
     low, high = field.minimum, field.maximum
     said = (
         f"{low:g} to {high:g}"

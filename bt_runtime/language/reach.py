@@ -49,8 +49,8 @@ class Reach:
         top = home.partition(".")[0]
         if top in FREE or any(home == p or home.startswith(f"{p}.") for p in self.allowed):
             return None
-        places = _places(top)
-        if places is None or any(self._inside(place) for place in places) or top in _registered():
+        found = places(top)
+        if found is None or any(self._inside(place) for place in found) or top in _registered():
             return None
         hint = f"allow it in {project.PROJECT_FILE}: {_line(top)}"
         return Refusal(f"the module `{home:.60}` is not part of the project", hint)
@@ -123,7 +123,7 @@ def _shown(folder: Path) -> str:
     return str(folder) if len(str(folder)) < 80 else "FOLDER"
 
 
-def _places(top: str) -> list[Path] | None:
+def places(top: str) -> list[Path] | None:
     """Where a module would come from, without running it; None: nowhere, or a program of its own made it."""
     found = sys.modules.get(top)
     spec = found.__spec__ if found is not None else None

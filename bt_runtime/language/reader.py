@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from bt_runtime.faults.diagnostic import nearest
+from bt_runtime.language import slips
 from bt_runtime.language.findings import Findings, did_you_mean
-from bt_runtime.language.kinds.elsewhere import meant
+from bt_runtime.language.kinds.elsewhere import done, meant
 from bt_runtime.language.kinds.kind import COMMON, COMMON_NAMES, NODE_TYPES, Field, Kind, Registry
 from bt_runtime.language.ports import an
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
@@ -31,6 +32,8 @@ GUARD = Kind(
     blocks=("when", "unless"),
     transparent=True,
 )
+# What stands for a node whose kind is not known: the nodes below it are checked all the same.
+UNKNOWN = Kind("unknown", "control", "A node of no known kind.", (Field("children", "nodes", ""),))
 SEGMENT_FORBIDDEN = set("/*?[]{}")
 
 
@@ -59,12 +62,15 @@ class NodeReader:
         self.values = Values(file, findings)
         self.max_depth = max_depth
         self.elsewhere = elsewhere  # says of an unknown kind where it could come from
+        self.whole = True  # was every node reached
+        self.lost: set[str] = set()  # words of what could not be read: they may name entries
 
     def read(self, top: Node) -> NodeSpec | None:
         root: NodeSpec | None = None
         todo = [(Place(top, None, ""), 1)]
         while todo:
             if self.findings.full():
+                self.whole = False
                 return root
             place, depth = todo.pop()
             if depth > self.max_depth:
@@ -74,6 +80,7 @@ class NodeReader:
                     place.node.span,
                     help="move the inner part into a tree of its own",
                 )
+                self.whole = False
                 return root
             inner: list[Place] = []
             outer, spec = self.node(place.node, inner)
@@ -95,15 +102,25 @@ class NodeReader:
         kind = self.registry.get(key.text)
         if kind is None:
             self.unknown_kind(key)
-            return None, None
+            return self.unknown(key, value, inner)
         spec = NodeSpec(kind, key.span, self.file)
         misspelt: set[str] = set()
-        given = self.fields(kind, value, key, misspelt)
+        given = self.fields(kind, value, key, misspelt, spec, inner)
         guard = self.take(spec, given, inner)
         self.missing(spec, given.keys() | misspelt, key)
         return (guard or spec), spec
 
-    def fields(self, kind: Kind, value: Node, key: Scalar, misspelt: set[str]) -> dict[str, tuple[Scalar, Node]]:
+    def unknown(self, key: Scalar, value: Node, inner: list[Place]) -> tuple[NodeSpec, NodeSpec]:
+        """What stands for a node of no known kind, so that what is below it is looked at too."""
+        spec = NodeSpec(UNKNOWN, key.span, self.file)
+        below = slips.nodes_inside(value, self.registry)
+        self.lost |= slips.words(value, below)
+        inner.extend(Place(node, spec, "children") for node in below)
+        return spec, spec
+
+    def fields(
+        self, kind: Kind, value: Node, key: Scalar, misspelt: set[str], spec: NodeSpec, inner: list[Place]
+    ) -> dict[str, tuple[Scalar, Node]]:
         """Field name → (where it is named, its value); a bare value stands for the kind's bare field.
 
         Fields that unknown names were meant for go to `misspelt`, so that they are not reported as missing as well.
@@ -119,22 +136,46 @@ class NodeReader:
             )
             self.error("BT016", takes, value.span)
             misspelt |= {f.name for f in kind.fields}
+            self.lost |= slips.words(value)
+            return {}
+        hole = slips.hole(value)
+        if bare is not None and hole and kind.field(hole) is None and hole not in COMMON_NAMES:
+            misspelt |= {f.name for f in kind.fields}
+            self.unquoted(f"{kind.name}:", bare, hole, value)
             return {}
         given: dict[str, tuple[Scalar, Node]] = {}
         for name, inside in value:
             if kind.field(name.text) is None and name.text not in COMMON_NAMES:
-                close = nearest(name.text, [f.name for f in (*kind.fields, *COMMON)])
-                misspelt |= {close} if close else set()
-                self.error(
-                    "BT013",
-                    f"`{kind.name}` has no field `{name.text}`",
-                    name.span,
-                    f"did you mean `{close}`?" if close else "",
-                    f"its fields: {_names(kind)}; any node: {', '.join(_COMMON)}",
-                )
+                misspelt |= self.no_field(spec, name, inside, inner)
             else:
                 given[name.text] = (name, inside)
         return given
+
+    def no_field(self, spec: NodeSpec, name: Scalar, value: Node, inner: list[Place]) -> set[str]:
+        """Says it; gives the fields that were meant."""
+        kind = spec.kind
+        below = slips.kind_as_field(kind, name.text, self.registry)
+        close = "" if below else nearest(name.text, [f.name for f in (*kind.fields, *COMMON)])
+        label = slips.after_comma(name, value) or (f"did you mean `{close}`?" if close else "")
+        help = f"its fields: {_names(kind)}; any node: {', '.join(_COMMON)}"
+        if below:
+            label, help = f"put it below `{below}:`", f"`{name.text}` is a node, and a node stands below `{below}:`"
+            pair = YamlMap(name.start)
+            pair.end, pair.pairs = value.end, [(name, value)]
+            inner.append(Place(pair, spec, below))
+        else:
+            self.lost |= slips.words(value)
+        self.error("BT013", f"`{kind.name}` has no field `{name.text}`", name.span, label, help)
+        return {each for each in (below or close,) if each}
+
+    def unquoted(self, before: str, field: Field, hole: str, value: Node) -> None:
+        """`log: {room}` and `check: {n > 3}`."""
+        self.lost |= slips.words(value)
+        if field.type == "expression":
+            label, help = f"no braces here: `{before} {hole}`", "in an expression a name stands for its value"
+        else:
+            label, help = f'quote it: `{before} "{{{hole}}}"`', "a text that begins with a brace stands in quotes"
+        self.error("BT016", f"`{{{hole}}}` without quotes is a mapping", value.span, label, help)
 
     def is_bare(self, kind: Kind, bare: Field, value: Node) -> bool:
         if not isinstance(value, YamlMap):
@@ -159,6 +200,10 @@ class NodeReader:
             if guards and guard is None:
                 guard = NodeSpec(GUARD, spec.span, self.file)
                 guard.add(spec, "child")
+            if field.type == "expression" and (hole := slips.hole(value)) and hole not in self.registry:
+                spec.given[name] = value
+                self.unquoted(f"{name}:", field, hole, value)
+                continue
             if field.asks and isinstance(value, YamlMap):
                 asking = guard if guards and guard is not None else spec
                 asking.given[name] = value
@@ -235,22 +280,32 @@ class NodeReader:
         return name
 
     def not_a_node(self, node: Node) -> None:
-        help = "put the list below a control node, such as `sequence:`" if isinstance(node, YamlList) else ""
+        self.lost |= slips.words(node)
         if isinstance(node, Scalar) and node.text in self.registry:
             self.error(
                 "BT014", f"a node is a mapping, and `{node.text}` stands here alone", node.span, f"write `{node.text}:`"
             )
         elif isinstance(node, YamlMap) and len(node.pairs) > 1:
-            second = node.pairs[1][0]
-            self.error(
-                "BT014",
-                "a node has exactly one key, its kind",
-                second.span,
-                f"`{node.pairs[0][0].text}` is the kind already",
-                "fields belong one level deeper, a second node into a list",
-            )
+            self.two_keys(node)
         else:
-            self.error("BT014", f"a node is a mapping with one key, its kind, not {_found(node)}", node.span, help=help)
+            help = "put the list below a control node, such as `sequence:`" if isinstance(node, YamlList) else ""
+            label = slips.joined(node.text, self.registry) if isinstance(node, Scalar) else ""
+            message = f"a node is a mapping with one key, its kind, not {_found(node)}"
+            self.error("BT014", message, node.span, label, help)
+
+    def two_keys(self, node: YamlMap) -> None:
+        (first, value), (second, other) = node.pairs[:2]
+        kind, label, help = self.registry.get(first.text), f"`{first.text}` is the kind already", ""
+        inward = slips.inward(kind, first, value, second, other) if kind is not None else ""
+        if second.text in self.registry and not inward:
+            help = "a second node begins a line with `- `, in the list of a control node"
+        self.error(
+            "BT014",
+            "a node has exactly one key, its kind",
+            second.span,
+            label,
+            inward or help or "fields belong one level deeper, a second node into a list",
+        )
 
     def unknown_kind(self, key: Scalar) -> None:
         families: dict[str, None] = {}
@@ -260,7 +315,7 @@ class NodeReader:
             ] = None
         label = self.label(key.text)
         missing = "" if label else "".join(f"{fault}; " for fault in self.registry.faults)  # it may be one of those
-        help = f"{missing}kinds here: {', '.join(families)}"
+        help = f"{missing}kinds here: {', '.join(families)}" + ("" if label else "; `btr explain kinds` lists all")
         self.error("BT012", f"unknown node kind `{key.text}`", key.span, label, help)
 
     def label(self, name: str) -> str:
@@ -269,7 +324,7 @@ class NodeReader:
         kind, options = meant(name) or ("", "")
         if kind in self.registry and not own:
             return f"did you mean `{kind}`{options and f' {options}'}?"
-        return did_you_mean(name, self.registry.kinds) or own
+        return own or done(name) or did_you_mean(name, self.registry.kinds)
 
     def error(self, code: str, message: str, span: Span, label: str = "", help: str = "") -> None:
         self.findings.error(code, message, self.file, span, label, help)

@@ -30,6 +30,13 @@ class Port(NamedTuple):
     about: str = ""
     choices: tuple[Json, ...] = ()
     span: Span | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+
+    @property
+    def extra(self) -> tuple[Json, ...]:
+        """No value outside its bounds is taken, as some fields of nodes do."""
+        return ()
 
     @property
     def required(self) -> bool:

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from bt_runtime.faults.diagnostic import Diagnostic, nearest
-from bt_runtime.language import certain, source
+from bt_runtime.language import certain, slips, source
 from bt_runtime.language.kinds.shape import Schema
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.types import Json, Span
@@ -138,9 +138,10 @@ class Check:
         """A key each that the schema does not have."""
         known = schema["properties"]
         what = schema.get("$comment") or named(path) or self.what
-        for key in islice((key for key, _ in node if key.text not in known), MOST):
+        for key, value in islice(((key, value) for key, value in node if key.text not in known), MOST):
             close = nearest(key.text, known)
-            label = _did_you_mean(close) if close else ""
+            label = slips.after_comma(key, value) if " " in key.text else ""
+            label = label or (_did_you_mean(close) if close else "")
             message, help = f"{what} has no `{key.text:.40}`", f"it has: {', '.join(known)}"
             yield Diagnostic(self.code(path), message, file, key.span, label, help)
 

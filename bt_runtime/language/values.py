@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from bt_runtime.language import slips
 from bt_runtime.language.expression import Expression, ExpressionError, Template, compile
 from bt_runtime.language.findings import Findings, did_you_mean
 from bt_runtime.language.kinds.kind import DATA_TYPES, Field
@@ -101,6 +102,8 @@ class Values:
             return value
         if not fits(value, field.type):
             quoted = "put it in quotes" if field.type == "string" and not isinstance(value, list | dict | None) else ""
+            hole = slips.hole(node)
+            quoted = f'quote it: `"{{{hole}}}"`' if hole else quoted
             return self.wrong(node, f"`{field.name}` takes {an(field.type)}, not {an(type_name(value))}", quoted)
         if field.choices and value not in field.choices:
             return self.wrong(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from bt_runtime.project import plugins
 
@@ -59,12 +59,49 @@ def find(folder: Folder, name: str, suffix: str = ".yaml", root: Path | None = N
     return None
 
 
+SHIPPED = "btr:"  # before the name of a tree: the shipped one, whatever the project has
+
+
+class Tree(NamedTuple):
+    """The file of a name. `shipped`: taken although nobody said `btr:`. `own`: the project's trees of that last name,
+    in folders, which may have been meant."""
+
+    path: Path | None
+    shipped: bool = False
+    own: tuple[str, ...] = ()
+
+
+def find_tree(name: str, root: Path | None = None) -> Tree:
+    """`door`, or `parts/door` for one in a folder: of the project, else a shipped one if no own tree is called so."""
+    asked = name.startswith(SHIPPED)
+    name = name.removeprefix(SHIPPED)
+    if not name or Path(name).is_absolute() or ".." in Path(name).parts:
+        return Tree(None)
+    project = None if asked else root or find_root()
+    places = [project / "trees"] if project else []
+    own = _in(places, name)
+    if own is not None:
+        return Tree(own)
+    alike = tuple(n for n in _below(places, ".yaml") if n.rpartition("/")[2] == Path(name).stem)
+    found = _in(installed("trees"), name)
+    return Tree(None, own=alike) if alike else Tree(found, found is not None and project is not None)
+
+
+def _in(places: Iterable[Path], name: str) -> Path | None:
+    candidates = (c for place in places for c in (place / name, place / f"{name}.yaml"))
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
+
+
+def _below(places: Iterable[Path], suffix: str) -> Iterator[str]:
+    for place in places:
+        yield from (p.relative_to(place).with_suffix("").as_posix() for p in sorted(place.rglob(f"*{suffix}")))
+
+
 def names(folder: Folder, suffix: str = ".yaml", root: Path | None = None) -> Iterator[str]:
     """Every name that `find` would answer, without repeats."""
     seen: set[str] = set()
     for place in folders(folder, root):
-        for path in sorted(place.rglob(f"*{suffix}")):
-            name = str(path.relative_to(place).with_suffix(""))
+        for name in _below([place], suffix):
             if name not in seen:
                 seen.add(name)
                 yield name

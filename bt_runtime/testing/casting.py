@@ -62,7 +62,7 @@ def _declared(text: str | Path, root: Path | None) -> set[str]:
         document = source.parse(text, "tree")
     else:
         path = Path(text)
-        found = path if path.is_file() else projects.find("trees", str(text), root=root)
+        found = path if path.is_file() else projects.find_tree(str(text), root).path
         if found is None:
             return set()
         document = source.read(found, str(found))

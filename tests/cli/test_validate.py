@@ -108,3 +108,33 @@ def test_the_format_comes_from_flag_environment_project_in_this_order(
     monkeypatch.setenv("BTR_OUTPUT_FORMAT", "github")
     assert btr("validate", "a.yaml").out.startswith("::error")
     assert btr("validate", "a.yaml", "--output-format", "full").out.startswith("error[")
+
+
+def test_an_old_schema_of_the_editor_is_noted(btr: Btr, here: Path) -> None:
+    """Skills of shipped manifests are in it once a tree names them, and no sooner."""
+    for folder in ("trees", "skills"):
+        (here / folder).mkdir()
+    (here / "btr.yaml").write_text("version: 1\n")
+    (here / "trees" / "a.yaml").write_text(GOOD)
+    assert "old schema" not in btr("validate").err  # there is none
+    btr("schema")
+    kinds = json.loads((here / "schemas" / "tree.schema.json").read_text())["definitions"]
+    assert "kind_go_to" not in kinds
+    assert "old schema" not in btr("validate").err
+    (here / "trees" / "a.yaml").write_text(tree("go_to: kitchen", head="skills: [house]"))
+    said = btr("validate")
+    assert (said.code, said.out) == (0, "") and "`btr schema` renews it" in said.err
+    btr("schema")
+    assert "old schema" not in btr("validate").err
+    kinds = json.loads((here / "schemas" / "tree.schema.json").read_text())["definitions"]
+    assert "kind_go_to" in kinds and "kind_slice_with" not in kinds
+    (here / "skills" / "own.yaml").write_text("version: 1\nskills: own\nkinds: {beep: {on_resume: repeat}}\n")
+    assert "old schema" in btr("validate").err
+
+
+def test_what_a_snippet_inserts_and_an_editor_shows_is_allowed() -> None:
+    """`times` of a retry: 1 or more, or -1; nothing else is listed as all that is allowed."""
+    from bt_runtime.language.emit.generated import schemas
+
+    said = json.dumps(schemas()["tree.schema.json"]["definitions"]["kind_retry"])
+    assert '"default": 1' in said and "enum" not in said

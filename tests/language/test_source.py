@@ -314,7 +314,7 @@ ADVICE = {
     "a: *.txt": "quote a text that begins with `*`",
     "a: %x": "put it in quotes",
     "a: [b": "close each bracket",
-    "a: 'b' c": "quote a text that goes on after its quotes",
+    "a: 'b' c": "quote the whole: ",
     "a: [": "close the bracket that was opened above",
     "a: {b": "close each bracket",
     "- a\nb: c": "begin it with `- `",

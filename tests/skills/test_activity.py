@@ -298,11 +298,9 @@ def test_parameters_are_checked_at_run_time_too(project, params, why):
     run.close()
 
 
-def test_a_missing_implementation_is_known_at_setup_with_its_path(project):
-    run = project("sequence: [succeed: {}, broken: {}]")
-    with pytest.raises(BtError, match=r"/t/1 could not be set up: .*has no `nothing`"):
-        run.tick()
-    run.close()
+def test_a_missing_implementation_is_known_when_the_tree_is_loaded(project):
+    with pytest.raises(BtError, match=r"tools.yaml:11:18: error\[BT050\]: `tools.py` has no `nothing`"):
+        project("sequence: [succeed: {}, broken: {}]")
 
 
 def test_a_missing_world_is_known_at_setup_with_a_way_out(project):

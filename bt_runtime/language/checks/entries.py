@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
+from bt_runtime.language.checks import types
 from bt_runtime.language.checks.actions import looked_at
-from bt_runtime.language.checks.references import Usage, Use
+from bt_runtime.language.checks.references import Placed, Usage, Use
 from bt_runtime.language.checks.subtree_ports import unfit
+from bt_runtime.language.expression import Expression
 from bt_runtime.language.findings import Findings, did_you_mean
 from bt_runtime.language.kinds.kind import DATA_TYPES
 from bt_runtime.language.ports import an, flows
-from bt_runtime.language.spec import TreeSpec
-from bt_runtime.language.values import Computed
+from bt_runtime.language.spec import Port, TreeSpec
+from bt_runtime.language.values import Computed, inside, is_entry
+from bt_runtime.types import Json
 
 
 def check_types(tree: TreeSpec, used: Usage, findings: Findings) -> None:
@@ -19,12 +23,13 @@ def check_types(tree: TreeSpec, used: Usage, findings: Findings) -> None:
     _written_inputs(tree, used, findings)
     _assignments(tree, used, findings)
     _references(tree, used, findings)
+    _expressions(tree, used, findings)
 
 
 def check_known(tree: TreeSpec, used: Usage, findings: Findings) -> None:
     """What is read and never written, or written and never read."""
     written = {w.name for w in used.writes}
-    known = written | tree.ports.keys()
+    known = written | tree.ports.keys() | used.perhaps
     for name, read in _first(used.reads).items():
         if name not in known and not findings.full("warning"):
             findings.warning(
@@ -32,13 +37,21 @@ def check_known(tree: TreeSpec, used: Usage, findings: Findings) -> None:
                 f"nothing in this tree writes `{name}`",
                 read.spec.file,
                 read.span,
-                did_you_mean(name, known),
-                f"if it comes from outside, say so: `blackboard: {{{name}: any}}`",
+                did_you_mean(name, written | tree.ports.keys()),
+                _outside(name, read),
             )
     for port in tree.outputs.values():
-        if port.required and port.name not in written:
+        if port.required and port.name not in written | used.perhaps:
             findings.warning("BT023", f"nothing in this tree writes its output `{port.name}`", tree.file, port.span)
     _unread(tree, used, findings)
+
+
+def _outside(name: str, read: Use) -> str:
+    value = read.spec.values.get(read.field.name)
+    text = isinstance(value, Expression) and types.compared(value.part, name)
+    return (f'if it is a text: `"{name}"`; ' if text else "") + (
+        f"if it comes from outside, say so: `blackboard: {{{name}: any}}`"
+    )
 
 
 def _first(uses: Sequence[Use]) -> dict[str, Use]:
@@ -50,7 +63,7 @@ def _first(uses: Sequence[Use]) -> dict[str, Use]:
 
 
 def _unread(tree: TreeSpec, used: Usage, findings: Findings) -> None:
-    read = {r.name for r in used.reads} | looked_at(tree)
+    read = {r.name for r in used.reads} | used.asked | used.perhaps | looked_at(tree)
     for name, use in _first(used.writes).items():
         by_default = use.field.writes and use.field.name not in use.spec.given
         if name not in read and name not in tree.ports and not by_default:
@@ -87,12 +100,56 @@ def _assignments(tree: TreeSpec, used: Usage, findings: Findings) -> None:
             continue
         if use.field.type == "assignments":
             value = use.spec.values[use.field.name].get(use.name)
-            problem = "" if isinstance(value, Computed) or use.spec.kind.includes else unfit(port, value)
+            problem = "" if use.spec.kind.includes else _of_value(tree, port, value)
         else:
             fits_type = use.field.type not in DATA_TYPES or flows(use.field.type, port.type)
             problem = "" if fits_type else f"`{port.name}` is {an(port.type)}, and this writes {an(use.field.type)}"
         if problem:
             findings.error("BT021", problem, use.spec.file, use.span)
+
+
+def declared(tree: TreeSpec) -> dict[str, str]:
+    """The entries whose types are known."""
+    return {name: port.type for name, port in tree.ports.items() if port.type != "any"}
+
+
+def _of_value(tree: TreeSpec, port: Port, value: Json) -> str:
+    """Why this may not be written to the port; empty when it may, or when nobody knows."""
+    if isinstance(value, Expression):
+        found = types.misfit(value, declared(tree), port.type)
+        return f"`{port.name}` is {an(port.type)}, and this is {an(found)}" if found is not None else ""
+    return "" if isinstance(value, Computed) else unfit(port, value)
+
+
+def _expressions(tree: TreeSpec, used: Usage, findings: Findings) -> None:
+    """What is done with values whose types are declared."""
+    known = declared(tree)
+    for each in used.expressions if known else ():
+        if findings.full() or known.keys().isdisjoint(each.expression.names):
+            continue
+        clashes = types.clashes(each.expression, known)
+        for clash in clashes:
+            named = [n for n in each.expression.names if n in known and _within(each.expression, n, clash)]
+            label = ", ".join(f"`{name}` is {an(known[name])}" for name in named[:2])
+            span = inside(each.node, clash.start + each.shift, clash.end + each.shift)
+            say = findings.warning if clash.never else findings.error
+            say("BT034", clash.message, each.spec.file, span, label, clash.hint)
+        _result(each, known, findings, bool(clashes))
+
+
+def _within(expression: Expression, name: str, clash: types.Clash) -> bool:
+    return re.search(rf"\b{name}\b", expression.text[clash.start : clash.end]) is not None
+
+
+def _result(each: Placed, known: Mapping[str, str], findings: Findings, clashed: bool) -> None:
+    """What an expression gives to a field that takes something else. A name alone is looked at elsewhere."""
+    field = each.field
+    if clashed or not each.alone or field.type not in DATA_TYPES or field.writes or is_entry(each.expression):
+        return
+    found = types.misfit(each.expression, known, field.type)
+    if found is not None:
+        message = f"`{field.name}` takes {an(field.type)}, and this is {an(found)}"
+        findings.error("BT021", message, each.spec.file, each.node.span)
 
 
 def _references(tree: TreeSpec, used: Usage, findings: Findings) -> None:

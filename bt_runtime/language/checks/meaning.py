@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from bt_runtime.language.checks import entries
 from bt_runtime.language.checks.actions import check_actions
@@ -13,13 +13,14 @@ from bt_runtime.language.findings import Findings
 from bt_runtime.language.spec import Caps, NodeSpec, TreeSpec
 
 
-def check_tree(tree: TreeSpec, findings: Findings, whole: bool = True) -> None:
+def check_tree(tree: TreeSpec, findings: Findings, lost: Set[str] | None = frozenset()) -> None:
     """The checks that need one tree alone (its subtrees are loaded).
 
-    A tree that is not whole has nodes or values that could not be read: what it reads and writes is not known.
+    `lost`: words of what could not be read, which may name entries; None: not all of the tree was looked at.
     """
     used = check_nodes(tree, findings)
-    if whole and not used.opaque:
+    if lost is not None and not used.opaque:
+        used.perhaps.update(lost)
         entries.check_known(tree, used, findings)
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from bt_runtime.language.expression import Expression, Template
 from bt_runtime.language.kinds.kind import COMMON, DATA_TYPES, Field
+from bt_runtime.language.slips import words
 from bt_runtime.language.source import Node, Scalar, YamlList
 from bt_runtime.language.source import YamlMap as YamlMapping
 from bt_runtime.language.spec import NodeSpec
@@ -22,10 +23,24 @@ class Use(NamedTuple):
     whole: bool = False  # the value is this entry and nothing else
 
 
+class Placed(NamedTuple):
+    """An expression, the text it stands in, and from where in it."""
+
+    expression: Expression
+    node: Node
+    shift: int
+    spec: NodeSpec
+    field: Field
+    alone: bool  # it is the whole value of the field
+
+
 class Usage(NamedTuple):
     reads: list[Use]
     writes: list[Use]
     opaque: bool  # something here may read or write entries that cannot be seen
+    asked: set[str]  # by `exists`: neither read nor missed
+    perhaps: set[str]  # named in what could not be read
+    expressions: list[Placed]  # all that have names
 
 
 def entry_named(value: Json) -> str | None:
@@ -34,11 +49,12 @@ def entry_named(value: Json) -> str | None:
 
 
 def usage(root: NodeSpec) -> Usage:
-    found = Usage([], [], any(s.kind.foreign or s.values.get("autoremap") for s in root.walk()))
+    found = Usage([], [], any(s.kind.foreign or s.values.get("autoremap") for s in root.walk()), set(), set(), [])
     for spec in root.walk():
         for name, node in spec.given.items():
             if name not in spec.values:
-                continue  # it was at fault
+                found.perhaps.update(words(node))
+                continue
             field = spec.kind.field(name) or next(f for f in COMMON if f.name == name)
             if spec.kind.includes and name == "with":
                 _shared(spec, field, node, found)
@@ -55,11 +71,11 @@ def _of_field(spec: NodeSpec, field: Field, value: Json, node: Node, found: Usag
         assert isinstance(node, YamlMapping)
         for key, inner in node:
             found.writes.append(Use(key.text, key.span, spec, field))
-            found.reads.extend(_reads(spec, field, value[key.text], inner))
+            _read(spec, field, value[key.text], inner, found)
     elif field.type == "inputs":
         assert isinstance(node, YamlMapping)
         for key, inner in node:
-            found.reads.extend(_reads(spec, field, value.get(key.text), inner))
+            _read(spec, field, value.get(key.text), inner, found)
     elif field.writes:
         name = entry_named(value) if field.type in DATA_TYPES else value
         if isinstance(name, str):
@@ -67,23 +83,48 @@ def _of_field(spec: NodeSpec, field: Field, value: Json, node: Node, found: Usag
     elif field.type == "key":
         found.reads.append(Use(value, node.span, spec, field))
     else:
-        found.reads.extend(_reads(spec, field, value, node))
+        _read(spec, field, value, node, found)
+
+
+def _read(spec: NodeSpec, field: Field, value: Json, node: Node, found: Usage) -> None:
+    if isinstance(value, Expression | Template | Nested):
+        found.asked.update(asked(value))
+    found.reads.extend(_reads(spec, field, value, node, found.expressions))
+
+
+def asked(value: Json) -> Iterator[str]:
+    """The entries about which `exists` asks, wherever in a value."""
+    if isinstance(value, Expression):
+        yield from value.asked
+    elif isinstance(value, Template):
+        for hole in value.holes:
+            yield from hole.expression.asked
+    elif isinstance(value, Nested | list | dict):
+        shape = value.shape if isinstance(value, Nested) else value
+        for each in shape.values() if isinstance(shape, dict) else shape:
+            yield from asked(each)
 
 
 def _shared(spec: NodeSpec, field: Field, node: Node, found: Usage) -> None:
     """`with:` of a subtree: an entry given to one of its outputs is written, all else is read."""
     assert isinstance(node, YamlMapping)
-    outputs = spec.subtree.outputs if spec.subtree is not None else {}
+    target = spec.subtree or spec.again
+    if target is None:  # there is no such tree: nobody knows which of these are its outputs
+        found.perhaps.update(words(node))
+        return
+    outputs = target.outputs
     for key, inner in node:
         value = spec.values["with"].get(key.text)
         name = entry_named(value)
         if key.text in outputs and name is not None:
             found.writes.append(Use(name, inner.span, spec, field))
         else:
-            found.reads.extend(_reads(spec, field, value, inner))
+            _read(spec, field, value, inner, found)
 
 
-def _reads(spec: NodeSpec, field: Field, value: Json, node: Node) -> Iterator[Use]:
+def _reads(
+    spec: NodeSpec, field: Field, value: Json, node: Node, placed: list[Placed], alone: bool = True
+) -> Iterator[Use]:
     if isinstance(value, Nested):
         parts = (
             node.items
@@ -94,13 +135,17 @@ def _reads(spec: NodeSpec, field: Field, value: Json, node: Node) -> Iterator[Us
         )
         shapes = value.shape.values() if isinstance(value.shape, Mapping) else value.shape
         for shape, part in zip(shapes, parts, strict=True):
-            yield from _reads(spec, field, shape, part)
+            yield from _reads(spec, field, shape, part, placed, False)
     elif isinstance(value, dict | list) and isinstance(node, YamlMapping | YamlList):
         parts = node.items if isinstance(node, YamlList) else [v for _, v in node.pairs]
         for shape, part in zip(value.values() if isinstance(value, dict) else value, parts, strict=True):
-            yield from _reads(spec, field, shape, part)
+            yield from _reads(spec, field, shape, part, placed, False)
     elif isinstance(value, Expression | Template):
         whole = entry_named(value) is not None
         shift = 1 if isinstance(value, Expression) and isinstance(node, Scalar) and field.type != "expression" else 0
+        if isinstance(value, Expression) and value.names:
+            placed.append(Placed(value, node, shift, spec, field, alone))
+        elif isinstance(value, Template):
+            placed.extend(Placed(h.expression, node, h.at, spec, field, False) for h in value.holes)
         for name, (start, end) in value.names.items():
             yield Use(name, inside(node, start + shift, end + shift), spec, field, whole)

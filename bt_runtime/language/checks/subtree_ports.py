@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bt_runtime.language.checks.references import entry_named
 from bt_runtime.language.findings import Findings, did_you_mean
-from bt_runtime.language.ports import an, fits, flows, type_name
+from bt_runtime.language.ports import an, fits, flows, range_of, type_name, within
 from bt_runtime.language.source import YamlMap
 from bt_runtime.language.spec import NodeSpec, Port, TreeSpec
 from bt_runtime.language.values import AN_OUTPUT, Computed
@@ -72,4 +72,6 @@ def unfit(port: Port, value: object) -> str:
         return f"`{port.name}` takes {an(port.type)}, not {an(type_name(value))}"
     if port.choices and value not in port.choices:
         return f"`{port.name}` is one of {', '.join(f'`{c}`' for c in port.choices)}, not `{value}`"
+    if not within(port, value):
+        return f"`{port.name}` takes {range_of(port)}, not {value}"
     return ""

@@ -15,6 +15,7 @@ from bt_runtime.language.kinds.shape import (
     NODE,
     SCALAR,
     Schema,
+    bounds,
     closed,
     field_schema,
     node_name,
@@ -203,7 +204,7 @@ def _section(about: str) -> Schema:
 
 def _ports() -> Schema:
     said = "Ports are a mapping of names to types, for instance `room: {type: string}`"
-    return {"type": ["object", "null"], "errorMessage": said, "allOf": [typed("a port", PORT_TYPES)]}
+    return {"type": ["object", "null"], "errorMessage": said, "allOf": [typed("a port", PORT_TYPES, (), **bounds())]}
 
 
 # Descriptions -----------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,17 +21,26 @@ from bt_runtime.language.project_file import settings_schema
 
 
 def project_schema(root: Path | None = None) -> Schema:
-    """The schema of a project's tree files: all kinds that it can have, and the skills of every manifest it can see.
+    """The schema of a project's tree files: all kinds that it can have, the skills of its own manifests, and those of
+    shipped ones that a tree of it names.
 
     Skills of the project's own manifests come before shipped ones of the same name.
     """
     every = registry_of(root or project.find_root())
     own, others = _skills(_own(root)), [_skills(folder) for folder in project.installed("skills")]
     shipped = {name: kinds for each in reversed(others) for name, kinds in each.items()}
+    named = _named(root or project.find_root())
     known = {kind.name for kinds in own.values() for kind in kinds} | every.kinds.keys()
     fitting = [k for kinds in own.values() for k in kinds if k.name not in every]
-    fitting += [k for name, kinds in shipped.items() if name not in own for k in kinds if k.name not in known]
+    used = {name: kinds for name, kinds in shipped.items() if name not in own and name in named}
+    fitting += [k for kinds in used.values() for k in kinds if k.name not in known]
     return tree_schema((*every, *fitting), {*own, *shipped})
+
+
+def _named(root: Path | None) -> set[str]:
+    """Words of the project's trees that have `skills:`; a manifest that is named is among them."""
+    texts = [path.read_text("utf-8", "replace") for path in sorted((root / "trees").rglob("*.yaml"))] if root else []
+    return {word for text in texts if "skills:" in text for word in re.findall(r"[\w./-]+", text)}
 
 
 def _own(root: Path | None) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bt_runtime.language.kinds.kind import COMMON_NAMES, DATA_TYPES
-from bt_runtime.language.kinds.shape import DRAFT, NAME, SCALAR, Schema, closed, typed
+from bt_runtime.language.kinds.shape import DRAFT, NAME, SCALAR, Schema, bounds, closed, typed
 
 ON_RESUME = ("repeat", "verify", "fail")
 _TYPES = sorted(DATA_TYPES)
@@ -70,13 +70,11 @@ def _skill() -> Schema:
 
 
 def _params(about: str) -> Schema:
-    least: Schema = {"type": "number", "description": "The least that it may be."}
-    most: Schema = {"type": "number", "description": "The most that it may be."}
     source = _text("What an agent may fill it with: an entry with a list, `things`, or another skill's output.")
     return {
         "type": "object",
         "description": about,
-        **typed("a parameter", _TYPES, COMMON_NAMES, **{"minimum": least, "maximum": most, "from": source}),
+        **typed("a parameter", _TYPES, COMMON_NAMES, **{**bounds(), "from": source}),
     }
 
 

@@ -51,15 +51,15 @@ def page(kind: Kind) -> str:
         parts.append("It has no fields of its own.")
     if kind.rules:
         parts.append("## Rules\n\n" + "\n".join(f"{n}. {rule}" for n, rule in enumerate(kind.rules, 1)))
-    notes = _notes(kind)
-    if notes:
-        parts.append("## Also\n\n" + "\n".join(f"- {note}" for note in notes))
+    also = notes(kind)
+    if also:
+        parts.append("## Also\n\n" + "\n".join(f"- {note}" for note in also))
     parts.append("[All nodes](README.md); any of them may also carry [these fields](README.md#any-node).")
     return "\n\n".join(parts) + "\n"
 
 
-def _notes(kind: Kind) -> list[str]:
-    notes = []
+def notes(kind: Kind) -> list[str]:
+    notes: list[str] = []
     if kind.waits:
         notes.append(
             "It may be RUNNING by itself: before the last place of a reactive node it is started again and again."
@@ -72,11 +72,11 @@ def _notes(kind: Kind) -> list[str]:
 
 
 def _table(fields: Iterable[Field]) -> str:
-    rows = [f"| `{f.name}` | {_type(f)} | {_default(f)} | {_cell(f.about)} |" for f in fields]
+    rows = [f"| `{f.name}` | {takes(f)} | {default_of(f)} | {_cell(f.about)} |" for f in fields]
     return "| field | takes | default | |\n|---|---|---|---|\n" + "\n".join(rows)
 
 
-def _type(field: Field) -> str:
+def takes(field: Field) -> str:
     if field.choices:
         return " or ".join(f"`{c}`" for c in field.choices)
     said = _TYPES.get(field.type, _article(field.type))
@@ -90,7 +90,7 @@ def _type(field: Field) -> str:
     return said + "".join(f", or {e}" for e in field.extra)
 
 
-def _default(field: Field) -> str:
+def default_of(field: Field) -> str:
     if field.required:
         return "must be given"
     return "none" if field.default is None else f"`{_shown(field.default)}`"

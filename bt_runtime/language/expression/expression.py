@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from bt_runtime.language.expression.error import BOUND, ExpressionError
-from bt_runtime.language.expression.scope import Run, Scope, Value
+from bt_runtime.language.expression.scope import Scope, Value
+
+if TYPE_CHECKING:
+    from bt_runtime.language.expression.part import Part
 
 
 class Expression:
     """`names` are those whose values it reads, with their first place; `asked` those that `exists` asks about."""
 
-    __slots__ = ("asked", "constant", "names", "run", "text")
+    __slots__ = ("asked", "names", "part", "run", "text")
 
-    def __init__(
-        self, text: str, run: Run, names: Mapping[str, tuple[int, int]], asked: frozenset[str], constant: bool
-    ) -> None:
+    def __init__(self, text: str, part: Part, names: Mapping[str, tuple[int, int]], asked: frozenset[str]) -> None:
         self.text = text
-        self.run = run
+        self.part = part  # how it is made, for the checks
+        self.run = part.run
         self.names = names
         self.asked = asked
-        self.constant = constant
+
+    @property
+    def constant(self) -> bool:
+        return self.part.constant
 
     def evaluate(self, scope: Scope) -> Value:
         """Raises ExpressionError, and nothing else, whatever the values are."""
@@ -43,4 +49,4 @@ def compile(text: str) -> Expression:
     made = parser.whole()
     if not parser.names and not parser.asked:
         made.run({})  # what can only fail is a fault of the text
-    return Expression(text, made.run, parser.names, frozenset(parser.asked), made.constant)
+    return Expression(text, made, parser.names, frozenset(parser.asked))

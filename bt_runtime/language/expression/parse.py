@@ -21,6 +21,7 @@ _RESERVED = frozenset(("and", "or", "not", "in", "is", "if", "else"))
 
 class Parser:
     def __init__(self, text: str) -> None:
+        self.text = text
         self.tokens = tokens(text)
         self.at = 0
         self.depth = 0
@@ -87,7 +88,7 @@ class Parser:
             operand = self.prefix(_SIGN)
             self.depth -= 1
             operation = negative if token.text == "-" else positive
-            return part.applied(operation, (operand,), token.start, operand.end)
+            return part.applied("sign", operation, (operand,), token.start, operand.end)
         return self.power()
 
     def power(self) -> Part:
@@ -170,7 +171,7 @@ class Parser:
             )
             values = "value" if takes == "1" else "values"
             raise ExpressionError(CALL, f"`{word}` takes {takes} {values}, not {len(operands)}", "", token.start, end)
-        return part.called(function, operands, token.start, end)
+        return part.called(word, function, operands, token.start, end)
 
     def exists(self, token: Token) -> Part:
         asked = self.next()
@@ -202,11 +203,23 @@ class Parser:
         pairs: list[tuple[Part, Part]] = []
         while not self.take("}"):
             key = self.expression()
+            if not pairs and self.ahead("}"):
+                raise self.braced(opening, self.next())
             self.need(":", 'a mapping is written `{"key": value}`')
             pairs.append((key, self.expression()))
             if not self.ahead("}"):
                 self.need(",", "close the bracket by `}`")
         return part.mapping(pairs, opening.start, self.tokens[self.at - 1].end)
+
+    def braced(self, opening: Token, closing: Token) -> ExpressionError:
+        """`{n} > 3`, as in a text with holes."""
+        text = self.text
+        plain = f"{text[: opening.start]}{text[opening.end : closing.start].strip()}{text[closing.end :]}"
+        hint = "no braces here: a name stands for its value"
+        if len(plain) <= 40 and not {"{", "}"} & set(plain):
+            hint = f"no braces here: `{plain}`"
+        message = "braces are for holes in a text, and this is an expression already"
+        return ExpressionError(SYNTAX, message, hint, opening.start, closing.end)
 
     def next(self) -> Token:
         token = self.tokens[self.at]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from bt_runtime.faults.diagnostic import nearest
 from bt_runtime.language.expression.call import Function
@@ -24,22 +25,29 @@ from bt_runtime.language.expression.value import (
 
 
 class Part:
-    """`run` gives the value. A constant is one that no scope can change."""
+    """`run` gives the value. A constant is one that no scope can change.
 
-    __slots__ = ("constant", "end", "run", "start")
+    `how` it is made of the parts in `of`: a sign, the name of a function, or a word of its own; checks read both.
+    """
 
-    def __init__(self, run: Run, start: int, end: int, constant: bool = False) -> None:
+    __slots__ = ("constant", "end", "how", "of", "run", "start")
+
+    def __init__(
+        self, run: Run, start: int, end: int, constant: bool = False, how: str = "", of: Sequence[Any] = ()
+    ) -> None:
         self.run = run
         self.start = start
         self.end = end
         self.constant = constant
+        self.how = how
+        self.of = of
 
     def misfit(self, reason: Misfit) -> ExpressionError:
         return ExpressionError(reason.code, reason.message, reason.hint, self.start, self.end)
 
 
 def constant(value: Value, start: int, end: int) -> Part:
-    return Part(lambda scope: value, start, end, True)
+    return Part(lambda scope: value, start, end, True, "constant", (value,))
 
 
 def name(word: str, start: int, end: int) -> Part:
@@ -50,7 +58,7 @@ def name(word: str, start: int, end: int) -> Part:
             raise unknown(word, scope, start, end) from None
         return value if value.__class__ in PLAIN else admit(value)
 
-    return Part(run, start, end)
+    return Part(run, start, end, False, "name", (word,))
 
 
 def unknown(word: str, known: object, start: int, end: int) -> ExpressionError:
@@ -68,12 +76,13 @@ def exists(word: str, start: int, end: int) -> Part:
             return False
         return True
 
-    return Part(run, start, end)
+    return Part(run, start, end, False, "exists")
 
 
 def chain(first: Part, rest: Sequence[tuple[str, Part]]) -> Part:
     """`a + b - c`: one part however long, so that a long sum is no deep stack."""
     made = Part(first.run, first.start, rest[-1][1].end, first.constant and all(p.constant for _, p in rest))
+    made.how, made.of = "chain", (first, *rest)
     if len(rest) == 1:
         operation, left, right = ARITHMETIC[rest[0][0]], first.run, rest[0][1].run
 
@@ -101,6 +110,7 @@ def chain(first: Part, rest: Sequence[tuple[str, Part]]) -> Part:
 def comparison(first: Part, rest: Sequence[tuple[str, Part]]) -> Part:
     """`a < b <= c`, each operand asked for once, the later ones only when needed."""
     made = Part(first.run, first.start, rest[-1][1].end, first.constant and all(p.constant for _, p in rest))
+    made.how, made.of = "comparison", (first, *rest)
     if len(rest) == 1:
         made.run = _one(COMPARISONS[rest[0][0]], first.run, rest[0][1].run, made)
     else:
@@ -138,7 +148,7 @@ def either(first: Part, rest: Sequence[tuple[str, Part]], stop: bool) -> Part:
     """`or` (stop at the first true one) and `and` (at the first false one); the value is that operand, as in Python."""
     parts = [first, *(p for _, p in rest)]
     runs, last = [p.run for p in parts[:-1]], parts[-1].run
-    made = Part(last, first.start, parts[-1].end, all(p.constant for p in parts))
+    made = Part(last, first.start, parts[-1].end, all(p.constant for p in parts), "either", parts)
 
     def run(scope: Scope) -> Value:
         for each in runs:
@@ -152,7 +162,7 @@ def either(first: Part, rest: Sequence[tuple[str, Part]], stop: bool) -> Part:
 
 
 def negation(operand: Part, times: int, start: int) -> Part:
-    made = Part(operand.run, start, operand.end, operand.constant)
+    made = Part(operand.run, start, operand.end, operand.constant, "not", (operand,))
     inside, odd = operand.run, times % 2 == 1
     made.run = lambda scope: _true(inside(scope), made) is not odd
     return made
@@ -165,6 +175,8 @@ def choice(condition: Part, then: Part, otherwise: Part) -> Part:
         then.start,
         otherwise.end,
         condition.constant and then.constant and otherwise.constant,
+        "choice",
+        (condition, then, otherwise),
     )
 
 
@@ -177,9 +189,9 @@ def _true(value: Value, at: Part) -> bool:
         raise at.misfit(reason) from None
 
 
-def applied(operation: Callable[..., Value], operands: Sequence[Part], start: int, end: int) -> Part:
+def applied(how: str, operation: Callable[..., Value], operands: Sequence[Part], start: int, end: int) -> Part:
     """A function of values: a sign before, an index, a slice, a call."""
-    made = Part(operands[0].run, start, end, all(p.constant for p in operands))
+    made = Part(operands[0].run, start, end, all(p.constant for p in operands), how, operands)
     runs = [p.run for p in operands]
 
     def run(scope: Scope) -> Value:
@@ -193,21 +205,21 @@ def applied(operation: Callable[..., Value], operands: Sequence[Part], start: in
     return folded(made)
 
 
-def called(function: Function, operands: Sequence[Part], start: int, end: int) -> Part:
-    return applied(function.run, operands, start, end)
+def called(word: str, function: Function, operands: Sequence[Part], start: int, end: int) -> Part:
+    return applied(word, function.run, operands, start, end)
 
 
 def indexed(value: Part, key: Part, end: int) -> Part:
-    return applied(item, (value, key), value.start, end)
+    return applied("item", item, (value, key), value.start, end)
 
 
 def sliced(value: Part, first: Part, last: Part, end: int) -> Part:
-    return applied(part, (value, first, last), value.start, end)
+    return applied("slice", part, (value, first, last), value.start, end)
 
 
 def listing(items: Sequence[Part], start: int, end: int) -> Part:
     """Always a new list: who gets it may change it."""
-    made = Part(lambda scope: [], start, end)
+    made = Part(lambda scope: [], start, end, False, "list", items)
     runs = [p.run for p in items]
 
     def run(scope: Scope) -> Value:
@@ -222,7 +234,7 @@ def listing(items: Sequence[Part], start: int, end: int) -> Part:
 
 
 def mapping(pairs: Sequence[tuple[Part, Part]], start: int, end: int) -> Part:
-    made = Part(lambda scope: {}, start, end)
+    made = Part(lambda scope: {}, start, end, False, "mapping", [each for pair in pairs for each in pair])
     runs = [(key.run, value.run) for key, value in pairs]
 
     def run(scope: Scope) -> Value:

@@ -54,8 +54,45 @@ _MEANT: dict[str, tuple[str, str]] = {
     "sleep": ("wait", ""),
     "timer": ("wait", ""),
     "print": ("log", ""),
+    "compareblackboardvariables": ("check", "with `a == b`"),
+    "goalupdated": ("check", "with `updated: goal`"),
+    "goalupdatedcontroller": ("skip_unless", "with `updated: goal`"),
+    "failureisrunning": ("retry", "with `times: -1`"),
+    "repeatuntilsuccess": ("retry", "with `times: -1`"),
+    "successisrunning": ("repeat", "with `times: -1`"),
+    "running": ("wait", "with `until: false`"),
+    "alwaysrunning": ("wait", "with `until: false`"),
+    "cooldown": ("rate", "with `else: skip`"),
+    "singletrigger": ("once", ""),
+    "consumequeue": ("for_each", "with `from: entry`"),
+    "popfromqueue": ("for_each", "with `from: entry`"),
+    "chooser": ("fallback", ""),
+    "behaviortree": ("tree", ""),
     **{f"switch{n}": ("switch", "") for n in range(2, 7)},
 }
+
+_BY_PY_TREES = ("Dummy", "Periodic", "StatusQueue", "SuccessEveryN", "TickCounter", "ProbabilisticBehaviour")
+_RANDOM = "no kind chooses at random or by hand: `fallback` tries its children in order"
+# Their name → what does it here, where no kind does it alone.
+_DONE: dict[str, str] = {
+    "action": "an action is a skill, and its name is the kind: `btr new skill NAME`",
+    "actionnode": "an action is a skill, and its name is the kind: `btr new skill NAME`",
+    "condition": "`check` for an expression; in Python a skill marked `@condition`",
+    "conditionnode": "`check` for an expression; in Python a skill marked `@condition`",
+    "statustoblackboard": "`on_success:` and `on_failure:` of any node write entries",
+    "passthrough": "leave it out: its child does the same",
+    "root": "`root:` stands once, at the top of the file",
+    "queuesize": "`len(entry)` in an expression says it",
+    "runningisfailure": "no kind does this: `timeout` bounds how long a child may run",
+    "runningissuccess": "no kind does this: `timeout` bounds how long a child may run",
+    **dict.fromkeys(("manualselector", "randomselector", "randomsequence", "shuffledselector"), _RANDOM),
+    **{name.casefold(): f"`py: py_trees.behaviours:{name}` is that of py_trees" for name in _BY_PY_TREES},
+}
+
+
+def done(name: str) -> str:
+    """What does here what another library has a node of this name for; empty when that is not known."""
+    return _DONE.get(name.replace("_", "").casefold(), "")
 
 
 def meant(name: str) -> tuple[str, str] | None:

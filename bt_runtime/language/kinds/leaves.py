@@ -67,7 +67,8 @@ LEAVES = (
     Kind(
         "tree", "leaf", "Runs another tree, with a blackboard scope of its own.",
         (
-            Field("file", "text", "Its file: beside this one, in the project's trees/, or shipped.", required=True),
+            Field("file", "text", "Its file: beside this one, in the project's trees/, or shipped (`btr:name`).",
+                  required=True),
             Field("with", "inputs", "Its inputs and outputs: a value, a template, or \"{entry}\" to share one."),
             Field("autoremap", "boolean", "Names it does not declare are looked up here.", default=False),
         ),

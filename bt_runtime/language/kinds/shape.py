@@ -36,6 +36,8 @@ def field_schema(field: Field) -> Schema:
     described: Schema = {"description": described_as(field)}
     if field.default is not None:
         described["default"] = field.default
+    elif field.required and (field.minimum or 0) > 0:
+        described["default"] = max(1, field.minimum or 0)  # what a snippet inserts; without it, 0
     return {**described, **value_schema(field)}
 
 
@@ -102,7 +104,8 @@ def _literal(field: Field) -> Schema:
         key: value for key, value in (("minimum", field.minimum), ("maximum", field.maximum)) if value is not None
     }
     if bounds and field.extra:
-        return {**schema, "if": {"enum": list(field.extra)}, "else": bounds}
+        # -1 by its bounds: an editor shows whatever is listed as all that is allowed
+        return {**schema, "if": {"minimum": min(field.extra), "maximum": max(field.extra)}, "else": bounds}
     return {**schema, **bounds}
 
 
@@ -126,6 +129,14 @@ def typed(what: str, types: Iterable[str], reserved: Iterable[str] = (), **more:
     return {
         "propertyNames": {"allOf": [names, taken]} if reserved else names,
         "additionalProperties": {"if": {"type": "object"}, "then": mapping, "else": _type_of(what, listed)},
+    }
+
+
+def bounds() -> Schema:
+    """Of a port or a parameter that is a number."""
+    return {
+        "minimum": {"type": "number", "description": "The least that it may be."},
+        "maximum": {"type": "number", "description": "The most that it may be."},
     }
 
 

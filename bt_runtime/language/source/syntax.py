@@ -108,6 +108,9 @@ def explain(error: yaml.YAMLError, text: str, name: str) -> Diagnostic:
     if "cannot start any token" in problem:
         sign = line[mark.column : mark.column + 1]
         return Diagnostic("BT005", f"a value may not begin with `{sign}`", name, _at(mark), help="put it in quotes")
+    quoted = _after_quotes(line, mark) if "expected key" in context + problem or "block mapping" in context else None
+    if quoted:
+        return quoted._replace(file=name)
     saying = next((s for doing, what, s in _SAYINGS if doing in context and what in problem), None)
     if saying is None:
         saying = Saying(f"this is not YAML: {problem}", "look for an unclosed quote or bracket")
@@ -168,3 +171,21 @@ def _missing_space(lines: list[str], line: int) -> Diagnostic | None:
             label = "is a space missing after the colon?"
             return Diagnostic("BT005", "this line is not `key: value`", "", span, label, help)
     return None
+
+
+def _after_quotes(line: str, mark: Mark) -> Diagnostic | None:
+    """`check: "room" == "x"`: a value that begins with a quote ends with it."""
+    begins = re.match(r"""\s*(?:- +)*(?:[A-Za-z_]\w*: +)?(?=["'])""", line)
+    value = line[begins.end() :].rstrip() if begins else ""
+    if not begins or mark.column <= begins.end() or not line[: mark.column].rstrip().endswith(value[0]):
+        return None
+    other = "'" if "'" not in value else '"' if '"' not in value else ""
+    whole = f"quote the whole: `{line[: begins.end()].strip().removeprefix('- ')} {other}{value}{other}`"
+    help = (
+        whole
+        if other and "\\" not in value and len(value) <= 60
+        else "quote the whole value, by quotes of the other kind"
+    )
+    return Diagnostic(
+        "BT005", "nothing may follow a text in quotes", "", _at(mark), "the value ended before this", help
+    )

@@ -224,8 +224,15 @@ class SkillNode(Node):
         names = self.spec.values
         values = value if isinstance(value, Mapping) else {self.written[0].name: value}
         found = [f for f in self.written if f.name in values]
+        if values and not found and not any(f.writes and f.name in values for f in self.spec.kind.fields):
+            given, wanted = next(iter(values)), ", ".join(f"`{f.name}`" for f in self.written)
+            raise ports.PortFault(
+                f"`{self.spec.kind.name}` gave `{given!s:.40}`, which is none of its outputs",
+                f"a mapping holds the outputs by their names: {wanted}",
+            )
         for field in found:
             ports.check(field, values[field.name])
+            ports.check_range(field, values[field.name])
         self.scope.write({names[f.name].text.strip(): values[f.name] for f in found})
 
     def terminate(self, new_status: Status) -> None:

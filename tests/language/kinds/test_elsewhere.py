@@ -12,7 +12,8 @@ NAMES = {
     "Selector": "fallback", "RetryUntilSuccessful": "retry", "ReactiveSequence": "reactive_sequence",
     "PipelineSequence": "pipeline", "RecoveryNode": "recovery", "RoundRobin": "round_robin", "Inverter": "invert",
     "KeepRunningUntilFailure": "until_failure", "SubTree": "tree", "OneShot": "once", "AlwaysSuccess": "succeed",
-    "IfThenElse": "if", "retry_until_successful": "retry",
+    "IfThenElse": "if", "retry_until_successful": "retry", "Sleep": "wait", "Script": "set", "oneshot": "once",
+    "selector": "fallback", "Sequence": "sequence",
 }  # fmt: skip
 
 
@@ -34,3 +35,16 @@ def test_options_that_it_takes_to_do_the_same_are_said_with_it() -> None:
 def test_every_kind_that_is_suggested_exists_and_none_has_such_a_name() -> None:
     assert not [kind for kind, _ in elsewhere._MEANT.values() if kind not in BUILT_IN]
     assert not [kind.name for kind in BUILT_IN if elsewhere.meant(kind.name)]
+
+
+def test_what_no_kind_does_alone_is_said_in_words() -> None:
+    assert label_of("Action").startswith("an action is a skill")
+    assert label_of("TickCounter") == "`py: py_trees.behaviours:TickCounter` is that of py_trees"
+    assert not [name for name in elsewhere._DONE if name in elsewhere._MEANT or name in BUILT_IN]
+
+
+@pytest.mark.parametrize("name", elsewhere._BY_PY_TREES)
+def test_what_is_said_to_be_in_py_trees_is(name: str) -> None:
+    import py_trees
+
+    assert hasattr(py_trees.behaviours, name)

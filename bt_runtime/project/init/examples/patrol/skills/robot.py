@@ -23,6 +23,6 @@ class GoTo(bt.Skill):
 
 
 async def charge() -> float:
-    """What a skill returns can be kept by the tree: `charge: {level: battery}`."""
+    """What a skill returns can be kept by the tree: `charge: {level: "{battery}"}`."""
     await asyncio.sleep(0.5)
     return 1.0

@@ -1,0 +1,156 @@
+"""The Python that a manifest or a tree names, looked at without running any of it: is it there, and does it fit?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from bt_runtime.faults.diagnostic import BtError, Diagnostic, nearest
+from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.language.reach import places
+from bt_runtime.types import Span
+
+CODE = "BT050"
+
+
+class Spots(NamedTuple):
+    """Where a skill says what in its manifest."""
+
+    impl: Span
+    params: dict[str, Span]
+
+
+class Found(NamedTuple):
+    """What was found in Python files: faults, and the texts of those files that have some."""
+
+    faults: list[Diagnostic]
+    sources: dict[str, str]
+
+
+def faults_of(kinds: Iterable[Kind], spots: Mapping[str, Spots], file: str) -> Found:
+    """Of the skills of one manifest."""
+    found = Found([], {})
+    for kind in kinds:
+        spot = spots.get(kind.name)
+        if spot is not None:
+            found.faults.extend(_skill(kind, spot, file, found.sources))
+    return found
+
+
+def missing(reference: str, folder: Path, file: str, span: Span) -> Found:
+    """Of a name alone, as of a class that a `py` node names."""
+    found = Found([], {})
+    found.faults.extend(fault for fault, _ in _look(reference, folder, file, span, found.sources) if fault)
+    return found
+
+
+def _skill(kind: Kind, spot: Spots, file: str, sources: dict[str, str]) -> Iterator[Diagnostic]:
+    entry = kind.data["entry"]
+    for fault, target in _look(entry.impl, Path(entry.folder), file, spot.impl, sources):
+        if fault is not None:
+            yield fault
+        elif target is not None:
+            yield from _fit(kind, target, spot, file)
+
+
+def _look(
+    reference: str, folder: Path, file: str, span: Span, sources: dict[str, str]
+) -> Iterator[tuple[Diagnostic | None, tuple[object, str] | None]]:
+    """Either what is wrong, or the module and the name in it; nothing when that cannot be known."""
+    from bt_runtime.language import python_file
+    from bt_runtime.project.importing import split
+
+    try:
+        home, name = split(reference)
+    except BtError as error:
+        yield Diagnostic(CODE, error.message, file, span, help=error.hint), None
+        return
+    path, fault = _file(home, folder, file, span) if home.endswith(".py") else _module(home, file, span)
+    if path is None:
+        if fault is not None:
+            yield fault, None
+        return
+    module = python_file.module(path)
+    if isinstance(module, python_file.Broken):
+        sources[_shown(path)] = module.text
+        place = Span(module.line, module.column, module.line, module.column + 1)
+        yield Diagnostic(CODE, f"this is not Python: {module.message}", _shown(path), place), None
+    elif module is not None:
+        first = name.partition(".")[0]
+        if first in module.names:
+            yield None, (module, name)
+        elif not module.open:
+            close = nearest(first, module.names)
+            label = f"did you mean `{close}`?" if close else ""
+            yield (
+                Diagnostic(CODE, f"`{home}` has no `{first}`", file, span, label, "name a function or class in it"),
+                None,
+            )
+
+
+def _file(home: str, folder: Path, file: str, span: Span) -> tuple[Path | None, Diagnostic | None]:
+    path = (folder / home).resolve()
+    if path.is_file():
+        return path, None
+    beside = [each.name for each in path.parent.glob("*.py")] if path.parent.is_dir() else []
+    close = nearest(path.name, beside)
+    label = f"did you mean `{close}`?" if close else ""
+    help = "a path.py:Name is looked for from the folder of the file that names it"
+    return None, Diagnostic(CODE, f"there is no file `{home:.80}`", file, span, label, help)
+
+
+def _module(home: str, file: str, span: Span) -> tuple[Path | None, Diagnostic | None]:
+    """The file of a module. One that is not installed here may be where the tree will run: a warning."""
+    top, *inner = home.split(".")
+    found = places(top)
+    if found is None:
+        help = "it must be installed, or on the path, where the tree runs"
+        return None, Diagnostic(CODE, f"there is no module `{top}` here", file, span, "", help, "warning")
+    for at, part in enumerate(inner):
+        folders = [each for each in found if each.is_dir()]
+        found = [p for each in folders for p in (each / part, each / f"{part}.py") if p.exists()]
+        if not found:
+            if not folders or any(list(each.glob(f"{part}.*")) for each in folders):
+                return None, None
+            said = ".".join((top, *inner[:at]))
+            return None, Diagnostic(CODE, f"there is no module `{part}` in `{said}`", file, span)
+    files = [each / "__init__.py" if each.is_dir() else each for each in found]
+    return next((each for each in files if each.suffix == ".py" and each.is_file()), None), None
+
+
+def _fit(kind: Kind, target: tuple[object, str], spot: Spots, file: str) -> Iterator[Diagnostic]:
+    """Is it called with what it takes? Every parameter of the manifest is given, by its name."""
+    from bt_runtime.language.python_file import Module, callee
+
+    module, name = target
+    if "." in name or not isinstance(module, Module):
+        return
+    called = callee(module, name)
+    if called.cannot:
+        yield Diagnostic(CODE, called.cannot, file, spot.impl, help="docs/skills.md shows the forms a skill may have")
+        return
+    if kind.data["entry"].instant and called.form in ("async", "generator", "class"):
+        message = f"`{name}` cannot be instant: it is {'a class' if called.form == 'class' else f'{called.form}'}"
+        help = "what is instant is a plain function, which answers when it returns"
+        yield Diagnostic(CODE, message, file, spot.impl, help=help)
+    if called.takes is None:
+        return
+    params = [field.name for field in kind.fields if not field.writes]
+    takes = f"it takes {', '.join(called.takes) or 'nothing'}"
+    meant: set[str] = set()
+    for unknown in () if called.anything else [p for p in params if p not in called.takes]:
+        close = nearest(unknown, [each for each in called.takes if each not in params])
+        meant |= {close} if close else set()
+        label = f"did you mean `{close}`?" if close else ""
+        yield Diagnostic(
+            CODE, f"`{name}` takes no `{unknown}`", file, spot.params.get(unknown, spot.impl), label, takes
+        )
+    for lacking in [n for n in called.needs if n not in params and n not in meant]:
+        help = f"add it to `params`, or give it a default in Python; {takes}"
+        yield Diagnostic(CODE, f"`{name}` needs `{lacking}`, which is not among `params`", file, spot.impl, help=help)
+
+
+def _shown(path: Path) -> str:
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
