@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
@@ -21,6 +21,9 @@ from bt_runtime.language.source import Document, Limits, Node, Scalar, YamlList,
 from bt_runtime.language.source.pause import PausedCollection
 from bt_runtime.language.spec import DEFAULT_CAPS, Caps, NodeSpec, TreeSpec
 from bt_runtime.types import Span
+
+if TYPE_CHECKING:
+    from bt_runtime.language.manifest import Manifest
 
 MOST_FILES = 100  # one inside another; loading goes down with them on Python's stack
 
@@ -77,7 +80,7 @@ class Loader:
             with PausedCollection():
                 return self.checked(self.load(found, ()))
         document = source.read(path, str(path), self.limits)  # says why there is no such file
-        label = did_you_mean(str(path), project.names("trees", root=self.project))
+        label = did_you_mean(str(path), self.names("trees"))
         document.diagnostics = [d._replace(label=d.label or label) for d in document.diagnostics]
         return self.checked(self.tree(document, Path.cwd()))
 
@@ -175,16 +178,25 @@ class Loader:
     def tree(
         self, document: Document, folder: Path, way: tuple[Step, ...] = (), path: Path | None = None
     ) -> TreeSpec | None:
+        spec, whole = self.alone(document, folder)
+        if spec is None:
+            return None
+        self.subtrees(spec, way, path)
+        meaning.check_tree(spec, self.findings, whole)
+        return spec
+
+    def alone(self, document: Document, folder: Path) -> tuple[TreeSpec | None, bool]:
+        """The tree without those it includes; and whether all of it could be read."""
         self.findings.sources[document.name] = document.text
         self.findings.add(*document.diagnostics)
         top = document.root
         if top is None:
-            return None
+            return None, False
         if not isinstance(top, YamlMap):
             self.findings.error(
                 "BT018", "a tree file is a mapping with `version`, `tree` and `root`", document.name, top.span
             )
-            return None
+            return None, False
         header = Header(top, document.name, self.findings)
         spec = TreeSpec(header.name(), document.name, document.text, folder, self.registry)
         spec.about = header.text("about")
@@ -192,26 +204,22 @@ class Loader:
         spec.registry = self.skills(top.get("skills"), spec)
         root = top.get("root")
         if root is None:
-            return None
+            return None, False
         reader = NodeReader(spec.file, spec.registry, self.findings, self.caps.depth, self.manifest_with)
         before = self.findings.errors
         node = reader.read(root)
         if node is None:
-            return None
-        whole = self.findings.errors == before
+            return None, False
         spec.root = node
+        whole = self.findings.errors == before
         self.foreign(spec)
-        self.subtrees(spec, way, path)
-        meaning.check_tree(spec, self.findings, whole)
-        return spec
+        return spec, whole
 
     def skills(self, node: Node | None, spec: TreeSpec) -> Registry:
         """The registry with the skills of the manifests that the tree names."""
         registry = self.registry
         if not isinstance(node, YamlList):
             return registry
-        from bt_runtime.language import manifest
-
         for item in node:
             name = item.text if isinstance(item, Scalar) else ""
             path = project.find("skills", name, root=self.project) if _nameable(name) else None
@@ -221,7 +229,7 @@ class Loader:
             if not self.allowed(path, spec.folder):
                 self.not_included("outside", name, spec.file, item.span)
                 continue
-            read = manifest.read(path, self.shown(path), self.reach(spec.folder))
+            read = self.manifest(path, spec.folder)
             self.findings.sources[self.shown(path)] = self.files[path.resolve()] = read.text
             self.findings.add(*read.diagnostics)
             for kind in read.kinds:
@@ -235,8 +243,16 @@ class Loader:
             registry = registry.with_kinds(tuple(read.kinds))
         return registry
 
+    def manifest(self, path: Path, folder: Path) -> Manifest:
+        from bt_runtime.language import manifest
+
+        return manifest.read(path, self.shown(path), self.reach(folder))
+
+    def names(self, folder: project.Folder) -> list[str]:
+        return list(project.names(folder, root=self.project))
+
     def no_manifest(self, name: str, file: str, span: Span) -> None:
-        known = list(project.names("skills", root=self.project))
+        known = self.names("skills")
         message, help = f"there is no skill manifest `{name:.60}`", f"manifests here: {', '.join(known) or 'none'}"
         self.findings.error("BT040", message, file, span, did_you_mean(name, known), help)
 
@@ -288,7 +304,7 @@ class Loader:
                 help="move it into the project",
             )
         else:
-            known = list(project.names("trees", root=self.project))
+            known = self.names("trees")
             self.findings.error(
                 "BT040",
                 f"there is no tree `{name:.60}`",

@@ -57,8 +57,8 @@ def read(path: Path, shown: str = "", reach: Reach | None = None) -> Manifest:
     return _Reader(document, path.parent, reach).manifest()
 
 
-def parse(text: str, name: str = "manifest", folder: Path | None = None) -> Manifest:
-    return _Reader(source.parse(text, name), folder or Path.cwd()).manifest()
+def parse(text: str, name: str = "manifest", folder: Path | None = None, reach: Reach | None = None) -> Manifest:
+    return _Reader(source.parse(text, name), folder or Path.cwd(), reach).manifest()
 
 
 class _Reader:

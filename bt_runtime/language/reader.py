@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from bt_runtime.faults.diagnostic import nearest
+from bt_runtime.faults.diagnostic import Fix, nearest
+from bt_runtime.language import fixes
 from bt_runtime.language.findings import Findings, did_you_mean
 from bt_runtime.language.kinds.elsewhere import meant
 from bt_runtime.language.kinds.kind import COMMON, COMMON_NAMES, NODE_TYPES, Field, Kind, Registry
@@ -100,7 +101,7 @@ class NodeReader:
         misspelt: set[str] = set()
         given = self.fields(kind, value, key, misspelt)
         guard = self.take(spec, given, inner)
-        self.missing(spec, given.keys() | misspelt, key)
+        self.missing(spec, given.keys() | misspelt, key, value)
         return (guard or spec), spec
 
     def fields(self, kind: Kind, value: Node, key: Scalar, misspelt: set[str]) -> dict[str, tuple[Scalar, Node]]:
@@ -125,12 +126,15 @@ class NodeReader:
             if kind.field(name.text) is None and name.text not in COMMON_NAMES:
                 close = nearest(name.text, [f.name for f in (*kind.fields, *COMMON)])
                 misspelt |= {close} if close else set()
+                ways = fixes.below(kind, value, name, inside) if name.text in self.registry else ()
+                misspelt |= {f.name for f in kind.node_fields} if ways else set()
                 self.error(
                     "BT013",
                     f"`{kind.name}` has no field `{name.text}`",
                     name.span,
                     f"did you mean `{close}`?" if close else "",
                     f"its fields: {_names(kind)}; any node: {', '.join(_COMMON)}",
+                    ways,
                 )
             else:
                 given[name.text] = (name, inside)
@@ -200,7 +204,7 @@ class NodeReader:
             for node in value:
                 yield Place(node, spec, field.name)
 
-    def missing(self, spec: NodeSpec, given: Set[str], key: Scalar) -> None:
+    def missing(self, spec: NodeSpec, given: Set[str], key: Scalar, value: Node) -> None:
         one_of = spec.kind.one_of
         if one_of and not given & set(one_of):
             needs = " or ".join(f"`{name}`" for name in one_of)
@@ -211,14 +215,16 @@ class NodeReader:
             if field.required:
                 if field.name == "children":
                     self.error(
-                        "BT017", f"`{spec.kind.name}` has no children", key.span, help="give it one, or remove it"
-                    )
+                        "BT017", f"`{spec.kind.name}` has no children", key.span, help="give it one, or remove it",
+                        fixes=fixes.lacking(key, value, field),
+                    )  # fmt: skip
                 else:
                     self.error(
                         "BT015",
                         f"`{spec.kind.name}` lacks its field `{field.name}`",
                         key.span,
                         help=f"`{field.name}`: {field.about or an(field.type)}",
+                        fixes=fixes.lacking(key, value, field),
                     )
             elif field.default is not None and field.type not in NODE_TYPES:
                 spec.values[field.name] = field.default
@@ -271,8 +277,10 @@ class NodeReader:
             return f"did you mean `{kind}`{options and f' {options}'}?"
         return did_you_mean(name, self.registry.kinds) or own
 
-    def error(self, code: str, message: str, span: Span, label: str = "", help: str = "") -> None:
-        self.findings.error(code, message, self.file, span, label, help)
+    def error(
+        self, code: str, message: str, span: Span, label: str = "", help: str = "", fixes: tuple[Fix, ...] = ()
+    ) -> None:
+        self.findings.error(code, message, self.file, span, label, help, fixes)
 
 
 def _found(node: Node) -> str:
