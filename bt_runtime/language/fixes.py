@@ -31,7 +31,13 @@ def sample(field: Field | Port) -> str:
         return f'"{{{field.name}}}"'
     if field.choices:
         first = field.choices[0]
-        return first if isinstance(first, str) and first.isidentifier() else _SAMPLES["string"] if not first else repr(first)
+        return (
+            first
+            if isinstance(first, str) and first.isidentifier()
+            else _SAMPLES["string"]
+            if not first
+            else repr(first)
+        )
     least, most = (field.minimum, field.maximum) if isinstance(field, Field) else (None, None)
     if field.type in ("integer", "number") and ((least or 0) > 1 or (most is not None and most < 1)):
         return f"{least if least is not None else most:g}"
@@ -92,7 +98,10 @@ def given(spec: NodeSpec, node: Node | None, port: Port, here: bool) -> tuple[Fi
     if node is not None or not isinstance(file, Scalar) or file.start.line != file.end.line:
         return ()
     if spec.span.line == file.start.line and spec.span.end_column + 2 == file.start.column + 1:  # `tree: door`
-        opened, closed = file.span._replace(end_column=file.span.column), file.span._replace(column=file.span.end_column)
+        opened, closed = (
+            file.span._replace(end_column=file.span.column),
+            file.span._replace(column=file.span.end_column),
+        )
         return (Fix(title, (Edit(opened, "{file: "), Edit(closed, f", with: {{{written}}}}}"))),)
     behind = file.span._replace(column=file.span.end_column)
     return (Fix(title, (Edit(behind, f"\n{' ' * (file.start.column - len('file: '))}with: {{{written}}}"),)),)

@@ -57,7 +57,9 @@ def read(path: Path, shown: str = "", reach: Reach | None = None) -> Manifest:
     return _Reader(document, path.parent, reach).manifest()
 
 
-def parse(text: str, name: str = "manifest", folder: Path | None = None, reach: Reach | None = None) -> Manifest:
+def parse(
+    text: str | bytes, name: str = "manifest", folder: Path | None = None, reach: Reach | None = None
+) -> Manifest:
     return _Reader(source.parse(text, name), folder or Path.cwd(), reach).manifest()
 
 

@@ -1,4 +1,4 @@
-"""A client of yaml-language-server over its standard streams: just enough to ask what an editor would show."""
+"""A client of a language server over its standard streams: just enough to ask what an editor would show."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import queue
 import subprocess
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,8 @@ PATIENCE = 60.0  # seconds until a silent server counts as broken
 class Server:
     """One running server. Documents name their schema by a modeline, as people's files do."""
 
-    def __init__(self, program: Path, folder: Path) -> None:
-        self.process = subprocess.Popen(
-            ["node", str(program), "--stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder
-        )
+    def __init__(self, command: Sequence[str], folder: Path, **more: Any) -> None:
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder, **more)
         self.folder = folder
         self.answers: dict[int, queue.Queue[Any]] = {}
         self.shown: queue.Queue[dict[str, Any]] = queue.Queue()

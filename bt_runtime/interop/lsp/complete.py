@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -115,7 +116,7 @@ class _Completion:
             sort: Sort = "skill" if kind.family == "skill" else "kind"
             rank = {"skill": 1, "control": 2, "decorator": 3, "leaf": 2}.get(kind.family, 4)
             yield self.keyed(kind.name, sort, kind.family, kind_about(kind), before, rank,
-                             lambda k=kind: snippet.of_kind(k, column, self.cursor.flow))  # fmt: skip
+                             partial(snippet.of_kind, kind, column, self.cursor.flow))  # fmt: skip
         yield from self.unlisted(before, column)
 
     def unlisted(self, before: str, column: int) -> Iterator[Item]:
@@ -130,7 +131,7 @@ class _Completion:
             for kind in self.workspace.manifest(path).kinds:
                 if kind.name not in self.registry:
                     item = self.keyed(kind.name, "skill", f"skill of {name}, added to `skills:`", kind_about(kind),
-                                      before, 6, lambda k=kind: snippet.of_kind(k, column, self.cursor.flow))  # fmt: skip
+                                      before, 6, partial(snippet.of_kind, kind, column, self.cursor.flow))  # fmt: skip
                     yield item._replace(also=also)
 
     def fields(self, kind: Kind) -> Iterator[Item]:
@@ -139,8 +140,9 @@ class _Completion:
         for rank, fields in ((1, kind.fields), (7, common)):
             for field in fields:
                 if field.name not in self.cursor.siblings:
-                    yield self.keyed(field.name, "field", field.type, field_about(field), "",
-                                     rank - (rank == 1 and field.required), lambda f=field: self.field_snippet(kind, f))  # fmt: skip
+                    first = rank - (rank == 1 and field.required)
+                    made = partial(self.field_snippet, kind, field)
+                    yield self.keyed(field.name, "field", field.type, field_about(field), "", first, made)
 
     def field_snippet(self, kind: Kind, field: Field) -> str:
         if kind.includes and field.name == "file" and self.workspace.names("trees"):
@@ -149,7 +151,7 @@ class _Completion:
 
     def entry_keys(self) -> Iterator[Item]:
         for name, type in self.entries():
-            yield self.keyed(name, "entry", type, "", "", 4, lambda n=name, t=type: f"{n}: ${{1:{_literal(t)}}}")
+            yield self.keyed(name, "entry", type, "", "", 4, partial(_entry_snippet, name, type))
 
     def ports(self) -> Iterator[Item]:
         target = self.included()
@@ -162,7 +164,7 @@ class _Completion:
                     detail = f"{said}, {port.type}{'' if not port.required or said == 'output' else ', needed'}"
                     shared = said == "output" or port.name in here
                     yield self.keyed(port.name, "port", detail, port.about, "", 1 + (not port.required),
-                                     lambda p=port, s=shared: snippet.of_port(p, s))  # fmt: skip
+                                     partial(snippet.of_port, port, shared))  # fmt: skip
 
     def included(self) -> TreeSpec | None:
         """The tree that the `tree` node names in which somebody is."""
@@ -187,7 +189,7 @@ class _Completion:
         for name, inner in found.items():
             if name not in self.cursor.siblings:
                 about = str(inner.get("description", ""))
-                yield self.keyed(name, "field", "", about, "", 3, lambda s=inner, n=name: self.schema_snippet(n, s))
+                yield self.keyed(name, "field", "", about, "", 3, partial(self.schema_snippet, name, inner))
         if not found:
             yield from self.values([_shown(each) for each in choices(slot.schema, top)], "value")
 
@@ -275,7 +277,7 @@ class _Completion:
         end = self.offset + (tail.end() if tail else 0)
         written = self.text.source[start:end]  # known only because it stands here
         for name, type in self.entries():
-            if name != written or self.tree is self.unit.spec and name in self.tree.ports:
+            if name != written or (self.tree is not None and name in self.tree.ports):
                 yield Item(name, "entry", type, "", name, start, end, rank=1)
         for name in (*FUNCTIONS, EXISTS):
             yield Item(name, "function", "", "", f"{name}(${{1}})", start, end, rank=4)
@@ -287,5 +289,6 @@ def _shown(value: object) -> str:
     return ("true" if value else "false") if isinstance(value, bool) else str(value)
 
 
-def _literal(type: str) -> str:
-    return snippet.escaped({"string": '"text"', "boolean": "true", "list": "[]", "object": "{}"}.get(type, "1"))
+def _entry_snippet(name: str, type: str) -> str:
+    value = {"string": '"text"', "boolean": "true", "list": "[]", "object": "{}"}.get(type, "1")
+    return f"{name}: ${{1:{snippet.escaped(value)}}}"

@@ -122,7 +122,9 @@ class _Reader:
         self.leave(column)
         word = re.match(r"[\w./-]*", after)
         end = offset + (word.end() if word else 0)
-        return Cursor(self.path(), "key", rest, offset - len(rest), end, column, _siblings(text, number, column, column > indent))
+        return Cursor(
+            self.path(), "key", rest, offset - len(rest), end, column, _siblings(text, number, column, column > indent)
+        )
 
     def leave(self, column: int) -> None:
         """Out of what a key at this column does not belong to."""
@@ -187,35 +189,37 @@ def _open(text: str) -> str:
 
 def _brackets(said: str) -> tuple[tuple[Step, ...], str, frozenset[str], bool]:
     """The steps into the innermost open bracket, what stands there since the last comma, its keys, is it a mapping."""
-    stack: list[tuple[str, int, list[str]]] = []  # the bracket, where its last part begins, its keys
-    steps: list[Step] = []
-    key: list[str | None] = []
+    stack: list[_Bracket] = []
     for at, sign in _signs(said):
         if sign in "[{":
-            if stack:
-                steps_here: list[Step] = [ITEM] if stack[-1][0] == "[" else []
-                said_key = key[-1]
-                steps.append(tuple([*steps_here, *([said_key] if said_key is not None else [])]))  # type: ignore[arg-type]
-            stack.append((sign, at + 1, []))
-            key.append(None)
-        elif sign in "]}" and stack:
+            stack.append(_Bracket(sign, at + 1))
+        elif not stack:
+            continue
+        elif sign in "]}":
             stack.pop()
-            key.pop()
-            if stack and steps:
-                steps.pop()
-        elif sign == "," and stack:
-            stack[-1] = (stack[-1][0], at + 1, stack[-1][2])
-            key[-1] = None
-        elif sign == ":" and stack and key[-1] is None:
-            key[-1] = _plain(said[stack[-1][1] : at].strip())
-            stack[-1][2].append(str(key[-1]))
-    whole = tuple(each for group in steps for each in (group if isinstance(group, tuple) else (group,)))
+        elif sign == ",":
+            stack[-1].begin, stack[-1].key = at + 1, None
+        elif stack[-1].key is None:
+            stack[-1].key = _plain(said[stack[-1].begin : at].strip())
+            stack[-1].keys.append(stack[-1].key)
+    steps: list[Step] = []
+    for outer in stack[:-1]:
+        steps += [*([ITEM] if outer.sign == "[" else []), *([outer.key] if outer.key is not None else [])]
     if not stack:
-        return whole, "", frozenset(), True
-    bracket, begin, keys = stack[-1]
-    if bracket == "[" and key[-1] is not None:
-        whole = (*whole, ITEM)
-    return whole, said[begin:].lstrip("\n"), frozenset(keys), bracket == "{"
+        return (), "", frozenset(), True
+    inner = stack[-1]
+    if inner.sign == "[" and inner.key is not None:
+        steps.append(ITEM)  # `[a: b`: a mapping of one key, without braces
+    return tuple(steps), said[inner.begin :].lstrip("\n"), frozenset(inner.keys), inner.sign == "{"
+
+
+class _Bracket:
+    """One that is open: where its last part begins, and under which key."""
+
+    def __init__(self, sign: str, begin: int) -> None:
+        self.sign, self.begin = sign, begin
+        self.key: str | None = None
+        self.keys: list[str] = []
 
 
 def _cut(segment: str) -> tuple[str, str, str]:

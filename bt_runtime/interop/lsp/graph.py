@@ -1,4 +1,4 @@
-"""What only all trees of a project together tell: which contain themselves, and how large they are with their subtrees."""
+"""What only all trees of a project together tell: which contain themselves, how large they are with subtrees."""
 
 from __future__ import annotations
 

@@ -134,7 +134,9 @@ def python(reference: str, folder: Path) -> Location | None:
 def _makes(statement: ast.stmt, name: str) -> bool:
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return statement.name == name
-    return isinstance(statement, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in statement.targets)
+    return isinstance(statement, ast.Assign) and any(
+        isinstance(t, ast.Name) and t.id == name for t in statement.targets
+    )
 
 
 def _module(name: str) -> Path | None:

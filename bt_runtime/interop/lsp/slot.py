@@ -26,7 +26,7 @@ class Slot(NamedTuple):
     what: What
     kind: Kind | None = None
     field: Field | None = None
-    schema: Schema = {}
+    schema: Mapping[str, Any] = {}
 
     def step(self, step: Step, registry: Registry, top: Schema) -> Slot:
         """What may stand one step deeper."""
@@ -50,7 +50,11 @@ def resolve(path: Iterable[Step], registry: Registry, content: str) -> Slot:
     top = SCHEMAS.get(content, {})
     slot = Slot("schema", schema=top)
     for step in path:
-        slot = Slot("node") if content == "tree" and slot.schema is top and step == "root" else slot.step(step, registry, top)
+        slot = (
+            Slot("node")
+            if content == "tree" and slot.schema is top and step == "root"
+            else slot.step(step, registry, top)
+        )
     return slot
 
 
@@ -85,7 +89,7 @@ def _schema_step(slot: Slot, step: Step, top: Schema) -> Slot:
     return Slot("schema", schema=found) if found is not None else Slot("unknown")
 
 
-def flat(schema: Any, top: Schema) -> list[Schema]:
+def flat(schema: Any, top: Mapping[str, Any]) -> list[Schema]:
     """A schema and all that it is put together of, as if each held."""
     if not isinstance(schema, dict):
         return []
@@ -102,7 +106,7 @@ def flat(schema: Any, top: Schema) -> list[Schema]:
     return found
 
 
-def below(schema: Schema, step: Step, top: Schema) -> Schema | None:
+def below(schema: Mapping[str, Any], step: Step, top: Mapping[str, Any]) -> Schema | None:
     for each in flat(schema, top):
         if step == ITEM:
             if isinstance(each.get("items"), dict):
@@ -116,11 +120,11 @@ def below(schema: Schema, step: Step, top: Schema) -> Schema | None:
     return None
 
 
-def properties(schema: Schema, top: Schema) -> dict[str, Schema]:
+def properties(schema: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Schema]:
     return {name: inner for each in flat(schema, top) for name, inner in each.get("properties", {}).items()}
 
 
-def choices(schema: Schema, top: Schema) -> list[Any]:
+def choices(schema: Mapping[str, Any], top: Mapping[str, Any]) -> list[Any]:
     """The words that may stand here."""
     found: dict[Any, None] = {}
     for each in flat(schema, top):

@@ -1,4 +1,4 @@
-"""What somebody points to: an entry, a kind, a field, a port, a tree, a manifest, Python, or a key that a schema knows."""
+"""What somebody points to: an entry, a kind, a field, a port, a tree, a manifest, Python, or a key of a schema."""
 
 from __future__ import annotations
 
@@ -87,7 +87,11 @@ def _word(workspace: Workspace, unit: Unit, offset: int) -> Thing | None:
 def _included(unit: Unit, span: Span) -> Path | None:
     for include in unit.includes:
         given = include.node.given.get("file")
-        if given is not None and given.span.line == span.line and given.span.column <= span.column <= given.span.end_column:
+        if (
+            given is not None
+            and given.span.line == span.line
+            and given.span.column <= span.column <= given.span.end_column
+        ):
             return include.target
     return None
 

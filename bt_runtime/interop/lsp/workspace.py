@@ -165,7 +165,9 @@ class Workspace:
             self.dependents.setdefault(named, set()).add(unit.path)
 
     def _skills(self, unit: Unit) -> None:
-        unit.manifest = manifest.parse(_readable(unit.text), str(unit.path), unit.path.parent, self.reach(unit.path.parent))
+        unit.manifest = manifest.parse(
+            _readable(unit.text), str(unit.path), unit.path.parent, self.reach(unit.path.parent)
+        )
         unit.root = source.parse(_readable(unit.text), str(unit.path)).root
         unit.alone = unit.manifest.diagnostics
 
