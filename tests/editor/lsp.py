@@ -57,6 +57,25 @@ class Server:
         self.tell("textDocument/didOpen", {"textDocument": document})
         return uri
 
+    def change(self, uri: str, version: int, text: str, where: Any = None) -> None:
+        """The whole text, or what is put at a range."""
+        change = {"text": text} | ({"range": where} if where is not None else {})
+        self.tell("textDocument/didChange",
+                  {"textDocument": {"uri": uri, "version": version}, "contentChanges": [change]})  # fmt: skip
+
+    def told(self, uri: str, version: int | None = None) -> list[dict[str, Any]]:
+        """What is said next about a document; of this version, if one is named."""
+        while True:
+            shown = self.shown.get(timeout=PATIENCE)
+            if shown["uri"] == uri and (version is None or shown.get("version") == version):
+                found: list[dict[str, Any]] = shown["diagnostics"]
+                return found
+
+    def about(self, method: str, uri: str, line: int, character: int, **more: Any) -> Any:
+        """An answer about a place, counted from 0."""
+        where = {"textDocument": {"uri": uri}, "position": {"line": line, "character": character}, **more}
+        return self.ask(f"textDocument/{method}", where)
+
     def close(self) -> None:
         self.ask("shutdown", None)
         self.tell("exit", None)

@@ -13,7 +13,6 @@ from bt_runtime.faults.diagnostic import Edit
 from bt_runtime.interop.lsp import snippet
 from bt_runtime.interop.lsp.cursor import ITEM, Cursor, locate
 from bt_runtime.interop.lsp.describe import field_about, kind_about, tree_about
-from bt_runtime.interop.lsp.entries import known
 from bt_runtime.interop.lsp.slot import SCHEMAS, Slot, choices, properties, resolve
 from bt_runtime.interop.lsp.unit import Unit
 from bt_runtime.interop.lsp.workspace import Workspace
@@ -60,7 +59,7 @@ def registry_at(workspace: Workspace, unit: Unit) -> Registry:
     registry = workspace.registry
     said = re.search(r"(?m)^skills:(.*(?:\n[ -].*)*)", unit.text.source)
     for name in re.findall(r"[\w/-]*\w[\w/-]*", said[1]) if said else ():
-        path = project.find("skills", name, root=workspace.project)
+        path = workspace.manifest_named(name)
         registry = registry.with_kinds(tuple(workspace.manifest(path).kinds)) if path is not None else registry
     return registry if said or unit.good is None else unit.good.registry
 
@@ -124,7 +123,7 @@ class _Completion:
         home = self.workspace.project
         lines = LINE_BREAK.split(self.text.yaml)
         for name in self.workspace.names("skills"):
-            path = project.find("skills", name, root=home)
+            path = self.workspace.manifest_named(name)
             if home is None or path is None or not path.is_relative_to(home / "skills"):
                 continue
             also = (fixes.header(lines, "skills", name),)
@@ -157,7 +156,7 @@ class _Completion:
         target = self.included()
         if target is None:
             return
-        here = known(self.tree) if self.tree is not None else {}
+        here = self.unit.known()
         for said, ports in (("input", target.inputs), ("output", target.outputs)):
             for port in ports.values():
                 if port.name not in self.cursor.siblings:
@@ -181,7 +180,8 @@ class _Completion:
     def target(self, name: str) -> Path | None:
         folder = self.unit.path.parent
         beside = (p for p in (folder / name, folder / f"{name}.yaml") if p.is_file())
-        return next(beside, None) or project.find("trees", name, root=self.workspace.project)
+        found = next(beside, None) or project.find("trees", name, root=self.workspace.project)
+        return found.resolve() if found is not None else None
 
     def of_schema(self, slot: Slot) -> Iterator[Item]:
         top = SCHEMAS[self.unit.content]
@@ -254,7 +254,7 @@ class _Completion:
         return sorted(names, key=lambda n: (p := self.target(n)) is None or home is None or not p.is_relative_to(home))
 
     def trees(self, slot: Slot) -> Iterator[Item]:
-        here = known(self.tree) if self.tree is not None else {}
+        here = self.unit.known()
         for rank, name in enumerate(self.own_trees()):
             path = self.target(name)
             unit = self.workspace.unit(path) if path is not None else None
@@ -268,7 +268,7 @@ class _Completion:
             yield Item(name, "tree", "", doc, insert, self.cursor.start, self.cursor.end, rank=1 + (rank > 50))
 
     def entries(self) -> list[tuple[str, str]]:
-        return list(known(self.tree).items()) if self.tree is not None else []
+        return list(self.unit.known().items())
 
     def expression(self) -> Iterator[Item]:
         word = _WORD.search(self.cursor.prefix)

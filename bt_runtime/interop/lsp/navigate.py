@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError, Edit
 from bt_runtime.interop.lsp import describe
-from bt_runtime.interop.lsp.entries import known, places
+from bt_runtime.interop.lsp.entries import places
 from bt_runtime.interop.lsp.thing import Thing, thing_at
 from bt_runtime.interop.lsp.unit import Unit
 from bt_runtime.interop.lsp.workspace import Workspace
@@ -43,7 +43,7 @@ def _said(workspace: Workspace, unit: Unit, thing: Thing) -> str:
     if thing.sort == "entry" and unit.spec is not None:
         writers = [_writer(place.role, place.span, place.node) for place in places(unit.spec)
                    if place.name == thing.name and place.role in ("write", "input", "blackboard")]  # fmt: skip
-        return describe.entry_about(thing.name, known(unit.spec).get(thing.name, "any"), writers)
+        return describe.entry_about(thing.name, unit.known().get(thing.name, "any"), writers)
     if thing.sort == "kind" and thing.kind is not None:
         return describe.kind_about(thing.kind)
     if thing.sort == "field" and thing.field is not None:
@@ -226,7 +226,7 @@ def rename(workspace: Workspace, unit: Unit, offset: int, new: str) -> Renaming:
     home = unit if thing.sort == "entry" else workspace.unit(thing.path) if thing.path is not None else None
     if home is None or home.spec is None:
         raise BtError("the tree is at fault", "mend it first: what cannot be read cannot be renamed safely")
-    if new in known(home.spec):
+    if new in home.known():
         raise BtError(f"`{new}` is an entry of this tree already", "choose another name, or rename that one first")
     edits: dict[Path, list[Edit]] = {}
     for found in references(workspace, unit, offset):

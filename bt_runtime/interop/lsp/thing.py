@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from bt_runtime import project
 from bt_runtime.interop.lsp.complete import registry_at
 from bt_runtime.interop.lsp.cursor import ITEM, locate
 from bt_runtime.interop.lsp.entries import places
@@ -57,7 +56,7 @@ def _word(workspace: Workspace, unit: Unit, offset: int) -> Thing | None:
     registry = registry_at(workspace, unit) if unit.content == "tree" else workspace.registry
     slot = resolve(cursor.path, registry, unit.content)
     if unit.content == "tree" and cursor.path[:1] == ("skills",):
-        path = project.find("skills", word, root=workspace.project)
+        path = workspace.manifest_named(word)
         return Thing("manifest", word, span, path=path)
     if cursor.role == "value" or (cursor.path[-1:] == (ITEM,) and slot.what in ("value", "schema")):
         field = slot.kind.field(slot.kind.bare) if slot.what == "bare" and slot.kind and slot.kind.bare else slot.field

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bt_runtime import project
 from bt_runtime.faults.diagnostic import Diagnostic
+from bt_runtime.interop.lsp.entries import known
 from bt_runtime.interop.lsp.text import Text
 from bt_runtime.language.checks import meaning
 from bt_runtime.language.checks.recursion import Step
@@ -47,6 +48,16 @@ class Unit:
         self.named: list[Path] = []  # manifests
         self.includes: list[Include] = []
         self.nodes = self.depth = 0
+        self._known: tuple[TreeSpec, dict[str, str]] | None = None
+
+    def known(self) -> dict[str, str]:
+        """The entries of the tree, as far as it could be read, and their types."""
+        tree = self.spec or self.good
+        if tree is None:
+            return {}
+        if self._known is None or self._known[0] is not tree:
+            self._known = (tree, known(tree))
+        return self._known[1]
 
     def targets(self) -> set[Path]:
         return {include.target for include in self.includes}
@@ -99,7 +110,7 @@ class UnitLoader(Loader):
 
     def manifest_with(self, kind: str) -> str:
         for name in self.names("skills"):
-            path = project.find("skills", name, root=self.project)
+            path = self.workspace.manifest_named(name)
             if path is not None and any(k.name == kind for k in self.workspace.manifest(path).kinds):
                 return f"a skill of `{name}`: add `skills: [{name}]`"
         return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from lsprotocol import types
@@ -31,6 +32,7 @@ _ITEMS: Mapping[str, types.CompletionItemKind] = {
 }
 
 
+@lru_cache(maxsize=1024)
 def uri(path: Path) -> str:
     return uris.from_fs_path(str(path)) or path.as_uri()
 

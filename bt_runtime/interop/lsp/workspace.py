@@ -25,7 +25,8 @@ Sort = Callable[[Path], Content | None]  # what a file holds
 
 
 class Workspace:
-    """`root`: a folder, the project or one above it; `files` and `sort` say what belongs to it."""
+    """`root`: a folder, the project or one above it; `files` and `sort` say what belongs to it. Paths are resolved by
+    whoever brings them: it takes longer than most answers."""
 
     def __init__(self, root: Path, files: Files, sort: Sort) -> None:
         self.root = root.resolve()
@@ -56,6 +57,13 @@ class Workspace:
         """Files have come or gone: where a name leads is asked anew."""
         self.found: dict[tuple[str, Path], Path | str] = {}
         self.listed: dict[str, list[str]] = {}
+        self.manifests: dict[str, Path | None] = {}
+
+    def manifest_named(self, name: str) -> Path | None:
+        if name not in self.manifests:
+            path = project.find("skills", name, root=self.project)
+            self.manifests[name] = path.resolve() if path is not None else None
+        return self.manifests[name]
 
     def names(self, folder: project.Folder) -> list[str]:
         if folder not in self.listed:
@@ -70,7 +78,6 @@ class Workspace:
             self.queue.setdefault(path.resolve(), True)
 
     def opened(self, path: Path, text: str) -> None:
-        path = path.resolve()
         new = path not in self.units and not path.exists()
         self.texts[path] = Text(text)
         self.queue[path] = True
@@ -78,16 +85,16 @@ class Workspace:
             self.changed_on_disk(())
 
     def edited(self, path: Path, text: Text) -> None:
-        self.texts[path.resolve()] = text
-        self.queue[path.resolve()] = True
+        self.texts[path] = text
+        self.queue[path] = True
 
     def closed(self, path: Path) -> None:
-        self.texts.pop(path.resolve(), None)
+        self.texts.pop(path, None)
         self.changed_on_disk([path])
 
     def changed_on_disk(self, paths: Iterable[Path]) -> None:
         """Files were written, made or removed by somebody."""
-        for path in (p.resolve() for p in paths):
+        for path in paths:
             if path.name == project.PROJECT_FILE:
                 self.renew()
             if path not in self.texts:
@@ -98,7 +105,6 @@ class Workspace:
                 self.queue.setdefault(path, True)
 
     def text(self, path: Path) -> Text | None:
-        path = path.resolve()
         if path in self.texts:
             return self.texts[path]
         unit = self.units.get(path)
@@ -117,7 +123,6 @@ class Workspace:
 
     def unit(self, path: Path) -> Unit | None:
         """A file, read at least once."""
-        path = path.resolve()
         return self.units.get(path) or self.read(path)
 
     def read(self, path: Path) -> Unit | None:
@@ -213,7 +218,6 @@ class Workspace:
 
     def check(self, path: Path) -> None:
         """One file, now."""
-        path = path.resolve()
         again = self.queue.pop(path, True)
         unit = self.read(path) if again or path not in self.units else self.units[path]
         if unit is not None:
