@@ -24,7 +24,7 @@ from bt_runtime.language.spec import TreeSpec
 
 Sort = Literal["kind", "skill", "field", "value", "tree", "manifest", "entry", "function", "word", "port"]
 _WORD = re.compile(r"[A-Za-z_]\w*\Z")
-_NAMED = re.compile(r"""\b(?:file|tree):\s*["']?([\w./-]+)""")
+_NAMED = re.compile(r"""\b(?:file|tree):[ \t]*["']?([\w./-]+)""")
 _WORDS = ("and", "or", "not", "in", "if", "else", "true", "false", "null")
 MOST = 500  # that are offered
 
@@ -115,8 +115,27 @@ class _Completion:
             sort: Sort = "skill" if kind.family == "skill" else "kind"
             rank = {"skill": 1, "control": 2, "decorator": 3, "leaf": 2}.get(kind.family, 4)
             yield self.keyed(kind.name, sort, kind.family, kind_about(kind), before, rank,
-                             partial(snippet.of_kind, kind, column, self.cursor.flow))  # fmt: skip
+                             partial(self.kind_snippet, kind, column))  # fmt: skip
         yield from self.unlisted(before, column)
+
+    def kind_snippet(self, kind: Kind, column: int) -> str:
+        trees = self.own_trees() if kind.includes else []
+        if not trees:
+            return snippet.of_kind(kind, column, self.cursor.flow)
+        needed = self.needed(trees[0])
+        written = [f"file: ${{1:{snippet.escaped(trees[0])}}}", *([f"with: {{{needed}\\}}"] if needed else [])]
+        if self.cursor.flow:
+            return f"{kind.name}: {{{', '.join(written)}\\}}"
+        return "".join([f"{kind.name}:", *(f"\n{' ' * (column + fixes.STEP)}{each}" for each in written)])
+
+    def needed(self, name: str) -> str:
+        """The inputs that a tree cannot do without, as they would stand in `with:`."""
+        path = self.target(name)
+        unit = self.workspace.unit(path) if path is not None else None
+        spec = unit.spec if unit is not None else None
+        ports = [port for port in spec.inputs.values() if port.required] if spec is not None else []
+        here = self.unit.known()
+        return snippet.escaped(", ".join(snippet.plain(snippet.of_port(port, port.name in here)) for port in ports))
 
     def unlisted(self, before: str, column: int) -> Iterator[Item]:
         """Skills of the project's manifests that this tree does not name yet."""
@@ -130,7 +149,7 @@ class _Completion:
             for kind in self.workspace.manifest(path).kinds:
                 if kind.name not in self.registry:
                     item = self.keyed(kind.name, "skill", f"skill of {name}, added to `skills:`", kind_about(kind),
-                                      before, 6, partial(snippet.of_kind, kind, column, self.cursor.flow))  # fmt: skip
+                                      before, 6, partial(self.kind_snippet, kind, column))  # fmt: skip
                     yield item._replace(also=also)
 
     def fields(self, kind: Kind) -> Iterator[Item]:
@@ -254,16 +273,11 @@ class _Completion:
         return sorted(names, key=lambda n: (p := self.target(n)) is None or home is None or not p.is_relative_to(home))
 
     def trees(self, slot: Slot) -> Iterator[Item]:
-        here = self.unit.known()
         for rank, name in enumerate(self.own_trees()):
-            path = self.target(name)
+            path, needed = self.target(name), self.needed(name) if slot.what == "bare" else ""
             unit = self.workspace.unit(path) if path is not None else None
             spec = unit.spec if unit is not None else None
-            needed = [port for port in spec.inputs.values() if port.required] if spec is not None else []
-            insert = snippet.escaped(name)
-            if slot.what == "bare" and needed:
-                given = ", ".join(snippet.plain(snippet.of_port(port, port.name in here)) for port in needed)
-                insert = snippet.escaped(f"{{file: {name}, with: {{{given}}}}}")
+            insert = f"{{file: {snippet.escaped(name)}, with: {{{needed}\\}}\\}}" if needed else snippet.escaped(name)
             doc = tree_about(spec) if spec is not None else ""
             yield Item(name, "tree", "", doc, insert, self.cursor.start, self.cursor.end, rank=1 + (rank > 50))
 

@@ -49,7 +49,7 @@ def _symbol(key: Scalar, value: Node, depth: int) -> Symbol:
     return Symbol(key.text or "…", detail, whole, key.span, _symbols(value, depth + 1))
 
 
-class Tests:
+class Mentions:
     """Which files of tests speak of a tree; a file is read again when it has changed."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Tests:
         return self.known[path][1]
 
 
-def lenses(unit: Unit, root: Path, tests: Tests) -> list[Lens]:
+def lenses(unit: Unit, root: Path, tests: Mentions) -> list[Lens]:
     if unit.content != "tree" or not isinstance(unit.root, YamlMap):
         return []
     named = next((key for key, _ in unit.root if key.text == "tree"), None)

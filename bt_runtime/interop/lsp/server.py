@@ -17,7 +17,7 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 from bt_runtime import __version__, project
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.interop.lsp import complete, navigate, wire
-from bt_runtime.interop.lsp.outline import Tests, lenses, outline
+from bt_runtime.interop.lsp.outline import Mentions, lenses, outline
 from bt_runtime.interop.lsp.text import Position, Text
 from bt_runtime.interop.lsp.unit import Unit
 from bt_runtime.interop.lsp.workspace import Files, Sort, Workspace
@@ -52,7 +52,7 @@ class Server(LanguageServer):
         self.versions: dict[Path, int] = {}
         self.waiting: dict[Path, asyncio.TimerHandle] = {}  # files whose check is due
         self.took: dict[Path, float] = {}
-        self.tests = Tests()
+        self.tests = Mentions()
         self.worker: asyncio.Task[None] | None = None
         self.parent: asyncio.Task[None] | None = None
 

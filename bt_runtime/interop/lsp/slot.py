@@ -42,7 +42,7 @@ class Slot(NamedTuple):
         if self.what == "value" and self.field is not None and self.field.asks and isinstance(step, str):
             return Slot("node").step(step, registry, top)
         if self.what in ("entries", "ports", "value"):
-            return Slot("value", self.kind, Field(str(step), "any", ""))
+            return self if step == ITEM else Slot("value", self.kind, Field(str(step), "any", ""))
         return Slot("unknown")
 
 

@@ -80,6 +80,7 @@ class Workspace:
     def opened(self, path: Path, text: str) -> None:
         new = path not in self.units and not path.exists()
         self.texts[path] = Text(text)
+        self.published.pop(path, None)  # whoever opens a file is told of it, also that nothing is wrong
         self.queue[path] = True
         if new:
             self.changed_on_disk(())
