@@ -25,6 +25,7 @@ class Fix(NamedTuple):
 
     title: str
     edits: tuple[Edit, ...]
+    sure: bool = False  # nothing in it has to be filled in by a person: `btr validate --fix` takes it
 
 
 class Diagnostic(NamedTuple):

@@ -157,7 +157,7 @@ def _json(faults: list[Diagnostic]) -> str:
             **fault._asdict(),
             "span": fault.span._asdict() if fault.span else None,
             "fixes": [
-                {"title": fix.title, "edits": [{"span": e.span._asdict(), "text": e.text} for e in fix.edits]}
+                {**fix._asdict(), "edits": [{"span": e.span._asdict(), "text": e.text} for e in fix.edits]}
                 for fix in fault.fixes
             ],
         }

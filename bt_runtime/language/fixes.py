@@ -80,11 +80,11 @@ def below(kind: Kind, value: Node, name: Scalar, inside: Node) -> tuple[Fix, ...
     before = Span(start.line, start.column, start.line, start.column)
     if flow(value):
         behind = Span(end.end_line, end.end_column, end.end_line, end.end_column)
-        return (Fix(title, (Edit(before, f"{field.name}: {{"), Edit(behind, "}"))),)
+        return (Fix(title, (Edit(before, f"{field.name}: {{"), Edit(behind, "}")), True),)
     last = end.end_line - (end.end_column == 1)
     deeper = (Edit(Span(n, 1, n, 1), " " * STEP) for n in range(start.line + 1, last + 1))
     opened = Edit(before, f"{field.name}:\n{' ' * (start.column - 1 + STEP)}")
-    return (Fix(title, (opened, *deeper)),)
+    return (Fix(title, (opened, *deeper), True),)
 
 
 def given(spec: NodeSpec, node: Node | None, port: Port, here: bool) -> tuple[Fix, ...]:
@@ -128,24 +128,24 @@ def _said(fault: Diagnostic, span: Span, lines: list[str]) -> Iterator[Fix]:
     there = _at(span, lines)
     meant = _MEANT.match(fault.label) or _MEANT.match(fault.help)
     if meant and there and f"`{there.strip(chr(34) + chr(39))}" in fault.message:
-        yield Fix(f"write `{meant[1]}`", (Edit(span, meant[1]),))
+        yield Fix(f"write `{meant[1]}`", (Edit(span, meant[1]),), True)
     if (said := _WRITE.match(fault.label)) and there == said[1][:-1]:
-        yield Fix(f"write `{said[1]}`", (Edit(span, said[1]),))
+        yield Fix(f"write `{said[1]}`", (Edit(span, said[1]),), True)
     if fault.label == "put it in quotes" and there:
-        yield Fix("put it in quotes", (Edit(span, quoted(there)),))
+        yield Fix("put it in quotes", (Edit(span, quoted(there)),), True)
     elif fault.help == "put it in quotes" and fault.code == "BT005":
         rest = lines[span.line - 1][span.column - 1 :].partition(" #")[0].rstrip()
-        yield Fix("put it in quotes", (Edit(span._replace(end_column=span.column + len(rest)), quoted(rest)),))
+        yield Fix("put it in quotes", (Edit(span._replace(end_column=span.column + len(rest)), quoted(rest)),), True)
     if fault.label == "is a space missing after the colon?":
-        yield Fix("put a space after the colon", (Edit(span._replace(column=span.end_column), " "),))
+        yield Fix("put a space after the colon", (Edit(span._replace(column=span.end_column), " "),), True)
     if fault.help == "replace each tab by spaces":
-        yield Fix("replace each tab by spaces", tuple(_tabs(lines)))
+        yield Fix("replace each tab by spaces", tuple(_tabs(lines)), True)
     for pattern in (_SKILL, _DECLARE):
         if said := pattern.search(fault.label) or pattern.search(fault.help):
             key, item = ("skills", said[1]) if pattern is _SKILL else (said[1], f"{said[2]}: any")
-            yield Fix(f"add `{item}` to `{key}:`", (header(lines, key, item),))
+            yield Fix(f"add `{item}` to `{key}:`", (header(lines, key, item),), key == "skills")
     if fault.help == "write `version: 1`" and _WHOLE.match(fault.message):
-        yield Fix("add `version: 1`", (Edit(Span(1, 1, 1, 1), "version: 1\n"),))
+        yield Fix("add `version: 1`", (Edit(Span(1, 1, 1, 1), "version: 1\n"),), True)
 
 
 def _at(span: Span, lines: list[str]) -> str:
@@ -181,6 +181,20 @@ def header(lines: list[str], key: str, item: str) -> Edit:
     indent = next((len(x) - len(x.lstrip()) for x in lines[at:] if x.strip()), STEP) if at < len(lines) else STEP
     behind = Span(at, len(line) + 1, at, len(line) + 1)
     return Edit(behind, f"\n{' ' * (indent if indent or listed else STEP)}{'- ' if listed else ''}{item}")
+
+
+def mended(text: str, found: Iterable[Diagnostic]) -> tuple[str, int]:
+    """The text after the first sure fix of every error, as far as they do not touch one another; and how many."""
+    taken: list[Edit] = []
+    count = 0
+    for fault in found:
+        fix = next((fix for fix in fault.fixes if fix.sure), None) if fault.severity == "error" else None
+        lines = {n for e in fix.edits for n in range(e.span.line, e.span.end_line + 1)} if fix is not None else set()
+        if fix is None or any(lines & {edit.span.line, edit.span.end_line} for edit in taken):
+            continue
+        taken += fix.edits
+        count += 1
+    return applied(text, taken), count
 
 
 def applied(text: str, edits: Iterable[Edit]) -> str:

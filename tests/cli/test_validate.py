@@ -108,3 +108,21 @@ def test_the_format_comes_from_flag_environment_project_in_this_order(
     monkeypatch.setenv("BTR_OUTPUT_FORMAT", "github")
     assert btr("validate", "a.yaml").out.startswith("::error")
     assert btr("validate", "a.yaml", "--output-format", "full").out.startswith("error[")
+
+
+def test_fix_writes_what_is_surely_meant_and_nothing_else(btr: Btr, here: Path) -> None:
+    (here / "a.yaml").write_text("# kept\n" + tree("seqence:", "\t- chek: 1 > 0", "\t- retry:", "\t    times: 2"))
+    (here / "b.yaml").write_bytes(BAD.replace("hi", "h\xef").encode("latin-1"))
+    said = btr("validate", "--fix", "a.yaml", "b.yaml")
+    assert said.code == 1 and "a.yaml: 3 mended" in said.err
+    assert "error[BT015]" in said.out and "lacks its field `child`" in said.out  # a person says which one
+    mended = tree("sequence:", "  - check: 1 > 0", "  - retry:", "      times: 2")
+    assert (here / "a.yaml").read_text() == "# kept\n" + mended
+    assert b"h\xef" in (here / "b.yaml").read_bytes()
+
+
+def test_the_form_for_programs_carries_the_fixes(btr: Btr, here: Path) -> None:
+    (here / "a.yaml").write_text(BAD)
+    (row,) = json.loads(btr("validate", "--json", "a.yaml").out)
+    (fix,) = row["fixes"]
+    assert fix["title"] == "write `sequence`" and fix["sure"] and fix["edits"][0]["text"] == "sequence"

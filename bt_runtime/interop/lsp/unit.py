@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
-from bt_runtime import project
 from bt_runtime.faults.diagnostic import Diagnostic
 from bt_runtime.interop.lsp.entries import known
 from bt_runtime.interop.lsp.text import Text
@@ -13,14 +12,13 @@ from bt_runtime.language.checks import meaning
 from bt_runtime.language.checks.recursion import Step
 from bt_runtime.language.checks.subtree_ports import check_border
 from bt_runtime.language.findings import Findings
+from bt_runtime.language.kinds.kind import Registry
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.manifest import Manifest
 from bt_runtime.language.reach import Reach
 from bt_runtime.language.source import Limits, Node, Scalar
 from bt_runtime.language.spec import DEFAULT_CAPS, NodeSpec, TreeSpec
-
-if TYPE_CHECKING:
-    from bt_runtime.interop.lsp.workspace import Workspace
+from bt_runtime.project import Folder
 
 Content = Literal["tree", "skills", "plan", "project", "prompt"]
 
@@ -75,10 +73,24 @@ def interface(unit: Unit | None) -> Any:
     return (unit.spec.name, *(tuple(each) for each in ports))
 
 
+class Around(Protocol):
+    """What a file's loader asks of the workspace."""
+
+    project: Path | None
+    registry: Registry
+    found: dict[tuple[str, Path], Path | str]  # where the name of a tree leads, from a folder
+
+    def unit(self, path: Path) -> Unit | None: ...
+    def names(self, folder: Folder) -> list[str]: ...
+    def manifest(self, path: Path) -> Manifest: ...
+    def manifest_named(self, name: str) -> Path | None: ...
+    def reach(self, folder: Path) -> Reach: ...
+
+
 class UnitLoader(Loader):
     """The loader, for one file of a workspace: what other files say is asked of the workspace."""
 
-    def __init__(self, workspace: Workspace, unit: Unit) -> None:  # of its base, what costs time is at hand here
+    def __init__(self, workspace: Around, unit: Unit) -> None:  # of its base, what costs time is at hand here
         self.workspace = workspace
         self.project = workspace.project
         self.registry = workspace.registry
@@ -95,7 +107,7 @@ class UnitLoader(Loader):
     def reach(self, folder: Path) -> Reach | None:
         return self.workspace.reach(folder)
 
-    def names(self, folder: project.Folder) -> list[str]:
+    def names(self, folder: Folder) -> list[str]:
         return self.workspace.names(folder)
 
     def include(self, name: str, folder: Path) -> Path | str:
