@@ -1,5 +1,5 @@
-"""`btr lsp` in a project of 200 files and 20,000 nodes: a keystroke until its faults are told, and each answer, over the
-wire. The peer is a reload of what the edited file includes, which is what an editor would otherwise start."""
+"""`btr lsp` in a project of 200 files and 20,000 nodes: a keystroke until its faults are told, and each answer, over
+the wire. The peer is a reload of what the edited file includes, which is what an editor would otherwise start."""
 
 from __future__ import annotations
 

@@ -91,9 +91,10 @@ class Server(LanguageServer):
     # Checking --------------------------------------------------------------------------------
 
     def later(self, path: Path) -> None:
-        """A check after this keystroke; the longer the last one took, the longer the next key is waited for."""
+        """A check after this keystroke; where one takes long, the next key is waited for as long."""
         if path not in self.waiting:
-            delay = min(self.took.get(path, 0.0), LONGEST_WAIT)
+            took = self.took.get(path, 0.0)
+            delay = 0.0 if took < AT_ONCE else min(took, LONGEST_WAIT)
             self.waiting[path] = asyncio.get_running_loop().call_later(delay, self.check, path)
 
     def check(self, path: Path) -> None:
