@@ -100,9 +100,7 @@ def test_a_skill_of_a_manifest_that_is_not_named_brings_its_name(space: Workspac
     assert "skills: [depot]" in made and not Loader(space.root).text(made, folder=space.root / "trees").diagnostics
 
 
-@pytest.mark.parametrize(
-    "text", [HEAD + "  |", HEAD + "  sequence:\n    - log: a\n    - |", HEAD + "  sequence: [{|}]"]
-)
+@pytest.mark.parametrize("below", ["  |", "  sequence:\n    - log: a\n    - |", "  sequence: [{|}]"])
 def test_what_is_put_in_for_a_kind_is_sound(below: str, space: Workspace) -> None:
     text = HEAD + below
     found = offered(space, text)
