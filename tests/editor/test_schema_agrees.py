@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,7 +47,3 @@ def test_both_say_yes_to_the_example_of_every_kind(space: Workspace, schema: Any
         root = parse(HEAD + below).root
         assert root is not None
         assert schema.is_valid(root.data()) and not errors(space, below) - BEYOND, kind.name
-
-
-def test_the_schema_is_that_of_this_folder(schema: Any) -> None:
-    assert "kind_go_to" in schema.schema["definitions"] and Path(__file__).name

@@ -173,7 +173,7 @@ def initialized(server: Server, _: types.InitializedParams) -> None:
     server.work()
     watched = server.client_capabilities.workspace and server.client_capabilities.workspace.did_change_watched_files
     if watched and watched.dynamic_registration:
-        globs = [types.FileSystemWatcher(f"**/*.{suffix}") for suffix in ("yaml", "yml", "md")]
+        globs = [types.FileSystemWatcher(f"**/*.{suffix}") for suffix in ("yaml", "yml", "md", "py")]
         options = types.DidChangeWatchedFilesRegistrationOptions(globs)
         method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
         server.client_register_capability(types.RegistrationParams([types.Registration("files", method, options)]))

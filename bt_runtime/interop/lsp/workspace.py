@@ -83,7 +83,7 @@ class Workspace:
         self.published.pop(path, None)  # whoever opens a file is told of it, also that nothing is wrong
         self.queue[path] = True
         if new:
-            self.changed_on_disk(())
+            self.names_moved()
 
     def edited(self, path: Path, text: Text) -> None:
         self.texts[path] = text
@@ -94,15 +94,29 @@ class Workspace:
         self.changed_on_disk([path])
 
     def changed_on_disk(self, paths: Iterable[Path]) -> None:
-        """Files were written, made or removed by somebody."""
+        """Files were written, made or removed by somebody. What others see of one that was written is found when it is
+        read; where names lead is asked anew when one has come or gone."""
+        come_or_gone = False
         for path in paths:
             if path.name == project.PROJECT_FILE:
                 self.renew()
+                come_or_gone = True
+            if path.suffix == ".py":  # what a manifest says of it may be otherwise now
+                self.queue |= dict.fromkeys((u.path for u in self.units.values() if u.content == "skills"), True)
+                continue
+            if path not in self.units and self.sort(path) is None:
+                continue  # nothing of ours
+            come_or_gone |= (path in self.units) != (path.exists() or path in self.texts)
             if path not in self.texts:
                 self.queue[path] = True
+        if come_or_gone:
+            self.names_moved()
+
+    def names_moved(self) -> None:
+        """A file has come or gone: every tree that names another is looked at again."""
         self.forget()
         for path, unit in self.units.items():
-            if unit.spec is not None or unit.includes or unit.named:
+            if unit.content == "tree":
                 self.queue.setdefault(path, True)
 
     def text(self, path: Path) -> Text | None:
