@@ -6,13 +6,13 @@ PY := $(VENV)/bin/python
 
 # Extras by target. None of them may bring CUDA packages: who wants those installs them by hand (docs/cli.md).
 DEMO_EXTRAS ?= llm
-TEST_EXTRAS ?= dev,llm,memory,thor,webshop,eval,robot
+TEST_EXTRAS ?= dev,llm,memory,thor,webshop,eval,robot,lsp
 
 # What is installed is what these files name, each with its hashes (CONTRIBUTING.md tells how they are renewed); other
 # extras, and LOCKED=, take what pip finds in the ranges of pyproject.toml.
 LOCKED ?= yes
 lock_of = $(if $(LOCKED),$(if $(filter $(TEST_LOCKED),$(1)),.ci/lock/test.txt,$(if $(filter llm,$(1)),.ci/lock/demo.txt)))
-TEST_LOCKED := dev,llm,memory,thor,webshop,eval,robot
+TEST_LOCKED := dev,llm,memory,thor,webshop,eval,robot,lsp
 
 # A checkout that was moved is set up anew: its venv points to where it was.
 HERE := $(shell pwd | cksum | cut -d' ' -f1)
@@ -27,7 +27,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: help setup demo test train-test starter ray bench fuzz lint types generated editor wheel check clean llama results autoplan soak kills powercuts kill-memory mutants-memory docs hostile long audit locks
+.PHONY: help setup demo test train-test starter ray bench fuzz lint types generated editor extension extension wheel check clean llama results autoplan soak kills powercuts kill-memory mutants-memory docs hostile long audit locks
 .DEFAULT_GOAL := help
 
 help:
@@ -52,6 +52,7 @@ help:
 	@echo "make types      mypy, strict"
 	@echo "make generated  write schemas/, docs/nodes/ and docs/faults.md again"
 	@echo "make editor     fetch the YAML language server (npm), in which make test then tries the schemas"
+	@echo "make extension  pack the extension for VS Code (npm): build/bt-runtime.vsix"
 	@echo "make wheel      build the wheel and try it away from here"
 	@echo "make docs       build the pages as a site (build/site), strict about links"
 	@echo "make check      all of these that CI asks for besides the tests"
@@ -210,6 +211,21 @@ $(EDITOR_SERVER): .ci/editor/package-lock.json
 	@mkdir -p .cache/npm
 	cp .ci/editor/package.json .ci/editor/package-lock.json .ci/editor/.npmrc .cache/npm/
 	npm ci --prefix .cache/npm --ignore-scripts --no-audit --no-fund --silent
+	@touch $@
+
+# the extension for VS Code: build/bt-runtime.vsix. Fetched once, needs Node.js; nothing that comes with it is executed
+# but vsce itself.
+VSCE := .cache/vscode/node_modules/.bin/vsce
+extension: $(VSCE)
+	@mkdir -p build
+	cp editors/vscode/* editors/vscode/.vscodeignore .cache/vscode/
+	cd .cache/vscode && npm run --silent package
+	cp .cache/vscode/bt-runtime.vsix build/
+
+$(VSCE): editors/vscode/package-lock.json
+	@mkdir -p .cache/vscode
+	cp editors/vscode/package.json editors/vscode/package-lock.json editors/vscode/.npmrc .cache/vscode/
+	npm ci --prefix .cache/vscode --ignore-scripts --no-audit --no-fund --silent
 	@touch $@
 
 # the pages as a site that can be searched, strict about links; look at it: make docs && .venv/bin/mkdocs serve

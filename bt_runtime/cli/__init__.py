@@ -36,6 +36,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "resume": ("Go on with a run that was cut off.", "bt_runtime.cli.resume"),
     "replay": ("Play a recorded run once more, without model or world.", "bt_runtime.cli.replay"),
     "distill": ("Make a small local model from documents: tokenizer, training, GGUF.", "bt_runtime.cli.distill"),
+    "fmt": ("Lay out trees, manifests and project files alike.", "bt_runtime.cli.fmt"),
+    "lsp": ("Serve an editor: faults, completion, renaming (started by it).", "bt_runtime.cli.lsp"),
     "render": ("Draw a tree: text, dot, svg or mermaid.", "bt_runtime.cli.render"),
     "schema": ("Write the editor's schemas of this project, with its skills.", "bt_runtime.cli.schema"),
     "diff": ("Compare two trees, node by node.", "bt_runtime.cli.diff"),

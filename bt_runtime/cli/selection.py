@@ -29,7 +29,7 @@ def select(names: Sequence[str]) -> list[Selected]:
         if path.is_dir():
             every = _inside(path)
         elif path.exists():
-            every = iter([Selected(path, _content(path) or "tree")])
+            every = iter([Selected(path, content_of(path) or "tree")])
         else:
             raise _missing(path)
         for each in every:
@@ -54,7 +54,7 @@ def _inside(folder: Path) -> Iterator[Selected]:
         for file in sorted(files):
             path = Path(place, file)
             if not file.startswith(".") and (path.suffix in SUFFIXES or _is_plan(path)):
-                content = _content(path)
+                content = content_of(path)
                 if content is not None:
                     yield Selected(path, content)
 
@@ -64,7 +64,7 @@ def _is_plan(path: Path) -> bool:
     return path.suffix == PLAN and "guides" in (folder.name for folder in path.resolve().parents)
 
 
-def _content(path: Path) -> Content | None:
+def content_of(path: Path) -> Content | None:
     """What a file holds, by where it lies; else by the keys it begins lines with. None: none of these."""
     from bt_runtime.project import PROJECT_FILE
 

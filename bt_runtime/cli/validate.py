@@ -11,12 +11,14 @@ from bt_runtime.cli import Exit
 from bt_runtime.cli.color import add_color, painted
 from bt_runtime.cli.selection import Selected, select
 from bt_runtime.faults.diagnostic import Diagnostic
+from bt_runtime.language import fixes
 from bt_runtime.language.loader import Checked, Loader
 from bt_runtime.language.reach import reach_of
 from bt_runtime.project import PROJECT_FILE, find_root
 from bt_runtime.run.config import BY_NAME, Settings, read_project
 
 STDIN = "-"
+MOST_ROUNDS = 20  # of mending one file: a fault may hide another
 _THEN = {"fail": "fails", "verify": "is verified"}
 FORMS = BY_NAME["output_format"].choices
 
@@ -26,6 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output-format", choices=FORMS, help="how to show faults [BTR_OUTPUT_FORMAT; default: full]")
     parser.add_argument("--json", dest="output_format", action="store_const", const="json", help="for programs")
     parser.add_argument("--strict", action="store_true", default=None, help="warnings count as faults [BTR_STRICT]")
+    parser.add_argument("--fix", action="store_true", help="write what is surely meant: misspelt names, quotes, tabs")
     add_color(parser)
 
 
@@ -34,6 +37,9 @@ def run(args: argparse.Namespace) -> int:
     settings = Settings(flags, tolerant=True)
     form, names = settings["output_format"], args.files or [str(find_root() or Path.cwd())]
     files = select([n for n in names if n != STDIN])
+    if args.fix:
+        for line in fixed(files):
+            print(line, file=sys.stderr)
     checked = [check(file) for file in files]
     if STDIN in names:
         checked.append(Loader().text(sys.stdin.buffer.read(), "stdin"))
@@ -84,6 +90,25 @@ def check(file: Selected) -> Checked:
     return Checked(None, [*read.diagnostics, *python.faults], {shown: read.text, **python.sources})
 
 
+def fixed(files: Iterable[Selected]) -> Iterator[str]:
+    """Mends each file, round after round until nothing is left that is sure; a line for each that was changed."""
+    for file in files:
+        shown, total = Loader().shown(file.path.resolve()), 0
+        for _ in range(MOST_ROUNDS):
+            one = check(file)
+            text = one.sources.get(shown) or one.sources.get(str(file.path), "")
+            own = [fault for fault in gathered([one])[0] if fault.file in (shown, str(file.path))]
+            if any(fault.code == "BT002" for fault in own):
+                break  # bytes that are no text are nothing to write back
+            made, count = fixes.mended(text, own)
+            if not count or made == text:
+                break
+            file.path.write_bytes(made.encode("utf-8"))
+            total += count
+        if total:
+            yield f"{shown}: {total} mended"
+
+
 def notes(files: Iterable[Selected]) -> Iterator[str]:
     """What holds for skills that act and leave open what is to be done after an interruption: a line a manifest."""
     for file in (f for f in files if f.content == "skills"):
@@ -120,7 +145,7 @@ def gathered(checked: Iterable[Checked]) -> tuple[list[Diagnostic], dict[str, st
     faults: dict[Diagnostic, None] = {}
     sources: dict[str, str] = {}
     for each in checked:
-        faults.update(dict.fromkeys(each.diagnostics))
+        faults.update(dict.fromkeys(fixes.fixable(each.diagnostics, each.sources)))
         sources.update(each.sources)
     return list(faults), sources
 

@@ -13,6 +13,21 @@ Severity = Literal["error", "warning"]
 SHOWN = 10  # faults in the text of an exception; a program that was not asked prints no hundreds of lines
 
 
+class Edit(NamedTuple):
+    """What stands at a place is replaced; at an empty place, something is put in."""
+
+    span: Span
+    text: str
+
+
+class Fix(NamedTuple):
+    """A way out that a program can take: what it does, in words, and as edits of the diagnostic's file."""
+
+    title: str
+    edits: tuple[Edit, ...]
+    sure: bool = False  # nothing in it has to be filled in by a person: `btr validate --fix` takes it
+
+
 class Diagnostic(NamedTuple):
     code: str  # BT012; `btr explain BT012` tells more
     message: str
@@ -21,6 +36,7 @@ class Diagnostic(NamedTuple):
     label: str = ""  # beside the caret: "did you mean `sequence`?"
     help: str = ""  # a way out, under the source
     severity: Severity = "error"
+    fixes: tuple[Fix, ...] = ()  # the likeliest first; see language/fixes.py
 
     def __str__(self) -> str:
         at = (

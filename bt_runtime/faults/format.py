@@ -157,7 +157,17 @@ def _concise(fault: Diagnostic, color: bool) -> str:
 def _json(faults: list[Diagnostic]) -> str:
     import json
 
-    rows = [{**fault._asdict(), "span": fault.span._asdict() if fault.span else None} for fault in faults]
+    rows = [
+        {
+            **fault._asdict(),
+            "span": fault.span._asdict() if fault.span else None,
+            "fixes": [
+                {**fix._asdict(), "edits": [{"span": e.span._asdict(), "text": e.text} for e in fix.edits]}
+                for fix in fault.fixes
+            ],
+        }
+        for fault in faults
+    ]
     return json.dumps(rows, indent=2)  # ASCII: whatever a file held, this is safe to print
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bt_runtime.faults.diagnostic import Diagnostic, Severity, nearest
+from bt_runtime.faults.diagnostic import Diagnostic, Fix, Severity, nearest
 from bt_runtime.types import Span
 
 MOST = 200  # of each severity: nobody reads more, and a hostile file could have 100,000
@@ -20,8 +20,17 @@ class Findings:
     def errors(self) -> int:
         return self.counts["error"]
 
-    def error(self, code: str, message: str, file: str, span: Span | None, label: str = "", help: str = "") -> None:
-        self.add(Diagnostic(code, message, file, span, label, help))
+    def error(
+        self,
+        code: str,
+        message: str,
+        file: str,
+        span: Span | None,
+        label: str = "",
+        help: str = "",
+        fixes: tuple[Fix, ...] = (),
+    ) -> None:
+        self.add(Diagnostic(code, message, file, span, label, help, fixes=fixes))
 
     def warning(self, code: str, message: str, file: str, span: Span | None, label: str = "", help: str = "") -> None:
         self.add(Diagnostic(code, message, file, span, label, help, "warning"))

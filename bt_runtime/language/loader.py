@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -195,16 +195,25 @@ class Loader:
     def tree(
         self, document: Document, folder: Path, way: tuple[Step, ...] = (), path: Path | None = None
     ) -> TreeSpec | None:
+        spec, lost = self.alone(document, folder)
+        if spec is None:
+            return None
+        self.subtrees(spec, way, path)
+        meaning.check_tree(spec, self.findings, lost)
+        return spec
+
+    def alone(self, document: Document, folder: Path) -> tuple[TreeSpec | None, Set[str] | None]:
+        """The tree without those it includes; and the words of what could not be read, as `check_tree` takes them."""
         self.findings.sources[document.name] = document.text
         self.findings.add(*document.diagnostics)
         top = document.root
         if top is None:
-            return None
+            return None, None
         if not isinstance(top, YamlMap):
             self.findings.error(
                 "BT018", "a tree file is a mapping with `version`, `tree` and `root`", document.name, top.span
             )
-            return None
+            return None, None
         header = Header(top, document.name, self.findings)
         spec = TreeSpec(header.name(), document.name, document.text, folder, self.registry)
         spec.about = header.text("about")
@@ -212,25 +221,21 @@ class Loader:
         spec.registry = self.skills(top.get("skills"), spec)
         root = top.get("root")
         if root is None:
-            return None
+            return None, None
         reader = NodeReader(spec.file, spec.registry, self.findings, self.caps.depth, self.manifest_with)
         node = reader.read(root)
         if node is None:
-            return None
+            return None, None
         spec.root = node
         self.foreign(spec)
         self.implementations(spec)
-        self.subtrees(spec, way, path)
-        meaning.check_tree(spec, self.findings, reader.lost if reader.whole else None)
-        return spec
+        return spec, reader.lost if reader.whole else None
 
     def skills(self, node: Node | None, spec: TreeSpec) -> Registry:
         """The registry with the skills of the manifests that the tree names."""
         registry = self.registry
         if not isinstance(node, YamlList):
             return registry
-        from bt_runtime.language import manifest
-
         for item in node:
             name = item.text if isinstance(item, Scalar) else ""
             path = project.find("skills", name, root=self.project) if _nameable(name) else None
@@ -240,7 +245,7 @@ class Loader:
             if not self.allowed(path, spec.folder):
                 self.not_included("outside", name, spec.file, item.span)
                 continue
-            read = manifest.read(path, self.shown(path), self.reach(spec.folder))
+            read = self.manifest(path, spec.folder)
             self.findings.sources[self.shown(path)] = self.files[path.resolve()] = read.text
             self.findings.add(*read.diagnostics)
             for kind in read.kinds:
@@ -271,8 +276,16 @@ class Loader:
         self.findings.add(*found.faults)
         self.findings.sources.update(found.sources)
 
+    def manifest(self, path: Path, folder: Path) -> Manifest:
+        from bt_runtime.language import manifest
+
+        return manifest.read(path, self.shown(path), self.reach(folder))
+
+    def names(self, folder: project.Folder) -> list[str]:
+        return list(project.names(folder, root=self.project))
+
     def no_manifest(self, name: str, file: str, span: Span) -> None:
-        known = list(project.names("skills", root=self.project))
+        known = self.names("skills")
         message, help = f"there is no skill manifest `{name:.60}`", f"manifests here: {', '.join(known) or 'none'}"
         self.findings.error("BT040", message, file, span, did_you_mean(name, known), help)
 
@@ -316,7 +329,7 @@ class Loader:
 
     def tree_meant(self, name: str) -> str:
         own = project.find_tree(name, self.project).own if _nameable(name) else ()
-        return f"did you mean `{own[0]}`?" if own else did_you_mean(name, project.names("trees", root=self.project))
+        return f"did you mean `{own[0]}`?" if own else did_you_mean(name, self.names("trees"))
 
     def not_included(self, why: str, name: str, file: str, span: Span) -> None:
         if why == "outside":

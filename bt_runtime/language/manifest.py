@@ -68,8 +68,10 @@ def python_of(read: Manifest, file: str, skills: Set[str] | None = None) -> Foun
     return faults_of(kinds, read.spots, file)
 
 
-def parse(text: str, name: str = "manifest", folder: Path | None = None) -> Manifest:
-    return _Reader(source.parse(text, name), folder or Path.cwd()).manifest()
+def parse(
+    text: str | bytes, name: str = "manifest", folder: Path | None = None, reach: Reach | None = None
+) -> Manifest:
+    return _Reader(source.parse(text, name), folder or Path.cwd(), reach).manifest()
 
 
 class _Reader:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from bt_runtime.faults.diagnostic import nearest
-from bt_runtime.language import slips
+from bt_runtime.faults.diagnostic import Fix, nearest
+from bt_runtime.language import fixes, slips
 from bt_runtime.language.findings import Findings, did_you_mean
 from bt_runtime.language.kinds.elsewhere import done, meant
 from bt_runtime.language.kinds.kind import COMMON, COMMON_NAMES, NODE_TYPES, Field, Kind, Registry
@@ -107,7 +107,7 @@ class NodeReader:
         misspelt: set[str] = set()
         given = self.fields(kind, value, key, misspelt, spec, inner)
         guard = self.take(spec, given, inner)
-        self.missing(spec, given.keys() | misspelt, key)
+        self.missing(spec, given.keys() | misspelt, key, value)
         return (guard or spec), spec
 
     def unknown(self, key: Scalar, value: Node, inner: list[Place]) -> tuple[NodeSpec, NodeSpec]:
@@ -146,12 +146,12 @@ class NodeReader:
         given: dict[str, tuple[Scalar, Node]] = {}
         for name, inside in value:
             if kind.field(name.text) is None and name.text not in COMMON_NAMES:
-                misspelt |= self.no_field(spec, name, inside, inner)
+                misspelt |= self.no_field(spec, value, name, inside, inner)
             else:
                 given[name.text] = (name, inside)
         return given
 
-    def no_field(self, spec: NodeSpec, name: Scalar, value: Node, inner: list[Place]) -> set[str]:
+    def no_field(self, spec: NodeSpec, fields: Node, name: Scalar, value: Node, inner: list[Place]) -> set[str]:
         """Says it; gives the fields that were meant."""
         kind = spec.kind
         below = slips.kind_as_field(kind, name.text, self.registry)
@@ -165,7 +165,8 @@ class NodeReader:
             inner.append(Place(pair, spec, below))
         else:
             self.lost |= slips.words(value)
-        self.error("BT013", f"`{kind.name}` has no field `{name.text}`", name.span, label, help)
+        ways = fixes.below(kind, fields, name, value) if name.text in self.registry else ()
+        self.error("BT013", f"`{kind.name}` has no field `{name.text}`", name.span, label, help, ways)
         return {each for each in (below or close,) if each}
 
     def unquoted(self, before: str, field: Field, hole: str, value: Node) -> None:
@@ -245,7 +246,7 @@ class NodeReader:
             for node in value:
                 yield Place(node, spec, field.name)
 
-    def missing(self, spec: NodeSpec, given: Set[str], key: Scalar) -> None:
+    def missing(self, spec: NodeSpec, given: Set[str], key: Scalar, value: Node) -> None:
         one_of = spec.kind.one_of
         if one_of and not given & set(one_of):
             needs = " or ".join(f"`{name}`" for name in one_of)
@@ -256,14 +257,16 @@ class NodeReader:
             if field.required:
                 if field.name == "children":
                     self.error(
-                        "BT017", f"`{spec.kind.name}` has no children", key.span, help="give it one, or remove it"
-                    )
+                        "BT017", f"`{spec.kind.name}` has no children", key.span, help="give it one, or remove it",
+                        fixes=fixes.lacking(key, value, field),
+                    )  # fmt: skip
                 else:
                     self.error(
                         "BT015",
                         f"`{spec.kind.name}` lacks its field `{field.name}`",
                         key.span,
                         help=f"`{field.name}`: {field.about or an(field.type)}",
+                        fixes=fixes.lacking(key, value, field),
                     )
             elif field.default is not None and field.type not in NODE_TYPES:
                 spec.values[field.name] = field.default
@@ -326,8 +329,10 @@ class NodeReader:
             return f"did you mean `{kind}`{options and f' {options}'}?"
         return own or done(name) or did_you_mean(name, self.registry.kinds)
 
-    def error(self, code: str, message: str, span: Span, label: str = "", help: str = "") -> None:
-        self.findings.error(code, message, self.file, span, label, help)
+    def error(
+        self, code: str, message: str, span: Span, label: str = "", help: str = "", fixes: tuple[Fix, ...] = ()
+    ) -> None:
+        self.findings.error(code, message, self.file, span, label, help, fixes)
 
 
 def _found(node: Node) -> str:

@@ -11,7 +11,7 @@ from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
 from bt_runtime.language.project_file import CHECK, CODE, SETTINGS, Setting
 from bt_runtime.language.source import YamlMap as YamlMapping
-from bt_runtime.language.source import read
+from bt_runtime.language.source import parse, read
 from bt_runtime.language.validate import empty
 from bt_runtime.project import importing
 from bt_runtime.types import Json
@@ -104,12 +104,13 @@ def complaint(setting: Setting, value: Json) -> str:
     return CHECK.complaint(setting.name, value)
 
 
-def read_project(root: Path | None) -> ProjectFile:
-    """The project file of a folder: a mapping of settings; every fault in it has its place."""
+def read_project(root: Path | None, text: str | None = None) -> ProjectFile:
+    """The project file of a folder: a mapping of settings; every fault in it has its place. `text`: what an editor
+    has of it, not yet written."""
     path = root / project.PROJECT_FILE if root else None
-    if path is None or not path.is_file():
+    if path is None or (text is None and not path.is_file()):
         return ProjectFile()
-    document = read(path)
+    document = read(path) if text is None else parse(text, str(path))
     if all(not line.strip() or line.lstrip().startswith("#") for line in document.text.splitlines()) and (
         not document.diagnostics or document.diagnostics[0].code == "BT011"
     ):

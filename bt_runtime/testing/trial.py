@@ -20,8 +20,9 @@ from bt_runtime.testing.promise import Promises
 from bt_runtime.testing.script import Act, Cast, Double, Later, Script, Unscripted
 from bt_runtime.testing.waiting import StillRunning, has_own_life, leaves, stands_for, still_running
 from bt_runtime.tree.clock import Manual
+from bt_runtime.tree.context import POLL
 from bt_runtime.tree.gist import kind_of
-from bt_runtime.tree.node import POLL, RUNNING, path_of
+from bt_runtime.tree.node import RUNNING, path_of
 from bt_runtime.tree.watchdog import SLOW
 from bt_runtime.types import Json
 

@@ -138,3 +138,21 @@ def test_what_a_snippet_inserts_and_an_editor_shows_is_allowed() -> None:
 
     said = json.dumps(schemas()["tree.schema.json"]["definitions"]["kind_retry"])
     assert '"default": 1' in said and "enum" not in said
+
+
+def test_fix_writes_what_is_surely_meant_and_nothing_else(btr: Btr, here: Path) -> None:
+    (here / "a.yaml").write_text("# kept\n" + tree("seqence:", "\t- chek: 1 > 0", "\t- retry:", "\t    times: 2"))
+    (here / "b.yaml").write_bytes(BAD.replace("hi", "h\xef").encode("latin-1"))
+    said = btr("validate", "--fix", "a.yaml", "b.yaml")
+    assert said.code == 1 and "a.yaml: 3 mended" in said.err
+    assert "error[BT015]" in said.out and "lacks its field `child`" in said.out  # a person says which one
+    mended = tree("sequence:", "  - check: 1 > 0", "  - retry:", "      times: 2")
+    assert (here / "a.yaml").read_text() == "# kept\n" + mended
+    assert b"h\xef" in (here / "b.yaml").read_bytes()
+
+
+def test_the_form_for_programs_carries_the_fixes(btr: Btr, here: Path) -> None:
+    (here / "a.yaml").write_text(BAD)
+    (row,) = json.loads(btr("validate", "--json", "a.yaml").out)
+    (fix,) = row["fixes"]
+    assert fix["title"] == "write `sequence`" and fix["sure"] and fix["edits"][0]["text"] == "sequence"

@@ -54,6 +54,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     (folder / "skills").mkdir()
     (folder / "skills" / "depot.yaml").write_text(MANIFEST)
     generated.write({folder / name: generated.as_text(schema) for name, schema in generated.schemas(folder).items()})
-    running = Server(program, folder)
+    running = Server(["node", str(program), "--stdio"], folder)
     yield running
     running.close()

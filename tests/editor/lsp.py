@@ -1,4 +1,4 @@
-"""A client of yaml-language-server over its standard streams: just enough to ask what an editor would show."""
+"""A client of a language server over its standard streams: just enough to ask what an editor would show."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import queue
 import subprocess
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,8 @@ PATIENCE = 60.0  # seconds until a silent server counts as broken
 class Server:
     """One running server. Documents name their schema by a modeline, as people's files do."""
 
-    def __init__(self, program: Path, folder: Path) -> None:
-        self.process = subprocess.Popen(
-            ["node", str(program), "--stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder
-        )
+    def __init__(self, command: Sequence[str], folder: Path, **more: Any) -> None:
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder, **more)
         self.folder = folder
         self.answers: dict[int, queue.Queue[Any]] = {}
         self.shown: queue.Queue[dict[str, Any]] = queue.Queue()
@@ -57,6 +56,25 @@ class Server:
         document = {"uri": uri, "languageId": "yaml", "version": 1, "text": text}
         self.tell("textDocument/didOpen", {"textDocument": document})
         return uri
+
+    def change(self, uri: str, version: int, text: str, where: Any = None) -> None:
+        """The whole text, or what is put at a range."""
+        change = {"text": text} | ({"range": where} if where is not None else {})
+        self.tell("textDocument/didChange",
+                  {"textDocument": {"uri": uri, "version": version}, "contentChanges": [change]})  # fmt: skip
+
+    def told(self, uri: str, version: int | None = None) -> list[dict[str, Any]]:
+        """What is said next about a document; of this version, if one is named."""
+        while True:
+            shown = self.shown.get(timeout=PATIENCE)
+            if shown["uri"] == uri and (version is None or shown.get("version") == version):
+                found: list[dict[str, Any]] = shown["diagnostics"]
+                return found
+
+    def about(self, method: str, uri: str, line: int, character: int, **more: Any) -> Any:
+        """An answer about a place, counted from 0."""
+        where = {"textDocument": {"uri": uri}, "position": {"line": line, "character": character}, **more}
+        return self.ask(f"textDocument/{method}", where)
 
     def close(self) -> None:
         self.ask("shutdown", None)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_runtime.faults.diagnostic import SHOWN, Diagnostic, Faults
+from bt_runtime.faults.diagnostic import SHOWN, Diagnostic, Edit, Faults, Fix
 from bt_runtime.faults.format import FORMATS, render, summary, visible
 from bt_runtime.language.source import parse
 from bt_runtime.types import Span
@@ -68,7 +68,11 @@ def test_concise_is_one_line_that_editors_can_follow() -> None:
 
 def test_json_gives_back_every_field() -> None:
     (row,) = json.loads(render([SEQENCE], {}, "json"))
-    assert Diagnostic(**{**row, "span": Span(**row["span"])}) == SEQENCE
+    assert Diagnostic(**{**row, "span": Span(**row["span"]), "fixes": ()}) == SEQENCE
+    fix = Fix("write `sequence`", (Edit(Span(4, 3, 4, 10), "sequence"),), sure=True)
+    (row,) = json.loads(render([SEQENCE._replace(fixes=(fix,))], {}, "json"))
+    edits = tuple(Edit(Span(**edit["span"]), edit["text"]) for edit in row["fixes"][0]["edits"])
+    assert Fix(**{**row["fixes"][0], "edits": edits}) == fix
     assert json.loads(render([SEQENCE._replace(span=None)], {}, "json"))[0]["span"] is None
     assert json.loads(render([], {}, "json")) == []
 

@@ -12,7 +12,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
 LOCKS = ROOT / ".ci" / "lock"
-TEST, DEMO = "dev,llm,memory,thor,webshop,eval,robot", "llm"
+TEST, DEMO = "dev,llm,memory,thor,webshop,eval,robot,lsp", "llm"
 COMPILED = "llama-cpp-python"  # here, by make llama: its wheel has no hash that could be known
 
 pytestmark = pytest.mark.skipif(not LOCKS.is_dir(), reason="the locks are not part of the source distribution")
@@ -69,8 +69,8 @@ def test_no_lock_names_where_it_was_fetched() -> None:
 
 
 def test_what_node_fetches_is_locked_and_executes_nothing() -> None:
-    folder = ROOT / ".ci" / "editor"
-    packages = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))["packages"]
-    assert all(each.get("integrity") for path, each in packages.items() if path)
-    assert not any("resolved" in each for each in packages.values())
-    assert "ignore-scripts=true" in (folder / ".npmrc").read_text(encoding="utf-8").split()
+    for folder in (ROOT / ".ci" / "editor", ROOT / "editors" / "vscode"):
+        packages = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+        assert all(each.get("integrity") for path, each in packages.items() if path)
+        assert not any("resolved" in each for each in packages.values())
+        assert "ignore-scripts=true" in (folder / ".npmrc").read_text(encoding="utf-8").split()

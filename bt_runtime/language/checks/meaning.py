@@ -53,22 +53,28 @@ def check(tree: TreeSpec, findings: Findings, caps: Caps) -> None:
     for each in every:
         depth, nodes = _size(each, sizes)
         sizes[each] = (depth, nodes)
-        if depth > caps.depth:
-            findings.error(
-                "BT028",
-                f"with its subtrees the tree is {depth} nodes deep; at most {caps.depth} are allowed",
-                each.file,
-                each.root.span,
-                help="a node below a `tree` counts from this tree's root",
-            )
-        if nodes > caps.nodes:
-            findings.error(
-                "BT029",
-                f"with its subtrees the tree has {nodes:,} nodes; at most {caps.nodes:,} are allowed",
-                each.file,
-                each.root.span,
-            )
+        if not bounded(each, depth, nodes, findings, caps):
             return
+
+
+def bounded(tree: TreeSpec, depth: int, nodes: int, findings: Findings, caps: Caps) -> bool:
+    """Has it, with its subtrees, no more nodes than are allowed? One that is too deep is told as well."""
+    if depth > caps.depth:
+        findings.error(
+            "BT028",
+            f"with its subtrees the tree is {depth} nodes deep; at most {caps.depth} are allowed",
+            tree.file,
+            tree.root.span,
+            help="a node below a `tree` counts from this tree's root",
+        )
+    if nodes > caps.nodes:
+        findings.error(
+            "BT029",
+            f"with its subtrees the tree has {nodes:,} nodes; at most {caps.nodes:,} are allowed",
+            tree.file,
+            tree.root.span,
+        )
+    return nodes <= caps.nodes
 
 
 def _all(tree: TreeSpec) -> list[TreeSpec]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bt_runtime.language import fixes
 from bt_runtime.language.checks.references import entry_named
 from bt_runtime.language.findings import Findings, did_you_mean
 from bt_runtime.language.ports import an, fits, flows, range_of, type_name, within
@@ -26,7 +27,7 @@ def check_border(tree: TreeSpec, spec: NodeSpec, target: TreeSpec, findings: Fin
                 "BT022",
                 f"`{target.name}` has no port `{name}`",
                 spec.file,
-                span,
+                next((key.span for key, _ in node if key.text == name), span) if isinstance(node, YamlMap) else span,
                 did_you_mean(name, offered),
                 f"its ports: {', '.join(offered) or 'none'}",
             )
@@ -44,6 +45,7 @@ def check_border(tree: TreeSpec, spec: NodeSpec, target: TreeSpec, findings: Fin
                 spec.file,
                 spec.span,
                 help=f"add `with: {{{port.name}: ...}}`, {an(port.type)}",
+                fixes=fixes.given(spec, node, port, port.name in tree.ports),
             )
 
 

@@ -15,8 +15,8 @@ DEEPEST = 32  # brackets, signs and conditions inside each other
 _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _SIGN = range(1, 8)
 _LEVELS = {"or": _OR, "and": _AND, "+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "//": _PRODUCT, "%": _PRODUCT}
 _LEVELS |= dict.fromkeys(("<", "<=", ">", ">=", "==", "!=", "in", "not", "is"), _COMPARE)
-_CONSTANTS = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None, "none": None}
-_RESERVED = frozenset(("and", "or", "not", "in", "is", "if", "else"))
+CONSTANTS = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None, "none": None}
+RESERVED = frozenset(("and", "or", "not", "in", "is", "if", "else"))
 
 
 class Parser:
@@ -135,11 +135,11 @@ class Parser:
 
     def word(self, token: Token) -> Part:
         word = token.text
-        if word in _CONSTANTS:
-            return part.constant(_CONSTANTS[word], token.start, token.end)
+        if word in CONSTANTS:
+            return part.constant(CONSTANTS[word], token.start, token.end)
         if word in FOREIGN_WORDS:
             raise ExpressionError(FOREIGN, f"`{word}` has no place in an expression", "", token.start, token.end)
-        if word in _RESERVED:
+        if word in RESERVED:
             raise self.unexpected(token)
         if self.take("("):
             return self.call(token)
@@ -175,7 +175,7 @@ class Parser:
 
     def exists(self, token: Token) -> Part:
         asked = self.next()
-        if asked.kind != "name" or asked.text in _RESERVED or not self.take(")"):
+        if asked.kind != "name" or asked.text in RESERVED or not self.take(")"):
             raise ExpressionError(CALL, "`exists` takes one name", "write `exists(name)`", token.start, asked.end)
         self.asked.add(asked.text)
         return part.exists(asked.text, token.start, self.tokens[self.at - 1].end)

@@ -1,0 +1,108 @@
+"""The entries of a tree: every place that names one, who writes it, of which type it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.checks.references import usage
+from bt_runtime.language.expression.call import EXISTS, KNOWN
+from bt_runtime.language.expression.hole import cut
+from bt_runtime.language.expression.parse import CONSTANTS, RESERVED
+from bt_runtime.language.expression.token import tokens
+from bt_runtime.language.kinds.kind import COMMON, Field
+from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
+from bt_runtime.language.spec import NodeSpec, TreeSpec
+from bt_runtime.language.values import inside
+from bt_runtime.types import Span
+
+_COMMON = {field.name: field for field in COMMON}
+
+
+class Place(NamedTuple):
+    """Where an entry is named; `role` as a person would say it."""
+
+    name: str
+    span: Span
+    role: str  # read, write, input, output, blackboard
+    node: NodeSpec | None = None
+
+
+def places(tree: TreeSpec) -> list[Place]:
+    """Every place in the tree's own file, in no order, each once."""
+    found: dict[tuple[str, Span], Place] = {}
+    for role, ports in (("input", tree.inputs), ("output", tree.outputs), ("blackboard", tree.entries)):
+        for port in ports.values():
+            if port.span is not None:
+                found[port.name, port.span] = Place(port.name, port.span, role)
+    for use in usage(tree.root).writes:
+        if use.span != use.spec.span:  # else a default names it, and nothing in the text
+            span = _name_in(use.name, use.span, use.spec.given.get(use.field.name))
+            found.setdefault((use.name, span), Place(use.name, span, "write", use.spec))
+    for spec in tree.root.walk():
+        for name, node in spec.given.items():
+            field = spec.kind.field(name) or _COMMON.get(name)
+            if field is not None and name in spec.values:
+                for entry, span in _reads(field, node):
+                    found.setdefault((entry, span), Place(entry, span, "read", spec))
+    return list(found.values())
+
+
+def _name_in(name: str, span: Span, node: Node | None) -> Span:
+    """The name alone, where it stands in a hole or in quotes."""
+    if isinstance(node, YamlMap):
+        node = next((value for key, value in node if value.span == span), None) or next(
+            (key for key, _ in node if key.span == span), None
+        )
+    if isinstance(node, Scalar) and name in node.text:
+        at = node.text.index(name)
+        return inside(node, at, at + len(name))
+    return span
+
+
+def _reads(field: Field, node: Node) -> Iterator[tuple[str, Span]]:
+    if isinstance(node, YamlList):
+        for item in node:
+            yield from _reads(field, item)
+    elif isinstance(node, YamlMap):
+        for _, value in node:
+            yield from _reads(field, value)
+    elif field.type == "key":
+        yield node.text, inside(node, 0, len(node.text))
+    elif field.type == "expression":
+        yield from _named(node, node.text, 0)
+    elif field.type not in ("text", "word") and "{" in node.text:
+        try:
+            holes = [piece for piece in cut(node.text) if not isinstance(piece, str)]
+        except BtError:
+            return
+        for hole in holes:
+            yield from _named(node, hole.expression.text, hole.at)
+
+
+def _named(node: Scalar, text: str, shift: int) -> Iterator[tuple[str, Span]]:
+    try:
+        every = tokens(text)
+    except BtError:
+        return
+    for at, token in enumerate(every):
+        if token.kind != "name" or token.text in CONSTANTS or token.text in RESERVED:
+            continue
+        called = every[at + 1].text == "(" if at + 1 < len(every) else False
+        if not called or token.text not in {*KNOWN, EXISTS}:
+            yield token.text, inside(node, token.start + shift, token.end + shift)
+
+
+def known(tree: TreeSpec) -> dict[str, str]:
+    """Each entry by name: its type, `any` where nobody says."""
+    found = {port.name: str(port.type) for port in tree.ports.values()}
+    for use in usage(tree.root).writes:
+        written = use.field.type if use.field.type in _TYPES else "any"
+        found.setdefault(use.name, written)
+    for place in places(tree):
+        found.setdefault(place.name, "any")
+    return found
+
+
+_TYPES = frozenset({"string", "integer", "number", "boolean", "list", "object"})

@@ -1,0 +1,134 @@
+"""What may stand at a place of a document: a node, fields of a kind, a value, or what a schema says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, NamedTuple
+
+from bt_runtime.interop.lsp.cursor import ITEM, Step
+from bt_runtime.language.emit.editor import header_schema
+from bt_runtime.language.emit.manifests import manifest_schema
+from bt_runtime.language.guide_header import plan_schema
+from bt_runtime.language.kinds.kind import COMMON, Field, Kind, Registry
+from bt_runtime.language.kinds.shape import Schema
+from bt_runtime.language.project_file import settings_schema
+
+# node: a kind is wanted; fields: those of `kind`; bare: the value of `kind`, or its fields; nodes: a list of nodes;
+# cases: a value for each node; entries: names of entries (`assignments`); ports: those of an included tree;
+# value: of `field`; schema: whatever `schema` says
+What = Literal["node", "bare", "nodes", "cases", "entries", "ports", "value", "schema", "unknown"]
+_COMMON = {field.name: field for field in COMMON}
+_HEADER, _MANIFEST, _SETTINGS, _PLAN = header_schema(), manifest_schema(), settings_schema(), plan_schema()
+SCHEMAS: Mapping[str, Schema] = {"tree": _HEADER, "skills": _MANIFEST, "project": _SETTINGS, "plan": _PLAN}
+
+
+class Slot(NamedTuple):
+    what: What
+    kind: Kind | None = None
+    field: Field | None = None
+    schema: Mapping[str, Any] = {}
+
+    def step(self, step: Step, registry: Registry, top: Schema) -> Slot:
+        """What may stand one step deeper."""
+        if self.what == "schema":
+            return _schema_step(self, step, top)
+        if self.what == "node" and isinstance(step, str):
+            kind = registry.get(step)
+            return Slot("bare", kind) if kind is not None else Slot("unknown")
+        if self.what == "bare" and self.kind is not None:
+            return _kind_step(self.kind, step, registry)
+        if self.what in ("nodes", "cases"):
+            return Slot("node") if (step == ITEM) == (self.what == "nodes") else Slot("unknown")
+        if self.what == "value" and self.field is not None and self.field.asks and isinstance(step, str):
+            return Slot("node").step(step, registry, top)
+        if self.what in ("entries", "ports", "value"):
+            return self if step == ITEM else Slot("value", self.kind, Field(str(step), "any", ""))
+        return Slot("unknown")
+
+
+def resolve(path: Iterable[Step], registry: Registry, content: str) -> Slot:
+    top = SCHEMAS.get(content, {})
+    slot = Slot("schema", schema=top)
+    for step in path:
+        slot = (
+            Slot("node")
+            if content == "tree" and slot.schema is top and step == "root"
+            else slot.step(step, registry, top)
+        )
+    return slot
+
+
+def _kind_step(kind: Kind, step: Step, registry: Registry) -> Slot:
+    bare = kind.field(kind.bare) if kind.bare else None
+    if step == ITEM:
+        return _inside(kind, bare).step(step, registry, {}) if bare is not None else Slot("unknown")
+    field = kind.field(str(step)) or _COMMON.get(str(step))
+    if field is not None:
+        return _inside(kind, field)
+    if bare is not None and bare.type in ("node", "assignments"):
+        return _inside(kind, bare).step(step, registry, {})
+    return Slot("unknown")
+
+
+def _inside(kind: Kind, field: Field) -> Slot:
+    if field.type == "node":
+        return Slot("node", kind, field)
+    if field.type == "nodes":
+        return Slot("nodes", kind, field)
+    if field.type == "cases":
+        return Slot("cases", kind, field)
+    if field.type == "assignments":
+        return Slot("entries", kind, field)
+    if field.type == "inputs":
+        return Slot("ports", kind, field)
+    return Slot("value", kind, field)
+
+
+def _schema_step(slot: Slot, step: Step, top: Schema) -> Slot:
+    found = below(slot.schema, step, top)
+    return Slot("schema", schema=found) if found is not None else Slot("unknown")
+
+
+def flat(schema: Any, top: Mapping[str, Any]) -> list[Schema]:
+    """A schema and all that it is put together of, as if each held."""
+    if not isinstance(schema, dict):
+        return []
+    found = [schema]
+    if "$ref" in schema:
+        target: Any = top
+        for part in str(schema["$ref"]).removeprefix("#/").split("/"):
+            target = target.get(part, {})
+        found += flat(target, top)
+    for key in ("then", "else"):
+        found += flat(schema.get(key), top)
+    for each in schema.get("allOf", ()):
+        found += flat(each, top)
+    return found
+
+
+def below(schema: Mapping[str, Any], step: Step, top: Mapping[str, Any]) -> Schema | None:
+    for each in flat(schema, top):
+        if step == ITEM:
+            if isinstance(each.get("items"), dict):
+                return each["items"]  # type: ignore[no-any-return]
+        elif step in each.get("properties", {}):
+            return each["properties"][step]  # type: ignore[no-any-return]
+    for each in flat(schema, top):
+        more = each.get("additionalProperties")
+        if step != ITEM and isinstance(more, dict):
+            return more
+    return None
+
+
+def properties(schema: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Schema]:
+    return {name: inner for each in flat(schema, top) for name, inner in each.get("properties", {}).items()}
+
+
+def choices(schema: Mapping[str, Any], top: Mapping[str, Any]) -> list[Any]:
+    """The words that may stand here."""
+    found: dict[Any, None] = {}
+    for each in flat(schema, top):
+        found |= dict.fromkeys(each.get("enum", ()))
+        if each.get("type") == "boolean":
+            found |= {True: None, False: None}
+    return list(found)

@@ -1,0 +1,210 @@
+"""Ways out that a program can take: what a hint says, as edits of the file. For `validate --fix` and for editors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from bt_runtime.faults.diagnostic import Diagnostic, Edit, Fix
+from bt_runtime.language.kinds.kind import Field, Kind
+from bt_runtime.language.source import Node, Scalar, YamlMap
+from bt_runtime.language.source.text import LINE_BREAK
+from bt_runtime.language.spec import NodeSpec, Port
+from bt_runtime.types import Span
+
+STEP = 2  # spaces of a level
+_MEANT = re.compile(r"did you mean `([^`]+)`")
+_WRITE = re.compile(r"write `(\w+:)`\Z")
+_SKILL = re.compile(r"add `skills: \[(\w[\w/-]*)\]`")
+_DECLARE = re.compile(r"`(blackboard|outputs): \{(\w+): any\}`")
+_WHOLE = re.compile(r"a (?:tree file|manifest|plan) lacks")
+_SAMPLES = {
+    "any": "1", "string": '"text"', "integer": "1", "number": "1", "boolean": "true", "list": "[]", "object": "{}",
+    "expression": '"true"', "key": "entry", "assignments": "{entry: 1}", "inputs": "{}", "text": '"text"',
+    "node": "{succeed: {}}", "nodes": "[{succeed: {}}]", "cases": "{one: {succeed: {}}}",
+}  # fmt: skip
+
+
+def sample(field: Field | Port) -> str:
+    """A value that this field takes, in one line of YAML."""
+    if isinstance(field, Field) and field.writes and field.type not in ("key", "assignments"):
+        return f'"{{{field.name}}}"'
+    if field.choices:
+        first = field.choices[0]
+        return (
+            first
+            if isinstance(first, str) and first.isidentifier()
+            else _SAMPLES["string"]
+            if not first
+            else repr(first)
+        )
+    least, most = (field.minimum, field.maximum) if isinstance(field, Field) else (None, None)
+    if field.type in ("integer", "number") and ((least or 0) > 1 or (most is not None and most < 1)):
+        return f"{least if least is not None else most:g}"
+    return _SAMPLES[field.type]
+
+
+# What the reader knows of --------------------------------------------------------------------------
+
+
+def lacking(key: Scalar, value: Node, field: Field) -> tuple[Fix, ...]:
+    """A field that is not there is put before the others."""
+    written = f"{field.name}: {sample(field)}"
+    title = f"add `{written}`"
+    if isinstance(value, Scalar):
+        if value.value is not None or not value.plain or value.text:
+            return ()
+        at = Span(key.end.line + 1, key.end.column + 2, key.end.line + 1, key.end.column + 2)
+        return (Fix(title, (Edit(at, f"\n{' ' * (key.start.column + STEP)}{written}"),)),)
+    return (Fix(title, (_first(value, written),)),) if isinstance(value, YamlMap) else ()
+
+
+def _first(node: YamlMap, written: str) -> Edit:
+    line, column = node.start.line + 1, node.start.column + 1
+    if not flow(node):
+        return Edit(Span(line, column, line, column), f"{written}\n{' ' * (column - 1)}")
+    return Edit(Span(line, column + 1, line, column + 1), f"{written}, " if node.pairs else written)
+
+
+def flow(node: YamlMap) -> bool:
+    """`{a: b}`, and not a line each."""
+    return not node.pairs or node.start.index < node.pairs[0][0].start.index
+
+
+def below(kind: Kind, value: Node, name: Scalar, inside: Node) -> tuple[Fix, ...]:
+    """A node among the fields of a decorator: it belongs below `child:`."""
+    field = next((f for f in kind.node_fields if f.type == "node"), None)
+    if field is None or not isinstance(value, YamlMap) or value.get(field.name) is not None:
+        return ()
+    title, start, end = f"put it below `{field.name}:`", name.span, inside.span
+    before = Span(start.line, start.column, start.line, start.column)
+    if flow(value):
+        behind = Span(end.end_line, end.end_column, end.end_line, end.end_column)
+        return (Fix(title, (Edit(before, f"{field.name}: {{"), Edit(behind, "}")), True),)
+    last = end.end_line - (end.end_column == 1)
+    deeper = (Edit(Span(n, 1, n, 1), " " * STEP) for n in range(start.line + 1, last + 1))
+    opened = Edit(before, f"{field.name}:\n{' ' * (start.column - 1 + STEP)}")
+    return (Fix(title, (opened, *deeper), True),)
+
+
+def given(spec: NodeSpec, node: Node | None, port: Port, here: bool) -> tuple[Fix, ...]:
+    """An input that a `tree` node does not give. `here`: this tree has an entry of that name."""
+    value = f'"{{{port.name}}}"' if here else sample(port)
+    written = f"{port.name}: {value}"
+    title = f"give it: `{written}`"
+    if isinstance(node, YamlMap):
+        return (Fix(title, (_first(node, written),)),)
+    file = spec.given.get("file")
+    if node is not None or not isinstance(file, Scalar) or file.start.line != file.end.line:
+        return ()
+    if spec.span.line == file.start.line and spec.span.end_column + 2 == file.start.column + 1:  # `tree: door`
+        opened, closed = (
+            file.span._replace(end_column=file.span.column),
+            file.span._replace(column=file.span.end_column),
+        )
+        return (Fix(title, (Edit(opened, "{file: "), Edit(closed, f", with: {{{written}}}}}"))),)
+    behind = file.span._replace(column=file.span.end_column)
+    return (Fix(title, (Edit(behind, f"\n{' ' * (file.start.column - len('file: '))}with: {{{written}}}"),)),)
+
+
+# What a sentence says -------------------------------------------------------------------------------
+
+
+def fixable(found: Iterable[Diagnostic], sources: Mapping[str, str]) -> list[Diagnostic]:
+    """The same, each with the edits that its hint speaks of."""
+    cut: dict[str, list[str]] = {}
+    every = []
+    for fault in found:
+        if fault.span is not None and fault.file in sources:
+            lines = cut.get(fault.file) or cut.setdefault(fault.file, LINE_BREAK.split(sources[fault.file]))
+            ways = dict.fromkeys((*_said(fault, fault.span, lines), *fault.fixes))
+            every.append(fault._replace(fixes=tuple(ways)))
+        else:
+            every.append(fault)
+    return every
+
+
+def _said(fault: Diagnostic, span: Span, lines: list[str]) -> Iterator[Fix]:
+    there = _at(span, lines)
+    meant = _MEANT.match(fault.label) or _MEANT.match(fault.help)
+    if meant and there and f"`{there.strip(chr(34) + chr(39))}" in fault.message:
+        yield Fix(f"write `{meant[1]}`", (Edit(span, meant[1]),), True)
+    if (said := _WRITE.match(fault.label)) and there == said[1][:-1]:
+        yield Fix(f"write `{said[1]}`", (Edit(span, said[1]),), True)
+    if fault.label == "put it in quotes" and there:
+        yield Fix("put it in quotes", (Edit(span, quoted(there)),), True)
+    elif fault.help == "put it in quotes" and fault.code == "BT005":
+        rest = lines[span.line - 1][span.column - 1 :].partition(" #")[0].rstrip()
+        yield Fix("put it in quotes", (Edit(span._replace(end_column=span.column + len(rest)), quoted(rest)),), True)
+    if fault.label == "is a space missing after the colon?":
+        yield Fix("put a space after the colon", (Edit(span._replace(column=span.end_column), " "),), True)
+    if fault.help == "replace each tab by spaces":
+        yield Fix("replace each tab by spaces", tuple(_tabs(lines)), True)
+    for pattern in (_SKILL, _DECLARE):
+        if said := pattern.search(fault.label) or pattern.search(fault.help):
+            key, item = ("skills", said[1]) if pattern is _SKILL else (said[1], f"{said[2]}: any")
+            yield Fix(f"add `{item}` to `{key}:`", (header(lines, key, item),), key == "skills")
+    if fault.help == "write `version: 1`" and _WHOLE.match(fault.message):
+        yield Fix("add `version: 1`", (Edit(Span(1, 1, 1, 1), "version: 1\n"),), True)
+
+
+def _at(span: Span, lines: list[str]) -> str:
+    if span.line != span.end_line or span.line > len(lines):
+        return ""
+    return lines[span.line - 1][span.column - 1 : span.end_column - 1]
+
+
+def quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _tabs(lines: list[str]) -> Iterator[Edit]:
+    for number, line in enumerate(lines, 1):
+        indent = line[: len(line) - len(line.lstrip(" \t"))]
+        if "\t" in indent:
+            yield Edit(Span(number, 1, number, len(indent) + 1), indent.replace("\t", " " * STEP))
+
+
+def header(lines: list[str], key: str, item: str) -> Edit:
+    """One more in a list or mapping above the root of a tree: `skills`, `blackboard`, `outputs`."""
+    at = next((n for n, line in enumerate(lines, 1) if re.match(rf"{key}:(\s|\Z)", line)), 0)
+    listed = key == "skills"
+    if not at:
+        top = next((n for n, line in enumerate(lines, 1) if re.match(r"root:(\s|\Z)", line)), 1)
+        written = f"{key}: [{item}]" if listed else f"{key}: {{{item}}}"
+        return Edit(Span(top, 1, top, 1), f"{written}\n")
+    line = lines[at - 1]
+    closing = line.rfind("]" if listed else "}")
+    if closing > 0:
+        comma = ", " if line[:closing].rstrip()[-1:] not in "[{" else ""
+        return Edit(Span(at, closing + 1, at, closing + 1), f"{comma}{item}")
+    indent = next((len(x) - len(x.lstrip()) for x in lines[at:] if x.strip()), STEP) if at < len(lines) else STEP
+    behind = Span(at, len(line) + 1, at, len(line) + 1)
+    return Edit(behind, f"\n{' ' * (indent if indent or listed else STEP)}{'- ' if listed else ''}{item}")
+
+
+def mended(text: str, found: Iterable[Diagnostic]) -> tuple[str, int]:
+    """The text after the first sure fix of every error, as far as they do not touch one another; and how many."""
+    taken: list[Edit] = []
+    count = 0
+    for fault in found:
+        fix = next((fix for fix in fault.fixes if fix.sure), None) if fault.severity == "error" else None
+        lines = {n for e in fix.edits for n in range(e.span.line, e.span.end_line + 1)} if fix is not None else set()
+        if fix is None or any(lines & {edit.span.line, edit.span.end_line} for edit in taken):
+            continue
+        taken += fix.edits
+        count += 1
+    return applied(text, taken), count
+
+
+def applied(text: str, edits: Iterable[Edit]) -> str:
+    """The text with these edits, none of which overlap."""
+    starts = [0, *(found.end() for found in LINE_BREAK.finditer(text))]
+
+    def place(line: int, column: int) -> int:
+        return min(starts[line - 1] + column - 1, len(text)) if line <= len(starts) else len(text)
+
+    for edit in sorted(edits, key=lambda each: (each.span.line, each.span.column), reverse=True):
+        begin, end = place(edit.span.line, edit.span.column), place(edit.span.end_line, edit.span.end_column)
+        text = text[:begin] + edit.text + text[end:]
+    return text
