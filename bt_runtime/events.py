@@ -133,6 +133,13 @@ class Written(NamedTuple):
     sequence: int
 
 
+class Removed(NamedTuple):
+    """A blackboard entry was taken away: by `unset`, or because a new round of its tree began."""
+
+    scope: str
+    name: str
+
+
 # Skills and the world ----------------------------------------------------------------------------
 
 
@@ -265,7 +272,7 @@ AgentEvent = (
     GoalTaken | Prompted | Decided | Acting | Stepped | Expanded | PlanRefused | Retrieved | RetrievalFailed | Reflected
     | Rewriting | RolledBack | EpisodeBegun | EpisodeJudged | AgentEnded
 )  # fmt: skip
-Event = Started | Tick | Ended | Line | Notice | Written | SkillEnded | Feedback | WorldActed | Woken | AgentEvent
+Event = Started | Tick | Ended | Line | Notice | Written | Removed | SkillEnded | Feedback | WorldActed | Woken | AgentEvent
 
 # As journals, the page and exports name them.
 NAMES: Mapping[type[Any], str] = {

@@ -8,6 +8,7 @@
 | agent | id, what, and what it tells | goal, prompt, decision, act, step, expand, refused, end, … |
 | line | path, level, text | a line of the log |
 | write | scope, name, value or patch | a blackboard entry; the latter as `patch.py` says |
+| unset | scope, name | a blackboard entry was taken away |
 | world | picture | the world as it now stands |
 | spent | decisions, tokens, steps, nodes | of the whole run |
 | halt, crash | path, why / path, message | |
