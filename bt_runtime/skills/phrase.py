@@ -140,7 +140,7 @@ class Phrase:
 
 
 def phrase_of(skill: str, template: str, fields: Sequence[Field], given: Mapping[str, Sequence[Json]]) -> Phrase | None:
-    """None when it cannot be said: a parameter that must be given stands not in its sentence, or a slot has no filler."""
+    """None when it cannot be said: what must be given stands not in its sentence, or a slot has no filler."""
     types = {f.name: f.type for f in fields}
     sentence = Sentence(template, types)
     named = {f.name: f for f in fields if not f.writes}

@@ -12,6 +12,7 @@
 | world | picture | the world as it now stands |
 | spent | decisions, tokens, steps, nodes | of the whole run |
 | halt, crash | path, why / path, message | |
+| asks | open [{id, text}] | the questions to a person that stand open |
 | hold | on | paused, or going on |
 | over | status, verdict, why | the run has ended |
 """

@@ -35,7 +35,8 @@ ONE = (
 LEAVES = (
     "wait: 0.01", "wait: 0.03", "succeed: {}", "fail: {}", "fail: '{n} is enough'",
     "log: {text: 'n is {n}', level: warning}",
-    "set: {n: '{n + 1}'}", "set: {n: '{n * 2}', when: n % 2 == 1}", "check: n % 3 == 1", "set: {n: '{n // 0}'}", "unset: n",
+    "set: {n: '{n + 1}'}", "set: {n: '{n * 2}', when: n % 2 == 1}", "check: n % 3 == 1", "set: {n: '{n // 0}'}",
+    "unset: n",
 )  # fmt: skip
 
 
