@@ -97,6 +97,8 @@ class Watch:
         if self.stirred:
             self.stirred = False
             self.looker.after_tick()
+        if self.feed.readers and self.run.resources.world is None:
+            self.looker.glance(self.run.context.services.scene)
         spent = spending(self.run.context)
         if spent != self.spent:
             self.spent = spent
@@ -161,6 +163,8 @@ class Watch:
             return
         self.ended = True
         self.looker.after_tick()
+        if self.looker.again:
+            self.looker.look()
         self.draw()
         verdict = self.run.resources.verdict()
         judged: Json = [verdict.met, verdict.total] if verdict is not None else None

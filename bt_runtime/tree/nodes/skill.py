@@ -76,6 +76,8 @@ class SkillNode(Node):
                         "name one: `btr run TREE --env house`" if self.entry.impl == "world" else "",
                     )
             self.target = python() if isinstance(python, type) else python
+            if callable(getattr(self.target, "picture", None)):
+                self.context.services.scene = self.target
         return self.target
 
     def step(self) -> Status:
