@@ -172,6 +172,7 @@ class Recorder:
         return {
             "format": FORMAT, "name": run.name, "tree": spec.name, "file": spec.file, "text": text,
             "root": str(root or ""), "folder": str(spec.folder), "files": files,
+            "project": str(loader.project.resolve()) if loader.project is not None else "",
             "digest": sources.digest(files, text),
             "kinds": sources.kinds_kept(tree.kinds),
             "inputs": codec.plain(dict(given.get("inputs") or {})), "seed": given.get("seed", 0),

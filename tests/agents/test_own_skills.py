@@ -68,7 +68,7 @@ def trying(count: int) -> Callable[[Question], str]:
     "strategy, script, drops, grafts",
     [
         ("react", acting(WAY), 0, 0),
-        ("lota", lambda ask, way=iter([*WAY, "done"]): f"Act: {next(way)}", 0, 0),
+        ("lota", [*(f"Act: {sentence}" for sentence in WAY), "Act: done"], 0, 0),
         ("try_again", trying(2), 2, 0),
         ("reflexion", trying(2), 2, 0),
         ("reactree", expanding(WAY), 0, 1),

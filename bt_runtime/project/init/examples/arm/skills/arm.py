@@ -227,7 +227,8 @@ class Pick(Motion):
         return Status.FAILURE
 
     def verify(self, thing: str) -> bool | None:
-        return arm().carried() == thing
+        arm().holding = arm().carried()
+        return arm().holding == thing
 
 
 class Place(Motion):
