@@ -169,6 +169,16 @@ def arm() -> Arm:
     return _arms[0]
 
 
+def fresh(task: Any) -> None:
+    """Before each task of `tasks.yaml`: the table as it was at first."""
+    _arms.clear()
+
+
+def as_wanted(task: Any) -> bool:
+    """Lies every cube where the task wants it?"""
+    return all(arm().tray_of(cube) == tray for cube, tray in task.data["trays"].items())
+
+
 class Motion(bt.Skill):
     """A skill that is a course of set points; its subclasses say which, and how it came out."""
 
