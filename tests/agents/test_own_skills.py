@@ -10,6 +10,7 @@ import pytest
 
 from bt_runtime import Run, load, skill
 from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.distill import journals
 from bt_runtime.events import Expanded
 from bt_runtime.replay.replay import replay
 from bt_runtime.testing import SUCCESS
@@ -76,7 +77,7 @@ def trying(count: int) -> Callable[[Question], str]:
         ("plan_and_execute", planning(WAY, GOAL), 0, 1),
     ],
 )
-def test_each_strategy_reaches_its_goal_by_a_projects_own_skills_and_its_journal_is_replayed(
+def test_each_strategy_reaches_its_goal_by_a_projects_own_skills_and_its_journal_is_replayed_and_learnt_from(
     tmp_path: Path, strategy: str, script: Any, drops: int, grafts: int
 ) -> None:
     table, grown, model = Table(drops), [], ScriptedModel(script, polls=1)
@@ -93,3 +94,8 @@ def test_each_strategy_reaches_its_goal_by_a_projects_own_skills_and_its_journal
         assert any("Hold on to it." in question.prompt for question in model.asked if question.kind != "write")
     found = replay(file)
     assert found.same, found.difference
+    lessons = [*journals.told([file])]
+    learnt = "\n".join(document.text[start:end] for document in lessons for start, end in document.learn)
+    assert all(f"Act: {sentence}" in "".join(document.text for document in lessons) for sentence in WAY)
+    assert all(sentence in learnt for sentence in WAY), "what was decided is what is learnt"
+    assert "You hold the cup." not in learnt, "what was seen is not"

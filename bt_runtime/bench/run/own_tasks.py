@@ -58,8 +58,10 @@ def read(path: Path, wanted: Wanted) -> Own:
     if wanted.split == "train":
         raise BtError(f"{path} is not parted into tasks to train on and others", "name two files, one for each")
     document = source.read(path)
-    if document.diagnostics or not isinstance(document.root, YamlMap):
+    if document.diagnostics:
         raise Faults(document.diagnostics, {str(path): document.text})
+    if not isinstance(document.root, YamlMap):
+        raise BtError(f"{path} is no file of tasks", "it begins with `version: 1`, and has `tasks:`")
     for _, fault in _CHECK.faults(document.root, str(path)):
         line = f":{fault.span.line}" if fault.span is not None else ""
         raise BtError(f"{path}{line}: {fault.message}", fault.label or fault.help)
