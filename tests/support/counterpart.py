@@ -17,6 +17,7 @@ LISTS = {
 ONE = {
     "invert": "Inverter", "success": "ForceSuccess", "failure": "ForceFailure", "once": "RunOnce", "skip": "RunOnce",
     "until_failure": "KeepRunningUntilFailure", "retry": "RetryUntilSuccessful", "repeat": "Repeat",
+    "updated": "SkipUnlessUpdated",
 }  # fmt: skip
 GUARDS = {"skip": "_skipIf", "success": "_successIf", "failure": "_failureIf"}
 AFTER = {"s": ("_onSuccess", "on_success"), "f": ("_onFailure", "on_failure"), "h": ("_onHalted", "on_halt")}
@@ -49,7 +50,7 @@ class Spot(NamedTuple):
             return LISTS[k], ""
         more = {
             "once": ' then_skip="false"', "skip": ' then_skip="true"', "retry": f' num_attempts="{given}"',
-            "repeat": f' num_cycles="{given}"',
+            "repeat": f' num_cycles="{given}"', "updated": ' entry="{a}"',
         }  # fmt: skip
         if k in ONE:
             return ONE[k], more.get(k, "")
@@ -87,6 +88,8 @@ class Spot(NamedTuple):
             return {"force": {"status": k, "child": below[0]}}
         if k == "until_failure":  # with the other result
             return {"invert": {"child": {k: {"child": below[0]}}}}
+        if k == "updated":
+            return {"skip_unless": {"updated": "a", "child": below[0]}}
         if k in ("once", "skip"):
             return {"once": {"child": below[0], "then": "skip" if k == "skip" else "result"}}
         return {k: {"child": below[0], **({"times": given} if given else {})}}
@@ -130,7 +133,7 @@ class Told(NamedTuple):
 
 
 def there(drawn: Drawn, flags: Sequence[int]) -> Told:
-    """In BehaviorTree.CPP."""
+    """In BehaviorTree.CPP. `flags`: what is written to `a` before each tick; -1: nothing."""
     import behaviortreepy as cpp
 
     told, factory, board = Told([], [], []), cpp.BehaviorTreeFactory(), cpp.Blackboard.create()
@@ -154,8 +157,9 @@ def there(drawn: Drawn, flags: Sequence[int]) -> Told:
     text = f'<root BTCPP_format="4"><BehaviorTree ID="T">{drawn.root.xml()}</BehaviorTree></root>'
     tree = factory.create_tree_from_text(text, board)
     for flag in flags:
-        board.set_int("a", flag)
-        board.set_string("b", str(flag))  # what a switch compares
+        if flag >= 0:
+            board.set_int("a", flag)
+            board.set_string("b", str(flag))  # what a switch compares
         told.visits.append([])
         told.statuses.append(tree.tick_exactly_once().name)
         told.counts.append([board.get_int(name) for name in AFTER])
@@ -172,7 +176,8 @@ def here(drawn: Drawn, flags: Sequence[int]) -> Told:
     text = json.dumps({"version": 1, "tree": "t", "blackboard": entries, "root": drawn.root.ours()})
     with bt.Run(bt.load(text + "\n", skills=skills), clock=Manual()) as run:
         for flag in flags:
-            run.blackboard["a"] = flag
+            if flag >= 0:
+                run.blackboard["a"] = flag
             told.visits.append([])
             status = run.tick().status
             told.statuses.append("SKIPPED" if status is bt.Status.INVALID else status.name)

@@ -26,6 +26,7 @@ SORTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "switch": (("switch", *PLAIN), ("failure",)),
     "skipped": (tuple(LISTS), ("skip", "while")),
     "preconditions": ((*LISTS, "parallel"), ("success", "failure")),
+    "updates": (("updated", *PLAIN), ()),
     "written afterwards": ((*LISTS, "parallel", "invert"), ("after",)),
 }  # fmt: skip
 
@@ -37,6 +38,8 @@ def test_every_tick_gives_ticks_halts_and_writes_the_same(sort: str) -> None:
         rng = random.Random(f"{sort} {seed}")
         drawn = Drawn(rng, kinds, guards, rng.randint(1, 3))
         flags = [int(rng.random() < 0.3) for _ in range(14)]
+        if sort == "updates":
+            flags = [rng.choice((-1, -1, 0, 1)) for _ in range(14)]
         theirs, own = there(drawn, flags), here(drawn, flags)
         assert own.statuses == theirs.statuses, (seed, drawn.root.xml())
         assert ordered(own.visits) == ordered(theirs.visits), (seed, drawn.root.xml())
