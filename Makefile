@@ -183,7 +183,7 @@ locks:
 
 # runs killed at random moments and resumed (make test tries 10 of them, and no agent)
 kills: setup
-	BTR_KILLS=$(or $(ROUNDS),200) BTR_KILLED_AGENTS=$(or $(AGENTS),40) $(PY) -m pytest tests/journal/test_kill.py
+	BTR_KILLS=$(or $(ROUNDS),200) BTR_KILLED_ARMS=$(or $(ARMS),50) BTR_KILLED_AGENTS=$(or $(AGENTS),40) $(PY) -m pytest tests/journal/test_kill.py
 
 powercuts: setup
 	BTR_POWERCUTS=50 $(PY) -m pytest tests/journal/test_power.py

@@ -133,6 +133,13 @@ class Written(NamedTuple):
     sequence: int
 
 
+class Removed(NamedTuple):
+    """A blackboard entry was taken away: by `unset`, or because a new round of its tree began."""
+
+    scope: str
+    name: str
+
+
 # Skills and the world ----------------------------------------------------------------------------
 
 
@@ -160,6 +167,20 @@ class WorldActed(NamedTuple):
 
 class Woken(NamedTuple):
     """There is something to do: a job has finished, an entry was written. From any thread."""
+
+
+class Asked(NamedTuple):
+    """A person is asked something, by an agent or before a skill."""
+
+    number: int
+    question: str
+
+
+class Answered(NamedTuple):
+    """A question is open no more: somebody has answered, or it is not meant any longer (then the answer is empty)."""
+
+    number: int
+    answer: str
 
 
 # Agents ------------------------------------------------------------------------------------------
@@ -265,7 +286,10 @@ AgentEvent = (
     GoalTaken | Prompted | Decided | Acting | Stepped | Expanded | PlanRefused | Retrieved | RetrievalFailed | Reflected
     | Rewriting | RolledBack | EpisodeBegun | EpisodeJudged | AgentEnded
 )  # fmt: skip
-Event = Started | Tick | Ended | Line | Notice | Written | SkillEnded | Feedback | WorldActed | Woken | AgentEvent
+Event = (
+    Started | Tick | Ended | Line | Notice | Written | Removed | SkillEnded | Feedback | WorldActed | Asked | Answered
+    | Woken | AgentEvent
+)  # fmt: skip
 
 # As journals, the page and exports name them.
 NAMES: Mapping[type[Any], str] = {

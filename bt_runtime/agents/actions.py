@@ -243,4 +243,12 @@ def _described(kind: Kind) -> str:
     about = kind.data["entry"]
     said = kind.about.strip()
     tail = f": {said}" if said and said != about.sentence else ""
-    return f"- {about.sentence}{' (true or false)' if instant(kind) else ''}{tail}"
+    return f"- {_begun(kind)}{about.sentence}{' (true or false)' if instant(kind) else ''}{tail}"
+
+
+def _begun(kind: Kind) -> str:
+    """What a sentence is begun with that itself begins with a free slot."""
+    about = kind.data["entry"]
+    phrase = phrase_of(kind.name, about.sentence, kind.fields, dict.fromkeys(about.acting.sources, ("one",)))
+    begins = next(phrase.beginnings(), None) if phrase is not None and phrase.open and not phrase.chosen else None
+    return begins[0] if begins is not None and begins[0] == f"{kind.name}: " else ""

@@ -60,8 +60,19 @@ def run(args: argparse.Namespace) -> int:
     strategies = [s._replace(inputs=inputs(args.set, s.name, trees), memory=memory(args, s)) for s in strategies]
     with ExitStack() as stack:
         asked = any(decides(tree.spec) for tree in trees.values())
+        if not source.suite:
+            alone(args, source)
         models, backend = backend_of(args, asked, stack)
         return evaluate(args, source, strategies, trees, models, backend)
+
+
+def alone(args: argparse.Namespace, source: Source) -> None:
+    """Tasks without a world: here, and one after another where they name Python: it looks at what they share."""
+    if args.ray is not None or args.memory == BUILD:
+        raise BtError("tasks of your own run here, and without `--memory build`", "leave it out")
+    if source.python:
+        trust_prompt.asked_about(list(source.python))
+        args.jobs = 1
 
 
 def backend_of(args: argparse.Namespace, asked: bool, stack: ExitStack) -> tuple[Mapping[str, Any], Local | Cluster]:
@@ -135,7 +146,7 @@ def setup_of(args: argparse.Namespace, source: Source) -> Setup:
         budget = Budget(steps=args.steps or math.inf, decisions=args.budget or math.inf)
     return Setup(
         source.suite, source.world, args.seed, budget, args.seconds or math.inf, not args.no_recall, args.free,
-        args.level or "", args.example_tokens,
+        args.level or "", args.example_tokens, before=source.before,
     )  # fmt: skip
 
 

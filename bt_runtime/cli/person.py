@@ -4,55 +4,29 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections import deque
-from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
-from bt_runtime.events import Notice
-from bt_runtime.tree.node import path_of
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.person import Person, Reply
 
 if TYPE_CHECKING:
-    from bt_runtime.run.run import Run, Tree
+    from bt_runtime.run.run import Tree
 
 SILENCE = ""  # what is answered once nothing more can be typed
 
 
-class Reply:
-    """A question that was put."""
-
-    wakes = True
-
-    def __init__(self, wake: Callable[[], None]) -> None:
-        self.wake = wake
-        self.answer: str | None = None
-        self.cancelled = False
-
-    def poll(self) -> str | None:
-        return self.answer
-
-    def cancel(self, reason: str) -> None:
-        self.cancelled = True
-
-    def give(self, answer: str) -> None:
-        self.answer = answer
-        self.wake()
-
-
-class Asked:
+class AtTerminal(Person):
     """One question after another, in the order in which they came; the tick waits for none."""
 
     def __init__(self, lines: TextIO | None = None) -> None:
+        super().__init__()
         self.lines = lines or sys.stdin
-        self.run: Run | None = None
-        self.open: deque[Reply] = deque()
         self.reader: threading.Thread | None = None
         self.put = threading.Semaphore(0)
 
     def ask(self, question: str) -> Reply:
-        assert self.run is not None
-        reply = Reply(self.run.context.wake)
-        self.run.context.emit(Notice(path_of(self.run.root), "warning", f"asks: {question}"))
-        self.open.append(reply)
+        reply = super().ask(question)
         self.put.release()
         if self.reader is None:
             self.reader = threading.Thread(target=self.read, name="bt-person", daemon=True)
@@ -63,20 +37,22 @@ class Asked:
         """A line a question; once nothing more can be typed, that is every answer."""
         while True:
             self.put.acquire()
-            self.answered(self.lines.readline().strip() or SILENCE)
+            self.typed(self.lines.readline().strip() or SILENCE)
 
-    def answered(self, line: str) -> None:
-        """The oldest question that is still meant; a line that nobody asked for is dropped."""
-        while self.open:
-            reply = self.open.popleft()
-            if not reply.cancelled:
-                reply.give(line)
+    def typed(self, line: str) -> None:
+        """The oldest question that is still open; a line that nobody asked for is dropped."""
+        for number in [*self.open]:
+            with suppress(BtError):  # answered on the page meanwhile
+                self.answer(number, line)
                 return
 
 
-def at_hand(tree: Tree) -> dict[str, Any]:
-    """For a run's services: somebody to ask, where a terminal is there and the tree may want it."""
-    return {"person": Asked()} if sys.stdin.isatty() and sys.stderr.isatty() and asks(tree) else {}
+def at_hand(tree: Tree, page: bool = False) -> dict[str, Any]:
+    """For a run's services: somebody to ask, where a terminal or a page is there and the tree may want it."""
+    terminal = sys.stdin.isatty() and sys.stderr.isatty()
+    if not (terminal or page) or not asks(tree):
+        return {}
+    return {"person": AtTerminal() if terminal else Person()}
 
 
 def asks(tree: Tree) -> bool:

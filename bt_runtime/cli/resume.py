@@ -53,10 +53,8 @@ def run(args: argparse.Namespace) -> int:
         print(visible(f"damaged: {recording.damage}; on from {where}"), file=sys.stderr)
     asked = trusted(path, recording, args.model)
     key.named(args.model)
-    services = {"person": person.Asked()} if "person" in recording.head["given"].get("services", ()) else {}
+    services = {"person": person.AtTerminal()} if "person" in recording.head["given"].get("services", ()) else {}
     with resume(path, model=args.model, memory=args.memory, services=services, changed=args.changed) as going:
-        for somebody in services.values():
-            somebody.run = going
         going.listen(LogLines(printed, "warning").log, Notice)
         if args.slow is not None and going.engine.watchdog is not None:
             going.engine.watchdog.seconds = args.slow

@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
         print(render(tree.warnings, {}, "concise", painted(sys.stderr, settings["color"])), file=sys.stderr)
     with ExitStack() as stack:
         inputs, task = begin(args, settings, tree.spec, stack)
-        services = person.at_hand(tree)
+        services = person.at_hand(tree, args.view)
         made = stack.enter_context(
             Run(
                 tree,
@@ -87,8 +87,6 @@ def run(args: argparse.Namespace) -> int:
                 slow=settings["slow"] or SLOW,
             )
         )
-        for somebody in services.values():
-            somebody.run = made
         return spin(made, settings, args, task)
 
 

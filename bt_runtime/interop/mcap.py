@@ -9,7 +9,13 @@ from typing import Any
 
 from bt_runtime.faults.diagnostic import MissingExtra
 
-TOPICS = {"status": "/bt/status", "blackboard": "/bt/blackboard", "write": "/bt/blackboard", "node": "/bt/nodes"}
+TOPICS = {
+    "status": "/bt/status",
+    "blackboard": "/bt/blackboard",
+    "write": "/bt/blackboard",
+    "unset": "/bt/blackboard",
+    "node": "/bt/nodes",
+}
 OTHERS = "/bt/events"
 _SCHEMA = {"type": "object", "properties": {"tick": {"type": "integer"}, "kind": {"type": "string"}}}
 

@@ -29,6 +29,10 @@ class Patches:
             del self.before[scope, name]  # nobody could lay anything over it
         return {"scope": scope, "name": name, "value": kept}
 
+    def forget(self, scope: str, name: str) -> None:
+        """Nothing is there any more that a change could be laid over."""
+        self.before.pop((scope, name), None)
+
 
 def patch(before: Json, now: Json) -> Json | None:
     """What has to be laid over `before` to give `now`; None when that cannot be said."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Line, Prompted, Reshaped, Tick, Written, body
+from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Line, Prompted, Removed, Reshaped, Tick, Written, body
 from bt_runtime.faults.diagnostic import BtError, closing
 from bt_runtime.journal import codec, failure_marker, folder, identity, retention, sources
 from bt_runtime.journal.action import TapedActivity, TapedInstant
@@ -172,6 +172,7 @@ class Recorder:
         return {
             "format": FORMAT, "name": run.name, "tree": spec.name, "file": spec.file, "text": text,
             "root": str(root or ""), "folder": str(spec.folder), "files": files,
+            "project": str(loader.project.resolve()) if loader.project is not None else "",
             "digest": sources.digest(files, text),
             "kinds": sources.kinds_kept(tree.kinds),
             "inputs": codec.plain(dict(given.get("inputs") or {})), "seed": given.get("seed", 0),
@@ -207,6 +208,7 @@ class Recorder:
         stream.listen(self._agent, *AGENT_EVENTS, vital=True)
         stream.listen(self._line, Line, vital=True)
         stream.listen(self._written, Written, vital=True)
+        stream.listen(self._removed, Removed, vital=True)
         stream.listen(self._ticked, Tick, vital=True)
 
     def _agent(self, event: AgentEvent) -> None:
@@ -247,6 +249,10 @@ class Recorder:
         elif not self.remaking:
             body = {"scope": scope, "name": name, "value": codec.plain(value), "order": order}
             self.tape.put("write", body, tick=self.context.blackboard.tick_before(written))
+
+    def _removed(self, removed: Removed) -> None:
+        self.patches.forget(removed.scope, removed.name)
+        self.tape.note("unset", {"scope": removed.scope, "name": removed.name})
 
     def _kept(self, value: Any) -> Any:
         return codec.bounded(value if type(value) in _PLAIN else codec.plain(value), LONG)

@@ -32,7 +32,7 @@ ENTRIES: dict[str, dict[str, Any]] = {
     "begin": {**_JOB, "sentence": str, "wakes": bool}, "done": _JOB, "late": {"sentence": str},
     "seek": _JOB, "found": _JOB, "question": {**_JOB, "question": str}, "reply": _JOB, "open": _JOB, "opened": _JOB,
     "write": {"scope": str, "name": str, "value": object, "order": int},
-    "blackboard": {"scope": str, "name": str},
+    "blackboard": {"scope": str, "name": str}, "unset": {"scope": str, "name": str},
     "change": {"how": str, "path": str, "text": (str, type(None)), "index": (int, type(None))},
     "halt": {"by": str, "reason": str}, "halted": {"by": str, "reason": str, "nodes": list},
     "graft": {"how": str, "path": str, "yaml": object}, "crash": {"path": str, "message": str},

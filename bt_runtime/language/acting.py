@@ -12,12 +12,14 @@ from bt_runtime.language.source import Scalar
 from bt_runtime.types import Span
 
 _SAYS = re.compile(r"^[ \t]*Says:[ \t]*(\S.*)$", re.MULTILINE)
+PATIENCE = 600.0  # seconds that a person who is asked has, when the author says no other: then it was a no
 Fault = Callable[[str, Span, str], None]
 
 
 class Acting(NamedTuple):
     says: str = ""  # a template over parameters and outputs: what an agent is told when the skill has succeeded
     confirm: bool = False  # is a person asked before each start
+    patience: float = PATIENCE  # seconds that the person has
     at_most: int | None = None  # starts in one run
     sources: Mapping[str, str] = {}  # parameter → an entry with a list, `things` of the world, or `skill.output`
 
@@ -31,7 +33,15 @@ def read(node: source.YamlMap, params: source.Node | None, names: set[str], faul
         fault(f"`says` takes a template: {why}", says.span, f"its holes: {', '.join(sorted(names)) or 'none'}")
     given = (node.get("confirm"), node.get("at_most"))
     confirm, most = (each.value if isinstance(each, Scalar) else None for each in given)
-    return Acting(text, confirm is True, most if type(most) is int and most > 0 else None, _sources(params))
+    most = most if type(most) is int and most > 0 else None
+    return Acting(text, *asked_first(confirm), most, _sources(params))
+
+
+def asked_first(confirm: object) -> tuple[bool, float]:
+    """`confirm: true`, or the seconds that the person has."""
+    if isinstance(confirm, bool) or not isinstance(confirm, int | float):
+        return confirm is True, PATIENCE
+    return confirm > 0, float(confirm)
 
 
 def _sources(params: source.Node | None) -> dict[str, str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import failure_marker, repair, sources
 from bt_runtime.journal.environment import RunEnvironment
@@ -153,9 +154,15 @@ def _tree(recorder: Recorder, recording: Recording, skills: Iterable[Any]) -> Tr
         missing = ", ".join(k["name"] for k in head["kinds"])
         raise CannotResume(f"{recording.name} uses Python skills: {missing}", "give them: resume(run, skills=[…])")
     if sources.unchanged(head["files"]):
-        return load(head["root"] or head["text"], skills=given)
+        return load(head["root"] or head["text"], project=_project(head), skills=given)
     folder, tree = recorder.stack.enter_context(rebuild.laid_out(recording))
     return load(tree, project=folder, skills=given)
+
+
+def _project(head: Mapping[str, Any]) -> Path | None:
+    """The one that its trees and skills were found in, wherever it is resumed from; None: as it is found from here."""
+    home = Path(str(head.get("project") or ""))
+    return home if home.is_absolute() and (home / project.PROJECT_FILE).is_file() else None
 
 
 def _catch_up(run: Run, recording: Recording) -> None:

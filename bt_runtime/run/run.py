@@ -21,6 +21,7 @@ from bt_runtime.language import ports
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.spec import DEFAULT_CAPS, Caps, TreeSpec
+from bt_runtime.run.person import Person
 from bt_runtime.run.resources import Models, Resources
 from bt_runtime.skills.loop import running
 from bt_runtime.skills.resources import STOPPING, Hold
@@ -143,6 +144,8 @@ class Run:
         self.name = self.journal.name_of(self.name) if self.journal is not None else self.name
         self.context = Context(clock, strict)
         self.context.services.update(services or {})
+        if isinstance(self.context.services.person, Person):
+            self.context.services.person.joins(self.context)
         if log is not None:
             self.listen(log, Line, Notice)
         caps, root = self.tree.first.caps, build(self.spec, self.context, self.blackboard)

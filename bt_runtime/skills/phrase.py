@@ -1,6 +1,7 @@
 """A skill's sentence as what may be said now: each slot with what fills it, or free, to be written under a grammar.
 
-Up to its first free slot a sentence is one of finitely many beginnings; the rest is written in one go.
+Up to its first free slot a sentence is one of finitely many beginnings; the rest is written in one go. One that begins
+with a free slot is begun by its skill's name: `say: `, and then the sentence.
 """
 
 from __future__ import annotations
@@ -102,11 +103,14 @@ class Phrase:
     def said(self, params: Mapping[str, Json]) -> str:
         head = self.pieces[: len(self.pieces) - len(self.rest)] if self.open else self.pieces
         text = "".join(spoken(params[p]) if i % 2 else p for i, p in enumerate(head))
+        if self.open and not text.strip():
+            return f"{self.skill}: "
         return f"{text.rstrip()} " if self.open else text
 
     def joined(self, begun: str, written: str) -> str:
         """The sentence as it was begun, with what was written after it."""
-        spaced = self.pieces[len(self.pieces) - len(self.rest) - 1].endswith(" ")
+        last = self.pieces[len(self.pieces) - len(self.rest) - 1]
+        spaced = last.endswith(" ") or not last
         return f"{begun.rstrip()}{' ' if spaced else ''}{written.strip()}"
 
     def pattern(self) -> str:
@@ -148,10 +152,7 @@ def writable(skill: str, template: str) -> Phrase:
 
 
 def phrase_of(skill: str, template: str, fields: Sequence[Field], given: Mapping[str, Sequence[Json]]) -> Phrase | None:
-    """None when it cannot be said: a parameter that must be given stands not in its sentence, or a slot has no filler.
-
-    A sentence that begins with a free slot cannot be chosen either: there is nothing to choose it by.
-    """
+    """None when it cannot be said: what must be given stands not in its sentence, or a slot has no filler."""
     types = {f.name: f.type for f in fields}
     sentence = Sentence(template, types)
     named = {f.name: f for f in fields if not f.writes}
@@ -159,6 +160,4 @@ def phrase_of(skill: str, template: str, fields: Sequence[Field], given: Mapping
         return None
     slots = {name: slot_of(named[name], given.get(name)) for name in sentence.slots}
     phrase = Phrase(skill, sentence, slots)
-    if not len(phrase) or (phrase.open and not phrase.chosen and not sentence.pieces[0].strip()):
-        return None
     return phrase if all(s.fillers is None or s.fillers for s in slots.values()) else None

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.language.acting import Acting, of_docstring, unsayable
+from bt_runtime.language.acting import Acting, asked_first, of_docstring, unsayable
 from bt_runtime.language.kinds.kind import COMMON_NAMES, DATA_TYPES, Field, FieldType, Kind
 from bt_runtime.language.manifest import REPEAT, Entry, careful, skill_kind
 
@@ -88,7 +88,7 @@ def skill(
     needs: Sequence[str] = (),
     brings: Sequence[str] = (),
     says: str = "",
-    confirm: bool = False,
+    confirm: bool | float = False,
     at_most: int | None = None,
     sources: Mapping[str, str] | None = None,
 ) -> Callable[[T], T]: ...
@@ -178,7 +178,7 @@ def _acting(marked: Mapping[str, Any], target: Any, fields: tuple[Field, ...], n
         raise SkillError(f"`at_most` of `{name}` is {most!r}", "a whole number, 1 or more")
     for wrong in sources.keys() - known:
         raise SkillError(f"`sources` of `{name}` names `{wrong}`, which is no parameter", f"it has: {', '.join(known)}")
-    return Acting(says, bool(marked.get("confirm")), most, sources)
+    return Acting(says, *asked_first(marked.get("confirm", False)), most, sources)
 
 
 def fields_of(target: Any, name: str) -> tuple[Field, ...]:

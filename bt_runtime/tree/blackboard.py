@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from bt_runtime.events import Woken, Written
+from bt_runtime.events import Removed, Woken, Written
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.tree.stream import Stream
 from bt_runtime.types import Json
@@ -132,18 +132,24 @@ class Scope(Mapping[str, Json]):
         """Forgets this entry; for nodes, in their tick."""
         with self.board._lock:
             scope, at = self.home(name, writing=True)
-            if at in scope.entries:
+            there = at in scope.entries
+            if there:
                 del scope.entries[at]
                 scope.stamps.pop(at, None)
                 self.board.sequence += 1  # the picture changed
                 self.board.stirred = True
+        if there:
+            self.board.tell(Removed(scope.path, at))
 
     def clear(self, keep: Container[str]) -> None:
         """Forgets the entries of this scope's own, but for those to keep."""
         with self.board._lock:
-            for name in [n for n in self.entries if n not in keep]:
+            left = [n for n in self.entries if n not in keep]
+            for name in left:
                 del self.entries[name]
                 self.board.sequence += 1  # the picture changed
+        for name in left:
+            self.board.tell(Removed(self.path, name))
 
     def visible(self) -> set[str]:
         seen: set[str] = {*self.entries, *self.shared}
@@ -212,7 +218,7 @@ class Blackboard:
             written = self._put(change)
             inside = self._ticker is not None
         for each in written:
-            self._tell(each)  # outside the lock: a listener may wait for something that waits for it
+            self.tell(each)  # outside the lock: a listener may wait for something that waits for it
         if not inside and written:
             self.stream.emit(_WOKEN)
 
@@ -237,7 +243,7 @@ class Blackboard:
             self._ticker = None
             written = self._drain() if self._inbox else ()
         for each in written:
-            self._tell(each)
+            self.tell(each)
         if written:
             self.stream.emit(_WOKEN)
 
@@ -274,11 +280,11 @@ class Blackboard:
             written.append(Written(home.path, at, value, self.sequence))
         return written
 
-    def _tell(self, written: Written) -> None:
+    def tell(self, done: Written | Removed) -> None:
         try:
-            self.stream.emit(written)
+            self.stream.emit(done)
         except Exception as error:  # the journal's: the write is none the worse for it
-            self.faults.append((written.scope, error))
+            self.faults.append((done.scope, error))
 
 
 def _guard(scope: Scope, name: str, value: Json) -> None:

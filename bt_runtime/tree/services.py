@@ -42,6 +42,7 @@ class Services:
     spent: Spent | None = None
     stories: dict[str, tuple[str, str]] = field(default_factory=dict)  # goal → what an agent did for it, how it ended
     skill_outputs: dict[tuple[str, str], Any] = field(default_factory=dict)  # (skill, output) → what it gave last
+    scene: Any = None  # a skill that can be looked at: it has `picture()`
     last_action: tuple[str, str] | None = None  # its sentence, what was seen then
     working_memory: WorkingMemory | None = None
     memory: Any = None  # working memory as something to act on: `impl: memory` in a manifest
@@ -81,4 +82,4 @@ class Services:
 
 
 _NAMES = {f.name for f in fields(Services)} - {"given"}
-_OF_TASK = ("world", "spent", "last_action", "working_memory", "memory", "notebook")
+_OF_TASK = ("world", "spent", "scene", "last_action", "working_memory", "memory", "notebook")

@@ -8,9 +8,11 @@
 | agent | id, what, and what it tells | goal, prompt, decision, act, step, expand, refused, end, … |
 | line | path, level, text | a line of the log |
 | write | scope, name, value or patch | a blackboard entry; the latter as `patch.py` says |
+| unset | scope, name | a blackboard entry was taken away |
 | world | picture | the world as it now stands |
 | spent | decisions, tokens, steps, nodes | of the whole run |
 | halt, crash | path, why / path, message | |
+| asks | open [{id, text}] | the questions to a person that stand open |
 | hold | on | paused, or going on |
 | over | status, verdict, why | the run has ended |
 """

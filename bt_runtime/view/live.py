@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from types import TracebackType
+from typing import Any
 
-from bt_runtime.events import Tick
+from bt_runtime.events import Answered, Asked, Tick
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.person import Person
 from bt_runtime.run.run import Run
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.pause import PauseGate
+from bt_runtime.view.plain import clipped
 from bt_runtime.view.server import LOOPBACK, Server
 from bt_runtime.view.watch import Watch
+
+MOST_ASKED = 4_000  # characters of a question
 
 
 class View:
@@ -24,7 +30,12 @@ class View:
         self.gate = PauseGate(paused)
         self.server = Server(self.feed, self.command, host=host, port=port, anyone=anyone)
         self.watch = Watch(run, self.feed)
-        self._unobserve = run.observe(self._between)
+        person = getattr(run.context.services.person, "inner", run.context.services.person)  # behind a journal's
+        self.person: Person | None = person if isinstance(person, Person) else None
+        self._undo: list[Callable[[], object]] = [run.observe(self._between)]
+        if self.person is not None:
+            self._undo.append(run.listen(self._asks, Asked, Answered))
+            self._asks()
         if paused:
             self.feed.put({"k": "hold", "t": 0.0, "on": True})
 
@@ -32,7 +43,7 @@ class View:
     def url(self) -> str:
         return self.server.url
 
-    def command(self, name: str) -> None:
+    def command(self, name: str, said: Mapping[str, Any] = {}) -> None:
         """What somebody pressed on the page."""
         if self.watch.ended:
             raise BtError("the run has ended", "start it once more; its journal can be looked at with `btr view`")
@@ -46,14 +57,29 @@ class View:
             self.gate.release()
             self.run.runner.stop("stopped from the page")
             self.run.halt("stopped from the page", "view")
+        elif name == "answer":
+            self.answer(said)
         else:
-            raise BtError(f"there is no command `{name}`", "pause, resume, step, halt")
+            raise BtError(f"there is no command `{name}`", "pause, resume, step, halt, answer")
         self.feed.put({"k": "hold", "t": self.watch._now(), "on": self.gate.shut})
+
+    def answer(self, said: Mapping[str, Any]) -> None:
+        """To a question that stands open."""
+        number, text = said.get("id"), said.get("text")
+        if self.person is None or type(number) is not int or not isinstance(text, str):
+            raise BtError("an answer names a question that stands open, and says something", '{"id": 1, "text": "yes"}')
+        self.person.answer(number, " ".join(text.split()))
+
+    def _asks(self, event: Asked | Answered | None = None) -> None:
+        """All questions that stand open, each time that one comes or goes."""
+        replies = [*self.person.open.values()] if self.person is not None else []
+        open = [{"id": reply.number, "text": clipped(reply.question, MOST_ASKED)} for reply in replies]
+        self.feed.put({"k": "asks", "t": self.watch._now(), "open": open})
 
     def finish(self) -> None:
         """The run is over; the page stays."""
-        self._unobserve()
-        self._unobserve = lambda: None
+        while self._undo:
+            self._undo.pop()()
         self.gate.release()
         self.watch.end(self.run.status, self.run.runner.stopped)
         self.watch.detach()

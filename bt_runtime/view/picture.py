@@ -51,6 +51,8 @@ class Picture:
                 self._agent(event)
             case "write":
                 self._write(event)
+            case "unset":
+                self.board.pop((event["scope"], event["name"]), None)
             case "line" | "halt" | "crash":
                 self.lines.append(event)
             case kind:

@@ -139,6 +139,9 @@ class Reader:
     def _read(self, kind: str, body: dict[str, Any]) -> Iterator[Note]:
         if kind in ("blackboard", "write"):
             yield self._written(body)
+        elif kind == "unset":
+            self.wholes.pop((str(body["scope"]), str(body["name"])), None)
+            yield kind, body
         elif kind == "begin":
             self.sentences[body["job"]] = str(body.get("sentence", ""))
             yield "seen", {"picture": self.shadow.begun()}

@@ -43,9 +43,13 @@ def _seen(world: object) -> Json:
     frame = world.frame() if isinstance(world, Filmed) else None
     text = clipped(world.look().text if isinstance(world, Looking) else "")
     if frame is not None:
-        drawn = base64.b64encode(png(frame.width, frame.height, frame.rgb)).decode("ascii")
-        return {"is": "image", "png": drawn, "text": text}
+        return image(frame.width, frame.height, frame.rgb, text)
     return {"is": "text", "text": text} if text else None
+
+
+def image(width: int, height: int, rgb: bytes, text: str = "") -> dict[str, str]:
+    """A picture as the page draws it."""
+    return {"is": "image", "png": base64.b64encode(png(width, height, rgb)).decode("ascii"), "text": text}
 
 
 def png(width: int, height: int, rgb: bytes) -> bytes:

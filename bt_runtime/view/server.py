@@ -12,7 +12,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
@@ -32,7 +32,7 @@ MOST_READERS = 32
 MOST_GUESTS = 32  # connections that have not shown the token, or are not reading events
 MOST_CONNECTIONS = 96  # descriptors that the page takes of its process, those on their way out included
 GUEST = 15.0  # seconds that one has for a request and its answer, and between two
-Command = Callable[[str], None]
+Command = Callable[[str, Mapping[str, Any]], None]
 
 
 class Busy(BtError):
@@ -201,7 +201,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _command(self, body: bytes) -> None:
         try:
-            name = json.loads(body)["do"]
+            said = json.loads(body)
+            name = said["do"]
         except (ValueError, KeyError, TypeError, RecursionError):
             self._say(400, 'a command looks like {"do": "pause"}')
             return
@@ -209,7 +210,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._say(409, "this run is a recording")
             return
         try:
-            self.app.command(str(name))
+            self.app.command(str(name), said)
         except BtError as error:
             self._say(409, error.message)
         else:

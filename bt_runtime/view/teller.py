@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from bt_runtime.events import NAMES
 from bt_runtime.journal.patch import NAME, patch
@@ -14,6 +14,7 @@ from bt_runtime.view.scene import bounded
 
 MOST_BOARD = 4_000_000  # characters of all values that are shown at once
 TOO_MUCH = "… too much to show beside the others"
+GONE: Final = object()  # in place of a value: the entry was taken away
 _TOLD = frozenset(NAMES.values()) - {"goal", "prompt"}
 _OWN = ("path", "id", "what", "k", "t")  # fields that the page gives a meaning
 _GIST = 120  # characters of a goal beside its node
@@ -45,14 +46,19 @@ class Teller:
         told = list(entries)
         gone = self._shape(told)
         early, self.early, self.number = self.early if number == self.number else [], [], number
-        writes: dict[tuple[str, str], Json] = {}
+        writes: dict[tuple[str, str], Any] = {}
         for kind, body in (*early, *told):
             if kind in ("blackboard", "write"):
                 writes[str(body["scope"]), str(body["name"])] = body["value"]
+            elif kind == "unset":
+                writes[str(body["scope"]), str(body["name"])] = GONE
             else:
                 self._entry(kind, dict(body))
         for (scope, name), value in writes.items():
-            self._write(scope, name, value)
+            if value is GONE:
+                self._unset(scope, name)
+            else:
+                self._write(scope, name, value)
         for left in gone:
             if left not in self.rows:
                 self.paths.pop(left, None)
@@ -171,6 +177,11 @@ class Teller:
         self.board[key] = shown
         change = patch(before, shown) if name == NAME else None
         self._say("write", scope=scope, name=name, **({"value": shown} if change is None else {"patch": change}))
+
+    def _unset(self, scope: str, name: str) -> None:
+        self.sizes.pop((scope, name), None)
+        if self.board.pop((scope, name), GONE) is not GONE:
+            self._say("unset", scope=scope, name=name)
 
     def _about(self, number: int | None, goal: str) -> None:
         """A subtree was given its goal: that is what its node is about."""

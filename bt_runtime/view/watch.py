@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from py_trees.common import Status
 
-from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Line, Tick, WorldActed, Written, body
+from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Line, Removed, Tick, WorldActed, Written, body
 from bt_runtime.journal.notes import Note, notes, shapes, spending
 from bt_runtime.run.run import Run
 from bt_runtime.tree.census import LETTERS, feedback, statuses
@@ -20,7 +20,7 @@ from bt_runtime.types import Json
 from bt_runtime.view.event import Event
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.plain import clipped, plain
-from bt_runtime.view.teller import Teller
+from bt_runtime.view.teller import GONE, Teller
 from bt_runtime.view.world_watcher import WorldWatcher
 
 MOST_KEPT = 256  # parts of ticks that wait for somebody who looks
@@ -63,6 +63,7 @@ class Watch:
             run.listen(self._keep, *AGENT_EVENTS, Line),
             run.listen(lambda acted: self.looker.after_act(), WorldActed),
             run.listen(self._written, Written),
+            run.listen(self._removed, Removed),
             run.listen(self.tick, Tick),
             self.feed.filled(self.draw),
         ]
@@ -96,12 +97,14 @@ class Watch:
         if self.stirred:
             self.stirred = False
             self.looker.after_tick()
+        if self.feed.readers and self.run.resources.world is None:
+            self.looker.glance(self.run.context.services.scene)
         spent = spending(self.run.context)
         if spent != self.spent:
             self.spent = spent
             self.told.append(("spent", spent))
         for (scope, name), value in self.written.items():
-            self.told.append(_write(scope, name, value))
+            self.told.append(_write(scope, name, value) if value is not GONE else _unset(scope, name))
         told, self.told, self.written = self.told, [], {}
         if told or tick.changes or tick.resets or tick.said or tick.shape or tick.halts or tick.crashes:
             self._part(_Part(self._now(), tick.number, told, tick))
@@ -120,6 +123,12 @@ class Watch:
             self.written[scope, name] = value
         else:
             self._keep(_write(scope, name, value))
+
+    def _removed(self, removed: Removed) -> None:
+        if self._inside():
+            self.written[removed] = GONE
+        else:
+            self._keep(_unset(*removed))
 
     def _inside(self) -> bool:
         context = self.run.context
@@ -154,6 +163,8 @@ class Watch:
             return
         self.ended = True
         self.looker.after_tick()
+        if self.looker.again:
+            self.looker.look()
         self.draw()
         verdict = self.run.resources.verdict()
         judged: Json = [verdict.met, verdict.total] if verdict is not None else None
@@ -168,6 +179,10 @@ def _note(told: Any) -> Note:
         return "log", told._asdict()
     name = NAMES.get(type(told))
     return (name, body(told)) if name is not None else (told[0], told[1])
+
+
+def _unset(scope: str, name: str) -> Note:
+    return "unset", {"scope": scope, "name": name}
 
 
 def _write(scope: str, name: str, value: Any) -> Note:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -9,12 +10,15 @@ from bt_runtime.types import Instant, Json
 from bt_runtime.view.plain import plain
 from bt_runtime.view.scene import picture
 
+EVERY = 0.5  # seconds between two looks at a skill that shows itself
+
 
 class WorldWatcher:
     """Says what it sees when that is not what it saw last. `after_act` is for the thread in which a slow world acts."""
 
     def __init__(self, world: Any, say: Callable[[Json], None]) -> None:
         self.world, self.say = world, say
+        self.again = 0.0  # when a skill is looked at once more
         self.last: Json = None
         self.given: Json = None  # by the world
         self.instant = isinstance(world, Instant) and world.instant
@@ -25,6 +29,13 @@ class WorldWatcher:
 
     def after_act(self) -> None:
         if not self.instant:
+            self.look()
+
+    def glance(self, scene: Any) -> None:
+        """At a skill that shows itself, where there is no world: now and then, in the tick."""
+        now = time.monotonic()
+        if scene is not None and now >= self.again:
+            self.world, self.again = scene, now + EVERY
             self.look()
 
     def look(self) -> None:

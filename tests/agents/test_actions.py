@@ -8,6 +8,7 @@ import pytest
 
 from bt_runtime import Run, Skill, load, skill
 from bt_runtime.agents.scripted import Answered, ScriptedModel
+from bt_runtime.events import SkillEnded
 from bt_runtime.faults.diagnostic import Faults
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from tests.support.room import Room
@@ -95,6 +96,30 @@ def test_what_a_skill_answers_is_told_in_words(begin):
     assert run.spin(ticks=200) is SUCCESS
     assert [step.observation for step in run.root.steps] == [
         "You hold the cup.", "It failed.", "said hello", "ValueError: stuck",
+    ]  # fmt: skip
+
+
+@skill("{text} is said")
+def speak(text: str) -> str:
+    return f"said {text}"
+
+
+@skill("{text} is written to {thing}", sources={"thing": "things"})
+def write(text: str, thing: str) -> str:
+    return f"wrote {text}"
+
+
+def test_sentences_that_begin_with_a_free_slot_are_begun_by_their_skills_name(begin):
+    """As an agent says them, and in a plan with and without that name."""
+    plan = 'Expand:\nsequence:\n- act: "good night is said"\n- act: "speak: bye is said"\n- act: pick up cup'
+    run = begin(["Act: speak: hello you is said", "Act: write: 7 is written to cup", plan], [pick, speak, write])
+    heard: list[str] = []
+    run.listen(lambda done: heard.append(done.sentence), SkillEnded)
+    assert run.spin(ticks=100) is SUCCESS
+    assert offered(run)[2:4] == ["speak: ", "write: "]
+    assert "- speak: {text} is said" in run.model.asked[0].prompt
+    assert heard == [
+        "hello you is said", "7 is written to cup", "good night is said", "bye is said", "pick up cup",
     ]  # fmt: skip
 
 

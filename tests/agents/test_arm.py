@@ -132,3 +132,25 @@ def test_a_tree_that_a_person_wrote_does_the_same_work(project: Path) -> None:
         assert run.tick().status is RUNNING
         assert run.spin(ticks=20_000) is SUCCESS
         assert run.outputs == {"tidied": 3}
+
+
+def drawn(arm: Any) -> Any:
+    """What the camera has drawn; the process that tests may have no library for it, or another one."""
+    assert arm.camera.ready.wait(60)
+    return arm.camera.last
+
+
+def test_the_page_shows_the_table_or_says_in_a_sentence_why_not(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Run(load("main", project=project), clock=Manual()) as run:
+        assert run.tick().status is RUNNING
+        arm = arm_of(project)
+        assert arm.picture()["text"] == "The first picture comes soon."
+        first = drawn(arm)
+        monkeypatch.setattr("mujoco.Renderer", lambda *_: 1 / 0)
+        arm.camera = None
+        arm.picture()
+        shown = drawn(arm)
+    assert shown["text"].startswith(
+        "No picture: MuJoCo cannot draw here (ZeroDivisionError: division by zero); install"
+    )
+    assert first["is"] == "image" or first["text"].startswith("No picture: MuJoCo cannot draw here (")

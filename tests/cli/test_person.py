@@ -22,9 +22,8 @@ def test_each_start_waits_for_a_line(typed: str, felled: int, status: object) ->
     def fell(tree: str) -> None:
         done.append(tree)
 
-    asked, told = person.Asked(io.StringIO(typed)), []
+    asked, told = person.AtTerminal(io.StringIO(typed)), []
     with Run(load(TREE, skills=[fell]), services={"person": asked}) as run:
-        asked.run = run
         run.listen(told.append, Notice)
         assert run.spin(seconds=60) is status
     assert len(done) == felled

@@ -1,7 +1,7 @@
 """A run that is killed at any moment goes on to the same verdict, does nothing twice that may not be done twice, loses
 nothing without saying so, and tells its memory everything once.
 
-`make kills` tries more moments: `BTR_KILLS=200 BTR_KILLED_AGENTS=40 pytest tests/journal/test_kill.py`.
+`make kills` tries more moments: BTR_KILLS=200 BTR_KILLED_ARMS=50 BTR_KILLED_AGENTS=40.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from bt_runtime.journal import folder as journals
 from bt_runtime.memory.store import Store
 
 ROUNDS = int(os.environ.get("BTR_KILLS", "10"))
+ARMS = int(os.environ.get("BTR_KILLED_ARMS", "2"))
 AGENTS = int(os.environ.get("BTR_KILLED_AGENTS", "0"))
 ROOT = Path(__file__).parents[2]
 RUN = ("run", "reactree", "--env", "house", "--model", "starter", "--seed", "3")
@@ -41,6 +42,15 @@ def test_a_run_that_was_killed_ends_as_if_it_had_not_been(number: int, rounds: I
     found = json.loads(next(rounds))
     assert found["round"] == number
     assert found["wrong"] == [], found
+
+
+def test_an_arm_that_was_killed_in_a_motion_or_a_decision_is_resumed_and_tidies_its_table(tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    words = [sys.executable, "-m", "tests.journal.tidying", str(tmp_path), str(ARMS)]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60 + 30 * ARMS)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [each["how"] for each in found][:2] == ["motion", "decision"], done.stderr[-2000:]
+    assert len(found) == ARMS and not [each for each in found if each["wrong"]], found
 
 
 def btr(words: tuple[str, ...], folder: Path, seconds: float | None = None) -> str | None:

@@ -55,12 +55,19 @@ def test_too_many_beginnings_are_cut_at_a_slot_whose_fillers_are_then_alternativ
     [
         ("go", [slot("place")], {}),  # what must be given stands not in it
         ("go to {place}", [slot("place")], {"place": []}),
-        ("{text}", [slot("text")], {}),  # nothing to choose it by
         ("go to {plce}", [slot("place")], {}),
     ],
 )
 def test_what_cannot_be_said_is_not_offered(template: str, fields: list[Field], given: Any) -> None:
     assert phrase(template, *fields, **given) is None
+
+
+def test_a_sentence_that_begins_with_a_free_slot_is_begun_by_the_name_of_its_skill() -> None:
+    found = phrase("{text} is said {side}", slot("text"), slot("side", choices=("loudly", "softly")))
+    assert found is not None
+    assert [*found.beginnings()] == [("skill: ", {})]
+    assert re.fullmatch(found.pattern(), " hello there is said softly\n")
+    assert found.read({}, "hello there is said softly") == {"text": "hello there", "side": "softly"}
 
 
 WORDS = st.text(st.characters(codec="ascii", categories=("L", "N", "P")), min_size=1, max_size=8)

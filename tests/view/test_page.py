@@ -7,6 +7,10 @@ import threading
 
 import pytest
 
+from bt_runtime import Status, skill
+from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.events import Answered
+from bt_runtime.run.person import Person
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.view import Feed, View
@@ -104,6 +108,34 @@ def test_pause_step_and_halt_from_the_page(browser):
             browser.click("#halt")
             spin.join(10)
             assert run.runner.stopped == "stopped from the page"
+        finally:
+            run.runner.stop("the test is over")
+            spin.join(10)
+
+
+def test_a_person_answers_yes_or_no_or_in_words_from_the_page(browser):
+    @skill("fell the {tree}", confirm=True)
+    def fell(tree: str) -> None:
+        pass
+
+    text = "version: 1\ntree: t\nroot:\n  sequence: [fell: oak, agent: {goal: walk, moves: [act, ask]}]\n"
+    model, heard = ScriptedModel(["Ask: which <b>way</b>?", "Act: done"]), []
+    tree = load(text, skills=[fell])
+    with Run(tree, model=model, services={"person": Person()}) as run, View(run) as view:
+        run.listen(lambda answer: heard.append(answer.answer), Answered)
+        browser.open(view.url)
+        spin = threading.Thread(target=run.spin)
+        spin.start()
+        try:
+            browser.until("document.querySelectorAll('#asks button').length === 2")
+            browser.click("#asks button")
+            browser.until("document.querySelector('#asks input') !== null")
+            assert "which <b>way</b>?" in browser.js("return document.querySelector('#asks').textContent")
+            browser.js("document.querySelector('#asks input').value = 'to the left'")
+            browser.click("#asks button")
+            browser.until("document.getElementById('asks').hidden")
+            spin.join(10)
+            assert heard == ["yes", "to the left"] and run.status is Status.SUCCESS
         finally:
             run.runner.stop("the test is over")
             spin.join(10)

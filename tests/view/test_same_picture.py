@@ -36,6 +36,7 @@ LEAVES = (
     "wait: 0.01", "wait: 0.03", "succeed: {}", "fail: {}", "fail: '{n} is enough'",
     "log: {text: 'n is {n}', level: warning}",
     "set: {n: '{n + 1}'}", "set: {n: '{n * 2}', when: n % 2 == 1}", "check: n % 3 == 1", "set: {n: '{n // 0}'}",
+    "unset: n",
 )  # fmt: skip
 
 
@@ -171,6 +172,7 @@ def test_what_one_sees_live_is_what_the_journal_tells_at_every_tick(tmp_path, se
                 disturb(rng, run)
             live[number] = seen(feed.picture())
             assert live[number]["tree"] == as_it_is(run)
+            assert live[number]["board"] == {("", name): value for name, value in run.blackboard.items()}
             if number % 7 == 0:
                 run.journal.tape.writer.durable().wait(60)
                 for event in reader.more():
@@ -191,4 +193,30 @@ def test_agents_their_goals_prompts_what_they_tell_and_spend_and_their_world_are
     last = live[max(live)]
     assert len(live) > 50 and last["spent"]["nodes"] > 2 and len(last["prompts"]) > 2
     assert all(prompt["system"] and prompt["task"] for prompt in last["prompts"].values())
+    same(live, by_tick(events_of(file)))
+
+
+def test_an_entry_that_was_taken_away_is_shown_neither_live_nor_of_its_journal(tmp_path):
+    """By `unset`, in the tree or through a port, and by a new round of a subtree, whose own entries are gone."""
+    (tmp_path / "inner.yaml").write_text(
+        "version: 1\ntree: inner\noutputs: {x: any}\n"
+        "root:\n  sequence: [unset: x, wait: 0.01, set: {own: 1}, wait: 0.01]\n"
+    )
+    text = (
+        "version: 1\ntree: t\nroot:\n  sequence: [{set: {x: 1, y: 2}}, {unset: y}, {wait: 0.01}, "
+        "{repeat: {times: 2, child: {tree: {file: inner, with: {x: '{x}'}}}}}]\n"
+    )
+    (tmp_path / "t.yaml").write_text(text)
+    clock, feed, live = Manual(), Feed(most=None), {}
+    with Run(load(tmp_path / "t.yaml"), clock=clock, journal=tmp_path / "runs") as run:
+        Watch(run, feed)
+        for _ in range(8):
+            number = run.tick().number
+            clock.advance(0.01)
+            live[number] = seen(feed.picture())
+            stands = run.context.blackboard.snapshot()
+            assert live[number]["board"] == {(at, name): v for at, own in stands.items() for name, v in own.items()}
+        assert ("", "y") not in live[1]["board"]
+        del live[number]  # its end halts it
+        file = run.journal.path
     same(live, by_tick(events_of(file)))

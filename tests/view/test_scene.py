@@ -7,9 +7,10 @@ import threading
 import zlib
 from types import SimpleNamespace
 
+from bt_runtime import Skill, Status, skill
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.cli.screen import screen
-from bt_runtime.run.run import Run
+from bt_runtime.run.run import Run, load
 from bt_runtime.testing import SUCCESS
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Observation
@@ -108,6 +109,35 @@ def test_a_slow_world_is_looked_at_in_the_thread_that_has_just_acted_and_never_i
         assert run.spin(seconds=20) is SUCCESS
         assert [name == ticker for name, _ in world.looked[before:]] == [False, False]
         assert feed.picture().latest["world"]["picture"]["text"] == "waved 2 times"
+
+
+class Dial(Skill):
+    """A skill that can be looked at."""
+
+    def start(self) -> None:
+        self.at = 0
+
+    def poll(self) -> Status:
+        self.at += 1
+        return Status.RUNNING if self.at < 4 else Status.SUCCESS
+
+    def picture(self):
+        return {"is": "text", "text": f"at {self.at}"}
+
+
+def test_a_skill_with_a_picture_is_shown_where_there_is_no_world_while_somebody_looks_on(monkeypatch):
+    monkeypatch.setattr("bt_runtime.view.world_watcher.EVERY", 0)
+    tree, feed = load("version: 1\ntree: t\nroot:\n  turn: {}\n", skills=[skill(name="turn")(Dial)]), Feed()
+    with Run(tree) as run:
+        watch = Watch(run, feed)
+        run.tick()
+        assert "world" not in feed.picture().latest, "nobody looks"
+        feed.enter()
+        run.tick()
+        assert feed.picture().latest["world"]["picture"] == {"is": "text", "text": "at 2"}
+        run.spin()
+        watch.end(run.status)
+    assert feed.picture().latest["world"]["picture"] == {"is": "text", "text": "at 4"}
 
 
 def test_the_terminal_s_picture_fits_the_window_and_obeys_nothing_that_is_in_it():

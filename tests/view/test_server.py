@@ -13,7 +13,9 @@ from contextlib import ExitStack
 
 import pytest
 
+from bt_runtime import Status, skill
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.person import Person
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.view import Feed, View
@@ -129,6 +131,71 @@ def test_pause_holds_the_run_between_two_ticks_step_lets_one_through_and_halt_en
         over = view.feed.picture().latest["over"]
         assert over["status"] == "I" and over["why"] == "stopped from the page"
         assert command(view.server, "pause")[0] == 409
+
+
+def asking(**about):
+    done = []
+
+    @skill("fell the {tree}", on_resume="repeat", **{"confirm": True, **about})
+    def fell(tree: str) -> None:
+        done.append(tree)
+
+    return load("version: 1\ntree: t\nroot:\n  sequence: [{fell: oak}, {fell: elm}]\n", skills=[fell]), done
+
+
+def open_questions(view):
+    return view.feed.picture().latest["asks"]["open"]
+
+
+def answered(view, number, text, **headers):
+    body = json.dumps({"do": "answer", "id": number, "text": text})
+    return ask(view.server, "POST", "/command", body, **{"X_Token": view.server.token, **headers})[0]
+
+
+@pytest.mark.parametrize("journal", [False, True])
+def test_a_question_is_asked_in_the_page_and_answered_from_it_once(tmp_path, journal):
+    tree, done = asking()
+    where = {"journal": tmp_path / "runs"} if journal else {}
+    with Run(tree, services={"person": Person()}, **where) as run, View(run) as view:
+        assert open_questions(view) == []
+        run.tick()
+        assert open_questions(view) == [{"id": 1, "text": "May I fell the oak? (yes or no)"}]
+        assert answered(view, 1, "yes", X_Token="wrong") == 403
+        assert answered(view, 1, "yes", Origin="http://elsewhere.example") == 403
+        for wrong in (2, "1", None, True):
+            assert answered(view, wrong, "yes") == 409
+        assert answered(view, 1, "yes") == 200
+        assert answered(view, 1, "no") == 409, "whoever is first has answered"
+        while not open_questions(view):
+            run.tick()
+        assert answered(view, 2, "no, leave it") == 200
+        assert run.spin(seconds=60) is Status.FAILURE
+        assert open_questions(view) == []
+        assert run.root.children[1].feedback_message == "A person was asked, and said: no, leave it"
+    assert done == ["oak"]
+
+
+def test_who_never_answers_has_said_no_when_the_authors_time_is_over():
+    tree, done = asking(confirm=30)
+    clock = Manual()
+    with Run(tree, services={"person": Person()}, clock=clock) as run, View(run) as view:
+        assert run.tick().running
+        clock.advance(29.9)
+        assert run.tick().running
+        clock.advance(0.2)
+        assert run.spin(ticks=9) is Status.FAILURE
+        assert open_questions(view) == []
+        assert run.root.children[0].feedback_message == "A person was asked, and did not answer within 30 seconds."
+    assert done == []
+
+
+def test_a_question_that_is_not_meant_any_more_is_taken_back():
+    tree, _ = asking()
+    with Run(tree, services={"person": Person()}) as run, View(run) as view:
+        run.tick()
+        run.halt("enough")
+        assert open_questions(view) == []
+        assert answered(view, 1, "yes") == 409
 
 
 def test_ctrl_c_ends_a_run_that_is_paused():

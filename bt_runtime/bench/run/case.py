@@ -19,7 +19,7 @@ _DEPTH = re.compile(r"depth (\d+)")
 class Setup(NamedTuple):
     """`learning`: episodes write down what they lived through, and the outcome carries it."""
 
-    suite: str
+    suite: str  # empty: no world
     world: Mapping[str, Json] = {}  # options that the world is opened with
     seed: int = 0
     budget: Budget | None = None  # of each whole run
@@ -29,6 +29,7 @@ class Setup(NamedTuple):
     level: str = ""  # of the experiences shown; empty: as the tree says
     example_tokens: int = 0  # that they may take together; 0: as the tree says
     learning: bool = False
+    before: str = ""  # without a world: what is called before each episode, path.py:Name
     journals: str = ""  # the folder for them; empty: none are kept
 
 

@@ -13,6 +13,8 @@ from bt_runtime.bench.run.failure import Account, label
 from bt_runtime.bench.run.free import Free
 from bt_runtime.bench.run.metered_model import MeteredModel, Tally
 from bt_runtime.bench.run.outcome import Outcome
+from bt_runtime.bench.run.own_tasks import set_up
+from bt_runtime.bench.run.own_tasks import verdict as own_verdict
 from bt_runtime.envs.registry import goal_things, open_world
 from bt_runtime.events import AgentEnded, PlanRefused, Woken
 from bt_runtime.run.run import Run, Tree
@@ -57,9 +59,15 @@ class Episode:
 
     def _begin(self, tree: Tree, models: Mapping[str, Model], memory: Any) -> None:
         setup, case = self.setup, self.case
-        world = self.world = open_world(setup.suite, **setup.world)
-        world.reset(case.task)
-        self.outcome.depth = size(case.task, world.verdict().total)
+        given = {name: value for name, value in case.strategy.inputs.items() if name in tree.spec.ports}
+        world = None
+        if setup.suite:
+            world = self.world = open_world(setup.suite, **setup.world)
+            world.reset(case.task)
+        else:
+            set_up(setup.before, case.task)
+            given |= dict(case.task.data["set"])
+        self.outcome.depth = size(case.task, world.verdict().total if world is not None else 1)
         free: list[Free] = []
         metered: dict[str, Any] = {}
         for role, model in models.items():
@@ -67,7 +75,6 @@ class Episode:
             if setup.free:
                 metered[role] = Free(metered[role])
                 free.append(metered[role])
-        given = {name: value for name, value in case.strategy.inputs.items() if name in tree.spec.ports}
         if "goal" in tree.spec.inputs:
             given.setdefault("goal", case.task.goal)
         run = self.run = Run(
@@ -122,9 +129,12 @@ class Episode:
 
     def _judge(self) -> None:
         told, run, log, world = self.outcome, self.run, self.log, self.world
-        if run is None or log is None or world is None:
+        if run is None or log is None:
             return
-        verdict = world.verdict()
+        if world is not None:
+            verdict = world.verdict()
+        else:
+            verdict = own_verdict(self.case.task, self.status is Status.SUCCESS, run.blackboard)
         told.met, told.total = verdict.met, verdict.total
         told.success = 0 < verdict.total <= verdict.met
         told.status = self.status.name if self.status in (Status.SUCCESS, Status.FAILURE) else ""
@@ -137,7 +147,7 @@ class Episode:
             told.error = told.error or crashes[0]
         if not told.success and not told.error:
             task, events, too_long = self.case.task, log.events, self.tally.too_long
-            things = goal_things(self.setup.suite, task)
+            things = goal_things(self.setup.suite, task) if self.setup.suite else {}
             told.label = label(Account(task.goal, things, told.met, told.total, told.status, events, too_long))
 
     def _count(self, log: EpisodeLog) -> None:

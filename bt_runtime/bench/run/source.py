@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from bt_runtime.bench.run import own_tasks
 from bt_runtime.envs.registry import Reading, Suite, Wanted, of_plugin, open_suite, suite_names, tasks_of
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project import importing, plugins
@@ -18,6 +19,8 @@ class Source(NamedTuple):
     suite: str
     tasks: list[Task]
     world: dict[str, Json]  # the options that the world is opened with
+    before: str = ""  # of tasks without a world: Python that is called before each episode
+    python: Sequence[str] = ()  # that such tasks name
 
 
 def find(name: str, wanted: Wanted, world: Mapping[str, Json] | None = None) -> Source:
@@ -25,6 +28,9 @@ def find(name: str, wanted: Wanted, world: Mapping[str, Json] | None = None) -> 
     if name in suite_names() or importing.in_file(name):
         return _of_suite(name, wanted, world or {})
     path = Path(name)
+    if path.suffix in (".yaml", ".yml") and path.is_file():
+        own = own_tasks.read(path, wanted)
+        return Source(own_tasks.NO_WORLD, own.tasks, {}, own.before, own.python)
     if path.exists():
         return _of_file(path, wanted, world or {})
     if path.suffix or len(path.parts) > 1:
@@ -65,4 +71,4 @@ def _readers() -> Iterator[tuple[str, Reading]]:
 
 
 def _formats() -> str:
-    return ", ".join(form for _, suite in _readers() for form in suite.formats)
+    return ", ".join(["tasks of your own (.yaml)", *(form for _, suite in _readers() for form in suite.formats)])

@@ -56,7 +56,11 @@ def _skill() -> Schema:
             "description": "Is its end on the disk before anybody is told? Without a word: yes, unless it may repeat.",
         },
         "says": _text("What an agent is told when it has succeeded; its holes are parameters and outputs."),
-        "confirm": {"type": "boolean", "description": "Is a person asked before each start?"},
+        "confirm": {
+            "type": ["boolean", "number"],
+            "exclusiveMinimum": 0,
+            "description": "Is a person asked before each start? A number: how many seconds they have (else 600).",
+        },
         "at_most": {"type": "integer", "minimum": 1, "description": "How often it may be started in one run."},
         "uses": _names("What only one skill at a time may have: the next one waits until it is free."),
         "follow": _names("Parameters that it is told anew while it runs."),

@@ -65,17 +65,24 @@ class Asked(Stops):
     ) -> None:
         self.context, self.entry, self.start = context, entry, start
         self.question: Any = person.ask(f"May I {sentence}? (yes or no)")
+        self.until = context.clock.now() + entry.acting.patience
         self.inner: Activity | None = None
         self.wakes = False  # not everybody who is asked can
 
     def poll(self) -> Ended | News | None:
         if self.inner is None:
             answer = self.question.poll()
-            if answer is None:
+            if answer is None and self.context.clock.now() < self.until:
+                self.context.wake_at(self.until)
                 return None
-            self.inner = self.answered(str(answer))
+            self.inner = self.answered(str(answer)) if answer is not None else self.unanswered()
             self.wakes = self.inner.wakes
         return self.inner.poll()
+
+    def unanswered(self) -> Activity:
+        why = f"A person was asked, and did not answer within {self.entry.acting.patience:g} seconds."
+        self.question.cancel(why)
+        return Refused(why)
 
     def answered(self, answer: str) -> Activity:
         said = " ".join(answer.split())

@@ -80,6 +80,8 @@ class SkillNode(Node):
                     )
             self.target = python() if isinstance(python, type) else python
             self.form = None
+            if callable(getattr(self.target, "picture", None)):
+                self.context.services.scene = self.target
         return self.target
 
     def step(self) -> Status:

@@ -104,6 +104,11 @@ class Fold {
     this.news.board = true;
   }
 
+  on_unset(event) {
+    this.board.delete(`${event.scope}\u0000${event.name}`);
+    this.news.board = true;
+  }
+
   on_line(event) {
     this.lines.push(event);
     if (this.lines.length > MOST_LINES) this.lines.splice(0, this.lines.length - MOST_LINES);

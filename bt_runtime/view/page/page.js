@@ -72,9 +72,9 @@ class Page {
     this.lineStale = true;
   }
 
-  async command(what) {
+  async command(what, more = {}) {
     try {
-      const answer = await fetch("command", { method: "POST", headers: { "X-Token": this.token, "Content-Type": "application/json" }, body: JSON.stringify({ do: what }) });
+      const answer = await fetch("command", { method: "POST", headers: { "X-Token": this.token, "Content-Type": "application/json" }, body: JSON.stringify({ do: what, ...more }) });
       if (!answer.ok) this.notice((await answer.json()).error);
     } catch { this.notice("The run's process does not answer."); }
   }
@@ -97,6 +97,7 @@ class Page {
     if (this.panel.draw(fold, this.chosen, news)) setTimeout(() => this.wake(), 60);
     fold.news = { nodes: new Set(), told: new Set(), board: false, world: false, lines: false };
     this.header(fold);
+    this.asks();
     this.timeline(fold);
     if (this.fresh.length) this.measure();
   }
@@ -130,6 +131,24 @@ class Page {
     const ended = this.over(this.history.head);
     $("controls").hidden = this.recorded || !start || ended || this.closed;
     put($("pause"), this.history.head.latest.hold?.on ? "Go on" : "Pause");
+  }
+
+  // What a person is asked: yes or no, or in words. Nothing is drawn anew while somebody is writing.
+  asks() {
+    const { asks, over } = this.history.head.latest;
+    const open = this.recorded || this.closed || over ? [] : asks?.open ?? [];
+    const key = open.map((each) => each.id).join();
+    if (key === this.asked) return;
+    this.asked = key;
+    $("asks").hidden = !open.length;
+    $("asks").replaceChildren(...open.map(({ id, text }) => {
+      const answer = (said) => this.command("answer", { id, text: said });
+      const form = el("form", { on: { submit: (e) => { e.preventDefault(); answer(form.elements.said?.value ?? ""); } } }, el("span", { class: "said" }, text));
+      const button = (said) => el("button", { type: "button", on: { click: () => answer(said.toLowerCase()) } }, said);
+      if (text.endsWith("(yes or no)")) form.append(button("Yes"), button("No"));
+      else form.append(el("input", { name: "said", "aria-label": "Answer", autocomplete: "off", maxlength: 1000 }), el("button", {}, "Answer"));
+      return form;
+    }));
   }
 
   timeline(fold) {

@@ -3,13 +3,21 @@
 Controlled at 100 Hz: every 10 ms the next set point. A skill that is cancelled leaves the arm where it is, holding on.
 """
 
+import os
+import threading
 from collections.abc import Iterator
+from ctypes.util import find_library
 from typing import Any
 
-import mujoco  # of the extra: pip install 'bt_runtime[robot]'
+for _name, _library in (("egl", "EGL"), ("osmesa", "OSMesa")):  # draws without a screen; MuJoCo reads it once
+    if find_library(_library) and "DISPLAY" not in os.environ:
+        os.environ.setdefault("MUJOCO_GL", _name)
 
-import bt_runtime as bt
-from bt_runtime import Status
+import mujoco  # noqa: E402 (of the extra: pip install 'bt_runtime[robot]')
+
+import bt_runtime as bt  # noqa: E402
+from bt_runtime import Status  # noqa: E402
+from bt_runtime.view.scene import image  # noqa: E402
 
 CONTROL = 0.01  # seconds between two set points
 EACH_LOOK = 2  # set points: a tree looks at what runs every 20 ms
@@ -20,6 +28,7 @@ COLOURS = {"red cube": "0.8 0.2 0.2 1", "green cube": "0.2 0.6 0.3 1", "blue cub
 TRAYS = {"left tray": (-0.27, 0.0), "right tray": (0.27, 0.0)}
 SIDES = {"left": (-1, 0), "right": (1, 0), "forward": (0, 1), "back": (0, -1)}
 NEAR = 0.08  # metres from the middle of a tray
+WIDTH, HEIGHT = 320, 240  # of the picture
 POWER = 0.03  # of the battery, a second of motion
 
 _AXES = {"x": "1 0 0", "y": "0 1 0", "z": "0 0 1"}
@@ -40,6 +49,7 @@ def scene() -> str:
     motors = "".join(f'<position joint="{n}" kp="2000" kv="150"/>' for n in _AXES)
     return f"""<mujoco>
 <option timestep="0.002" integrator="implicitfast"/>
+<visual><quality offsamples="1" shadowsize="0"/><headlight ambient="0.5 0.5 0.5"/></visual>
 <worldbody>
   <light pos="0 -0.5 1.5"/>
   <camera name="front" pos="0 -0.9 0.7" xyaxes="1 0 0 0 0.6 0.8"/>
@@ -61,6 +71,7 @@ class Arm:
         self.steps = round(CONTROL / self.model.opt.timestep)
         self.battery = 1.0
         self.holding = ""
+        self.camera: Camera | None = None  # nobody has looked yet
         mujoco.mj_forward(self.model, self.data)
 
     def at(self, body: str) -> tuple[float, float, float]:
@@ -110,8 +121,43 @@ class Arm:
         near = (t for t, (a, b) in TRAYS.items() if abs(x - a) < NEAR and abs(y - b) < NEAR and z < 0.05)
         return next(near, "")
 
+    def picture(self) -> dict[str, str]:
+        self.camera = self.camera or Camera(self.model)
+        return self.camera.look(self.data)
+
     def hand(self) -> dict[str, Any]:
         return {"holding": self.holding or "nothing", "hand_empty": not self.holding}
+
+
+class Camera:
+    """Draws in a thread of its own, which no motion waits for: whoever looks gets the picture that was ready last."""
+
+    def __init__(self, model: Any) -> None:
+        self.model, self.shown = model, mujoco.MjData(model)
+        self.wanted, self.ready = threading.Semaphore(0), threading.Event()
+        self.ready.set()
+        self.last: dict[str, str] = {"is": "text", "text": "The first picture comes soon."}
+        threading.Thread(target=self.draw, name="camera", daemon=True).start()
+
+    def look(self, data: Any) -> dict[str, str]:
+        if self.ready.is_set():
+            self.ready.clear()
+            mujoco.mj_copyData(self.shown, self.model, data)
+            self.wanted.release()
+        return self.last
+
+    def draw(self) -> None:
+        renderer: Any = None
+        while self.wanted.acquire():
+            try:
+                renderer = renderer or mujoco.Renderer(self.model, HEIGHT, WIDTH)
+                renderer.update_scene(self.shown, "front")
+                self.last = image(WIDTH, HEIGHT, renderer.render().tobytes())
+            except Exception as error:  # it looks for a library, a driver or a screen
+                why = f"{type(error).__name__}: {error}".partition("\n")[0]
+                hint = "install EGL or OSMesa: apt-get install libegl1 libosmesa6"
+                self.last = {"is": "text", "text": f"No picture: MuJoCo cannot draw here ({why}); {hint}"}
+            self.ready.set()
 
 
 _arms: list[Arm] = []
@@ -121,6 +167,16 @@ def arm() -> Arm:
     if not _arms:
         _arms.append(Arm())
     return _arms[0]
+
+
+def fresh(task: Any) -> None:
+    """Before each task of `tasks.yaml`: the table as it was at first."""
+    _arms.clear()
+
+
+def as_wanted(task: Any) -> bool:
+    """Lies every cube where the task wants it?"""
+    return all(arm().tray_of(cube) == tray for cube, tray in task.data["trays"].items())
 
 
 class Motion(bt.Skill):
@@ -143,6 +199,10 @@ class Motion(bt.Skill):
                 return self.outcome()
             self.arm.step()
         return Status.RUNNING
+
+    def picture(self) -> dict[str, str]:
+        """What the page shows: any skill may have this."""
+        return arm().picture()
 
     def cancel(self) -> None:
         self.arm.aim(*self.arm.at("cup"))  # stay; what is held stays held
@@ -177,7 +237,8 @@ class Pick(Motion):
         return Status.FAILURE
 
     def verify(self, thing: str) -> bool | None:
-        return arm().carried() == thing
+        arm().holding = arm().carried()
+        return arm().holding == thing
 
 
 class Place(Motion):

@@ -1,0 +1,101 @@
+"""The strategies of `trees/`, as they are, with a project's own skills and no world: through real grafts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bt_runtime import Run, load, skill
+from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.distill import journals
+from bt_runtime.events import Expanded
+from bt_runtime.replay.replay import replay
+from bt_runtime.testing import SUCCESS
+from bt_runtime.tree.clock import Manual
+from bt_runtime.types import Question
+from tests.support.oracles import acting, expanding, planning
+
+GOAL = "put the cup on the shelf and the plate on the rack"
+WAY = ["pick up cup", "put it on the shelf", "pick up plate", "put it on the rack"]
+TREE = """
+version: 1
+tree: home
+blackboard:
+  things: {{type: list, default: [cup, plate]}}
+  places: {{type: list, default: [shelf, rack]}}
+root:
+  tree: {{file: {}, with: {{goal: {}}}}}
+"""
+
+
+class Table:
+    """What the skills act on; `drops`: how often it falls at first."""
+
+    def __init__(self, drops: int = 0) -> None:
+        self.held, self.drops = "", drops
+        self.stands: dict[str, str] = {}
+
+    def skills(self) -> list[Any]:
+        @skill("pick up {thing}", sources={"thing": "things"}, instant=True, says="You hold the {thing}.")
+        def pick(thing: str) -> None:
+            self.held = thing
+
+        @skill("put it on the {place}", sources={"place": "places"}, instant=True)
+        def place(place: str) -> None:
+            if self.drops:
+                self.drops -= 1
+                raise RuntimeError("it fell")
+            self.stands[self.held] = place
+
+        return [pick, place]
+
+
+def trying(count: int) -> Callable[[Question], str]:
+    """Gives up as often, when it has seen that it fell, and learns a lesson if it is asked for one."""
+
+    def lines() -> Iterator[str]:
+        for _ in range(count):
+            yield from ("Act: pick up cup", "Act: put it on the shelf", "Act: failure")
+        yield from (*(f"Act: {sentence}" for sentence in WAY), "Act: done")
+
+    made = lines()
+    return lambda ask: "Hold on to it." if ask.kind == "write" else next(made)
+
+
+@pytest.mark.parametrize(
+    "strategy, script, drops, grafts",
+    [
+        ("react", acting(WAY), 0, 0),
+        ("lota", [*(f"Act: {sentence}" for sentence in WAY), "Act: done"], 0, 0),
+        ("try_again", trying(2), 2, 0),
+        ("reflexion", trying(2), 2, 0),
+        ("reactree", expanding(WAY), 0, 1),
+        ("adapt", planning(WAY, GOAL), 0, 1),
+        ("plan_and_execute", planning(WAY, GOAL), 0, 1),
+    ],
+)
+def test_each_strategy_reaches_its_goal_by_a_projects_own_skills_and_its_journal_is_replayed_and_learnt_from(
+    tmp_path: Path, strategy: str, script: Any, drops: int, grafts: int
+) -> None:
+    table, grown, model = Table(drops), [], ScriptedModel(script, polls=1)
+    tree = load(TREE.format(strategy, GOAL), skills=table.skills())
+    with Run(tree, model=model, clock=Manual(), journal=tmp_path) as run:
+        run.listen(grown.append, Expanded)
+        assert run.spin(ticks=1000) is SUCCESS
+        assert run.journal is not None
+        file = run.journal.path
+    assert table.stands == {"cup": "shelf", "plate": "rack"}
+    assert len(grown) == grafts
+    assert all(each.grafted.count("- tree:") == 2 for each in grown)
+    if strategy == "reflexion":
+        assert any("Hold on to it." in question.prompt for question in model.asked if question.kind != "write")
+    found = replay(file)
+    assert found.same, found.difference
+    lessons = [*journals.told([file])]
+    learnt = "\n".join(document.text[start:end] for document in lessons for start, end in document.learn)
+    assert all(f"Act: {sentence}" in "".join(document.text for document in lessons) for sentence in WAY)
+    assert all(sentence in learnt for sentence in WAY), "what was decided is what is learnt"
+    assert "You hold the cup." not in learnt, "what was seen is not"
