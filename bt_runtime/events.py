@@ -29,7 +29,7 @@ class Halt(NamedTuple):
 
 
 class Crash(NamedTuple):
-    """An exception in a node, kept as data: the node has failed, the tick went on."""
+    """An exception in a node, kept as data: the node has failed, the tick went on. Told when it happens."""
 
     path: str
     message: str
@@ -65,12 +65,21 @@ class Placed(NamedTuple):
     gist: str  # a few words
 
 
+class Counted(NamedTuple):
+    """A node, its number, and the node above it when it came."""
+
+    number: int
+    node: Behaviour
+    parent: Behaviour | None
+
+
 class Reshaped(NamedTuple):
     """What has become of the nodes of a tree: parents come first."""
 
     add: Sequence[Placed]
     gone: Sequence[int]
     order: Mapping[int, Sequence[int]]  # parent → children, where that is not what it was
+    nodes: Sequence[Counted] = ()  # those that were added: see `tree/facts.py`
 
 
 class Tick(NamedTuple):
@@ -131,6 +140,14 @@ class Written(NamedTuple):
     name: str
     value: Json
     sequence: int
+    by: str = ""  # a person's write says so, with a word such as `page`
+
+
+class Unset(NamedTuple):
+    """Entries of a scope are gone: removed, or left over from an earlier round of a subtree."""
+
+    scope: str
+    names: Sequence[str]
 
 
 # Skills and the world ----------------------------------------------------------------------------
@@ -265,7 +282,7 @@ AgentEvent = (
     GoalTaken | Prompted | Decided | Acting | Stepped | Expanded | PlanRefused | Retrieved | RetrievalFailed | Reflected
     | Rewriting | RolledBack | EpisodeBegun | EpisodeJudged | AgentEnded
 )  # fmt: skip
-Event = Started | Tick | Ended | Line | Notice | Written | SkillEnded | Feedback | WorldActed | Woken | AgentEvent
+Event = Started | Tick | Crash | Ended | Line | Notice | Written | Unset | SkillEnded | Feedback | WorldActed | Woken | AgentEvent
 
 # As journals, the page and exports name them.
 NAMES: Mapping[type[Any], str] = {

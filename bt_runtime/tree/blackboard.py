@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from bt_runtime.events import Woken, Written
+from bt_runtime.events import Unset, Woken, Written
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.tree.stream import Stream
 from bt_runtime.types import Json
@@ -137,13 +137,17 @@ class Scope(Mapping[str, Json]):
                 scope.stamps.pop(at, None)
                 self.board.sequence += 1  # the picture changed
                 self.board.stirred = True
+                self.board.stream.emit(Unset(scope.path, (at,)))
 
     def clear(self, keep: Container[str]) -> None:
         """Forgets the entries of this scope's own, but for those to keep."""
         with self.board._lock:
-            for name in [n for n in self.entries if n not in keep]:
+            gone = [n for n in self.entries if n not in keep]
+            for name in gone:
                 del self.entries[name]
                 self.board.sequence += 1  # the picture changed
+            if gone:
+                self.board.stream.emit(Unset(self.path, gone))
 
     def visible(self) -> set[str]:
         seen: set[str] = {*self.entries, *self.shared}
@@ -158,6 +162,7 @@ class _Change(NamedTuple):
     scope: Scope
     values: Mapping[str, Callable[[Json], Json]]
     plain: Mapping[str, Json] = {}  # those that do not depend on what is there
+    by: str = ""  # a person, and where from
 
 
 def _always(value: Json) -> Callable[[Json], Json]:
@@ -199,8 +204,8 @@ class Blackboard:
     def write(self, scope: Scope, name: str, change: Callable[[Json], Json]) -> None:
         self._write(_Change(scope, {name: change}))
 
-    def write_all(self, scope: Scope, values: Mapping[str, Json]) -> None:
-        self._write(_Change(scope, {name: _always(value) for name, value in values.items()}, values))
+    def write_all(self, scope: Scope, values: Mapping[str, Json], by: str = "") -> None:
+        self._write(_Change(scope, {name: _always(value) for name, value in values.items()}, values, by))
 
     def _write(self, change: _Change) -> None:
         with self._lock:
@@ -271,7 +276,7 @@ class Blackboard:
             home.entries[at] = value
             home.stamps[at] = self.sequence
             self.stirred = self.stirred or not _same(before, value)
-            written.append(Written(home.path, at, value, self.sequence))
+            written.append(Written(home.path, at, value, self.sequence, change.by))
         return written
 
     def _tell(self, written: Written) -> None:
