@@ -282,7 +282,21 @@ AgentEvent = (
     GoalTaken | Prompted | Decided | Acting | Stepped | Expanded | PlanRefused | Retrieved | RetrievalFailed | Reflected
     | Rewriting | RolledBack | EpisodeBegun | EpisodeJudged | AgentEnded
 )  # fmt: skip
-Event = Started | Tick | Crash | Ended | Line | Notice | Written | Unset | SkillEnded | Feedback | WorldActed | Woken | AgentEvent
+Event = (
+    Started
+    | Tick
+    | Crash
+    | Ended
+    | Line
+    | Notice
+    | Written
+    | Unset
+    | SkillEnded
+    | Feedback
+    | WorldActed
+    | Woken
+    | AgentEvent
+)
 
 # As journals, the page and exports name them.
 NAMES: Mapping[type[Any], str] = {

@@ -12,7 +12,19 @@ from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Crash, Line, Prompted, Reshaped, Tick, Unset, Written, body
+from bt_runtime.events import (
+    AGENT_EVENTS,
+    NAMES,
+    AgentEvent,
+    Crash,
+    Line,
+    Prompted,
+    Reshaped,
+    Tick,
+    Unset,
+    Written,
+    body,
+)
 from bt_runtime.faults.diagnostic import BtError, closing
 from bt_runtime.journal import codec, failure_marker, folder, identity, retention, sources
 from bt_runtime.journal.action import TapedActivity, TapedInstant

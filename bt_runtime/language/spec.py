@@ -82,7 +82,7 @@ class NodeSpec:
 
 
 def label(place: str) -> str:
-    """The place of a child as it is shown: only where a node has several, the branch of an `if`, the case of a `switch`."""
+    """The place of a child, shown only where a node has several: the branch of an `if`, the case of a `switch`."""
     return place.partition(":")[2] or ("" if place in ("children", "child") else place)
 
 

@@ -1,6 +1,6 @@
 """What is known of a node before it runs: where it is written, what it asks, reads and writes. Told once, as it comes.
 
-Nothing here costs a tick anything but a list: who looks on, or writes the journal, makes rows of it in a thread of its own.
+This costs a tick no more than a list: who looks on, or writes the journal, makes rows of it in a thread of its own.
 """
 
 from __future__ import annotations

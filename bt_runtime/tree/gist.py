@@ -65,4 +65,6 @@ def said(value: Any) -> str:
         return ", ".join(f"{k} = {said(v)}" for k, v in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(said(v) for v in value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return "" if value is None else str(value)

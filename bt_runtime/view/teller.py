@@ -68,10 +68,10 @@ class Teller:
         for left in gone:
             if left not in self.rows:
                 self.paths.pop(left, None)
+        anew = {str(n): way[-MOST_WAY:] for n, way in ways.items() if len(way) > 1 or way == self.statuses[n]}
         changed = self._changes(ways, feedback)
         if number and (changed or self.out):
-            twice = {str(number): letters[-MOST_WAY:] for number, letters in ways.items() if len(letters) > 1}
-            self._say("tick", n=number, s=changed, **({"w": twice} if twice else {}))
+            self._say("tick", n=number, s=changed, **({"w": anew} if anew else {}))
         return self.out
 
     def _ways(self, statuses: Iterable[tuple[int, str]]) -> dict[int, str]:
@@ -147,9 +147,10 @@ class Teller:
                     self.writers.setdefault(key, {})[row["id"]] = None
             source = str(body["file"]), clipped(str(body["text"]), MOST_SOURCE)
             new = source not in self.sources
-            number = self.sources.setdefault(source, len(self.sources))
             if nodes:
-                self._say("facts", source=number, nodes=nodes, **({"file": source[0], "text": source[1]} if new else {}))
+                number = self.sources.setdefault(source, len(self.sources))
+                read = {"file": source[0], "text": source[1]} if new else {}
+                self._say("facts", source=number, nodes=nodes, **read)
 
     def _changes(self, ways: Mapping[int, str], feedback: Iterable[tuple[int, str]]) -> list[Json]:
         """`[number, status]`, the last of each node, and what it says where that is new."""
@@ -232,7 +233,14 @@ class Teller:
             return
         self.board[key] = shown
         change = patch(before, shown) if name == NAME else None
-        self._say("write", scope=scope, name=name, n=self.number, by=by, **({"value": shown} if change is None else {"patch": change}))
+        self._say(
+            "write",
+            scope=scope,
+            name=name,
+            n=self.number,
+            by=by,
+            **({"value": shown} if change is None else {"patch": change}),
+        )
 
     def _about(self, number: int | None, goal: str) -> None:
         """A subtree was given its goal: that is what its node is about."""

@@ -60,11 +60,11 @@ def spinning(run: Run):
         thread.join()
 
 
-def recorded(run: Run, file: Path) -> None:
+def recorded(run: Run, file: Path, seconds: float = 30) -> None:
     feed = Feed(most=None)
     with run:
         watch = Watch(run, feed)
-        run.spin(seconds=30)
+        run.spin(seconds=seconds)
         watch.end(run.status)
     file.write_text(whole(feed.after(None, most=10**9).events), encoding="utf-8")
 

@@ -1,0 +1,87 @@
+"use strict";
+// Where one is: the trees of the run as tabs, the way to the chosen node, and all of it in small.
+
+const MOST_TABS = 60;
+const WIDE_MAP = 190, HIGH_MAP = 120;
+
+class TreeMap {
+  constructor(page) {
+    this.page = page;
+    this.tabs = document.getElementById("trees");
+    this.crumbs = document.getElementById("crumbs");
+    this.canvas = document.getElementById("minimap");
+    this.tabs.addEventListener("click", (e) => { const tab = e.target.closest("[data-top]"); if (tab) this.open(tab.dataset.top === "" ? null : Number(tab.dataset.top)); });
+    this.crumbs.addEventListener("click", (e) => { const crumb = e.target.closest("[data-go]"); if (crumb) page.goTo(Number(crumb.dataset.go)); });
+    const drag = (e) => { if (e.buttons) this.lead(e.offsetX, e.offsetY); };
+    this.canvas.addEventListener("pointerdown", (e) => { this.canvas.setPointerCapture(e.pointerId); drag(e); });
+    this.canvas.addEventListener("pointermove", drag);
+  }
+
+  open(top) {
+    const { tree } = this.page;
+    tree.within(top);
+    this.page.wake();
+  }
+
+  draw(fold, chosen) {
+    const { tree } = this.page;
+    if (tree.top !== null && !fold.nodes.has(tree.top)) tree.within(null);
+    if (this.version !== fold.version || this.fold !== fold) { this.version = fold.version; this.fold = fold; this.subtrees = [...fold.nodes.values()].filter((n) => n.kind === "tree" && n.children.length); }
+    this.drawTabs(fold, tree.top);
+    this.drawCrumbs(fold, fold.nodes.has(chosen) ? chosen : (fold.runs(tree.anchor)?.id ?? fold.roots[0]));
+    const now = performance.now();
+    if (now - (this.drawnAt ?? -1000) > 150) { this.drawnAt = now; this.drawMap(fold, tree); }
+  }
+
+  drawTabs(fold, top) {
+    const shownTabs = this.subtrees.slice(0, MOST_TABS);
+    const said = JSON.stringify([top, shownTabs.map((n) => [n.id, n.status]), this.subtrees.length]);
+    if (said === this.saidTabs) return;
+    this.saidTabs = said;
+    this.tabs.hidden = !this.subtrees.length;
+    const tab = (id, text, title, status) => el("button", { role: "tab", "data-top": id ?? "", "aria-selected": String(top === id), title: shown(title), class: status }, text);
+    const whole = fold.nodes.get(fold.roots[0]);
+    this.tabs.replaceChildren(tab(null, whole?.segment ?? "all", "The whole tree", whole?.status ?? "I"), ...shownTabs.map((n) => tab(n.id, `${SIGNS[n.status]} ${fold.nodes.get(n.children[0])?.segment ?? n.segment}`, fold.path(n.id), n.status)), this.subtrees.length > MOST_TABS ? el("span", { class: "dim" }, `… ${this.subtrees.length - MOST_TABS} more`) : "");
+  }
+
+  drawCrumbs(fold, id) {
+    const way = fold.above(id).filter((n) => n.segment !== "."), said = JSON.stringify(way.map((n) => [n.id, n.status]));
+    if (said === this.saidCrumbs) return;
+    this.saidCrumbs = said;
+    this.crumbs.replaceChildren(...way.flatMap((n, i) => [i ? el("span", { class: "dim" }, "›") : "", el("button", { class: `link ${n.status}`, "data-go": n.id, title: shown(`${n.kind} ${n.gist}`) }, /^\d+$/.test(n.segment) ? `${n.segment} ${n.kind}` : n.segment)]).filter(Boolean));
+    this.crumbs.scrollLeft = this.crumbs.scrollWidth;
+  }
+
+  drawMap(fold, tree) {
+    const { width, height } = tree.size, svg = tree.svg, far = width * tree.at.scale > svg.clientWidth + 40 || height * tree.at.scale > svg.clientHeight + 40;
+    this.canvas.hidden = !far || svg.clientWidth < 520 || !tree.places.size;
+    if (this.canvas.hidden) return;
+    this.scale = Math.min(WIDE_MAP / (width + 1), HIGH_MAP / (height + 1));
+    const w = Math.max(24, Math.round(width * this.scale) + 6), h = Math.max(24, Math.round(height * this.scale) + 6), dots = devicePixelRatio;
+    if (this.canvas.width !== w * dots || this.canvas.height !== h * dots) { this.canvas.width = w * dots; this.canvas.height = h * dots; this.canvas.style.width = `${w}px`; this.canvas.style.height = `${h}px`; }
+    const brush = this.canvas.getContext("2d"), style = getComputedStyle(document.documentElement), colour = (name) => style.getPropertyValue(name);
+    const tones = { R: colour("--running"), S: colour("--success"), F: colour("--failure"), I: colour("--line") };
+    brush.setTransform(dots, 0, 0, dots, 0, 0);
+    brush.clearRect(0, 0, w, h);
+    for (const status of ["I", "S", "F", "R"]) {
+      brush.fillStyle = tones[status];
+      for (const place of tree.places.values()) {
+        const node = fold.nodes.get(place.id);
+        if ((node?.status ?? "I") === status) brush.fillRect(3 + place.x * this.scale, 3 + (place.y - BOX / 2) * this.scale, Math.max(1.5, place.w * this.scale), Math.max(1, BOX * this.scale * 0.8));
+      }
+    }
+    brush.fillStyle = colour("--graft");
+    for (const id of tree.hits) { const place = tree.places.get(id); if (place) brush.fillRect(2 + place.x * this.scale, 1 + (place.y - BOX / 2) * this.scale, Math.max(4, place.w * this.scale), 4); }
+    brush.strokeStyle = colour("--accent"); brush.lineWidth = 1.5;
+    const x = Math.max(0, 3 + tree.at.x * this.scale), y = Math.max(0, 3 + tree.at.y * this.scale);
+    brush.strokeRect(x + 0.5, y + 0.5, Math.min(w - x - 1, (svg.clientWidth / tree.at.scale) * this.scale), Math.min(h - y - 1, (svg.clientHeight / tree.at.scale) * this.scale));
+  }
+
+  lead(x, y) {
+    const { tree } = this.page, at = tree.at;
+    tree.follow(false);
+    at.x = (x - 3) / this.scale - tree.svg.clientWidth / at.scale / 2;
+    at.y = (y - 3) / this.scale - tree.svg.clientHeight / at.scale / 2;
+    tree.moved = true; tree.wake();
+  }
+}
