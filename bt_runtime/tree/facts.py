@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from py_trees.behaviour import Behaviour
 
 from bt_runtime.events import Counted
+from bt_runtime.language.expression import Expression
 from bt_runtime.language.kinds.kind import NODE_TYPES
 from bt_runtime.language.spec import label
 from bt_runtime.tree.gist import said
@@ -79,25 +80,33 @@ def _fields(spec: NodeSpec) -> tuple[list[Json], list[str]]:
             if not field.writes:
                 names[str(value)] = None
             continue
-        parts = value.items() if isinstance(value, Mapping) else [("", value)]
+        parts = value.items() if field.type in ("assignments", "inputs") else [("", value)]
         for part, inside in parts:
             read = names_of(inside)
             names.update(dict.fromkeys(read))
-            found.append([f"{name}.{part}" if part else name, _cut(_written(inside)), read])
+            text = said(inside) if field.type == "expression" else _written(inside)
+            found.append([f"{name}.{part}" if part else name, _cut(text), read])
     return found[:MOST_FIELDS], list(names)[:MOST_FIELDS]
 
 
 def names_of(value: Any) -> list[str]:
-    names = getattr(value, "names", None)
-    asked = getattr(value, "asked", ())
-    own = [str(name) for name in names] if isinstance(names, Mapping) else []
-    return list(dict.fromkeys([*own, *map(str, sorted(asked))]))[:MOST_FIELDS]
+    """The entries that a value of a spec reads, or asks about."""
+    found = [*getattr(value, "names", ()), *sorted(getattr(value, "asked", ()))]
+    if isinstance(getattr(value, "names", None), frozenset):
+        found.sort()
+    return [name for name in dict.fromkeys(map(str, found)) if name][:MOST_FIELDS]
 
 
 def _written(value: Any) -> str:
-    if isinstance(value, bool) or value is None:
-        return {True: "true", False: "false", None: "null"}[value]
-    return said(value)
+    """As an author would write it."""
+    value = getattr(value, "shape", value)
+    if isinstance(value, Expression):
+        return f"{{{value.text}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_written, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key}: {_written(inside)}' for key, inside in value.items())}}}"
+    return "null" if value is None else said(value)
 
 
 def _writes(spec: NodeSpec) -> list[str]:

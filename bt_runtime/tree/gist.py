@@ -58,6 +58,7 @@ def _data(value: Any) -> str:
 
 def said(value: Any) -> str:
     """A literal or a compiled expression, in the author's words."""
+    value = getattr(value, "shape", value)  # a list or mapping with templates in it
     text = getattr(value, "text", None)
     if isinstance(text, str):
         return text

@@ -33,6 +33,7 @@ class Spot:
     began: float = 0.0  # when it began last
     since: float = 0.0  # when its status changed last
     tick: int = 0  # … and in which tick
+    acted: int = 0  # the tick in which it last ran, or ended
 
     def go(self, letter: str, at: float, tick: int) -> None:
         """One change of status."""
@@ -42,12 +43,13 @@ class Spot:
             self.ended, self.last = self.ended + 1, at - self.began
             self.total += self.last
         self.status, self.since, self.tick = letter, at, tick
+        self.acted = tick if letter != "I" else self.acted
 
     def counts(self) -> list[Json]:
-        return [self.begun, self.ended, self.total, self.last, self.began, self.since, self.tick]
+        return [self.begun, self.ended, self.total, self.last, self.began, self.since, self.tick, self.acted]
 
     def recount(self, counts: list[Json]) -> None:
-        self.begun, self.ended, self.total, self.last, self.began, self.since, self.tick = counts
+        self.begun, self.ended, self.total, self.last, self.began, self.since, self.tick, self.acted = counts
 
 
 class Picture:

@@ -15,8 +15,8 @@ function patched(before, change) {
 }
 
 // What a node keeps when it says something else of itself.
-function kept({ since, feedback, children, facts, halted, crash, begun, ended, total, last, began, tick }) {
-  return { since, feedback, children, facts, halted, crash, begun, ended, total, last, began, tick };
+function kept({ since, feedback, children, facts, halted, crash, begun, ended, total, last, began, tick, acted }) {
+  return { since, feedback, children, facts, halted, crash, begun, ended, total, last, began, tick, acted };
 }
 
 class Fold {
@@ -70,7 +70,7 @@ class Fold {
     }
     for (const [id, counts] of Object.entries(event.c ?? {})) {
       const node = this.nodes.get(Number(id));
-      if (node) [node.begun, node.ended, node.total, node.last, node.began, node.since, node.tick] = counts;
+      if (node) [node.begun, node.ended, node.total, node.last, node.began, node.since, node.tick, node.acted] = counts;
     }
   }
 
@@ -78,7 +78,7 @@ class Fold {
   go(node, letter, event) {
     if (letter !== "I" && node.status !== "R") { node.begun++; node.began = event.t; }
     if (letter === "S" || letter === "F") { node.ended++; node.last = event.t - node.began; node.total += node.last; }
-    Object.assign(node, { status: letter, since: event.t, tick: event.n });
+    Object.assign(node, { status: letter, since: event.t, tick: event.n, acted: letter === "I" ? node.acted : event.n });
   }
 
   on_facts(event) {
@@ -98,7 +98,7 @@ class Fold {
     for (const [id, parent, segment, kind, family, name, gist] of event.add ?? []) {
       const old = this.nodes.get(id);
       const status = old ? old.status : "I", grown = old ? old.grown : this.tick > 0 && event.grafts !== undefined;
-      this.nodes.set(id, { id, parent, segment, kind, family, name, gist, grown, status, since: event.t, feedback: "", children: [], facts: null, halted: null, crash: null, begun: 0, ended: 0, total: 0, last: 0, began: 0, tick: 0, ...(old ? kept(old) : {}) });
+      this.nodes.set(id, { id, parent, segment, kind, family, name, gist, grown, status, since: event.t, feedback: "", children: [], facts: null, halted: null, crash: null, begun: 0, ended: 0, total: 0, last: 0, began: 0, tick: 0, acted: 0, ...(old ? kept(old) : {}) });
     }
     for (const [id, children] of Object.entries(event.order ?? {})) {
       const node = this.nodes.get(Number(id));

@@ -5,7 +5,7 @@
 const ROW = 27, BOX = 22, GAP = 30, WIDE = 270, NARROW = 165, KIND = 165;
 const LEVEL = 46, BESIDE = 14, SHORT = 150, INDENT = 14; // from the top down
 const FONT = '13px system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif';
-const GLYPHS = { sequence: "→", fallback: "?", reactive_sequence: "→↻", reactive_fallback: "?↻", sequence_with_memory: "→·", parallel: "⇉", pipeline: "→→", recovery: "⚑↺", round_robin: "?⟳", if: "◇", switch: "◇", while: "↻", try: "⚑", invert: "¬", retry: "↺", repeat: "↻", timeout: "⏱", tree: "▤", agent: "✦", plan: "✎", reflect: "✎", verify: "✓?" };
+const GLYPHS = { sequence: "→", fallback: "?", reactive_sequence: "→↻", reactive_fallback: "?↻", sequence_with_memory: "→·", parallel: "⇉", pipeline: "→→", recovery: "⚑↺", round_robin: "?⟳", if: "◇", switch: "◇", while: "↻", try: "⚑", invert: "¬", retry: "↺", repeat: "↻", timeout: "◷", tree: "▤", agent: "✦", plan: "✎", reflect: "✎", verify: "✓?" };
 
 const measuring = document.createElement("canvas").getContext("2d");
 const measured = new Map();
@@ -72,7 +72,7 @@ function layout(fold, closed, widest, { top = null, down = false } = {}) {
     if (node.children.length && closed(node)) place.hidden = below(fold, node);
     place.branch = fitted(branch(node), 90);
     place.words = words(fold, node, down ? Math.min(SHORT, widest) : widest);
-    const more = place.hidden ? widthOf(`+${place.hidden}`) + 10 : 0, label = place.branch ? widthOf(place.branch) + 8 : 0;
+    const more = place.hidden ? widthOf(`+${place.hidden}`) + 10 : 0, label = place.branch ? widthOf(place.branch) * 1.1 + 8 : 0;
     place.w = Math.ceil(24 + label + widthOf(place.words[0]) + (place.words[1] ? 7 + widthOf(place.words[1]) : 0) + more + 8);
     if (parent) parent.below.push(place);
     places.set(id, place);

@@ -2,7 +2,12 @@
 // Where one is: the trees of the run as tabs, the way to the chosen node, and all of it in small.
 
 const MOST_TABS = 60;
-const WIDE_MAP = 190, HIGH_MAP = 120;
+const WIDE_MAP = 190, HIGH_MAP = 120, LEAST_MAP = 64;
+
+function crumb(fold, node) {
+  const segment = fold.nodes.get(node.parent) && node.segment === "." ? fold.nodes.get(node.parent).segment : node.segment;
+  return /^\d+$/.test(segment) ? `${segment} ${node.kind}` : segment;
+}
 
 class TreeMap {
   constructor(page) {
@@ -45,10 +50,10 @@ class TreeMap {
   }
 
   drawCrumbs(fold, id) {
-    const way = fold.above(id).filter((n) => n.segment !== "."), said = JSON.stringify(way.map((n) => [n.id, n.status]));
+    const way = fold.above(id).filter((n, i, all) => all[i + 1]?.segment !== "."), said = JSON.stringify(way.map((n) => [n.id, n.status]));
     if (said === this.saidCrumbs) return;
     this.saidCrumbs = said;
-    this.crumbs.replaceChildren(...way.flatMap((n, i) => [i ? el("span", { class: "dim" }, "›") : "", el("button", { class: `link ${n.status}`, "data-go": n.id, title: shown(`${n.kind} ${n.gist}`) }, /^\d+$/.test(n.segment) ? `${n.segment} ${n.kind}` : n.segment)]).filter(Boolean));
+    this.crumbs.replaceChildren(...way.flatMap((n, i) => [i ? el("span", { class: "dim" }, "›") : "", el("button", { class: `link ${n.status}`, "data-go": n.id, title: shown(`${n.kind} ${n.gist}`) }, crumb(fold, n))]).filter(Boolean));
     this.crumbs.scrollLeft = this.crumbs.scrollWidth;
   }
 
@@ -56,8 +61,10 @@ class TreeMap {
     const { width, height } = tree.size, svg = tree.svg, far = width * tree.at.scale > svg.clientWidth + 40 || height * tree.at.scale > svg.clientHeight + 40;
     this.canvas.hidden = !far || svg.clientWidth < 520 || !tree.places.size;
     if (this.canvas.hidden) return;
-    this.scale = Math.min(WIDE_MAP / (width + 1), HIGH_MAP / (height + 1));
-    const w = Math.max(24, Math.round(width * this.scale) + 6), h = Math.max(24, Math.round(height * this.scale) + 6), dots = devicePixelRatio;
+    const even = Math.min(WIDE_MAP / (width + 1), HIGH_MAP / (height + 1)); // stretched, where it were but a line
+    const sx = Math.max(even, LEAST_MAP / (width + 1)), sy = Math.max(even, LEAST_MAP / (height + 1));
+    Object.assign(this, { sx, sy });
+    const w = Math.round(width * sx) + 6, h = Math.round(height * sy) + 6, dots = devicePixelRatio;
     if (this.canvas.width !== w * dots || this.canvas.height !== h * dots) { this.canvas.width = w * dots; this.canvas.height = h * dots; this.canvas.style.width = `${w}px`; this.canvas.style.height = `${h}px`; }
     const brush = this.canvas.getContext("2d"), style = getComputedStyle(document.documentElement), colour = (name) => style.getPropertyValue(name);
     const tones = { R: colour("--running"), S: colour("--success"), F: colour("--failure"), I: colour("--line") };
@@ -67,21 +74,21 @@ class TreeMap {
       brush.fillStyle = tones[status];
       for (const place of tree.places.values()) {
         const node = fold.nodes.get(place.id);
-        if ((node?.status ?? "I") === status) brush.fillRect(3 + place.x * this.scale, 3 + (place.y - BOX / 2) * this.scale, Math.max(1.5, place.w * this.scale), Math.max(1, BOX * this.scale * 0.8));
+        if ((node?.status ?? "I") === status) brush.fillRect(3 + place.x * sx, 3 + (place.y - BOX / 2) * sy, Math.max(1.5, place.w * sx), Math.max(1, BOX * sy * 0.8));
       }
     }
     brush.fillStyle = colour("--graft");
-    for (const id of tree.hits) { const place = tree.places.get(id); if (place) brush.fillRect(2 + place.x * this.scale, 1 + (place.y - BOX / 2) * this.scale, Math.max(4, place.w * this.scale), 4); }
+    for (const id of tree.hits) { const place = tree.places.get(id); if (place) brush.fillRect(2 + place.x * sx, 2 + (place.y - BOX / 2) * sy, Math.max(4, place.w * sx), Math.max(2, BOX * sy * 0.8)); }
     brush.strokeStyle = colour("--accent"); brush.lineWidth = 1.5;
-    const x = Math.max(0, 3 + tree.at.x * this.scale), y = Math.max(0, 3 + tree.at.y * this.scale);
-    brush.strokeRect(x + 0.5, y + 0.5, Math.min(w - x - 1, (svg.clientWidth / tree.at.scale) * this.scale), Math.min(h - y - 1, (svg.clientHeight / tree.at.scale) * this.scale));
+    const x = Math.max(0, 3 + tree.at.x * sx), y = Math.max(0, 3 + tree.at.y * sy);
+    brush.strokeRect(x + 0.5, y + 0.5, Math.min(w - x - 1, (svg.clientWidth / tree.at.scale) * sx), Math.min(h - y - 1, Math.max(3, (svg.clientHeight / tree.at.scale) * sy)));
   }
 
   lead(x, y) {
     const { tree } = this.page, at = tree.at;
     tree.follow(false);
-    at.x = (x - 3) / this.scale - tree.svg.clientWidth / at.scale / 2;
-    at.y = (y - 3) / this.scale - tree.svg.clientHeight / at.scale / 2;
+    at.x = (x - 3) / this.sx - tree.svg.clientWidth / at.scale / 2;
+    at.y = (y - 3) / this.sy - tree.svg.clientHeight / at.scale / 2;
     tree.moved = true; tree.wake();
   }
 }

@@ -45,7 +45,7 @@ class NodePanel {
     return [
       el("div", { class: "path said" }, fold.path(node.id)),
       el("p", {}, el("span", { class: `pill ${node.status}` }, `${SIGNS[node.status]} ${WORDS[node.status]}`), " ", place ? el("span", { class: "chip" }, place) : null, " ", el("b", {}, node.kind), " ", node.name && node.name !== node.gist ? el("span", { class: "said" }, node.name, " ") : null, about ? el("span", { class: "said" }, about) : null),
-      node.feedback ? el("p", { class: "said feedback" }, node.feedback) : "",
+      node.feedback && !(node.crash && node.crash.t >= node.began && node.crash.message.startsWith(node.feedback)) ? el("p", { class: "said feedback" }, node.feedback) : "",
       this.crashed(node), this.halted(node), this.times(node),
     ].flat().filter(Boolean);
   }
@@ -86,7 +86,7 @@ class NodePanel {
       return el("tr", {}, el("td", {}, name), el("td", {}, el("span", { class: "code" }, text), made !== null && made !== text ? el("div", { class: "said made" }, `→ ${made}`) : "", read.map((of) => this.value(node, of))));
     });
     for (const of of Object.keys(names)) if (!fields.some(([, , read]) => read.includes(of))) rows.push(el("tr", {}, el("td", { class: "dim" }, "looks at"), el("td", {}, this.value(node, of))));
-    return [el("h2", {}, title), el("table", {}, rows)];
+    return [el("h2", {}, title), el("table", { class: "known" }, rows)];
   }
 
   value(node, of) {
@@ -100,9 +100,9 @@ class NodePanel {
   read(node, of) {
     const key = this.fold.entry(node.facts.names?.[of]), event = this.fold.board.get(key), now = event?.value;
     if (!event || !node.begun || node.status === "R") return { key, now, then: now, sure: true };
-    const after = ([, tick]) => tick > node.tick || (tick === node.tick && typeof event.by === "string" && event.by !== "start" && event.n === tick);
+    const after = ([, tick]) => tick > node.acted || (tick === node.acted && typeof event.by === "string" && event.by !== "start" && event.n === tick);
     const past = this.fold.past.get(key) ?? [], before = past.filter((each) => !after(each));
-    if (!past.length || !after([event.t, event.n ?? 0])) return { key, now, then: now, sure: event.n !== node.tick || !node.tick || past.length < 2 || event.by === node.id };
+    if (!past.length || !after([event.t, event.n ?? 0])) return { key, now, then: now, sure: event.n !== node.acted || !node.acted || past.length < 2 || event.by === node.id };
     return { key, now, then: before.length ? before[before.length - 1][2] : undefined, sure: true };
   }
 
@@ -116,7 +116,7 @@ class NodePanel {
       const event = own ?? this.fold.board.get(key);
       return el("tr", {}, el("td", { title: shown(about) }, el("b", {}, name), el("div", { class: "dim" }, `${{ in: "input", out: "output", kept: "entry" }[way]}, ${type}`)), el("td", {}, el("span", { class: "code" }, event ? short(event.value) : "—"), from !== undefined ? el("div", { class: "dim said" }, `from ${from}`) : ""));
     });
-    return [el("h2", {}, "Ports"), el("table", {}, rows)];
+    return [el("h2", {}, "Ports"), el("table", { class: "known" }, rows)];
   }
 
   writes(node) {
@@ -127,7 +127,7 @@ class NodePanel {
       const who = event ? (event.by === node.id ? `by this node at ${seconds(event.t)}` : `not by this node, at ${seconds(event.t)}`) : "not written yet";
       return el("tr", {}, el("td", {}, el("b", {}, name)), el("td", {}, event ? el("span", { class: "code" }, short(event.value)) : "", el("div", { class: "dim" }, who)));
     });
-    return [el("h2", {}, "Writes"), el("table", {}, rows)];
+    return [el("h2", {}, "Writes"), el("table", { class: "known" }, rows)];
   }
 
   source(node) {

@@ -239,7 +239,7 @@ class TreeView {
     box.rect.setAttribute("width", place.w);
     box.kind.textContent = kind;
     box.about.textContent = about;
-    const from = 24 + (place.branch ? widthOf(place.branch) + 8 : 0);
+    const from = 24 + (place.branch ? widthOf(place.branch) * 1.1 + 8 : 0);
     box.label.textContent = place.branch;
     box.kind.setAttribute("x", from);
     box.about.setAttribute("x", from + 7 + widthOf(kind));
