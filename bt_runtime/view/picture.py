@@ -181,7 +181,9 @@ class Picture:
             event = dict(event)
             past.extend(event.pop("past"))
         elif type(event["value"]) in (bool, int, float) or (type(event["value"]) is str and len(event["value"]) <= 200):
-            past.append([event["t"], event.get("n", 0), event["value"]])
+            if past and past[-1][1] == event["n"]:
+                past.pop()  # of each tick the last
+            past.append([event["t"], event["n"], event["value"]])
         self.board[key] = event
 
     def _facts(self, event: Event) -> None:

@@ -27,7 +27,7 @@ def main(folder: Path) -> None:
             tone = "dark" if dark else "light"
             with Browser(1400, 850, dark=dark) as browser:
                 for page in (small, middle, large):
-                    each(browser, page, lambda name, page=page: folder / f"{page.stem}_{name}_{tone}.png")
+                    each(browser, page, lambda name, page=page, tone=tone: folder / f"{page.stem}_{name}_{tone}.png")
 
 
 def each(browser: Browser, page: Path, out) -> None:
@@ -38,7 +38,11 @@ def each(browser: Browser, page: Path, out) -> None:
         browser.keys(key)
         shot(browser, out(name))
     browser.keys("1")
-    for name, which in {"check": "find((x) => x.kind === 'check' || x.kind === 'wait')", "subtree": "find((x) => x.kind === 'tree' || x.kind === 'repeat')", "crash": "find((x) => x.crash)"}.items():
+    for name, which in {
+        "check": "find((x) => x.kind === 'check' || x.kind === 'wait')",
+        "subtree": "find((x) => x.kind === 'tree' || x.kind === 'repeat')",
+        "crash": "find((x) => x.crash)",
+    }.items():
         if browser.js(f"return Boolean([...btr.fold.nodes.values()].{which})"):
             browser.js(READ.format(which))
             shot(browser, out(name))

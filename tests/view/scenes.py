@@ -70,6 +70,7 @@ def hostile_run(**options: Any) -> Run:
     tree = load("react")
     return Run(tree, inputs={"goal": HOSTILE}, world=Room(), model=model, **options)
 
+
 DEPOT = """\
 version: 1
 tree: depot

@@ -15,8 +15,8 @@ function patched(before, change) {
 }
 
 // What a node keeps when it says something else of itself.
-function kept({ since, feedback, children, facts, halted, crash, begun, ended, total, last, began, tick, acted }) {
-  return { since, feedback, children, facts, halted, crash, begun, ended, total, last, began, tick, acted };
+function kept({ since, feedback, children, facts, halted, crash, begun, ended, total, last, began, tick, acted, place }) {
+  return { since, feedback, children, facts, halted, crash, begun, ended, total, last, began, tick, acted, place };
 }
 
 class Fold {
@@ -60,11 +60,11 @@ class Fold {
   on_tick(event) {
     this.tick = event.n;
     [this.before, this.ticked] = [this.ticked, event.t];
-    for (const change of event.s) {
+    for (const [place, change] of event.s.entries()) {
       const node = this.nodes.get(change[0]);
       if (!node) continue;
       const way = event.w?.[change[0]];
-      if (way || node.status !== change[1]) for (const letter of way ?? change[1]) this.go(node, letter, event);
+      if (way || node.status !== change[1]) for (const letter of way ?? change[1]) this.go(node, letter, event, place);
       if (change.length > 2) node.feedback = change[2];
       this.news.nodes.add(node.id);
     }
@@ -75,10 +75,10 @@ class Fold {
   }
 
   // One change of status.
-  go(node, letter, event) {
+  go(node, letter, event, place) {
     if (letter !== "I" && node.status !== "R") { node.begun++; node.began = event.t; }
     if (letter === "S" || letter === "F") { node.ended++; node.last = event.t - node.began; node.total += node.last; }
-    Object.assign(node, { status: letter, since: event.t, tick: event.n, acted: letter === "I" ? node.acted : event.n });
+    Object.assign(node, { status: letter, since: event.t, tick: event.n, ...(letter === "I" ? {} : { acted: event.n, place }) });
   }
 
   on_facts(event) {
@@ -98,7 +98,7 @@ class Fold {
     for (const [id, parent, segment, kind, family, name, gist] of event.add ?? []) {
       const old = this.nodes.get(id);
       const status = old ? old.status : "I", grown = old ? old.grown : this.tick > 0 && event.grafts !== undefined;
-      this.nodes.set(id, { id, parent, segment, kind, family, name, gist, grown, status, since: event.t, feedback: "", children: [], facts: null, halted: null, crash: null, begun: 0, ended: 0, total: 0, last: 0, began: 0, tick: 0, acted: 0, ...(old ? kept(old) : {}) });
+      this.nodes.set(id, { id, parent, segment, kind, family, name, gist, grown, status, since: event.t, feedback: "", children: [], facts: null, halted: null, crash: null, begun: 0, ended: 0, total: 0, last: 0, began: 0, tick: 0, acted: 0, place: -1, ...(old ? kept(old) : {}) });
     }
     for (const [id, children] of Object.entries(event.order ?? {})) {
       const node = this.nodes.get(Number(id));
@@ -131,7 +131,10 @@ class Fold {
     this.board.set(key, event);
     const past = this.past.get(key) ?? [], short = typeof event.value === "number" || typeof event.value === "boolean" || (typeof event.value === "string" && event.value.length <= 200);
     if (event.past) past.push(...event.past);
-    else if (short) past.push([event.t, event.n ?? 0, event.value]);
+    else if (short) {
+      if (past.length && past[past.length - 1][1] === event.n) past.pop(); // of each tick the last
+      past.push([event.t, event.n, event.value]);
+    }
     if (past.length > MOST_PAST) past.splice(0, past.length - MOST_PAST);
     this.past.set(key, past);
     this.news.board = true;

@@ -64,7 +64,8 @@ class NodePanel {
 
   times(node) {
     if (!node.begun) return el("p", { class: "dim" }, "It has not begun yet.");
-    const parts = [`begun ${times(node.begun)}`];
+    // one that answers at once and gives the same again is not told of: such are at least so many
+    const parts = [`begun ${node.ended && !node.total ? "at least " : ""}${times(node.begun)}`];
     if (node.ended) parts.push(`ended ${times(node.ended)}`, `took ${brief(node.last)} last`, `${brief(node.total / node.ended)} on average`);
     parts.push(`${node.status === "R" ? "running" : "as it is"} since ${seconds(node.since)} (tick ${node.tick})`);
     return el("p", { class: "dim times" }, parts.join(" · "));
@@ -102,8 +103,20 @@ class NodePanel {
     if (!event || !node.begun || node.status === "R") return { key, now, then: now, sure: true };
     const after = ([, tick]) => tick > node.acted || (tick === node.acted && typeof event.by === "string" && event.by !== "start" && event.n === tick);
     const past = this.fold.past.get(key) ?? [], before = past.filter((each) => !after(each));
-    if (!past.length || !after([event.t, event.n ?? 0])) return { key, now, then: now, sure: event.n !== node.acted || !node.acted || past.length < 2 || event.by === node.id };
+    if (!past.length || !after([event.t, event.n ?? 0])) {
+      if (event.n !== node.acted || past.length < 2 || event.by === node.id) return { key, now, then: now, sure: true };
+      const earlier = this.earlier(event.by, node); // both in that tick: who came first?
+      return { key, now, then: earlier === false ? past[past.length - 2][2] : now, sure: earlier !== null };
+    }
     return { key, now, then: before.length ? before[before.length - 1][2] : undefined, sure: true };
+  }
+
+  // Did a node write before another one read, in the tick in which both did; null: that cannot be said.
+  earlier(by, node) {
+    const writer = this.fold.nodes.get(by);
+    if (!writer || writer.kind === "guard") return null;
+    if (this.fold.above(node.id).includes(writer)) return true; // such as the item of a `for_each`
+    return writer.acted === node.acted && writer.place >= 0 && node.place >= 0 ? writer.place < node.place : null;
   }
 
   ports(node) {
