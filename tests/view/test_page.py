@@ -302,6 +302,7 @@ def test_the_node_panel_tells_all_that_is_known(browser, tmp_path, file):
     assert (
         "depot.yaml:19" in check and "battery > 0.5" in check and "battery = 0." in check and "very tick" not in check
     )
+    browser.js("btr.seek(btr.history.marks.find((mark) => mark.kind === 'bad').moment + 1)")
     broken = panel("open_door")
     assert "the handle came off" in broken and "test_page" not in broken and "scenes.py" in broken
     assert "→ " in broken and "Writes" in broken
