@@ -13,7 +13,7 @@ from bt_runtime.view import Feed, View
 from bt_runtime.view.page import whole
 from bt_runtime.view.watch import Watch
 from tests.view.browser import Browser
-from tests.view.scenes import craft_run, house_run, wide_tree
+from tests.view.scenes import craft_run, depot_run, house_run, wide_tree
 
 
 def main(folder: Path) -> None:
@@ -24,6 +24,13 @@ def main(folder: Path) -> None:
         house, craft = Path(made) / "house.html", Path(made) / "craft.html"
         recorded(house_run(hz=25), house)
         recorded(craft_run(hz=25), craft)
+        depot = Path(made) / "depot.html"
+        recorded(depot_run(Path(made), hz=40), depot, 6)
+        broke = "btr.seek(btr.history.marks.find((mark) => mark.kind === 'bad').moment + 1);"
+        door = "btr.goTo([...btr.fold.nodes.values()].find((node) => node.crash).id);"
+        trace = "setTimeout(() => (document.querySelector('[data-part=trace]').open = true), 300)"
+        still(folder / "node.png", depot, f"{broke} {door} {trace}")
+        still(folder / "board.png", depot, "btr.seek(Math.floor(btr.history.last * 0.7))", "2")
         still(folder / "recorded.png", house, "btr.seek(66)", dark=True)
         still(folder / "end.png", house, "btr.latest()", "3")
         still(folder / "memory.png", house, "btr.seek(75)", "2")

@@ -8,6 +8,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from bt_runtime.cli.screen import screen
 from bt_runtime.events import Crash, Line
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
@@ -121,6 +122,7 @@ def test_a_failed_root_says_which_test_failed_and_with_which_values(tmp_path):
         live, file = watched(run, 3), run.journal.path
     for picture in (live, Picture(Reader(file).more())):
         assert (picture.latest["over"]["path"], picture.latest["over"]["why"]) == ("/t/1", why)
+        assert f"failed at /t/1: {why}" in screen(picture, 20, 120, False)
     [(_, result)] = Recording(file).of("result")
     assert result == {"status": "FAILURE", "path": "/t/1", "why": why}
 
