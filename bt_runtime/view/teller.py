@@ -142,6 +142,9 @@ class Teller:
             nodes = [row for row in body["nodes"] if row["id"] in self.rows]
             for row in nodes:
                 keys = [(scope, name) for way in row.get("writes", {}).values() for scope, name in way]
+                keys += [
+                    (self.paths[row["id"]], port[0]) for port in row.get("ports", ())
+                ]  # a subtree writes its inputs
                 self.writes[row["id"]] = keys
                 for key in keys:
                     self.writers.setdefault(key, {})[row["id"]] = None

@@ -28,8 +28,7 @@ def main(folder: Path) -> None:
         recorded(depot_run(Path(made), hz=40), depot, 6)
         broke = "btr.seek(btr.history.marks.find((mark) => mark.kind === 'bad').moment + 1);"
         door = "btr.goTo([...btr.fold.nodes.values()].find((node) => node.crash).id);"
-        trace = "setTimeout(() => (document.querySelector('[data-part=trace]').open = true), 300)"
-        still(folder / "node.png", depot, f"{broke} {door} {trace}")
+        still(folder / "node.png", depot, f"{broke} {door}")
         still(folder / "board.png", depot, "btr.seek(Math.floor(btr.history.last * 0.7))", "2")
         still(folder / "recorded.png", house, "btr.seek(66)", dark=True)
         still(folder / "end.png", house, "btr.latest()", "3")

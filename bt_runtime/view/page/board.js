@@ -55,7 +55,7 @@ class BoardPanel {
   who(by) {
     const node = typeof by === "number" ? this.fold.nodes.get(by) : null;
     if (node) return this.go(node);
-    return typeof by === "number" ? "a node that has gone" : { start: "the start of the run", outside: "the program around it", page: "a person, on this page", "": "a node that this journal does not name" }[by ?? ""] ?? by;
+    return typeof by === "number" ? "a node that has gone" : { start: "the start of the run", outside: "the program around it", page: "a person, on this page", "": "a node that cannot be told" }[by ?? ""] ?? by;
   }
 
   go(node) { return el("button", { class: "link said", "data-go": node.id }, this.fold.path(node.id)); }

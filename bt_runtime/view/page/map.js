@@ -40,13 +40,15 @@ class TreeMap {
 
   drawTabs(fold, top) {
     const shownTabs = this.subtrees.slice(0, MOST_TABS);
-    const said = JSON.stringify([top, shownTabs.map((n) => [n.id, n.status]), this.subtrees.length]);
+    const said = JSON.stringify([top, shownTabs.map((n) => [n.id, n.status, n.gist]), this.subtrees.length]);
     if (said === this.saidTabs) return;
     this.saidTabs = said;
     this.tabs.hidden = !this.subtrees.length;
     const tab = (id, text, title, status) => el("button", { role: "tab", "data-top": id ?? "", "aria-selected": String(top === id), title: shown(title), class: status }, text);
+    const named = shownTabs.map((n) => fold.nodes.get(n.children[0])?.segment ?? n.segment);
+    const called = (n, i) => (named.filter((name) => name === named[i]).length > 1 ? fitted(n.name || n.gist || fold.path(n.id), 130) : named[i]); // of several alike, what each is about
     const whole = fold.nodes.get(fold.roots[0]);
-    this.tabs.replaceChildren(tab(null, whole?.segment ?? "all", "The whole tree", whole?.status ?? "I"), ...shownTabs.map((n) => tab(n.id, `${SIGNS[n.status]} ${fold.nodes.get(n.children[0])?.segment ?? n.segment}`, fold.path(n.id), n.status)), this.subtrees.length > MOST_TABS ? el("span", { class: "dim" }, `… ${this.subtrees.length - MOST_TABS} more`) : "");
+    this.tabs.replaceChildren(tab(null, whole?.segment ?? "all", "The whole tree", whole?.status ?? "I"), ...shownTabs.map((n, i) => tab(n.id, `${SIGNS[n.status]} ${called(n, i)}`, fold.path(n.id), n.status)), this.subtrees.length > MOST_TABS ? el("span", { class: "dim" }, `… ${this.subtrees.length - MOST_TABS} more`) : "");
   }
 
   drawCrumbs(fold, id) {
