@@ -29,7 +29,7 @@ class Halt(NamedTuple):
 
 
 class Crash(NamedTuple):
-    """An exception in a node, kept as data: the node has failed, the tick went on."""
+    """An exception in a node, kept as data: the node has failed, the tick went on. Told when it happens."""
 
     path: str
     message: str
@@ -65,12 +65,21 @@ class Placed(NamedTuple):
     gist: str  # a few words
 
 
+class Counted(NamedTuple):
+    """A node, its number, and the node above it when it came."""
+
+    number: int
+    node: Behaviour
+    parent: Behaviour | None
+
+
 class Reshaped(NamedTuple):
     """What has become of the nodes of a tree: parents come first."""
 
     add: Sequence[Placed]
     gone: Sequence[int]
     order: Mapping[int, Sequence[int]]  # parent → children, where that is not what it was
+    nodes: Sequence[Counted] = ()  # those that were added: see `tree/facts.py`
 
 
 class Tick(NamedTuple):
@@ -131,13 +140,14 @@ class Written(NamedTuple):
     name: str
     value: Json
     sequence: int
+    by: str = ""  # a person's write says so, with a word such as `page`
 
 
-class Removed(NamedTuple):
-    """A blackboard entry was taken away: by `unset`, or because a new round of its tree began."""
+class Unset(NamedTuple):
+    """Entries of a scope are gone: removed, or left over from an earlier round of a subtree."""
 
     scope: str
-    name: str
+    names: Sequence[str]
 
 
 # Skills and the world ----------------------------------------------------------------------------
@@ -287,8 +297,8 @@ AgentEvent = (
     | Rewriting | RolledBack | EpisodeBegun | EpisodeJudged | AgentEnded
 )  # fmt: skip
 Event = (
-    Started | Tick | Ended | Line | Notice | Written | Removed | SkillEnded | Feedback | WorldActed | Asked | Answered
-    | Woken | AgentEvent
+    Started | Tick | Crash | Ended | Line | Notice | Written | Unset | SkillEnded | Feedback | WorldActed | Asked
+    | Answered | Woken | AgentEvent
 )  # fmt: skip
 
 # As journals, the page and exports name them.

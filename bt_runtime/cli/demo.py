@@ -15,7 +15,6 @@ from bt_runtime.cli import Exit, engine
 from bt_runtime.cli.color import BOLD, DIM, GREEN, PLAIN, RED, add_color, painted
 from bt_runtime.cli.decisions import Decisions, folded
 from bt_runtime.cli.goals import LiveGoals, said_often, shortened
-from bt_runtime.cli.result import culprit
 from bt_runtime.cli.terminal import raw
 from bt_runtime.cli.watch import terminable
 from bt_runtime.envs.registry import open_suite
@@ -23,6 +22,7 @@ from bt_runtime.events import AGENT_EVENTS, Tick
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
 from bt_runtime.run.run import Run, load
+from bt_runtime.tree.blame import culprit
 from bt_runtime.tree.budget import Budget, Spent
 from bt_runtime.types import Task, Verdict
 

@@ -37,6 +37,7 @@ class Live:
         self.face = RowRenderer(FINE if fine else PLAIN_SIGNS, color)
         self.drawn: list[int] = []  # how wide each line of the picture is that stands on the screen
         self.width = 0  # of the window it was drawn for
+        self.painted = 0.0  # when, last
         self.started = time.monotonic()
         self.look()
         self.lock = threading.RLock()
@@ -77,14 +78,22 @@ class Live:
 
     def line(self, text: str) -> None:
         """A line that stays, above the picture."""
+        self.printed(visible(text))
+
+    def printed(self, clean: str) -> None:
+        """The same of what may be written as it stands."""
         with self.lock:
             width, _ = size(self.stream)
-            self.write(f"{self._back(width)}{ERASE_BELOW}{WRAP}{visible(text)}{NO_WRAP}\n")
+            self.write(f"{self._back(width)}{ERASE_BELOW}{WRAP}{clean}{NO_WRAP}\n")
             self.drawn = []
-            self.draw()
+            if time.monotonic() - self.painted > 1 / FRAMES:
+                self.draw()
+            else:
+                self.changed.set()  # who prints much waits for no picture
 
     def draw(self) -> None:
         with self.lock:
+            self.painted = time.monotonic()
             width, height = size(self.stream)
             room = width - 1  # erasing the rest of a full line would take its last column
             lines = [self.head(room), *self.body(room, max(1, height - 5))]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bt_runtime.tree.node import path_of
 
 if TYPE_CHECKING:
-    from bt_runtime.events import Line, Tick
+    from bt_runtime.events import Crash, Line, Tick
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -25,9 +25,10 @@ class LogLines:
     def log(self, line: Line) -> None:
         self.say(line.level, line.path, line.text)
 
+    def broke(self, crash: Crash) -> None:
+        self.say("error", crash.path, f"broke: {crash.message}")
+
     def tick(self, tick: Tick) -> None:
-        for crash in tick.crashes:
-            self.say("error", crash.path, f"broke: {crash.message}")
         for graft in tick.grafts:
             self.say(
                 "info", graft.path, {"insert": "a child was put in", "grow": "grew"}.get(graft.how, f"{graft.how}d")

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.cli import Exit
@@ -16,6 +15,7 @@ from bt_runtime.cli.terminal import json_text
 from bt_runtime.events import Tick
 from bt_runtime.faults.format import visible
 from bt_runtime.run.run import Run
+from bt_runtime.tree.blame import blame
 from bt_runtime.tree.node import path_of
 from bt_runtime.types import Json, Verdict
 
@@ -47,23 +47,13 @@ def result(run: Run, seconds: float, running: str, goals: Verdict | None = None)
     elif run.status is Status.SUCCESS:
         word, code, path, reason = status, Exit.SUCCESS, "", ""
     elif run.status is Status.FAILURE:
-        node = culprit(run.root)
-        word, code, path, reason = status, Exit.FAILURE, path_of(node), node.feedback_message
+        path, reason = blame(run.root)
+        word, code = status, Exit.FAILURE
     else:
         word, code, path, reason = "SKIPPED", Exit.FAILURE, path_of(run.root), "every node was skipped"
     return Result(
         run.spec.name, word, _outputs(run), run.engine.count, round(seconds, 3), path, reason, code, name, slow, goals
     )
-
-
-def culprit(root: Behaviour) -> Behaviour:
-    """The node by which the root failed: down the last child that failed, each time."""
-    node = root
-    while True:
-        failed = [c for c in node.children if c.status is Status.FAILURE]
-        if not failed:
-            return node
-        node = failed[-1]
 
 
 class CutShort:

@@ -36,10 +36,17 @@ def screen(picture: Picture, lines: int, width: int, color: bool) -> list[str]:
     if about["decisions"]:
         figures += f"  {about['decisions']} decisions  {about['tokens']} tokens  {about['actions']} actions"
     head = f"{visible(str(about['tree']))}  {about['status']}  {figures}"
-    steps = _steps(picture, min(6, lines // 4))
+    steps = [*_failed(picture), *_steps(picture, min(6, lines // 4))]
     room = max(1, lines - 1 - (len(steps) + 1 if steps else 0))
     out = [clipped(head, width), *(face.line(picture, row, width) for row in drawn(picture, room))]
     return [*out, *(["", *(clipped(step, width) for step in steps)] if steps else [])]
+
+
+def _failed(picture: Picture) -> list[str]:
+    over = picture.latest.get("over", {})
+    if over.get("status") != "F" or not over.get("path"):
+        return []
+    return [visible(f"failed at {over['path']}" + (f": {over['why']}" if over.get("why") else ""))]
 
 
 def _steps(picture: Picture, most: int) -> list[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 from bt_runtime.cli.color import painted
 from bt_runtime.faults.format import printed
@@ -22,10 +24,24 @@ class Door:
 
     def __init__(self, beneath: TextIO, tones: bool) -> None:
         self.beneath, self.tones = beneath, tones
+        self.above: Callable[[str], None] | None = None  # takes whole lines while a picture stands on the screen
+        self.begun = ""  # … and the line that has not ended
 
     def write(self, text: str) -> int:
-        self.beneath.write(self.clean(text))
+        if self.above is None:
+            self.beneath.write(self.clean(text))
+            return len(text)
+        *lines, self.begun = f"{self.begun}{self.clean(text)}".split("\n")
+        for line in lines:
+            self.above(line)
         return len(text)
+
+    def flush(self) -> None:
+        """Somebody wants to see what he has written so far, a question perhaps."""
+        if self.above is not None and self.begun:
+            line, self.begun = self.begun, ""
+            self.above(line)
+        self.beneath.flush()
 
     def writelines(self, lines: Iterable[str]) -> None:
         for line in lines:
@@ -43,6 +59,20 @@ class Door:
 def guarded(stream: TextIO, always: bool = False) -> TextIO:
     """`always`: colours were asked for although nobody may be looking."""
     return stream if isinstance(stream, Door) else Door(stream, always or painted(stream))  # type: ignore[return-value]
+
+
+@contextmanager
+def printing(above: Callable[[str], None]) -> Iterator[None]:
+    """Whatever is printed to this terminal meanwhile is given to `above`, line by line: it would spoil a picture."""
+    doors = [each for each in (sys.stdout, sys.stderr) if isinstance(each, Door) and each.isatty()]
+    for door in doors:
+        door.above = above
+    try:
+        yield
+    finally:
+        for door in doors:
+            door.flush()
+            door.above = None
 
 
 def raw(stream: TextIO) -> TextIO:

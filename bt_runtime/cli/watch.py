@@ -12,8 +12,8 @@ from typing import Any
 
 from bt_runtime.cli.color import painted
 from bt_runtime.cli.log_lines import LogLines
-from bt_runtime.cli.terminal import raw
-from bt_runtime.events import Line, Notice, Tick
+from bt_runtime.cli.terminal import printing, raw
+from bt_runtime.events import Crash, Line, Notice, Tick
 from bt_runtime.faults.format import visible
 from bt_runtime.run.config import Settings
 from bt_runtime.run.run import Run
@@ -27,11 +27,13 @@ def watched(run: Run, settings: Settings, plain: bool = False) -> Iterator[None]
             from bt_runtime.cli.live import Live
 
             live = stack.enter_context(Live(run, raw(sys.stderr), painted(sys.stderr, settings["color"])))
+            stack.enter_context(printing(live.printed))
             stack.callback(run.listen(live.tick, Tick))
             teller = LogLines(live.line, settings["log"])
         else:
             teller = LogLines(printed, settings["log"])
         stack.callback(run.listen(teller.log, Line, Notice))
+        stack.callback(run.listen(teller.broke, Crash))
         stack.callback(run.listen(teller.tick, Tick))
         stack.enter_context(terminable(run))
         yield

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.events import Halt, Reshaped, Tick
+from bt_runtime.events import Crash, Halt, Reshaped, Tick
 from bt_runtime.journal.layout import ROWS, NodeRow
+from bt_runtime.tree.facts import by_source, rows
 
 if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
 
+TRACEBACK = 8000  # characters of one
 Note = tuple[str, dict[str, Any]]
 
 
 def notes(tick: Tick) -> Iterator[Note]:
-    """Grafts, crashes, and halts by their reason."""
+    """Grafts, and halts by their reason."""
     for graft in tick.grafts:
         yield "graft", {"how": graft.how, "path": graft.path, "yaml": graft.text}
-    for crash in tick.crashes:
-        yield "crash", {"path": crash.path, "message": crash.message}
     reasons: dict[Halt, list[int]] = {}
     for node, why in tick.halts:
         reasons.setdefault(why, []).append(getattr(node, "seen_as", 0))
@@ -35,6 +35,19 @@ def shapes(shape: Reshaped) -> Iterator[Note]:
         gone = list(shape.gone) if at == 0 else []
         last = at + ROWS >= len(add)
         yield "shape", {"add": add[at : at + ROWS], "gone": gone, "order": order if last else {}}
+
+
+def broken(crash: Crash) -> Note:
+    """Of a long traceback its end: that is where it broke."""
+    return "crash", {"path": crash.path, "message": crash.message, "traceback": crash.traceback[-TRACEBACK:]}
+
+
+def known(shape: Reshaped) -> Iterator[tuple[dict[str, str], Callable[[], dict[str, Any]]]]:
+    """(the text of a file, what its nodes are), the latter when there is time; a large tree in several."""
+    for (file, text), nodes in by_source(shape.nodes).items():
+        for at in range(0, len(nodes), ROWS):
+            part = nodes[at : at + ROWS]
+            yield {"text": text}, lambda part=part, file=file: {"file": file, "nodes": rows(part)}  # type: ignore[misc]
 
 
 def spending(context: Context) -> dict[str, int]:

@@ -12,7 +12,19 @@ from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Line, Prompted, Removed, Reshaped, Tick, Written, body
+from bt_runtime.events import (
+    AGENT_EVENTS,
+    NAMES,
+    AgentEvent,
+    Crash,
+    Line,
+    Prompted,
+    Reshaped,
+    Tick,
+    Unset,
+    Written,
+    body,
+)
 from bt_runtime.faults.diagnostic import BtError, closing
 from bt_runtime.journal import codec, failure_marker, folder, identity, retention, sources
 from bt_runtime.journal.action import TapedActivity, TapedInstant
@@ -21,7 +33,7 @@ from bt_runtime.journal.environment import RunEnvironment
 from bt_runtime.journal.in_doubt import entry_of
 from bt_runtime.journal.layout import FORMAT, HEAD, Event, head_sum
 from bt_runtime.journal.lock import Lock
-from bt_runtime.journal.notes import Rows, notes, shapes, spending
+from bt_runtime.journal.notes import Rows, broken, known, notes, shapes, spending
 from bt_runtime.journal.outage import BEST_EFFORT, POLICIES
 from bt_runtime.journal.patch import Patches
 from bt_runtime.journal.reading import Recording
@@ -32,7 +44,8 @@ from bt_runtime.journal.taped import TapedClock
 from bt_runtime.journal.texts import Texts
 from bt_runtime.journal.writer import Writer
 from bt_runtime.language.manifest import Entry
-from bt_runtime.tree.node import RUNNING
+from bt_runtime.tree.blame import blame
+from bt_runtime.tree.node import FAILURE, RUNNING
 
 if TYPE_CHECKING:
     from bt_runtime.tree.stream import Stream
@@ -207,8 +220,9 @@ class Recorder:
         """What breaks here breaks the run: one that says that it is recorded must be."""
         stream.listen(self._agent, *AGENT_EVENTS, vital=True)
         stream.listen(self._line, Line, vital=True)
+        stream.listen(self._broke, Crash, vital=True)
         stream.listen(self._written, Written, vital=True)
-        stream.listen(self._removed, Removed, vital=True)
+        stream.listen(self._unset, Unset, vital=True)
         stream.listen(self._ticked, Tick, vital=True)
 
     def _agent(self, event: AgentEvent) -> None:
@@ -220,6 +234,10 @@ class Recorder:
 
     def _line(self, line: Line) -> None:
         self.tape.note("log", {"path": line.path, "level": line.level, "text": line.text})
+
+    def _broke(self, crash: Crash) -> None:
+        kind, told = broken(crash)
+        self.tape.note(kind, told, {"traceback": told.pop("traceback")})
 
     # While it runs ---------------------------------------------------------------------------
 
@@ -240,7 +258,7 @@ class Recorder:
         return bool(self.context.ticking) and self.context.blackboard.ticked_here()
 
     def _written(self, written: Written) -> None:
-        scope, name, value, order = written
+        scope, name, value, order, by = written
         if self._inside() or (self.context.halting.by and self.context.halting_in == get_ident()):
             if getattr(value, "immutable", False) is True:
                 self.tape.note("blackboard", lambda: self.patches.of(scope, name, value))
@@ -248,11 +266,13 @@ class Recorder:
                 self.tape.note("blackboard", {"scope": scope, "name": name, "value": self._kept(value)})
         elif not self.remaking:
             body = {"scope": scope, "name": name, "value": codec.plain(value), "order": order}
+            body |= {"by": by} if by else {}
             self.tape.put("write", body, tick=self.context.blackboard.tick_before(written))
 
-    def _removed(self, removed: Removed) -> None:
-        self.patches.forget(removed.scope, removed.name)
-        self.tape.note("unset", {"scope": removed.scope, "name": removed.name})
+    def _unset(self, unset: Unset) -> None:
+        for name in unset.names:
+            self.patches.forget(unset.scope, name)
+        self.tape.note("unset", {"scope": unset.scope, "names": list(unset.names)})
 
     def _kept(self, value: Any) -> Any:
         return codec.bounded(value if type(value) in _PLAIN else codec.plain(value), LONG)
@@ -271,7 +291,7 @@ class Recorder:
         for shape in (first, tick.shape):
             if shape is not None:
                 self._shaped(shape, tick.number)
-        if tick.halts or tick.crashes or tick.grafts or tick.status is not RUNNING:
+        if tick.halts or tick.grafts or tick.status is not RUNNING:
             self._noted(tick)
         tape = self.tape
         spent = spending(self.context)
@@ -289,6 +309,8 @@ class Recorder:
         """Entries first: who finds new nodes finds what was said of them."""
         for kind, told in shapes(shape):
             self.tape.note(kind, told)
+        for text, facts in known(shape):
+            self.tape.note("facts", facts, text)
         rows = self.rows.of(shape, tick)
         if rows and self.tape.writer is not None:
             self.tape.writer.nodes(rows)
@@ -301,7 +323,8 @@ class Recorder:
                 why = tick.halts[0][1]
                 self.tape.put("halt", {"by": why.by, "reason": why.reason})
         elif tick.status is not RUNNING:
-            self.tape.note("result", {"status": tick.status.name})
+            failed = blame(self.run.root)._asdict() if tick.status is FAILURE else {}
+            self.tape.note("result", {"status": tick.status.name, **failed})
             self.tape.boundary()
 
     # End -------------------------------------------------------------------------------------

@@ -32,12 +32,13 @@ ENTRIES: dict[str, dict[str, Any]] = {
     "begin": {**_JOB, "sentence": str, "wakes": bool}, "done": _JOB, "late": {"sentence": str},
     "seek": _JOB, "found": _JOB, "question": {**_JOB, "question": str}, "reply": _JOB, "open": _JOB, "opened": _JOB,
     "write": {"scope": str, "name": str, "value": object, "order": int},
-    "blackboard": {"scope": str, "name": str}, "unset": {"scope": str, "name": str},
+    "blackboard": {"scope": str, "name": str},
     "change": {"how": str, "path": str, "text": (str, type(None)), "index": (int, type(None))},
     "halt": {"by": str, "reason": str}, "halted": {"by": str, "reason": str, "nodes": list},
     "graft": {"how": str, "path": str, "yaml": object}, "crash": {"path": str, "message": str},
     "log": {"path": str, "level": str, "text": str}, "verdict": {"met": int, "total": int},
     "resumed": {"tick": int}, "act": {"path": str, "sentence": str}, "end": {"path": str, "why": str},
+    "unset": {"scope": str, "names": list}, "facts": {"file": str, "text": object, "nodes": list},
     "shape": {"add": list, "gone": list, "order": dict}, "goal": {"path": str, "goal": str}, "prompt": {"path": str},
 }  # fmt: skip
 _ANSWERS = frozenset({"world", "answer", "done", "found", "reply", "opened"})
@@ -97,6 +98,10 @@ def body(event: Event) -> dict[str, Any]:
         need("value" in found or isinstance(found.get("patch"), dict))
     elif kind == "shape":
         _shape(found)
+    elif kind == "unset":
+        need(all(type(name) is str for name in found["names"]))
+    elif kind == "facts":
+        _facts(found["nodes"])
     return found
 
 
@@ -119,6 +124,23 @@ def _shape(found: Mapping[str, Any]) -> None:
     for parent, below in found["order"].items():
         need(parent.isascii() and parent.isdigit() and len(parent) < 9 and isinstance(below, list))
         need(all(type(number) is int for number in below))
+
+
+def _facts(rows: list[Json]) -> None:
+    """Rows as `tree/facts.py` makes them."""
+    for row in rows:
+        need(isinstance(row, dict) and type(row.get("id")) is int and isinstance(row.get("place", ""), str))
+        at, names = row.get("at"), [*row.get("names", {}).values(), *row.get("writes", {}).values()]
+        need(isinstance(at, list) and len(at) == 2 and all(type(n) is int for n in at))
+        need(all(isinstance(way, list) and all(_texts(step, 2) for step in way) for way in names))
+        need(all(isinstance(f, list) and _texts(f[:2], 2) and _texts(f[2]) for f in row.get("fields", ())))
+        need(all(_texts(port, 4) for port in row.get("ports", ())) and _texts(row.get("asks", [])))
+
+
+def _texts(found: Json, count: int | None = None) -> bool:
+    return (
+        isinstance(found, list) and all(type(text) is str for text in found) and (count is None or len(found) == count)
+    )
 
 
 def _value(value: Json) -> Json:

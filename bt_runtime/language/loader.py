@@ -117,7 +117,7 @@ class Loader:
         for each in (tree, *self.loaded.values()):
             if each is not None:
                 for node in each.root.walk():
-                    node.given = {}
+                    node.given, node.source = {}, each.text
         found = self.findings.sorted()
         return Checked(None if self.findings.errors else tree, found, self.findings.sources)
 

@@ -49,12 +49,13 @@ _NONE: frozenset[str] = frozenset()
 class NodeSpec:
     """One checked node: its kind, its values (literals or compiled expressions), its children in order."""
 
-    __slots__ = ("again", "children", "file", "given", "kind", "name", "places", "span", "subtree", "values")
+    __slots__ = ("again", "children", "file", "given", "kind", "name", "places", "source", "span", "subtree", "values")
 
     def __init__(self, kind: Kind, span: Span, file: str) -> None:
         self.kind = kind
         self.span = span
         self.file = file
+        self.source = ""  # the text of the file, once the tree is sound
         self.name: str | None = None
         self.values: dict[str, Json] = {}
         self.given: dict[str, Node] = {}  # field → its YAML, for the checks; let go of once they are done
@@ -85,6 +86,11 @@ class NodeSpec:
 
     def at(self, place: str) -> NodeSpec | None:
         return next((c for c, p in zip(self.children, self.places, strict=True) if p == place), None)
+
+
+def label(place: str) -> str:
+    """The place of a child, shown only where a node has several: the branch of an `if`, the case of a `switch`."""
+    return place.partition(":")[2] or ("" if place in ("children", "child") else place)
 
 
 class Caps(NamedTuple):

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from bt_runtime.events import Removed, Woken, Written
+from bt_runtime.events import Unset, Woken, Written
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.tree.stream import Stream
 from bt_runtime.types import Json
@@ -139,7 +139,7 @@ class Scope(Mapping[str, Json]):
                 self.board.sequence += 1  # the picture changed
                 self.board.stirred = True
         if there:
-            self.board.tell(Removed(scope.path, at))
+            self.board.tell(Unset(scope.path, (at,)))
 
     def clear(self, keep: Container[str]) -> None:
         """Forgets the entries of this scope's own, but for those to keep."""
@@ -148,8 +148,8 @@ class Scope(Mapping[str, Json]):
             for name in left:
                 del self.entries[name]
                 self.board.sequence += 1  # the picture changed
-        for name in left:
-            self.board.tell(Removed(self.path, name))
+        if left:
+            self.board.tell(Unset(self.path, left))
 
     def visible(self) -> set[str]:
         seen: set[str] = {*self.entries, *self.shared}
@@ -164,6 +164,7 @@ class _Change(NamedTuple):
     scope: Scope
     values: Mapping[str, Callable[[Json], Json]]
     plain: Mapping[str, Json] = {}  # those that do not depend on what is there
+    by: str = ""  # a person, and where from
 
 
 def _always(value: Json) -> Callable[[Json], Json]:
@@ -205,8 +206,8 @@ class Blackboard:
     def write(self, scope: Scope, name: str, change: Callable[[Json], Json]) -> None:
         self._write(_Change(scope, {name: change}))
 
-    def write_all(self, scope: Scope, values: Mapping[str, Json]) -> None:
-        self._write(_Change(scope, {name: _always(value) for name, value in values.items()}, values))
+    def write_all(self, scope: Scope, values: Mapping[str, Json], by: str = "") -> None:
+        self._write(_Change(scope, {name: _always(value) for name, value in values.items()}, values, by))
 
     def _write(self, change: _Change) -> None:
         with self._lock:
@@ -277,10 +278,10 @@ class Blackboard:
             home.entries[at] = value
             home.stamps[at] = self.sequence
             self.stirred = self.stirred or not _same(before, value)
-            written.append(Written(home.path, at, value, self.sequence))
+            written.append(Written(home.path, at, value, self.sequence, change.by))
         return written
 
-    def tell(self, done: Written | Removed) -> None:
+    def tell(self, done: Written | Unset) -> None:
         try:
             self.stream.emit(done)
         except Exception as error:  # the journal's: the write is none the worse for it

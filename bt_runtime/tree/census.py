@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.events import Placed, Reshaped, Tick
+from bt_runtime.events import Counted, Placed, Reshaped, Tick
 from bt_runtime.tree.gist import family_of, gist, kind_of
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, Node, segment_of
 
@@ -32,7 +32,8 @@ class Census:
         if not self.nodes:
             self.take(root)
         rows = [self._placed(node) for node in self.nodes.values()]
-        return Reshaped(sorted(rows), (), {number: list(below) for number, below in self.orders.items()})
+        order = {number: list(below) for number, below in self.orders.items()}
+        return Reshaped(sorted(rows), (), order, _counted(self.nodes.values()))
 
     def take(self, root: Behaviour) -> Reshaped | None:
         """Counts anew; None when all is as it was."""
@@ -60,7 +61,7 @@ class Census:
                 kept.pop(number, None)
         if not (new or gone or order):
             return None
-        return Reshaped([self._placed(node) for node in new], gone, order)
+        return Reshaped([self._placed(node) for node in new], gone, order, _counted(new))
 
     def silent(
         self, changes: list[tuple[Behaviour, Status]], resets: Sequence[Behaviour], said: dict[Behaviour, str]
@@ -91,6 +92,10 @@ class Census:
         return Placed(
             node.seen_as, parent, segment_of(node), kind, family_of(node), name if name != kind else "", gist(node)
         )
+
+
+def _counted(nodes: Iterable[Any]) -> list[Counted]:
+    return [Counted(node.seen_as, node, node.parent) for node in nodes]
 
 
 def statuses(tick: Tick) -> list[tuple[int, str]]:

@@ -58,6 +58,7 @@ def _data(value: Any) -> str:
 
 def said(value: Any) -> str:
     """A literal or a compiled expression, in the author's words."""
+    value = getattr(value, "shape", value)  # a list or mapping with templates in it
     text = getattr(value, "text", None)
     if isinstance(text, str):
         return text
@@ -65,4 +66,6 @@ def said(value: Any) -> str:
         return ", ".join(f"{k} = {said(v)}" for k, v in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(said(v) for v in value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return "" if value is None else str(value)

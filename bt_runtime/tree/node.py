@@ -213,7 +213,9 @@ def record_crash(node: Behaviour, context: Context, error: Exception, strict: bo
     message = error.message if isinstance(error, BtError) else f"{type(error).__name__}: {error}"
     node.feedback_message = message.partition("\n")[0]
     context.crash_count += 1
-    context.crashes.append(Crash(path, message, "".join(traceback.format_exception(error)), context.crash_count))
+    crash = Crash(path, message, "".join(traceback.format_exception(error)), context.crash_count)
+    context.crashes.append(crash)
+    context.emit(crash)
     if context.strict and strict:
         raise NodeError(path, error) from error
 

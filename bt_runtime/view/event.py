@@ -4,17 +4,21 @@
 |---|---|---|
 | start | run, tree, text, file, inputs, wall | a run begins; `t` counts seconds from `wall` |
 | shape | add [[id, parent, segment, kind, family, name, gist]], gone, order {parent: [id]}, grafts | the tree changed |
-| tick | n, s [[id, status, feedback?]], status | statuses that changed: R, S, F or I |
+| facts | source, file, text, nodes [{id, at, place, fields, names, writes, ports, asks}] | `tree/facts.py`; text once |
+| tick | n, s [[id, status, feedback?]], w {id: statuses}, c | statuses that changed: R, S, F or I; `w`: of a node
+    that began anew, all of them in order; `c`: of a picture, how often and how long: see `Spot.counts` |
 | agent | id, what, and what it tells | goal, prompt, decision, act, step, expand, refused, end, … |
 | line | path, level, text | a line of the log |
-| write | scope, name, value or patch | a blackboard entry; the latter as `patch.py` says |
-| unset | scope, name | a blackboard entry was taken away |
+| write | scope, name, value or patch, n, by, past | a blackboard entry, in which tick, by which node (a number) or
+    whom (a word); the patch as `patch.py` says; `past`: of a picture, what it was before |
+| unset | scope, name | it is gone |
 | world | picture | the world as it now stands |
 | spent | decisions, tokens, steps, nodes | of the whole run |
-| halt, crash | path, why / path, message | |
+| halt | path, by, why, ids | these nodes were stopped |
+| crash | path, id, message, traceback | |
 | asks | open [{id, text}] | the questions to a person that stand open |
 | hold | on | paused, or going on |
-| over | status, verdict, why | the run has ended |
+| over | status, verdict, path, why | the run has ended; of a failure, where and why |
 """
 
 from __future__ import annotations

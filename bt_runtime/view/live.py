@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import TracebackType
-from typing import Any
+from types import MappingProxyType, TracebackType
 
 from bt_runtime.events import Answered, Asked, Tick
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.ports import an, type_name
 from bt_runtime.run.person import Person
 from bt_runtime.run.run import Run
+from bt_runtime.types import Json
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.pause import PauseGate
 from bt_runtime.view.plain import clipped
@@ -43,10 +44,13 @@ class View:
     def url(self) -> str:
         return self.server.url
 
-    def command(self, name: str, said: Mapping[str, Any] = {}) -> None:
-        """What somebody pressed on the page."""
+    def command(self, name: str, about: Mapping[str, Json] = MappingProxyType({})) -> None:
+        """What somebody pressed, or wrote, on the page."""
         if self.watch.ended:
             raise BtError("the run has ended", "start it once more; its journal can be looked at with `btr view`")
+        if name == "write":
+            write(self.run, about)
+            return
         if name == "pause":
             self.gate.pause()
         elif name == "resume":
@@ -58,12 +62,12 @@ class View:
             self.run.runner.stop("stopped from the page")
             self.run.halt("stopped from the page", "view")
         elif name == "answer":
-            self.answer(said)
+            self.answer(about)
         else:
-            raise BtError(f"there is no command `{name}`", "pause, resume, step, halt, answer")
+            raise BtError(f"there is no command `{name}`", "pause, resume, step, halt, write, answer")
         self.feed.put({"k": "hold", "t": self.watch._now(), "on": self.gate.shut})
 
-    def answer(self, said: Mapping[str, Any]) -> None:
+    def answer(self, said: Mapping[str, Json]) -> None:
         """To a question that stands open."""
         number, text = said.get("id"), said.get("text")
         if self.person is None or type(number) is not int or not isinstance(text, str):
@@ -99,3 +103,26 @@ class View:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def write(run: Run, about: Mapping[str, Json]) -> None:
+    """A person writes an entry: of its declared type or, when it has none, of the type that its value has now."""
+    board = run.context.blackboard
+    path, name = str(about.get("scope", "")), str(about.get("name", ""))
+    scope = board.scopes.get(path)
+    if scope is None or name not in scope.entries:
+        raise BtError(f"there is no entry `{name}` {f'of {path}' if path else 'of the run'} any more")
+    if "value" not in about:
+        raise BtError("no value was given", 'a write looks like {"do": "write", "scope": "", "name": "n", "value": 3}')
+    value, now = about["value"], scope.entries[name]
+    declared = name in (scope.own if path else run.spec.ports)
+    if not declared and now is not None and not _alike(now, value):
+        raise BtError(f"`{name}` is {an(type_name(now))}, not {an(type_name(value))}: {value!r:.80}")
+    board.write_all(scope, {name: value}, "page")
+
+
+def _alike(now: Json, value: Json) -> bool:
+    number = isinstance(now, int | float) and not isinstance(now, bool)
+    return type_name(now) == type_name(value) or (
+        number and isinstance(value, int | float) and not isinstance(value, bool)
+    )

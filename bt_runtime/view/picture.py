@@ -12,6 +12,7 @@ from bt_runtime.view.event import Event
 
 MOST_TOLD = 400  # events of one agent that are kept
 MOST_LINES = 500
+MOST_PAST = 240  # values of one entry
 
 
 @dataclass(slots=True)
@@ -24,6 +25,31 @@ class Spot:
     children: list[int] = field(default_factory=list)
     status: str = "I"
     feedback: str = ""
+    facts: dict[str, Json] = field(default_factory=dict)  # as `facts` gave them, and `source`
+    begun: int = 0  # how often
+    ended: int = 0
+    total: float = 0.0  # seconds, of all that have ended
+    last: float = 0.0  # … of the last one
+    began: float = 0.0  # when it began last
+    since: float = 0.0  # when its status changed last
+    tick: int = 0  # … and in which tick
+    acted: int = 0  # the tick in which it last ran, or ended
+
+    def go(self, letter: str, at: float, tick: int) -> None:
+        """One change of status."""
+        if letter != "I" and self.status != "R":
+            self.begun, self.began = self.begun + 1, at
+        if letter in "SF":
+            self.ended, self.last = self.ended + 1, at - self.began
+            self.total += self.last
+        self.status, self.since, self.tick = letter, at, tick
+        self.acted = tick if letter != "I" else self.acted
+
+    def counts(self) -> list[Json]:
+        return [self.begun, self.ended, self.total, self.last, self.began, self.since, self.tick, self.acted]
+
+    def recount(self, counts: list[Json]) -> None:
+        self.begun, self.ended, self.total, self.last, self.began, self.since, self.tick, self.acted = counts
 
 
 class Picture:
@@ -33,6 +59,8 @@ class Picture:
         self.prompts: dict[int, Event] = {}
         self.goals: dict[int, Event] = {}
         self.board: dict[tuple[str, str], Event] = {}
+        self.past: dict[tuple[str, str], deque[list[Json]]] = {}  # of each entry: [time, tick, value], the short ones
+        self.sources: dict[int, Event] = {}  # the texts of files, by number
         self.lines: deque[Event] = deque(maxlen=MOST_LINES)  # lines, halts, crashes, grafts
         self.latest: dict[str, Event] = {}  # start, world, spent, hold, over: the last of each
         self.tick = 0
@@ -53,6 +81,8 @@ class Picture:
                 self._write(event)
             case "unset":
                 self.board.pop((event["scope"], event["name"]), None)
+            case "facts":
+                self._facts(event)
             case "line" | "halt" | "crash":
                 self.lines.append(event)
             case kind:
@@ -66,9 +96,13 @@ class Picture:
         order = {s.id: s.children for s in self.spots.values() if s.children}
         yield {"k": "shape", "t": at, "add": [s.row for s in self.in_order()], "gone": [], "order": order}
         shown = [[s.id, s.status, s.feedback] for s in self.spots.values() if s.status != "I" or s.feedback]
-        yield {"k": "tick", "t": at, "n": self.tick, "s": shown}
-        for kept in (self.goals, self.prompts, self.board):
+        counts = {str(s.id): s.counts() for s in self.spots.values() if s.begun}
+        for number, source in self.sources.items():
+            yield {**source, "nodes": [s.facts for s in self.spots.values() if s.facts.get("source") == number]}
+        yield {"k": "tick", "t": at, "n": self.tick, "s": shown, "c": counts}
+        for kept in (self.goals, self.prompts):
             yield from kept.values()
+        yield from ({**event, "past": list(self.past.get(key, ()))} for key, event in self.board.items())
         for told in self.told.values():
             yield from told
         yield from self.lines
@@ -106,12 +140,18 @@ class Picture:
 
     def _tick(self, event: Event) -> None:
         self.tick = event["n"]
-        for change in event["s"]:
-            spot = self.spots.get(change[0])
-            if spot is not None:
-                spot.status = change[1]
-                if len(change) > 2:
-                    spot.feedback = change[2]
+        ways = event.get("w", {})
+        for id, status, *said in event["s"]:
+            spot = self.spots.get(id)
+            if spot is None:
+                continue
+            if str(id) in ways or status != spot.status:
+                for letter in ways.get(str(id), status):
+                    spot.go(letter, event["t"], event["n"])
+            if said:
+                spot.feedback = said[0]
+        for id, counts in event.get("c", {}).items():
+            self.spots[int(id)].recount(counts)
 
     def _shape(self, event: Event) -> None:
         for id in event.get("gone", ()):
@@ -136,7 +176,22 @@ class Picture:
         if "patch" in event and key in self.board:
             told = {k: v for k, v in event.items() if k != "patch"}
             event = {**told, "value": patched(self.board[key]["value"], event["patch"])}
+        past = self.past.setdefault(key, deque(maxlen=MOST_PAST))
+        if "past" in event:
+            event = dict(event)
+            past.extend(event.pop("past"))
+        elif type(event["value"]) in (bool, int, float) or (type(event["value"]) is str and len(event["value"]) <= 200):
+            if past and past[-1][1] == event["n"]:
+                past.pop()  # of each tick the last
+            past.append([event["t"], event["n"], event["value"]])
         self.board[key] = event
+
+    def _facts(self, event: Event) -> None:
+        if "text" in event:
+            self.sources[event["source"]] = event
+        for row in event["nodes"]:
+            if row["id"] in self.spots:
+                self.spots[row["id"]].facts = {**row, "source": event["source"]}
 
     def _agent(self, event: Event) -> None:
         id = event["id"]

@@ -84,8 +84,10 @@ class Reader:
     def _over(self) -> Event:
         recording = self.recording
         verdict = list(recording.verdict) if recording.verdict else None
-        why = "" if recording.result else "it did not end"
+        result = next((recording.body(e) for e in reversed(recording.events) if e.kind == "result"), {})
+        why = str(result.get("why", "")) if recording.result else "it did not end"
         return {
+            "path": str(result.get("path", "")) if recording.result else "",
             "k": "over",
             "t": self.teller.time,
             "status": recording.result[:1] or "I",
@@ -101,7 +103,7 @@ class Reader:
         for part in ("inputs", "board"):
             values = self.recording.head.get(part)
             for name, value in (values if isinstance(values, dict) else {}).items():
-                yield self._written({"scope": "", "name": name, "value": value})
+                yield self._written("blackboard", {"scope": "", "name": name, "value": value})
 
     def _ticks(self, nodes: Sequence[NodeRow], entries: Sequence[Entry], rows: Iterable[TickRow]) -> Iterator[Event]:
         if not self.teller.rows and nodes and all(entry.kind != "shape" for entry in entries):
@@ -138,9 +140,10 @@ class Reader:
 
     def _read(self, kind: str, body: dict[str, Any]) -> Iterator[Note]:
         if kind in ("blackboard", "write"):
-            yield self._written(body)
+            yield self._written(kind, body)
         elif kind == "unset":
-            self.wholes.pop((str(body["scope"]), str(body["name"])), None)
+            for name in body["names"]:
+                self.wholes.pop((str(body["scope"]), str(name)), None)
             yield kind, body
         elif kind == "begin":
             self.sentences[body["job"]] = str(body.get("sentence", ""))
@@ -156,12 +159,12 @@ class Reader:
         else:
             yield kind, body
 
-    def _written(self, body: Mapping[str, Any]) -> Note:
+    def _written(self, kind: str, body: Mapping[str, Any]) -> Note:
         key = str(body["scope"]), str(body["name"])
         value = patched(self.wholes[key], untagged(body["patch"])) if "patch" in body else untagged(body["value"])
         if key[1] == NAME:
             self.wholes[key] = value
-        return "blackboard", {"scope": key[0], "name": key[1], "value": value}
+        return kind, {"scope": key[0], "name": key[1], "value": value, "by": str(body.get("by", ""))}
 
 
 def untagged(value: Json) -> Json:

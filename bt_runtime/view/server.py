@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.types import Json
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.page import POLICY, asset
 
@@ -32,7 +33,7 @@ MOST_READERS = 32
 MOST_GUESTS = 32  # connections that have not shown the token, or are not reading events
 MOST_CONNECTIONS = 96  # descriptors that the page takes of its process, those on their way out included
 GUEST = 15.0  # seconds that one has for a request and its answer, and between two
-Command = Callable[[str, Mapping[str, Any]], None]
+Command = Callable[[str, Mapping[str, Json]], None]  # its name, and what it is about
 
 
 class Busy(BtError):
@@ -75,6 +76,10 @@ class Server:
             self._http.server_close()
             self._http.dismiss()
             self._thread.join(2)
+
+
+def _refused(text: str) -> Json:
+    raise ValueError(f"{text} is not JSON")
 
 
 def _loopback(host: str) -> bool:
@@ -201,8 +206,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _command(self, body: bytes) -> None:
         try:
-            said = json.loads(body)
-            name = said["do"]
+            about = json.loads(body, parse_constant=_refused)
+            name = about["do"]
         except (ValueError, KeyError, TypeError, RecursionError):
             self._say(400, 'a command looks like {"do": "pause"}')
             return
@@ -210,7 +215,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._say(409, "this run is a recording")
             return
         try:
-            self.app.command(str(name), said)
+            self.app.command(str(name), about)
         except BtError as error:
             self._say(409, error.message)
         else:

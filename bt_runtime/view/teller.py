@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from bt_runtime.events import NAMES
 from bt_runtime.journal.patch import NAME, patch
@@ -14,9 +14,10 @@ from bt_runtime.view.scene import bounded
 
 MOST_BOARD = 4_000_000  # characters of all values that are shown at once
 TOO_MUCH = "… too much to show beside the others"
-GONE: Final = object()  # in place of a value: the entry was taken away
 _TOLD = frozenset(NAMES.values()) - {"goal", "prompt"}
 _OWN = ("path", "id", "what", "k", "t")  # fields that the page gives a meaning
+MOST_SOURCE = 400_000  # characters of one file
+MOST_WAY = 200  # statuses of one node in one tick
 _GIST = 120  # characters of a goal beside its node
 
 
@@ -32,6 +33,9 @@ class Teller:
         self.board: dict[tuple[str, str], Json] = {}
         self.sizes: dict[tuple[str, str], int] = {}  # of what the board shows
         self.picture: Json = None  # of the world
+        self.sources: dict[tuple[str, str], int] = {}  # a file and its text → the number under which it was told
+        self.writers: dict[tuple[str, str], dict[int, None]] = {}  # entry → the nodes that may write it
+        self.writes: dict[int, list[tuple[str, str]]] = {}  # … and the other way round
         self.early: list[tuple[str, dict[str, Any]]] = []  # in this tick, of nodes whose shape is not told yet
         self.number = 0  # of the tick
         self.time = 0.0
@@ -45,27 +49,38 @@ class Teller:
         self.time, self.out = max(self.time, at), []
         told = list(entries)
         gone = self._shape(told)
+        self._facts(told)
         early, self.early, self.number = self.early if number == self.number else [], [], number
-        writes: dict[tuple[str, str], Any] = {}
+        ways = self._ways(statuses)
+        writes: dict[tuple[str, str], tuple[str, Mapping[str, Any]]] = {}  # the last of each entry
         for kind, body in (*early, *told):
-            if kind in ("blackboard", "write"):
-                writes[str(body["scope"]), str(body["name"])] = body["value"]
-            elif kind == "unset":
-                writes[str(body["scope"]), str(body["name"])] = GONE
+            if kind == "unset":
+                writes.update(((str(body["scope"]), name), (kind, {})) for name in body["names"])
+            elif kind in ("blackboard", "write"):
+                writes[str(body["scope"]), str(body["name"])] = kind, body
             else:
                 self._entry(kind, dict(body))
-        for (scope, name), value in writes.items():
-            if value is GONE:
-                self._unset(scope, name)
+        for key, (kind, body) in writes.items():
+            if kind == "unset":
+                self._unset(key)
             else:
-                self._write(scope, name, value)
+                self._write(*key, body["value"], self._by(key, kind, body, ways))
         for left in gone:
             if left not in self.rows:
                 self.paths.pop(left, None)
-        changed = self._changes(statuses, feedback)
+        anew = {str(n): way[-MOST_WAY:] for n, way in ways.items() if len(way) > 1 or way == self.statuses[n]}
+        changed = self._changes(ways, feedback)
         if number and (changed or self.out):
-            self._say("tick", n=number, s=changed)
+            self._say("tick", n=number, s=changed, **({"w": anew} if anew else {}))
         return self.out
+
+    def _ways(self, statuses: Iterable[tuple[int, str]]) -> dict[int, str]:
+        """Node → the statuses that it went through in this tick; who changed last comes last."""
+        ways: dict[int, str] = {}
+        for number, letter in statuses:
+            if number in self.statuses:
+                ways[number] = ways.pop(number, "") + letter.upper()
+        return ways
 
     def _say(self, k: str, **what: Json) -> None:
         self.out.append({"k": k, "t": self.time, **what})
@@ -116,10 +131,33 @@ class Teller:
             path = self.paths[number]
             if self.numbers.get(path) == number:
                 del self.numbers[path]
+            for key in self.writes.pop(number, ()):
+                self.writers[key].pop(number, None)
 
-    def _changes(self, statuses: Iterable[tuple[int, str]], feedback: Iterable[tuple[int, str]]) -> list[Json]:
+    def _facts(self, told: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
+        """What is known of new nodes; the text that they were read from comes with the first of them."""
+        for kind, body in told:
+            if kind != "facts":
+                continue
+            nodes = [row for row in body["nodes"] if row["id"] in self.rows]
+            for row in nodes:
+                keys = [(scope, name) for way in row.get("writes", {}).values() for scope, name in way]
+                keys += [
+                    (self.paths[row["id"]], port[0]) for port in row.get("ports", ())
+                ]  # a subtree writes its inputs
+                self.writes[row["id"]] = keys
+                for key in keys:
+                    self.writers.setdefault(key, {})[row["id"]] = None
+            source = str(body["file"]), clipped(str(body["text"]), MOST_SOURCE)
+            new = source not in self.sources
+            if nodes:
+                number = self.sources.setdefault(source, len(self.sources))
+                read = {"file": source[0], "text": source[1]} if new else {}
+                self._say("facts", source=number, nodes=nodes, **read)
+
+    def _changes(self, ways: Mapping[int, str], feedback: Iterable[tuple[int, str]]) -> list[Json]:
         """`[number, status]`, the last of each node, and what it says where that is new."""
-        found = {number: letter.upper() for number, letter in statuses if number in self.statuses}
+        found = {number: letters[-1] for number, letters in ways.items()}
         self.statuses.update(found)
         said = {number: clipped(text, 400) for number, text in feedback if number in self.statuses}
         return [
@@ -133,10 +171,13 @@ class Teller:
             text = clipped(str(body["text"]), 4000)
             self._say("line", path=str(body["path"]), level=str(body["level"]), text=text)
         elif kind == "crash":
-            self._say("crash", path=str(body["path"]), message=clipped(str(body["message"]), 2000))
+            path, said = str(body["path"]), clipped(str(body["message"]), 2000)
+            trace = {"traceback": clipped(str(body["traceback"]))} if body.get("traceback") else {}
+            self._say("crash", path=path, id=self.numbers.get(path, -1), message=said, **trace)
         elif kind == "halted":
-            path = next((self.paths[n] for n in body["nodes"] if n in self.paths), "")
-            self._say("halt", path=path, by=str(body["by"]), why=str(body["reason"]))
+            ids = [number for number in body["nodes"] if number in self.paths]
+            path = self.paths[ids[0]] if ids else ""
+            self._say("halt", path=path, by=str(body["by"]), why=str(body["reason"]), ids=ids)
         elif kind == "spent":
             self._say("spent", **{name: int(count) for name, count in body.items()})
         elif kind == "seen" and (seen := bounded(body["picture"])) not in (None, self.picture):
@@ -166,7 +207,26 @@ class Teller:
 
     # The blackboard --------------------------------------------------------------------------
 
-    def _write(self, scope: str, name: str, value: Any) -> None:
+    def _by(self, key: tuple[str, str], kind: str, body: Mapping[str, Any], ways: Mapping[int, str]) -> Json:
+        """Who wrote: a node that may write this and changed in this tick, or one that runs; else a word.
+
+        Nodes are told from what their text says that they write: keeping who reads and writes costs a tick nothing.
+        """
+        if kind == "write":
+            return str(body.get("by") or "outside")
+        if not self.number:
+            return "start"
+        able = self.writers.get(key, {})
+        changed = [number for number in ways if number in able]
+        running = [number for number in able if self.statuses.get(number) == "R"] if not changed else []
+        return changed[-1] if changed else running[0] if len(running) == 1 else ""
+
+    def _unset(self, key: tuple[str, str]) -> None:
+        self.sizes.pop(key, None)
+        if self.board.pop(key, self) is not self:
+            self._say("unset", scope=key[0], name=key[1])
+
+    def _write(self, scope: str, name: str, value: Any, by: Json) -> None:
         if name == "goal" and isinstance(value, str):
             self._about(self.numbers.get(scope), clipped(value, _GIST))
         key = scope, name
@@ -176,12 +236,14 @@ class Teller:
             return
         self.board[key] = shown
         change = patch(before, shown) if name == NAME else None
-        self._say("write", scope=scope, name=name, **({"value": shown} if change is None else {"patch": change}))
-
-    def _unset(self, scope: str, name: str) -> None:
-        self.sizes.pop((scope, name), None)
-        if self.board.pop((scope, name), GONE) is not GONE:
-            self._say("unset", scope=scope, name=name)
+        self._say(
+            "write",
+            scope=scope,
+            name=name,
+            n=self.number,
+            by=by,
+            **({"value": shown} if change is None else {"patch": change}),
+        )
 
     def _about(self, number: int | None, goal: str) -> None:
         """A subtree was given its goal: that is what its node is about."""

@@ -11,20 +11,22 @@ from typing import Any, NamedTuple
 
 from py_trees.common import Status
 
-from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Line, Removed, Tick, WorldActed, Written, body
-from bt_runtime.journal.notes import Note, notes, shapes, spending
+from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Crash, Line, Tick, Unset, WorldActed, Written, body
+from bt_runtime.journal.notes import Note, broken, known, notes, shapes, spending
 from bt_runtime.run.run import Run
+from bt_runtime.tree.blame import blame
 from bt_runtime.tree.census import LETTERS, feedback, statuses
 from bt_runtime.tree.clock import RunClock
 from bt_runtime.types import Json
 from bt_runtime.view.event import Event
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.plain import clipped, plain
-from bt_runtime.view.teller import GONE, Teller
+from bt_runtime.view.teller import Teller
 from bt_runtime.view.world_watcher import WorldWatcher
 
 MOST_KEPT = 256  # parts of ticks that wait for somebody who looks
 _STIRS = ("step", "act")  # after these the world may look different
+_GONE = object()
 _LASTING = (str, int, float, bool, type(None))
 
 
@@ -62,8 +64,9 @@ class Watch:
         self.undo += [
             run.listen(self._keep, *AGENT_EVENTS, Line),
             run.listen(lambda acted: self.looker.after_act(), WorldActed),
+            run.listen(lambda crash: self._keep(broken(crash)), Crash),
             run.listen(self._written, Written),
-            run.listen(self._removed, Removed),
+            run.listen(self._unset, Unset),
             run.listen(self.tick, Tick),
             self.feed.filled(self.draw),
         ]
@@ -104,7 +107,7 @@ class Watch:
             self.spent = spent
             self.told.append(("spent", spent))
         for (scope, name), value in self.written.items():
-            self.told.append(_write(scope, name, value) if value is not GONE else _unset(scope, name))
+            self.told.append(_gone(scope, name) if value is _GONE else _write(scope, name, value))
         told, self.told, self.written = self.told, [], {}
         if told or tick.changes or tick.resets or tick.said or tick.shape or tick.halts or tick.crashes:
             self._part(_Part(self._now(), tick.number, told, tick))
@@ -118,17 +121,20 @@ class Watch:
             self._part(_Part(self._now(), self.run.engine.count, [told], None))
 
     def _written(self, written: Written) -> None:
-        scope, name, value, _ = written
+        scope, name, value, _, by = written
         if self._inside():
             self.written[scope, name] = value
-        else:
-            self._keep(_write(scope, name, value))
+            return
+        context = self.run.context
+        own = context.halting.by and context.halting_in == threading.get_ident()  # a node's that is being halted
+        kind, told = _write(scope, name, value)
+        self._keep((kind, told) if own else ("write", {**told, "by": by}))
 
-    def _removed(self, removed: Removed) -> None:
+    def _unset(self, unset: Unset) -> None:
         if self._inside():
-            self.written[removed] = GONE
+            self.written.update(((unset.scope, name), _GONE) for name in unset.names)
         else:
-            self._keep(_unset(*removed))
+            self._keep(("unset", {"scope": unset.scope, "names": list(unset.names)}))
 
     def _inside(self) -> bool:
         context = self.run.context
@@ -153,7 +159,8 @@ class Watch:
         if part.tick is None:
             return self.teller.tick(part.number, part.at, told)
         if part.tick.shape is not None:
-            told = [*shapes(part.tick.shape), *told]
+            facts = [("facts", {**make(), **text}) for text, make in known(part.tick.shape)]
+            told = [*shapes(part.tick.shape), *facts, *told]
         told += notes(part.tick)
         return self.teller.tick(part.number, part.at, told, statuses(part.tick), feedback(part.tick))
 
@@ -168,7 +175,8 @@ class Watch:
         self.draw()
         verdict = self.run.resources.verdict()
         judged: Json = [verdict.met, verdict.total] if verdict is not None else None
-        self.feed.put({"k": "over", "t": self._now(), "status": LETTERS[status], "verdict": judged, "why": why})
+        failed = blame(self.run.root)._asdict() if status is Status.FAILURE else {"path": "", "why": why}
+        self.feed.put({"k": "over", "t": self._now(), "status": LETTERS[status], "verdict": judged, **failed})
 
     def _now(self) -> float:
         return round(self.clock.now() - self.began, 6)
@@ -181,8 +189,8 @@ def _note(told: Any) -> Note:
     return (name, body(told)) if name is not None else (told[0], told[1])
 
 
-def _unset(scope: str, name: str) -> Note:
-    return "unset", {"scope": scope, "name": name}
+def _gone(scope: str, name: str) -> Note:
+    return "unset", {"scope": scope, "names": [name]}
 
 
 def _write(scope: str, name: str, value: Any) -> Note:

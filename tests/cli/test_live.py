@@ -112,6 +112,33 @@ def test_a_wide_tree_shows_the_part_that_runs() -> None:
     assert sum(row.hidden for row in rows if row.node is None) == 1000 - shown
 
 
+BESIDE = tree(
+    "parallel:",
+    "  - repeat: {times: -1, child: {sequence: [{wait: 9}, {log: a}, {fallback: [{check: 1 > 2}, {log: b}]}]}}",
+    "  - sequence: [{try: {do: {sequence: [{wait: {name: door, seconds: 9}}, {log: c}]}, catch: {log: d}}}, {log: e}]",
+)
+
+
+@pytest.mark.parametrize("rows", range(8, 14))
+def test_a_small_window_shows_every_leaf_that_runs_before_any_that_does_not(rows: int) -> None:
+    with Run(load(BESIDE)) as run:
+        run.tick()
+        picture = pictured(run)
+        found = [row.node for row in drawn(picture, rows) if row.node is not None]
+    assert {picture.path(s) for s in found if s.status == "R" and not s.children} == {"/t/0/0/0", "/t/1/0/0/door"}
+
+
+def test_a_window_too_small_for_one_way_down_shows_its_end() -> None:
+    text = "succeed: {}"
+    for _ in range(9):
+        text = f"sequence: [{{{text}}}, {{wait: 9}}]"
+    with Run(load(tree(text.replace("succeed: {}", "wait: {name: deepest, seconds: 9}", 1)))) as run:
+        run.tick()
+        rows = drawn(pictured(run), 4)
+    assert [row.status for row in rows] == ["I", "R", "R", "R"] and rows[0].hidden == 7
+    assert rows[-1].node is not None and rows[-1].node.row[5] == "deepest"
+
+
 @settings(max_examples=60, derandomize=True, deadline=None)
 @given(st.integers(1, 60), st.integers(0, 40))
 def test_an_outline_never_exceeds_its_rows_and_keeps_the_order_of_the_tree(rows: int, ticks: int) -> None:
@@ -126,13 +153,15 @@ def test_an_outline_never_exceeds_its_rows_and_keeps_the_order_of_the_tree(rows:
     assert places == sorted(places)
 
 
-def _in_terminal(words: list[str], folder: Path, columns: int, lines: int) -> tuple[subprocess.Popen[bytes], int]:
+def _in_terminal(
+    words: list[str], folder: Path, columns: int, lines: int, both: bool = False
+) -> tuple[subprocess.Popen[bytes], int]:
     master, slave = pty.openpty()
     ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     env = {**os.environ, "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8"}
     child = subprocess.Popen(
         [sys.executable, "-m", "bt_runtime.cli", *words], cwd=folder, env=env, stderr=slave, stdin=slave,
-        stdout=subprocess.PIPE, start_new_session=True,
+        stdout=slave if both else subprocess.PIPE, start_new_session=True,
     )  # fmt: skip
     os.close(slave)
     return child, master
@@ -200,3 +229,27 @@ def test_a_node_that_never_returns_is_killed_by_the_second_interrupt(tmp_path: P
     os.close(master)
     assert child.returncode == 130
     assert Screen(60, 20).feed(sent).cursor
+
+
+def test_what_skills_print_stands_above_the_tree_and_a_crash_before_what_it_caused(tmp_path: Path) -> None:
+    """Each line once, in order; then one picture of the tree, and the result."""
+    (tmp_path / "skills").mkdir()
+    (tmp_path / "btr.yaml").touch()
+    kinds = "kinds:\n  say: {impl: arm.py:say, on_resume: repeat}\n  lift: {impl: arm.py:lift, on_resume: repeat}\n"
+    (tmp_path / "skills" / "arm.yaml").write_text(f"version: 1\nskills: arm\n{kinds}")
+    (tmp_path / "skills" / "arm.py").write_text(
+        "import sys\ndef say():\n    print('hello'); print('world'); print('half', end=''); return True\n"
+        "def lift():\n    print('to the other', file=sys.stderr); raise RuntimeError('the handle came off')\n"
+    )
+    body = ("sequence:", "  - say: {}", "  - try: {do: {lift: {}}, catch: {log: going on}}", "  - wait: 0.2")
+    (tmp_path / "t.yaml").write_text(tree(*body, head="skills: [arm]"))
+    child, master = _in_terminal(["run", "t.yaml"], tmp_path, 70, 24, both=True)
+    sent = _read(master)
+    child.wait(30)
+    os.close(master)
+    found = [line.rstrip() for line in Screen(70, 24).feed(sent).lines if line.strip()]
+    kept = ["hello", "world", "to the other", "broke: RuntimeError: the handle came off", "going on"]
+    places = [next(i for i, line in enumerate(found) if line.endswith(text)) for text in kept]
+    heads = [i for i, line in enumerate(found) if line.startswith("t  ")]
+    assert places == sorted(places) and len(heads) == 1 and places[-1] < heads[0], found
+    assert any(line.startswith("half") for line in found) and found[-1].startswith("SUCCESS")

@@ -177,7 +177,7 @@ def test_what_happened_is_there_in_order(record):
     assert (given["name"], given["value"]) == ("given", "from outside")
     assert ("blackboard", {"scope": "", "name": "x", "value": [1, 2]}) in found
     assert ("log", {"path": "/t/0", "level": "info", "text": "hello"}) in found
-    assert ("result", {"status": "FAILURE"}) in found
+    assert ("result", {"status": "FAILURE", "path": "/t/2", "why": ""}) in found
     status = next(what for kind, what in found if kind == "status")
     assert status["changes"] == [["/t/0", "SUCCESS"], ["/t/1", "SUCCESS"], ["/t/2", "FAILURE"], ["/t", "FAILURE"]]
 

@@ -129,7 +129,7 @@ def test_nothing_is_kept_for_a_tick_to_tell_while_nobody_listens():
 def test_every_kind_of_event_is_in_the_one_file_and_what_agents_tell_has_a_name():
     told = {kind for kind in vars(events).values() if isinstance(kind, type) and issubclass(kind, tuple)}
     assert {kind.__module__ for kind in told} == {"bt_runtime.events"}
-    parts = {events.Halt, events.Crash, events.Applied, events.Slow, events.Placed, events.Reshaped}  # of a tick
+    parts = {events.Halt, events.Applied, events.Slow, events.Placed, events.Counted, events.Reshaped}  # of a tick
     assert told - parts == set(events.Event.__args__)
     assert set(NAMES) == set(events.AgentEvent.__args__) and len(set(NAMES.values())) == len(NAMES)
 

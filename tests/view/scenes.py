@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+
+from py_trees.common import Status
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
@@ -66,3 +69,81 @@ def hostile_run(**options: Any) -> Run:
 
     tree = load("react")
     return Run(tree, inputs={"goal": HOSTILE}, world=Room(), model=model, **options)
+
+
+DEPOT = """\
+version: 1
+tree: depot
+blackboard:
+  battery: {type: number, default: 0.9}
+  rooms: {type: list, default: [hall, kitchen, store, cellar]}
+  charging: {type: boolean, default: false}
+root:
+  parallel:
+    success: 1
+    children:
+      - repeat:
+          name: low_warning
+          times: -1
+          child:
+            sequence:
+              - wait: 0.3
+              - set: {battery: "{battery - 0.07}"}
+              - fallback:
+                  - check: battery > 0.5
+                  - log: {text: "battery is low: {battery}", level: warning}
+      - for_each:
+          name: patrol
+          in: "{rooms}"
+          as: room
+          child:
+            try:
+              do:
+                sequence:
+                  - drive_to: {place: "{room}", when: battery > 0.1}
+                  - timeout:
+                      seconds: 2
+                      child:
+                        open_door: {door: "{room}", seen: "{found}"}
+                  - tree: {file: %s, with: {place: "{room}", notes: "{notes}"}}
+              catch:
+                log: 'skipping {room}: {error["message"]}'
+              finally:
+                set: {charging: "{battery < 0.3}"}
+              as: error
+"""
+SURVEY = """\
+version: 1
+tree: survey
+inputs: {place: string}
+outputs: {notes: list}
+root:
+  sequence:
+    - set: {notes: ["{place}"]}
+    - wait: 0.2
+"""
+
+
+def depot_run(folder: Path, **options: Any) -> Run:
+    """A robot that patrols while something else watches its battery: two things at once, a door that breaks."""
+    from bt_runtime.skills.skill import Skill, skill
+
+    @skill("drive to {place}")
+    class DriveTo(Skill):
+        def start(self, place: str) -> None:
+            self.left, self.place = 12, place
+
+        def poll(self) -> Status:
+            self.left -= 1
+            self.feedback = f"{self.left} m to {self.place}" if self.left else f"in the {self.place}"
+            return Status.RUNNING if self.left else Status.SUCCESS
+
+    @skill("open the door of the {door}", outputs={"seen": list})
+    def open_door(door: str) -> list[str]:
+        if door == "kitchen":
+            raise RuntimeError("the handle came off")
+        return [f"a box in the {door}"]
+
+    (folder / "survey.yaml").write_text(SURVEY, encoding="utf-8")
+    (folder / "depot.yaml").write_text(DEPOT % "survey.yaml", encoding="utf-8")
+    return Run(load(folder / "depot.yaml", skills=[DriveTo, open_door]), **options)

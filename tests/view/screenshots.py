@@ -13,7 +13,7 @@ from bt_runtime.view import Feed, View
 from bt_runtime.view.page import whole
 from bt_runtime.view.watch import Watch
 from tests.view.browser import Browser
-from tests.view.scenes import craft_run, house_run, wide_tree
+from tests.view.scenes import craft_run, depot_run, house_run, wide_tree
 
 
 def main(folder: Path) -> None:
@@ -24,6 +24,12 @@ def main(folder: Path) -> None:
         house, craft = Path(made) / "house.html", Path(made) / "craft.html"
         recorded(house_run(hz=25), house)
         recorded(craft_run(hz=25), craft)
+        depot = Path(made) / "depot.html"
+        recorded(depot_run(Path(made), hz=40), depot, 6)
+        broke = "btr.seek(btr.history.marks.find((mark) => mark.kind === 'bad').moment + 1);"
+        door = "btr.goTo([...btr.fold.nodes.values()].find((node) => node.crash).id);"
+        still(folder / "node.png", depot, f"{broke} {door}")
+        still(folder / "board.png", depot, "btr.seek(Math.floor(btr.history.last * 0.7))", "2")
         still(folder / "recorded.png", house, "btr.seek(66)", dark=True)
         still(folder / "end.png", house, "btr.latest()", "3")
         still(folder / "memory.png", house, "btr.seek(75)", "2")
@@ -60,11 +66,11 @@ def spinning(run: Run):
         thread.join()
 
 
-def recorded(run: Run, file: Path) -> None:
+def recorded(run: Run, file: Path, seconds: float = 30) -> None:
     feed = Feed(most=None)
     with run:
         watch = Watch(run, feed)
-        run.spin(seconds=30)
+        run.spin(seconds=seconds)
         watch.end(run.status)
     file.write_text(whole(feed.after(None, most=10**9).events), encoding="utf-8")
 

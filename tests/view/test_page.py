@@ -19,7 +19,7 @@ from bt_runtime.view.picture import Picture
 from bt_runtime.view.watch import Watch
 from tests.support.pictures import as_it_is
 from tests.view.browser import Browser, missing
-from tests.view.scenes import HOSTILE, craft_run, hostile_run, house_run, wide_tree
+from tests.view.scenes import HOSTILE, craft_run, depot_run, hostile_run, house_run, wide_tree
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there")
 SHOWN = """
@@ -38,7 +38,10 @@ FOLDED = """
   const h = btr.history.head;
   const board = [...h.board.values()].map((e) => [e.scope, e.name, e.value]);
   const told = [...h.told].map(([id, t]) => [id, t.length]), goals = [...h.goals].map(([id, e]) => [id, e.goal]);
-  return { board, told, goals, lines: h.lines.length };
+  const counts = [...h.nodes.values()].map((n) => [n.id, n.begun, n.ended, n.tick, n.acted]);
+  const past = [...h.past].map(([key, past]) => [key, past.map((each) => each[2])]);
+  const facts = [...h.nodes.values()].map((n) => [n.id, n.facts]);
+  return { board, told, goals, counts, past, facts, lines: h.lines.length };
 """
 
 
@@ -280,3 +283,99 @@ def test_the_page_folds_events_as_python_does(browser, file):
     assert sorted(head["told"]) == sorted([id, len(told)] for id, told in picture.told.items())
     assert sorted(head["goals"]) == sorted([id, e["goal"]] for id, e in picture.goals.items())
     assert head["lines"] == len(picture.lines)
+    spots = picture.spots.values()
+    assert sorted(head["counts"]) == sorted([s.id, s.begun, s.ended, s.tick, s.acted] for s in spots)
+    past = [["\0".join(key), [value for _, _, value in values]] for key, values in picture.past.items()]
+    assert sorted(map(told, head["past"])) == sorted(map(told, past))
+    assert sorted(map(told, head["facts"])) == sorted(told([s.id, s.facts or None]) for s in spots)
+
+
+def test_follow_shows_the_skill_at_work_and_not_what_waits_beside_it(browser, tmp_path, file):
+    with depot_run(tmp_path, hz=100) as run:
+        events = recording(run, 20)
+    browser.open(file(events))
+    browser.until("window.btr && btr.history.last > 5")
+    browser.js("btr.seek(8)")
+    browser.until("btr.fold.runs()?.kind === 'drive_to' && !btr.panel.stale")
+    assert "m to hall" in browser.js("return document.querySelector('#panel').textContent")
+    browser.until("document.querySelector('#crumbs').textContent.endsWith('drive_to')")
+
+
+def test_a_hit_among_two_thousand_nodes_stands_in_the_middle_and_can_be_read(browser, file):
+    with Run(load(wide_tree(100, 18)), clock=Manual()) as run:
+        events = recording(run, 2)
+    browser.open(file(events))
+    browser.until("btr.fold.nodes.size > 1900")
+    browser.keys("z/")
+    browser.keys("shelf_77\ue007")
+    browser.until("document.querySelectorAll('.box.hit.chosen').length === 1")
+    middle = """
+      const box = document.querySelector('.box.hit.chosen').getBoundingClientRect();
+      const stage = document.getElementById('tree').getBoundingClientRect();
+      return [box.x + box.width / 2 - stage.x - stage.width / 2, box.y + box.height / 2 - stage.y - stage.height / 2];
+    """
+    browser.until("btr.tree.at.scale >= 0.72 && !btr.waiting")
+    assert all(abs(off) < 40 for off in browser.js(middle))
+
+
+def test_the_node_panel_tells_all_that_is_known(browser, tmp_path, file):
+    with depot_run(tmp_path, hz=200) as run:
+        events = recording(run, 200)
+    browser.open(file(events))
+    browser.until("window.btr && btr.history.last > 5")
+    browser.js("btr.latest()")
+
+    def panel(kind: str) -> str:
+        browser.js("btr.goTo([...btr.fold.nodes.values()].find((n) => n.kind === arguments[0]).id)", kind)
+        browser.until(f"btr.panel.parts.node.of === btr.chosen && btr.fold.nodes.get(btr.chosen).kind === '{kind}'")
+        return str(browser.js("return document.querySelector('#panel').textContent"))
+
+    check = panel("check")
+    assert (
+        "depot.yaml:19" in check and "battery > 0.5" in check and "battery = 0." in check and "very tick" not in check
+    )
+    browser.js("btr.seek(btr.history.marks.find((mark) => mark.kind === 'bad').moment + 1)")
+    broken = panel("open_door")
+    assert "the handle came off" in broken and "test_page" not in broken and "scenes.py" in broken
+    assert "→ " in broken and "Writes" in broken
+    ports = panel("tree")
+    assert "place" in ports and "input, string" in ports and "output, list" in ports
+    assert browser.js("return [...document.querySelectorAll('#trees button')].map((b) => b.textContent.slice(-6))") == [
+        "depot", "survey"
+    ]  # fmt: skip
+    browser.js("document.querySelectorAll('#trees button')[1].click()")
+    browser.until("btr.tree.places.size === 4 || btr.tree.places.size === 3")
+    browser.keys("t")
+    browser.until("btr.tree.down && [...btr.tree.places.values()].every((p) => !p.parent || p.y > p.parent.y)")
+
+
+def test_an_entry_is_written_from_the_page_and_what_does_not_fit_is_said_there(browser):
+    text = "version: 1\ntree: t\nblackboard: {n: {type: integer, default: 1}}\nroot:\n  wait: 99\n"
+    with Run(load(text)) as run, View(run) as view:
+        browser.open(view.url)
+        run.tick()
+        browser.keys("2")
+        browser.until("document.querySelector('[data-write]')")
+        browser.click("[data-write]")
+        browser.js("document.querySelector('.writing input').value = '\"five\"'")
+        browser.click(".writing button")
+        browser.until("document.querySelector('.wrong')?.textContent.includes('takes an integer')")
+        browser.js("document.querySelector('.writing input').value = '5'")
+        browser.click(".writing button")
+        browser.until("btr.fold.board.get('\\u0000n').value === 5")
+        browser.until("document.querySelector('.slot').textContent.includes('a person, on this page')")
+        assert run.blackboard["n"] == 5
+        browser.console()  # the refusal is an answer of 409, which the browser notes
+
+
+def test_the_page_says_why_the_run_failed_and_leads_there(browser, file):
+    with Run(load("version: 1\ntree: t\nroot:\n  sequence:\n    - log: a\n    - check: 1 + 1 > 2\n")) as run:
+        browser.open(file(recording(run)))
+    browser.until("window.btr && btr.history.last > 0")
+    browser.js("btr.latest()")
+    browser.until("!document.getElementById('blame').hidden")
+    assert browser.js("return document.getElementById('blame').textContent") == (
+        "Failed at /t/1: `1 + 1 > 2` does not hold"
+    )
+    browser.click("#blame")
+    browser.until("btr.fold.path(btr.chosen) === '/t/1'")

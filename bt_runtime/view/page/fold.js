@@ -1,7 +1,7 @@
 "use strict";
 // What a stream of events adds up to; `bt_runtime/view/picture.py` folds the same events in the same way.
 
-const MOST_TOLD = 400, MOST_LINES = 500;
+const MOST_TOLD = 400, MOST_LINES = 500, MOST_PAST = 240;
 
 // As `patch.py` has it: rows that changed, laid over those that were there.
 function patched(before, change) {
@@ -14,6 +14,11 @@ function patched(before, change) {
   return after;
 }
 
+// What a node keeps when it says something else of itself.
+function kept({ since, feedback, children, facts, halted, crash, begun, ended, total, last, began, tick, acted, place }) {
+  return { since, feedback, children, facts, halted, crash, begun, ended, total, last, began, tick, acted, place };
+}
+
 class Fold {
   constructor() {
     this.nodes = new Map();
@@ -22,6 +27,8 @@ class Fold {
     this.prompts = new Map();
     this.goals = new Map();
     this.board = new Map();
+    this.past = new Map(); // of each entry: [time, tick, value], the short ones
+    this.sources = new Map();
     this.lines = [];
     this.latest = {};
     this.tick = 0;
@@ -36,7 +43,8 @@ class Fold {
     const to = new Fold();
     for (const [id, node] of this.nodes) to.nodes.set(id, { ...node });
     for (const [id, told] of this.told) to.told.set(id, told.slice());
-    for (const name of ["prompts", "goals", "board"]) to[name] = new Map(this[name]);
+    for (const [key, past] of this.past) to.past.set(key, past.slice());
+    for (const name of ["prompts", "goals", "board", "sources"]) to[name] = new Map(this[name]);
     Object.assign(to, { roots: this.roots.slice(), lines: this.lines.slice(), latest: { ...this.latest }, tick: this.tick, time: this.time, mind: this.mind, before: this.before, ticked: this.ticked, version: this.version });
     return to;
   }
@@ -52,14 +60,34 @@ class Fold {
   on_tick(event) {
     this.tick = event.n;
     [this.before, this.ticked] = [this.ticked, event.t];
-    for (const change of event.s) {
+    for (const [place, change] of event.s.entries()) {
       const node = this.nodes.get(change[0]);
       if (!node) continue;
-      if (node.status !== change[1]) node.since = event.t;
-      node.status = change[1];
+      const way = event.w?.[change[0]];
+      if (way || node.status !== change[1]) for (const letter of way ?? change[1]) this.go(node, letter, event, place);
       if (change.length > 2) node.feedback = change[2];
       this.news.nodes.add(node.id);
     }
+    for (const [id, counts] of Object.entries(event.c ?? {})) {
+      const node = this.nodes.get(Number(id));
+      if (node) [node.begun, node.ended, node.total, node.last, node.began, node.since, node.tick, node.acted] = counts;
+    }
+  }
+
+  // One change of status.
+  go(node, letter, event, place) {
+    if (letter !== "I" && node.status !== "R") { node.begun++; node.began = event.t; }
+    if (letter === "S" || letter === "F") { node.ended++; node.last = event.t - node.began; node.total += node.last; }
+    Object.assign(node, { status: letter, since: event.t, tick: event.n, ...(letter === "I" ? {} : { acted: event.n, place }) });
+  }
+
+  on_facts(event) {
+    if (event.text !== undefined) this.sources.set(event.source, { file: event.file, text: event.text });
+    for (const row of event.nodes) {
+      const node = this.nodes.get(row.id);
+      if (node) { node.facts = { ...row, source: event.source }; this.news.nodes.add(node.id); }
+    }
+    this.version++; // boxes may say more
   }
 
   on_shape(event) {
@@ -70,7 +98,7 @@ class Fold {
     for (const [id, parent, segment, kind, family, name, gist] of event.add ?? []) {
       const old = this.nodes.get(id);
       const status = old ? old.status : "I", grown = old ? old.grown : this.tick > 0 && event.grafts !== undefined;
-      this.nodes.set(id, { id, parent, segment, kind, family, name, gist, grown, status, since: old ? old.since : event.t, feedback: old ? old.feedback : "", children: old ? old.children : [] });
+      this.nodes.set(id, { id, parent, segment, kind, family, name, gist, grown, status, since: event.t, feedback: "", children: [], facts: null, halted: null, crash: null, begun: 0, ended: 0, total: 0, last: 0, began: 0, tick: 0, acted: 0, place: -1, ...(old ? kept(old) : {}) });
     }
     for (const [id, children] of Object.entries(event.order ?? {})) {
       const node = this.nodes.get(Number(id));
@@ -101,6 +129,14 @@ class Fold {
     if (event.patch && this.board.has(key)) event = { ...event, value: patched(this.board.get(key).value, event.patch) };
     this.board.delete(key); // the latest comes last
     this.board.set(key, event);
+    const past = this.past.get(key) ?? [], short = typeof event.value === "number" || typeof event.value === "boolean" || (typeof event.value === "string" && event.value.length <= 200);
+    if (event.past) past.push(...event.past);
+    else if (short) {
+      if (past.length && past[past.length - 1][1] === event.n) past.pop(); // of each tick the last
+      past.push([event.t, event.n, event.value]);
+    }
+    if (past.length > MOST_PAST) past.splice(0, past.length - MOST_PAST);
+    this.past.set(key, past);
     this.news.board = true;
   }
 
@@ -115,8 +151,16 @@ class Fold {
     this.news.lines = true;
   }
 
-  on_halt(event) { this.on_line(event); }
-  on_crash(event) { this.on_line(event); }
+  on_halt(event) {
+    this.on_line(event);
+    for (const id of event.ids ?? []) { const node = this.nodes.get(id); if (node) { node.halted = event; this.news.nodes.add(id); } }
+  }
+
+  on_crash(event) {
+    this.on_line(event);
+    const node = this.nodes.get(event.id);
+    if (node) { node.crash = event; this.news.nodes.add(node.id); }
+  }
 
   path(id) {
     const segments = [];
@@ -124,15 +168,33 @@ class Fold {
     return `/${segments.join("/")}`;
   }
 
-  // The deepest node that runs, the last of those that do.
-  runs() {
-    let at = null;
-    for (let ids = this.roots; ; ) {
-      const next = ids.map((id) => this.nodes.get(id)).filter((n) => n && n.status === "R").pop();
-      if (!next) return at;
-      at = next;
-      ids = next.children;
+  // The leaf that is at work. Of several beside one another a skill or an agent, before what only waits or looks; then
+  // the one that was looked at before, so that the eye may rest; then the one that began last.
+  runs(before = null) {
+    let best = null, weight = null;
+    const todo = [...this.roots];
+    while (todo.length) {
+      const node = this.nodes.get(todo.pop());
+      if (!node || node.status !== "R") continue;
+      const below = node.children.filter((id) => this.nodes.get(id)?.status === "R");
+      todo.push(...below);
+      if (below.length) continue;
+      const own = [["skill", "agent", "foreign"].includes(node.family) ? 1 : 0, node.id === before ? 1 : 0, node.began, -node.id];
+      if (!best || own.some((n, i) => n > weight[i] && own.slice(0, i).every((m, k) => m === weight[k]))) [best, weight] = [node, own];
     }
+    return best;
+  }
+
+  // The entry that a node means by a name: `way` is where it may live, as its facts say.
+  entry(way) {
+    const keys = (way ?? []).map(([scope, name]) => `${scope}\u0000${name}`);
+    return keys.find((key) => this.board.has(key)) ?? keys[0] ?? "";
+  }
+
+  above(id) {
+    const found = [];
+    for (let node = this.nodes.get(id); node; node = this.nodes.get(node.parent)) found.unshift(node);
+    return found;
   }
 
   agentAt(id) {

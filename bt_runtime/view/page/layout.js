@@ -1,9 +1,11 @@
 "use strict";
-// A tidy tree from left to right: children below one another, a parent beside the middle of them.
+// A tidy tree. From left to right: children below one another, a parent beside the middle of them. From the top down:
+// children side by side, but leaves below one another, so that twelve levels and many branches still fit.
 
 const ROW = 27, BOX = 22, GAP = 30, WIDE = 270, NARROW = 165, KIND = 165;
+const LEVEL = 46, BESIDE = 14, SHORT = 150, INDENT = 14; // from the top down
 const FONT = '13px system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif';
-const GLYPHS = { sequence: "→", fallback: "?", reactive_sequence: "→↻", reactive_fallback: "?↻", sequence_with_memory: "→·", parallel: "⇉", pipeline: "→→", recovery: "⚑↺", round_robin: "?⟳", if: "◇", switch: "◇", while: "↻", try: "⚑", invert: "¬", retry: "↺", repeat: "↻", timeout: "⏱", tree: "▤", agent: "✦", plan: "✎", reflect: "✎", verify: "✓?" };
+const GLYPHS = { sequence: "→", fallback: "?", reactive_sequence: "→↻", reactive_fallback: "?↻", sequence_with_memory: "→·", parallel: "⇉", pipeline: "→→", recovery: "⚑↺", round_robin: "?⟳", if: "◇", switch: "◇", while: "↻", try: "⚑", invert: "¬", retry: "↺", repeat: "↻", timeout: "◷", tree: "▤", agent: "✦", plan: "✎", reflect: "✎", verify: "✓?" };
 
 const measuring = document.createElement("canvas").getContext("2d");
 const measured = new Map();
@@ -41,6 +43,9 @@ function words(fold, node, widest) {
   return [left, right];
 }
 
+// The words in front of a branch: `catch`, `then`, the case of a switch.
+function branch(node) { return node.facts?.place ? shown(node.facts.place) : ""; }
+
 class Place {
   constructor(node, depth) {
     this.node = node;
@@ -48,38 +53,77 @@ class Place {
     this.depth = depth;
     this.parent = null;
     this.x = this.y = this.w = 0;
+    this.below = [];
+    this.branch = "";
     this.hidden = 0; // how many nodes are folded away below
   }
 }
 
-// id → Place for every node that is not folded away, in the order of the rows.
-function layout(fold, closed, widest) {
+// id → Place for every node that is not folded away, in the order of the tree. `top`: only what lies below this node.
+function layout(fold, closed, widest, { top = null, down = false } = {}) {
   const places = new Map();
-  let row = 0, right = 0;
-  const finish = (place) => {
-    const shownChildren = place.hidden ? [] : place.node.children.map((id) => places.get(id)).filter(Boolean);
-    if (shownChildren.length) place.y = (shownChildren[0].y + shownChildren[shownChildren.length - 1].y) / 2;
-    else place.y = row++ * ROW;
-  };
-  const todo = fold.roots.map((id) => [id, null, false]).reverse();
+  const todo = (fold.nodes.has(top) ? [top] : fold.roots).map((id) => [id, null]).reverse();
   while (todo.length) {
-    const [id, parent, done] = todo.pop();
-    if (done) { finish(places.get(id)); continue; }
+    const [id, parent] = todo.pop();
     const node = fold.nodes.get(id);
     if (!node) continue;
     const place = new Place(node, parent ? parent.depth + 1 : 0);
     place.parent = parent;
     if (node.children.length && closed(node)) place.hidden = below(fold, node);
-    place.words = words(fold, node, widest);
-    const more = place.hidden ? widthOf(`+${place.hidden}`) + 10 : 0;
-    place.w = Math.ceil(24 + widthOf(place.words[0]) + (place.words[1] ? 7 + widthOf(place.words[1]) : 0) + more + 8);
-    place.x = parent ? parent.x + parent.w + GAP : 0;
-    right = Math.max(right, place.x + place.w);
+    place.branch = fitted(branch(node), 90);
+    place.words = words(fold, node, down ? Math.min(SHORT, widest) : widest);
+    const more = place.hidden ? widthOf(`+${place.hidden}`) + 10 : 0, label = place.branch ? widthOf(place.branch) * 1.1 + 8 : 0;
+    place.w = Math.ceil(24 + label + widthOf(place.words[0]) + (place.words[1] ? 7 + widthOf(place.words[1]) : 0) + more + 8);
+    if (parent) parent.below.push(place);
     places.set(id, place);
-    todo.push([id, parent, true]);
-    if (!place.hidden) for (let i = node.children.length - 1; i >= 0; i--) todo.push([node.children[i], place, false]);
+    if (!place.hidden) for (let i = node.children.length - 1; i >= 0; i--) todo.push([node.children[i], place]);
   }
-  return { places, width: right, height: row * ROW };
+  const size = (down ? downward : rightward)([...places.values()]);
+  return { places, ...size };
+}
+
+function rightward(all) {
+  let row = 0, right = 0;
+  for (const place of all) {
+    place.x = place.parent ? place.parent.x + place.parent.w + GAP : 0;
+    right = Math.max(right, place.x + place.w);
+    if (!place.below.length) place.y = row++ * ROW;
+  }
+  for (const place of all.reverse()) if (place.below.length) place.y = (place.below[0].y + place.below[place.below.length - 1].y) / 2;
+  return { width: right, height: row * ROW };
+}
+
+function downward(all) {
+  let bottom = 0, right = 0;
+  for (const place of all.slice().reverse()) {
+    place.stacked = place.below.length > 1 && place.below.every((child) => !child.below.length);
+    const under = place.stacked ? INDENT + Math.max(...place.below.map((child) => child.w)) : place.below.reduce((sum, child) => sum + child.band + BESIDE, -BESIDE);
+    place.band = Math.max(place.w, under); // how wide all of it is
+    place.under = under;
+  }
+  for (const place of all) {
+    const parent = place.parent;
+    if (!parent) { place.from = right ? right + BESIDE : 0; place.y = BOX / 2; }
+    place.x = parent?.stacked ? place.from : place.from + (place.stacked ? 0 : (place.band - place.w) / 2);
+    let from = place.from + (place.stacked ? INDENT : Math.max(0, (place.band - place.under) / 2));
+    place.below.forEach((child, i) => {
+      child.from = from;
+      child.y = place.stacked ? place.y + LEVEL - 8 + i * ROW : place.y + LEVEL;
+      if (!place.stacked) from += child.band + BESIDE;
+    });
+    bottom = Math.max(bottom, place.y + BOX / 2);
+    right = Math.max(right, place.x + place.w);
+  }
+  return { width: right, height: bottom };
+}
+
+// The line from a parent's box to this one.
+function line(place, down) {
+  const up = place.parent;
+  if (!down) { const out = up.x + up.w, middle = out + GAP / 2; return `M${out} ${up.y}H${middle}V${place.y}H${place.x}`; }
+  if (up.stacked) return `M${up.x + INDENT / 2} ${up.y + BOX / 2}V${place.y}H${place.x}`;
+  const middle = place.y - LEVEL / 2;
+  return `M${up.x + up.w / 2} ${up.y + BOX / 2}V${middle}H${place.x + place.w / 2}V${place.y - BOX / 2}`;
 }
 
 function below(fold, node) {

@@ -18,7 +18,8 @@ class Page {
     this.matches = [];
     this.clock = { run: 0, wall: 0 };
     this.tree = new TreeView($("tree"), (id) => this.choose(id));
-    this.panel = new Panel($("panel"));
+    this.panel = new Panel($("panel"), this);
+    this.map = new TreeMap(this);
     this.tree.asked = this.panel.wake = () => this.wake();
     this.listen();
     setInterval(() => this.wake(), 250); // folding waits for time to pass
@@ -72,12 +73,21 @@ class Page {
     this.lineStale = true;
   }
 
-  async command(what, more = {}) {
+  // What went wrong, in words; "" when nothing did. `loud`: it is said at the top of the page.
+  async command(what, about = {}, loud = true) {
+    let wrong = "";
     try {
-      const answer = await fetch("command", { method: "POST", headers: { "X-Token": this.token, "Content-Type": "application/json" }, body: JSON.stringify({ do: what, ...more }) });
-      if (!answer.ok) this.notice((await answer.json()).error);
-    } catch { this.notice("The run's process does not answer."); }
+      const answer = await fetch("command", { method: "POST", headers: { "X-Token": this.token, "Content-Type": "application/json" }, body: JSON.stringify({ ...about, do: what }) });
+      if (!answer.ok) wrong = (await answer.json()).error;
+    } catch { wrong = "The run's process does not answer."; }
+    if (wrong && loud) this.notice(wrong);
+    return wrong;
   }
+
+  // Can this run be commanded, at the moment that is shown?
+  get commands() { return !$("controls").hidden && this.past === null; }
+
+  get settled() { return this.past !== null || this.closed || this.over(this.history.head); }
 
   notice(text) { $("notice").textContent = text; $("notice").hidden = !text; }
 
@@ -94,6 +104,8 @@ class Page {
     const running = this.past === null && !this.closed;
     const now = running && !this.over(fold) ? this.clock.run + (performance.now() - this.clock.wall) / 1000 : fold.time + (this.over(fold) ? SETTLED + 1 : 0);
     this.tree.draw(fold, now, news.nodes);
+    this.now = Math.max(fold.time, running ? now : 0);
+    this.map.draw(fold, this.chosen);
     if (this.panel.draw(fold, this.chosen, news)) setTimeout(() => this.wake(), 60);
     fold.news = { nodes: new Set(), told: new Set(), board: false, world: false, lines: false };
     this.header(fold);
@@ -129,6 +141,9 @@ class Page {
     figures.push(`${amount(fold.nodes.size)} nodes`);
     put($("figures"), figures.join(" · ")); $("figures").title = $("figures").textContent;
     const ended = this.over(this.history.head);
+    const failed = over && over.status === "F" && over.path;
+    $("blame").hidden = !failed;
+    if (failed) { put($("blame"), `Failed at ${over.path}${over.why ? `: ${over.why}` : ""}`); $("blame").dataset.path = over.path; }
     $("controls").hidden = this.recorded || !start || ended || this.closed;
     put($("pause"), this.history.head.latest.hold?.on ? "Go on" : "Pause");
   }
@@ -231,11 +246,19 @@ class Page {
     this.found = (this.found + by + this.matches.length) % this.matches.length;
     const id = this.matches[this.found];
     put($("hits"), `${this.found + 1}/${this.matches.length}`);
+    this.goTo(id);
+  }
+
+  // Chooses a node, wherever it is, and brings it into the middle.
+  goTo(id) {
+    const fold = this.fold;
+    if (!fold.nodes.has(id)) return;
     this.tree.follow(false);
-    this.tree.reveal(this.fold, id);
+    if (this.tree.top !== null && !fold.above(id).some((n) => n.id === this.tree.top)) this.tree.within(null);
+    this.tree.reveal(fold, id);
     this.choose(id);
     this.draw();
-    this.tree.show(id);
+    this.tree.centre(id);
   }
 
   // Buttons and keys ------------------------------------------------------------------------
@@ -247,6 +270,8 @@ class Page {
     press("halt", () => this.halt());
     press("follow", () => { this.tree.follow(!this.tree.following); this.wake(); });
     press("unfold", () => this.unfold());
+    press("turn", () => this.turn());
+    press("blame", () => { const { fold } = this, at = [...fold.nodes.values()].filter((n) => fold.path(n.id) === $("blame").dataset.path).pop(); if (at) this.goTo(at.id); });
     press("fit", () => this.tree.fit());
     press("in", () => this.tree.step(1.25));
     press("out", () => this.tree.step(0.8));
@@ -276,12 +301,19 @@ class Page {
     this.tree.all(on);
   }
 
+  turn() {
+    const down = !this.tree.down;
+    $("turn").setAttribute("aria-pressed", String(down));
+    this.tree.turn(down);
+    if (!this.tree.following) { this.draw(); if (this.tree.chosen !== null) this.tree.centre(this.tree.chosen); else this.tree.fit(); }
+  }
+
   key(e) {
     if (e.ctrlKey || e.metaKey || e.altKey || $("keys").open) return;
-    if (e.target.matches("input[type=search]") || (e.target.matches("button, summary, input") && [" ", "Enter"].includes(e.key))) return;
+    if (e.target.matches("input:not([type=range])") || (e.target.matches("button, summary, input") && [" ", "Enter"].includes(e.key))) return;
     if (e.target.matches("#time, #panel") && e.key.startsWith("Arrow")) return;
     const act = {
-      "/": () => $("search").focus(), f: () => $("follow").click(), e: () => this.unfold(), z: () => this.tree.fit(), "+": () => this.tree.step(1.25), "-": () => this.tree.step(0.8),
+      "/": () => $("search").focus(), f: () => $("follow").click(), e: () => this.unfold(), t: () => this.turn(), z: () => this.tree.fit(), "+": () => this.tree.step(1.25), "-": () => this.tree.step(0.8),
       1: () => this.panel.open("node"), 2: () => this.panel.open("board"), 3: () => this.panel.open("world"), 4: () => this.panel.open("log"),
       "[": () => this.move(-1), "]": () => this.move(1), l: () => this.latest(), "?": () => $("keys").showModal(), Escape: () => this.choose(null),
       " ": () => ($("controls").hidden ? $("play").click() : $("pause").click()), ".": () => { if (!$("controls").hidden) $("step").click(); },

@@ -1,26 +1,41 @@
 "use strict";
-// Beside the tree: the chosen node, memory, the world, the log.
+// Beside the tree: the chosen node, the blackboard, the world, the log. A panel of one's own: `btr.panel.add(name, part)`.
 
 const WORDS = { R: "running", S: "success", F: "failure", I: "idle" };
 
 class Panel {
-  constructor(host) {
+  constructor(host, page) {
     this.host = host;
+    this.page = page;
     this.tab = "node";
     this.drawn = 0;
     this.stale = true;
-    this.tabs = [...document.querySelectorAll("[data-tab]")];
-    for (const tab of this.tabs) tab.addEventListener("click", () => this.open(tab.dataset.tab));
-    this.head = el("div");
-    this.body = el("div");
-    this.story = new Story(this.body);
+    this.parts = {}; // by the name of a tab: fresh(news, chosen, page), draw(fold, chosen, page), and maybe forget()
+    this.tabs = [];
+    this.add("node", new NodePanel(host));
+    this.add("board", new BoardPanel(host));
+    this.add("world", { fresh: (news) => news.world, draw: (fold) => this.world(fold) });
+    this.add("log", { fresh: (news) => news.lines, draw: (fold) => this.log(fold) });
+    host.addEventListener("click", (e) => {
+      const go = e.target.closest("[data-go]"), write = e.target.closest("[data-write]");
+      if (go) page.goTo(Number(go.dataset.go));
+      else if (write) this.parts.board.ask(write.dataset.write, write);
+    });
+  }
+
+  // The tab's button is the one in the page that has its name as `data-tab`.
+  add(name, part) {
+    this.parts[name] = part;
+    const tab = document.querySelector(`[data-tab="${name}"]`);
+    this.tabs.push(tab);
+    tab.addEventListener("click", () => this.open(name));
   }
 
   open(name) {
     this.tab = name;
     for (const tab of this.tabs) tab.setAttribute("aria-selected", String(tab.dataset.tab === name));
     this.host.replaceChildren();
-    this.story.id = null;
+    this.parts[name].forget?.();
     this.stale = true;
     this.host.scrollTop = 0;
     if (this.wake) this.wake();
@@ -28,52 +43,17 @@ class Panel {
 
   // At most ten times a second, and only what is open.
   draw(fold, chosen, news) {
-    if (fold !== this.fold) this.stale = true;
-    this.stale ||= this.tab === "node" ? news.nodes.size > 0 || news.told.size > 0 || chosen !== this.shownId : { board: news.board, world: news.world, log: news.lines }[this.tab];
+    const part = this.parts[this.tab];
+    this.stale ||= fold !== this.fold || part.fresh(news, chosen, this.page);
     if (!this.stale) return false;
     const now = performance.now();
     if (now - this.drawn < 100) return true; // comes soon
-    Object.assign(this, { stale: false, drawn: now, fold, shownId: chosen });
-    const atEnd = this.host.scrollHeight - this.host.scrollTop - this.host.clientHeight < 40;
-    this[this.tab](fold, chosen);
-    if (atEnd && (this.tab === "log" || this.tab === "node")) this.host.scrollTop = this.host.scrollHeight;
+    const story = this.tab === "log" || (this.tab === "node" && this.parts.node.story.id !== null);
+    const atEnd = story && this.host.scrollHeight - this.host.scrollTop - this.host.clientHeight < 40;
+    Object.assign(this, { stale: false, drawn: now, fold });
+    part.draw(fold, chosen, this.page);
+    if (atEnd) this.host.scrollTop = this.host.scrollHeight;
     return false;
-  }
-
-  node(fold, chosen) {
-    const picked = fold.nodes.get(chosen), running = picked ?? fold.runs();
-    const agent = (running && fold.agentAt(running.id)) ?? (picked ? null : fold.nodes.get(fold.mind));
-    const at = picked ?? agent ?? running ?? fold.nodes.get(fold.roots[0]);
-    if (!at) { this.host.replaceChildren(el("p", { class: "dim" }, "Nothing has run yet. Choose a node to see what it is.")); this.story.id = null; return; }
-    const about = fold.goals.has(at.id) ? null : el("span", { class: "said" }, at.gist);
-    this.head.replaceChildren(
-      el("div", { class: "path said" }, fold.path(at.id)),
-      el("p", {}, el("span", { class: `pill ${at.status}` }, `${SIGNS[at.status]} ${WORDS[at.status]}`), " ", el("b", {}, at.kind), " ", at.name && at.name !== at.gist ? el("span", { class: "said" }, at.name, " ") : null, about),
-      at.feedback ? el("p", { class: "said dim" }, at.feedback) : "",
-    );
-    if (this.head.parentNode !== this.host) this.host.replaceChildren(this.head, this.body);
-    if (agent && (agent.id === at.id)) this.story.show(fold, agent);
-    else if (agent) { this.story.id = null; this.body.replaceChildren(el("p", { class: "dim" }, "Below the agent ", el("span", { class: "said" }, fold.path(agent.id)), " (← goes there).")); }
-    else { this.story.id = null; this.body.replaceChildren(); }
-  }
-
-  board(fold) {
-    const rows = [], below = [], parts = [];
-    for (const event of [...fold.board.values()].reverse()) {
-      if (event.name === "working_memory" && event.value && event.value.things) { parts.push(...this.memory(event.value)); continue; }
-      const where = event.scope;
-      (where ? below : rows).push(el("tr", { class: event.t > fold.before && event.t > 0 && !fold.latest.over ? "fresh" : "" }, el("td", {}, el("b", {}, event.name), where ? el("div", { class: "path" }, where) : ""), el("td", {}, el("span", { class: "code" }, value(event.value)))));
-    }
-    const table = rows.length ? el("table", {}, rows) : el("p", { class: "dim" }, "Nothing is written there yet.");
-    const others = below.length ? [el("h2", {}, "Blackboards of subtrees"), el("table", {}, below)] : [];
-    this.host.replaceChildren(el("h2", {}, "Blackboard"), table, ...parts, ...others);
-  }
-
-  memory(known) {
-    const here = (known.here ?? []).filter(Boolean).join(", ");
-    const things = known.things.filter(Array.isArray).map(([kind, number, room, near, how, , , stale]) => el("tr", { class: stale ? "stale" : "" }, el("td", {}, `${kind} ${number}`), el("td", {}, how === "held" ? "in hand" : [near, room].filter(Boolean).join(", "))));
-    const facts = (known.facts ?? []).filter(Array.isArray).map(([subject, attribute, said]) => el("tr", {}, el("td", {}, `${subject}: ${attribute}`), el("td", {}, value(said))));
-    return [el("h2", {}, "Working memory"), here ? el("p", { class: "dim" }, `here: ${here}`) : "", things.length ? el("table", {}, things) : el("p", { class: "dim" }, "Nothing was seen yet."), facts.length ? el("table", {}, facts) : ""].filter(Boolean);
   }
 
   world(fold) {
@@ -90,7 +70,8 @@ class Panel {
       const kind = line.k === "line" ? line.level : line.k;
       const said = line.k === "halt" ? `halted by ${line.by}: ${line.why}` : line.text ?? line.message;
       const text = kind === "graft" ? el("details", {}, el("summary", {}, said.split("\n")[0]), el("pre", {}, said.split("\n").slice(1).join("\n"))) : el("div", { class: "code" }, said);
-      return el("div", { class: `entry ${String(kind).replace(/\W/g, "")}` }, el("span", { class: "at" }, seconds(line.t)), el("div", {}, el("span", { class: "path said" }, `${kind} ${line.path ?? ""}`), text));
+      const trace = line.traceback ? el("details", {}, el("summary", {}, "Traceback"), el("pre", {}, line.traceback)) : "";
+      return el("div", { class: `entry ${String(kind).replace(/\W/g, "")}` }, el("span", { class: "at" }, seconds(line.t)), el("div", {}, el("span", { class: "path said" }, `${kind} ${line.path ?? ""}`), text, trace));
     }), few.length ? "" : el("p", { class: "dim" }, "Nothing was logged yet."));
   }
 }

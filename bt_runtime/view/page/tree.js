@@ -29,6 +29,10 @@ class TreeView {
     this.moved = true;
     this.version = -1;
     this.judged = 0;
+    this.top = null; // only what lies below this node
+    this.down = false; // from the top down
+    this.anchor = null; // what runs, and is followed
+    this.marks = new Map(); // id → a class of its box, and a title: for what others have to say of a node
     this.listen();
   }
 
@@ -112,7 +116,7 @@ class TreeView {
 
   judge(fold, now) {
     const folded = new Set();
-    const todo = fold.roots.map((id) => [id, 0]);
+    const todo = (fold.nodes.has(this.top) ? [this.top] : fold.roots).map((id) => [id, 0]);
     while (todo.length) {
       const [id, depth] = todo.pop();
       const node = fold.nodes.get(id);
@@ -156,7 +160,7 @@ class TreeView {
     if (news) for (const id of news) { const place = this.places.get(id); if (place && this.renamed(fold, place)) this.stale = true; }
     if (this.stale) {
       Object.assign(this, { stale: false, moved: true });
-      const { places, width, height } = layout(fold, (node) => this.folded.has(node.id), this.widest);
+      const { places, width, height } = layout(fold, (node) => this.folded.has(node.id), this.widest, this);
       this.places = places; this.size = { width, height };
       for (const [id, box] of this.drawn) if (!places.has(id)) this.drop(id, box);
       for (const box of this.drawn.values()) box.laid = false;
@@ -175,7 +179,8 @@ class TreeView {
   }
 
   keepInSight(fold) {
-    const running = fold.runs();
+    const running = fold.runs(this.anchor);
+    this.anchor = running?.id ?? null;
     if (this.whole()) return;
     let place = running && this.places.get(running.id);
     for (let at = running; at && !place; at = fold.nodes.get(at.parent)) place = this.places.get(at.id);
@@ -185,7 +190,7 @@ class TreeView {
     const inside = running && place.x >= this.at.x + 10 && place.x + Math.min(place.w, w * 0.6) <= this.at.x + w - 10 && place.y >= this.at.y + 20 && place.y <= this.at.y + h - 60;
     if (inside && this.started) return;
     this.started = true;
-    const wantX = this.size.width < w - 40 ? -20 : Math.max(-20, Math.min(place.x + place.w - w * 0.75, this.size.width - w + 40));
+    const wantX = this.size.width < w - 40 ? -20 : this.down ? Math.max(-20, Math.min(place.x + place.w / 2 - w / 2, this.size.width - w + 40)) : Math.max(-20, Math.min(place.x + place.w - w * 0.75, this.size.width - w + 40));
     const wantY = this.size.height < h - 40 ? -(h - this.size.height) / 2 : Math.max(-20, Math.min(place.y - h / 2, this.size.height - h + 70));
     if (wantX === this.at.x && wantY === this.at.y) return;
     this.at.x = wantX; this.at.y = wantY;
@@ -210,9 +215,8 @@ class TreeView {
     const left = x - MARGIN, right = x + this.svg.clientWidth / scale + MARGIN, top = y - MARGIN, bottom = y + this.svg.clientHeight / scale + MARGIN;
     for (const place of this.places.values()) {
       const up = place.parent;
-      const low = up ? Math.min(place.y, up.y) : place.y, high = up ? Math.max(place.y, up.y) : place.y, from = up ? up.x : place.x;
       const near = place.x + place.w > left && place.x < right && place.y > top && place.y < bottom;
-      const edge = up && from < right && place.x > left && low < bottom && high > top;
+      const edge = up && Math.min(up.x, place.x) < right && Math.max(up.x + up.w, place.x + place.w) > left && Math.min(place.y, up.y) < bottom && Math.max(place.y, up.y) > top;
       let box = this.drawn.get(place.id);
       if (!near && !edge) { if (box) this.drop(place.id, box); continue; }
       if (!box) this.drawn.set(place.id, (box = this.make(place)));
@@ -222,10 +226,9 @@ class TreeView {
 
   make(place) {
     const group = svg("g", { class: "box", "data-id": place.id, role: "treeitem" });
-    const box = { group, rect: svg("rect", { height: BOX, rx: 5, y: -BOX / 2 }), sign: svg("text", { class: "sign", x: 13, y: 4.5 }), kind: svg("text", { class: "kind", x: 24, y: 4.5 }), about: svg("text", { y: 4.5 }), more: svg("text", { class: "more", y: 4.5 }), edge: svg("path", { class: "edge" }), laid: false, painted: "" };
-    group.append(box.rect, box.sign, box.kind, box.about, box.more);
+    const box = { group, rect: svg("rect", { height: BOX, rx: 5, y: -BOX / 2 }), sign: svg("text", { class: "sign", x: 13, y: 4.5 }), label: svg("text", { class: "label", x: 24, y: 4.5 }), kind: svg("text", { class: "kind", y: 4.5 }), about: svg("text", { y: 4.5 }), more: svg("text", { class: "more", y: 4.5 }), edge: svg("path", { class: "edge" }), laid: false, painted: "" };
+    group.append(box.rect, box.sign, box.label, box.kind, box.about, box.more);
     this.boxes.append(group);
-    if (place.parent) this.edges.append(box.edge);
     return box;
   }
 
@@ -236,19 +239,21 @@ class TreeView {
     box.rect.setAttribute("width", place.w);
     box.kind.textContent = kind;
     box.about.textContent = about;
-    box.about.setAttribute("x", 31 + widthOf(kind));
+    const from = 24 + (place.branch ? widthOf(place.branch) * 1.1 + 8 : 0);
+    box.label.textContent = place.branch;
+    box.kind.setAttribute("x", from);
+    box.about.setAttribute("x", from + 7 + widthOf(kind));
     box.more.textContent = place.hidden ? `+${place.hidden}` : "";
     box.more.setAttribute("x", place.w - 8 - widthOf(`+${place.hidden}`));
-    if (place.parent) {
-      const up = place.parent, out = up.x + up.w, middle = out + GAP / 2;
-      box.edge.setAttribute("d", `M${out} ${up.y}H${middle}V${place.y}H${place.x}`);
-    }
+    if (!place.parent) { box.edge.remove(); return; }
+    if (!box.edge.parentNode) this.edges.append(box.edge);
+    box.edge.setAttribute("d", line(place, this.down));
   }
 
   paint(fold, id) {
     const box = this.drawn.get(id), node = fold.nodes.get(id);
     if (!box || !node) return;
-    const look = `${node.status}${this.chosen === id ? " chosen" : ""}${this.hits.has(id) ? " hit" : ""}${node.grown ? " grown" : ""}`;
+    const look = `${node.status}${this.chosen === id ? " chosen" : ""}${this.hits.has(id) ? " hit" : ""}${node.grown ? " grown" : ""}${this.marks.has(id) ? ` ${this.marks.get(id)}` : ""}`;
     if (box.painted === look) return;
     box.painted = look;
     box.group.setAttribute("class", `box ${look}`);
@@ -273,13 +278,37 @@ class TreeView {
     this.moved = true; this.wake();
   }
 
+  // In the middle, and large enough to be read.
+  centre(id) {
+    const place = this.places.get(id);
+    if (!place) return;
+    if (this.at.scale < READABLE) this.at.scale = 1;
+    this.at.x = place.x + place.w / 2 - this.svg.clientWidth / this.at.scale / 2;
+    this.at.y = place.y - this.svg.clientHeight / this.at.scale / 2;
+    this.moved = true; this.wake();
+  }
+
+  // Shows only what lies below a node; null: all of it.
+  within(id) {
+    if (this.top === id) return;
+    this.top = id;
+    Object.assign(this, { stale: true, started: false });
+    this.wake();
+  }
+
+  turn(down) {
+    Object.assign(this, { down, stale: true, started: false });
+    this.wake();
+  }
+
   neighbour(key) {
     const place = this.places.get(this.chosen);
     if (!place) return this.places.keys().next().value ?? null;
+    if (this.down) key = { ArrowUp: "ArrowLeft", ArrowDown: "ArrowRight", ArrowLeft: "ArrowUp", ArrowRight: "ArrowDown" }[key];
     if (key === "ArrowLeft") return place.parent ? place.parent.id : null;
     const open = place.hidden ? [] : place.node.children.filter((id) => this.places.has(id));
     if (key === "ArrowRight") { if (place.hidden) this.toggle(place.id); return open[0] ?? null; }
-    const level = [...this.places.values()].filter((p) => p.depth === place.depth).sort((a, b) => a.y - b.y);
+    const level = [...this.places.values()].filter((p) => p.depth === place.depth).sort((a, b) => (this.down ? a.x - b.x || a.y - b.y : a.y - b.y));
     return level[level.indexOf(place) + (key === "ArrowDown" ? 1 : -1)]?.id ?? null;
   }
 }

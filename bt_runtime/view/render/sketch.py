@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from bt_runtime.language.expression import Expression
+from bt_runtime.language.spec import label
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def sketch(tree: TreeSpec, depth: int | None = None, subtrees: bool = True) -> S
         spec, place, above, level = todo.pop()
         drawn, inner = _drawn(spec, place)
         above.children.append(drawn)
-        below = [(child, _place(inner, field)) for child, field in zip(inner.children, inner.places, strict=True)]
+        below = [(child, label(field)) for child, field in zip(inner.children, inner.places, strict=True)]
         if subtrees and inner.subtree is not None:
             below.append((inner.subtree.root, ""))
         if depth is not None and level >= depth and below:
@@ -104,11 +105,6 @@ def _said(value: Json) -> str:
     if hasattr(value, "shape"):
         return _said(value.shape)
     return " ".join(str(getattr(value, "text", value)).split())
-
-
-def _place(parent: NodeSpec, field: str) -> str:
-    """Said only where a node has several places: the branch of an `if`, the case of a `switch`."""
-    return field.partition(":")[2] or ("" if field in ("children", "child") else field)
 
 
 def _count(spec: NodeSpec, subtrees: bool) -> int:
