@@ -107,6 +107,14 @@ class Ended(NamedTuple):
     ticks: int
 
 
+class Debugged(NamedTuple):
+    """A debugger has paused the run, lets it go on, or has changed what it does."""
+
+    what: Literal["paused", "going on", "changed"]
+    path: str  # of the node that it is about, "" for the whole run
+    text: str
+
+
 # What was said and written -----------------------------------------------------------------------
 
 
@@ -265,7 +273,10 @@ AgentEvent = (
     GoalTaken | Prompted | Decided | Acting | Stepped | Expanded | PlanRefused | Retrieved | RetrievalFailed | Reflected
     | Rewriting | RolledBack | EpisodeBegun | EpisodeJudged | AgentEnded
 )  # fmt: skip
-Event = Started | Tick | Ended | Line | Notice | Written | SkillEnded | Feedback | WorldActed | Woken | AgentEvent
+Event = (
+    Started | Tick | Ended | Debugged | Line | Notice | Written | SkillEnded | Feedback | WorldActed | Woken
+    | AgentEvent
+)  # fmt: skip
 
 # As journals, the page and exports name them.
 NAMES: Mapping[type[Any], str] = {

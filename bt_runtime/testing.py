@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,8 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime import project
+from bt_runtime.debug.pattern import matches
+from bt_runtime.debug.script import Act, Double, Script, after
 from bt_runtime.events import Applied, Line, Tick
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import manifest, source
@@ -29,52 +30,11 @@ from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, TRANSPARENT, path_of, segment_of
 from bt_runtime.types import Json
 
-__all__ = ["FAILURE", "INVALID", "RUNNING", "SUCCESS", "Double", "Manual", "Script", "Trial", "after", "run_tree"]
+__all__ = [
+    "FAILURE", "INVALID", "RUNNING", "SUCCESS", "Double", "Manual", "Script", "Trial", "after", "matches", "run_tree",
+]  # fmt: skip
 
-# One start of a scripted skill: a status, ticks to run before success, `after(…)`, an exception, a value that it
-# returns, or a function of the parameters that gives any of these.
-Act = Any
 _HEAD = re.compile(r"(\w+)(?:\(([\w\s,]*)\))?")
-
-
-class Later:
-    """RUNNING for some ticks, then a result."""
-
-    def __init__(self, ticks: int, result: Any) -> None:
-        self.ticks = ticks
-        self.result = result
-
-
-def after(ticks: int, result: Any = SUCCESS) -> Later:
-    return Later(ticks, result)
-
-
-class Script:
-    """What a scripted skill does at each start, and a record of what was asked of it.
-
-    `acts` is one act for every start, or a list of acts: one a start, the last one again and again.
-    """
-
-    def __init__(self, acts: Act | list[Act] = SUCCESS) -> None:
-        self.acts: list[Act] = list(acts) if isinstance(acts, list) else [acts]
-        self.starts: list[dict[str, Json]] = []  # the parameters of each start
-        self.cancels = 0
-        self.polls = 0
-
-    def begin(self, params: dict[str, Json]) -> Later:
-        self.starts.append(params)
-        act = self.acts[min(len(self.starts), len(self.acts)) - 1] if self.acts else SUCCESS
-        if callable(act) and not isinstance(act, type):
-            act = act(**params)
-        if isinstance(act, Later):
-            return act
-        if act is RUNNING:
-            return Later(-1, SUCCESS)
-        return Later(act, SUCCESS) if isinstance(act, int) and not isinstance(act, bool) else Later(0, act)
-
-    @property
-    def started(self) -> int:
-        return len(self.starts)
 
 
 class _Scripted(Skill):
@@ -102,33 +62,6 @@ class _Scripted(Skill):
 
     def cancel(self) -> None:
         self.script.cancels += 1
-
-
-class Double(Behaviour):
-    """Stands in for a node that was substituted; does at each start what its script says."""
-
-    def __init__(self, name: str, script: Script) -> None:
-        super().__init__(name)
-        self.script = script
-        self.left = 0
-        self.result: Any = SUCCESS
-
-    def initialise(self) -> None:
-        begun = self.script.begin({})
-        self.left, self.result = begun.ticks, begun.result
-
-    def update(self) -> Status:
-        self.script.polls += 1
-        if self.left:
-            self.left -= 1
-            return RUNNING
-        if isinstance(self.result, BaseException):
-            raise self.result
-        return self.result if isinstance(self.result, Status) else FAILURE if self.result is False else SUCCESS
-
-    def terminate(self, new_status: Status) -> None:
-        if new_status is INVALID and self.status is RUNNING:
-            self.script.cancels += 1
 
 
 class Trial:
@@ -272,18 +205,6 @@ class Trial:
 def run_tree(text: str | Path, *, ticks: int = 100, **options: Any) -> Trial:
     """Runs a tree to its end under a manual clock; fails when it has not ended after so many ticks."""
     return Trial(text, **options).finish(ticks)
-
-
-def matches(pattern: str, path: str) -> bool:
-    """`*` is one segment or a part of it, `**` any number of segments: `**/fetch`, `/main/*/1`."""
-    return _compiled(pattern).fullmatch(path) is not None
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    parts = re.split(r"(\*\*/|/\*\*|\*|\?)", pattern if pattern.startswith(("/", "**")) else f"**/{pattern}")
-    special = {"**/": "/(?:.+/)?", "/**": "/.+", "*": "[^/]*", "?": "[^/]"}
-    return re.compile("".join(special.get(p, re.escape(p)) for p in parts))
 
 
 def _script(acts: Any) -> Script:

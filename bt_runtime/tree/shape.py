@@ -93,7 +93,7 @@ class Shape:
         old = self.find(change.path)
         parent = old.parent
         new = self._made(change, parent, segment_of(old), old)
-        why = Halt("graft", f"{change.path} was replaced")
+        why = change.why or Halt("graft", f"{change.path} was replaced")
         halt(old, self.context, why, everywhere=True)
         if parent is None:
             self.root = adopt(new, self.context)
@@ -163,6 +163,8 @@ class Shape:
             self.nodes += 1
             if isinstance(node, Node):
                 node.attached()
+        if self.context.grown is not None:
+            self.context.grown(new)
 
     def _detach(self, old: Behaviour, why: Halt) -> None:
         self.census.stale = True
