@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -235,8 +235,13 @@ class Debugger:
         self._over(f"{said}: the run goes on")
         return None
 
-    def leave(self) -> None:
-        """Whoever was there has gone, or is silent: the run goes on, or halts, as its author chose."""
+    def leave(self, numbers: Collection[int] = ()) -> None:
+        """Whoever was there has gone, or is silent: the run goes on, or halts, as its author chose.
+
+        Breakpoints of these numbers are gone as well: nobody would come to them.
+        """
+        for number in [point.number for point in self.breakpoints if point.number in numbers]:
+            self.clear(number)
         if not self.paused:
             return
         if self.pause_of.then == "halt":

@@ -57,7 +57,7 @@ class Story:
         self.say(f"After tick {self.engine.count}: {steps}.")
         first = next((i for i, each in enumerate(chain) if each.status is INVALID), None)
         if first is None:
-            self.explain(_inside(node))
+            self.explain(node)
         elif first == 0:
             self.unstarted(chain[0])
         else:
