@@ -11,7 +11,7 @@
 | world | picture | the world as it now stands |
 | spent | decisions, tokens, steps, nodes | of the whole run |
 | halt, crash | path, why / path, message | |
-| hold | on | paused, or going on |
+| hold | on, at, why, points, changes | paused at a node, or going on; breakpoints and changes of the debugger |
 | over | status, verdict, why | the run has ended |
 """
 

@@ -19,6 +19,7 @@ class Page {
     this.clock = { run: 0, wall: 0 };
     this.tree = new TreeView($("tree"), (id) => this.choose(id));
     this.panel = new Panel($("panel"));
+    this.debug = new DebugBar($("stage"), this);
     this.tree.asked = this.panel.wake = () => this.wake();
     this.listen();
     setInterval(() => this.wake(), 250); // folding waits for time to pass
@@ -72,11 +73,13 @@ class Page {
     this.lineStale = true;
   }
 
-  async command(what) {
+  async command(what, given = {}) {
     try {
-      const answer = await fetch("command", { method: "POST", headers: { "X-Token": this.token, "Content-Type": "application/json" }, body: JSON.stringify({ do: what }) });
-      if (!answer.ok) this.notice((await answer.json()).error);
-    } catch { this.notice("The run's process does not answer."); }
+      const answer = await fetch("command", { method: "POST", headers: { "X-Token": this.token, "Content-Type": "application/json" }, body: JSON.stringify({ ...given, do: what }) });
+      const said = await answer.json();
+      if (!answer.ok) this.notice(said.error);
+      return answer.ok ? said : null;
+    } catch { this.notice("The run's process does not answer."); return null; }
   }
 
   notice(text) { $("notice").textContent = text; $("notice").hidden = !text; }
@@ -98,6 +101,7 @@ class Page {
     fold.news = { nodes: new Set(), told: new Set(), board: false, world: false, lines: false };
     this.header(fold);
     this.timeline(fold);
+    this.debug.draw(fold, this.chosen);
     if (this.fresh.length) this.measure();
   }
 
@@ -259,13 +263,14 @@ class Page {
 
   key(e) {
     if (e.ctrlKey || e.metaKey || e.altKey || $("keys").open) return;
-    if (e.target.matches("input[type=search]") || (e.target.matches("button, summary, input") && [" ", "Enter"].includes(e.key))) return;
+    if (e.target.matches("input[type=search], textarea") || (e.target.matches("button, summary, input") && [" ", "Enter"].includes(e.key))) return;
     if (e.target.matches("#time, #panel") && e.key.startsWith("Arrow")) return;
     const act = {
       "/": () => $("search").focus(), f: () => $("follow").click(), e: () => this.unfold(), z: () => this.tree.fit(), "+": () => this.tree.step(1.25), "-": () => this.tree.step(0.8),
       1: () => this.panel.open("node"), 2: () => this.panel.open("board"), 3: () => this.panel.open("world"), 4: () => this.panel.open("log"),
       "[": () => this.move(-1), "]": () => this.move(1), l: () => this.latest(), "?": () => $("keys").showModal(), Escape: () => this.choose(null),
       " ": () => ($("controls").hidden ? $("play").click() : $("pause").click()), ".": () => { if (!$("controls").hidden) $("step").click(); },
+      b: () => this.debug.press("break"), i: () => this.debug.press("into"), o: () => this.debug.press("over"), h: () => this.debug.press("to"), w: () => this.debug.press("why"), u: () => this.debug.press("back"),
       Enter: () => { if (this.chosen !== null) this.tree.toggle(this.chosen); },
       ArrowUp: null, ArrowDown: null, ArrowLeft: null, ArrowRight: null,
     }[e.key];
