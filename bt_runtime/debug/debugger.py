@@ -16,7 +16,7 @@ from bt_runtime.debug.why import why
 from bt_runtime.debug.witness import Witness
 from bt_runtime.events import Debugged, Line, Tick
 from bt_runtime.faults.diagnostic import BtError, nearest
-from bt_runtime.tree.node import RUNNING, path_of
+from bt_runtime.tree.node import INVALID, RUNNING, path_of
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ class Debugger:
         self.replaced: list[Replaced] = []
         self.hits: list[Hit] = []  # of the tick that was made last
         self.at = ""  # the node that the last pause was about
-        self.over_at: Behaviour | None = None
+        self.over_at: Behaviour | None = None  # until this node has ended no breakpoint is needed
+        self.over_begun = False
         self.made_again = False  # what a journal tells is being done once more: nobody is there to pause for
         self.number = 0
         self.witness: Witness | None = None
@@ -128,7 +129,7 @@ class Debugger:
             self.step()
             return
         with self._going():
-            self.over_at = node
+            self.over_at, self.over_begun = node, node.status is RUNNING
             self.pause_of.end()
 
     def run_to(self, path: str) -> None:
@@ -258,10 +259,8 @@ class Debugger:
             self.context.wake()
 
     def ticked(self, tick: Tick) -> Tick:
-        over = self.over_at
-        if over is not None and over not in self.hooks.passing and over.status is not RUNNING:
-            self.over_at = None
-            self._paused_at(path_of(over), f"{path_of(over)} has ended: {over.status.name}")
+        self.hooks.passing.clear()
+        self._look_over()
         if self.hits and not self.pause_of.on:
             self.pause_of.begin()
         if not tick.running:
@@ -278,6 +277,17 @@ class Debugger:
             return tick._replace(due=min(tick.due, self.pause_of.until), deadline=self.pause_of.until)
         return tick
 
+    def _look_over(self) -> None:
+        """Has the node ended that is stepped over?"""
+        over = self.over_at
+        if over is None:
+            return
+        self.over_begun = self.over_begun or over.status is not INVALID
+        if self.over_begun and over.status is not RUNNING:
+            self.over_at = None
+            how = "was halted" if over.status is INVALID else f"has ended: {over.status.name}"
+            self.hits.append(Hit(0, path_of(over), f"{path_of(over)} {how}"))
+
     def _hit(self, point: Breakpoint, node: Behaviour, held: bool, why: str) -> None:
         """In the tick: only kept."""
         path = path_of(node)
@@ -291,9 +301,6 @@ class Debugger:
             self.hooks.rules = [rule for rule in self.hooks.rules if rule is not point]
             for hook in self.hooks.hooks.values():
                 hook.breaks = [each for each in hook.breaks if each is not point]
-
-    def _paused_at(self, path: str, text: str) -> None:
-        self.hits.append(Hit(0, path, text))
 
     def _seen(self, tick: Tick) -> None:
         """While somebody debugs, ticks tell their halts: `why` says who halted what."""

@@ -40,6 +40,10 @@ def replace(engine: Engine, growth: Grower, path: str, text: str, number: int) -
 
 
 def put_back(engine: Engine, growth: Grower, made: Replaced) -> str:
+    try:
+        engine.find(made.path)
+    except BtError:  # it has gone with something around it
+        return f"{made.text()} (it has gone already)"
     segment = made.was.rpartition("/")[2]
     why = Halt("debugger", f"{made.path}: what stood there is put back")
     _made(engine, growth.stand(Request("replace", made.path, name=segment, why=why), made.spec))

@@ -99,6 +99,9 @@ class Shape:
             self.root = adopt(new, self.context)
         else:
             graft.replace(parent, old, new)
+            if change.name:
+                named: Any = new
+                named.segment = change.name  # also that of a node which had none of its own: it is put back
         self._detach(old, why)
         self._attach(new)
 
