@@ -38,15 +38,16 @@ def debugged(run: Run, args: argparse.Namespace) -> Iterator[None]:
         return
     from bt_runtime.debug.commands import do, parsed
 
-    debugger = run.debugger
-    debugger.pause_of.author(args.pause, args.pause_then)
     with ExitStack() as stack:
         if args.debug:
             from bt_runtime.debug.door import Door
 
-            door = Door(debugger, run.name)
+            door = Door(run, run.name, limit=args.pause, then=args.pause_then)
             stack.callback(door.close)
             print(f"debug: btr attach {run.name}", file=sys.stderr, flush=True)
+        if not args.debug or args.break_at:
+            debugger = run.debugger
+            debugger.pause_of.author(args.pause, args.pause_then)
         if args.break_at:
             debugger.look()
             for where in args.break_at:

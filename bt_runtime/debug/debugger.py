@@ -177,6 +177,11 @@ class Debugger:
         """What it has changed and not taken back."""
         return [*(force.text() for force in self.forces), *(graft.text() for graft in self.replaced)]
 
+    @property
+    def busy(self) -> bool:
+        """Is there anything that it holds or has changed?"""
+        return self.paused or bool(self.hooks.rules or self.replaced or self.over_at)
+
     def close(self) -> None:
         """Takes all back, and leaves the run as if it had never been there."""
         with suppress(BtError):
@@ -184,10 +189,11 @@ class Debugger:
             self.clear()
         self.resume()
         self._unhear()
-        self.engine.gate = self.context.grown = None
-        if self.witness is not None:
-            self.witness.close()
-            self.witness = None
+        with self.engine.between():
+            self.engine.gate = self.context.grown = None
+            if self.witness is not None:
+                self.witness.close()
+                self.witness = None
 
     # Looking ---------------------------------------------------------------------------------
 

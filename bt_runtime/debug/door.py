@@ -15,14 +15,18 @@ from collections import deque
 from contextlib import suppress
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bt_runtime.debug.commands import LOOKING, MOST_LINE, do, status
 from bt_runtime.events import Debugged, Ended
 from bt_runtime.faults.diagnostic import BtError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bt_runtime.debug.debugger import Debugger
+    from bt_runtime.debug.pause import Then
+    from bt_runtime.tree.engine import Engine
 
 SUFFIX = ".debug"
 MOST_CLIENTS = 4
@@ -49,6 +53,17 @@ def made(place: Path) -> Path:
     return place
 
 
+class Attachable(Protocol):
+    """The run."""
+
+    engine: Engine
+    debugging: Debugger | None
+
+    @property
+    def debugger(self) -> Debugger: ...
+    def listen(self, callback: Callable[[Any], object], *kinds: type[Any]) -> Callable[[], None]: ...
+
+
 class Client:
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
@@ -61,8 +76,16 @@ class Client:
 class Door:
     """Open until `close`. When the last client has gone, a pause is over: nobody is there to end it."""
 
-    def __init__(self, debugger: Debugger, name: str, place: Path | None = None) -> None:
-        self.debugger = debugger
+    def __init__(
+        self,
+        run: Attachable,
+        name: str,
+        place: Path | None = None,
+        limit: float | None = None,
+        then: Then | None = None,
+    ) -> None:
+        self.run, self.limit, self.then = run, limit, then
+        self.mine = False  # was the run's debugger made for those who came in here
         self.path = made(place or folder()) / f"{name}{SUFFIX}"
         if len(os.fsencode(self.path)) > MOST_PATH:
             raise BtError(f"{self.path} is too long for a socket", "set XDG_RUNTIME_DIR to a shorter folder")
@@ -78,9 +101,17 @@ class Door:
         self.selector = selectors.DefaultSelector()
         self.selector.register(self.listener, selectors.EVENT_READ)
         self.selector.register(self.rung, selectors.EVENT_READ)
-        self.unhear = debugger.context.stream.listen(self._heard, Debugged, Ended)
+        self.unhear = run.listen(self._heard, Debugged, Ended)
         self.thread = threading.Thread(target=self._serve, name="bt-debug", daemon=True)
         self.thread.start()
+
+    @property
+    def debugger(self) -> Debugger:
+        """Made when the first client comes: until then the run pays nothing."""
+        if self.run.debugging is None or self.run.engine.gate is None:
+            self.run.debugger.pause_of.author(self.limit, self.then)
+            self.mine = True
+        return self.run.debugger
 
     def _listener(self) -> socket.socket:
         self.path.unlink(missing_ok=True)  # of a process that was killed: a run's name is its own
@@ -244,6 +275,10 @@ class Door:
             with suppress(BtError):  # the run may just have been closed
                 self.debugger.leave(self.set)
             self.set, self.used = set(), False
+        if not self.clients and self.mine and not self.debugger.busy:
+            with suppress(BtError):
+                self.debugger.close()
+            self.mine = False
 
     def _last_words(self, client: Client) -> None:
         """What is left goes out if it can, for a moment."""

@@ -128,8 +128,8 @@ class Engine:
         """One tick; None, and none, when another halt than `seen` was asked for meanwhile."""
         with self._lock:
             self._ready()
-            tick, broke = None, None
-            until = self.gate.hold() if self.gate is not None else None
+            tick, broke, gate = None, None, self.gate
+            until = gate.hold() if gate is not None else None
             if until is not None and self.over is None and (always or self.latest is seen):
                 return Tick(self.count, RUNNING, until, deadline=until)
             self._busy = True  # a signal's handler may halt at any moment: from here on it only asks
@@ -146,8 +146,8 @@ class Engine:
         self._tell()
         if broke is not None:
             raise broke
-        if self.gate is not None and tick is not None:
-            return self.gate.ticked(tick)
+        if gate is not None and tick is not None:
+            return gate.ticked(tick)
         return Tick(self.count, INVALID, math.inf) if tick is None and self.over is not None else tick
 
     def _tick(self) -> tuple[Tick, BaseException | None]:
