@@ -339,7 +339,7 @@ class Debugger:
         self.pause_of.end()
         if self.changes:
             said = "; ".join(self.changes)
-            text = f"a debugger had changed this run, and that still holds: {said}. `take back` undoes it"
+            text = f"a debugger had changed this run, and that still holds: {said}. `take_back()` undoes it"
             self.context.emit(Line("", "warning", text))
 
     # Inside ----------------------------------------------------------------------------------

@@ -110,6 +110,7 @@ class Door:
         """Made when the first client comes: until then the run pays nothing."""
         if self.run.debugging is None or self.run.engine.gate is None:
             self.run.debugger.pause_of.author(self.limit, self.then)
+            self.run.debugger.look()
             self.mine = True
         return self.run.debugger
 

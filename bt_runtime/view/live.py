@@ -44,6 +44,7 @@ class View:
             self.run.runner.stop("stopped from the page")
             self.run.halt("stopped from the page", "view")
             return {}
+        self.run.debugger.look()
         answer = do(self.run.debugger, "continue" if name == "resume" else name, given)
         if name not in LOOKING:
             self._hold()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from bt_runtime.cli import main
 from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.replay import replay
 from bt_runtime.replay.resume import resume
@@ -20,10 +21,10 @@ version: 1
 tree: patrol
 root:
   repeat:
-    times: 4
+    times: 5
     child:
       fallback:
-        - sequence: {name: drive, children: [{wait: {name: go, seconds: 1}}, {log: {name: said, text: arrived}}]}
+        - sequence: {name: drive, children: [{wait: {name: go, seconds: 0.1}}, {log: {name: said, text: arrived}}]}
         - log: {name: lost, text: lost}
 """
 KILLED = f"""
@@ -106,6 +107,16 @@ def test_a_paused_run_that_was_killed_goes_on_and_says_what_the_debugger_had_cha
         run.debugger.take_back()
         assert run.spin() is SUCCESS
     assert "arrived" in lines and replay(journal).same
+
+
+def test_btr_resume_takes_back_what_is_asked_for(tmp_path, capsys):
+    with Run(load(PATROL), clock=Manual(), journal=tmp_path) as run:
+        run.debugger.force("**/drive", "running")
+        run.tick()
+        assert run.journal is not None
+        journal = str(run.journal.path)
+    assert main(["resume", journal, "--take-back", "--seconds", "60"]) == 0
+    assert "taken back: **/drive is forced: running" in capsys.readouterr().err
 
 
 def test_a_journal_that_tells_of_something_no_debugger_does_is_a_difference(tmp_path):
