@@ -121,8 +121,7 @@ def _back(debugger: Debugger, given: Given) -> Json:
 
 
 def _checked(debugger: Debugger, given: Given) -> Json:
-    with debugger.engine.between():
-        found = faults(debugger.context.growth, given["path"], given["text"])
+    found = faults(debugger.context.growth, debugger.tree_at(given["path"]), given["path"], given["text"])
     return {
         "faults": [
             {"line": d.span.line if d.span else 1, "code": d.code, "message": d.message, "hint": d.help}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from py_trees.behaviour import Behaviour
 
-from bt_runtime.debug.graft import Replaced, put_back, replace
+from bt_runtime.debug.graft import Replaced, checked, put_back, replace
 from bt_runtime.debug.hook import Hooks, scope_of
 from bt_runtime.debug.pause import Pause
 from bt_runtime.debug.rule import MOST_RULES, Breakpoint, Force, breakpoint_of, force_of
@@ -20,6 +20,7 @@ from bt_runtime.tree.node import INVALID, RUNNING, path_of
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
+    from bt_runtime.language.spec import TreeSpec
     from bt_runtime.tree.engine import Engine
 
 MOST_HITS = 64  # that are kept of one pause
@@ -149,11 +150,17 @@ class Debugger:
 
     def replace(self, path: str, text: str) -> str:
         """Puts the nodes of a text where this node stands, which is halted and told why; gives their path."""
+        spec = checked(self.context.growth, self.tree_at(path), path, text)  # takes its time: ticks go on
         with self._doing("replace", path=path, text=text):
-            made = replace(self.engine, self.context.growth, path, text, self._next())
+            made = replace(self.engine, self.context.growth, path, spec, text, self._next())
             self.replaced.append(made)
             self._say("changed", made.path, f"{path} was replaced by edited YAML")
             return made.path
+
+    def tree_at(self, path: str) -> TreeSpec:
+        """To which the node belongs."""
+        with self.engine.between():
+            return self.context.growth.owner(self.engine.find(path)).tree
 
     def take_back(self, which: int | str | None = None) -> list[str]:
         """Undoes what was forced and replaced, by number or path, without either all; says what it was."""
@@ -233,6 +240,7 @@ class Debugger:
 
     def hold(self) -> float | None:
         until = self.pause_of.held(self._now()) if not self.made_again else None
+        self.hooks.may_hold = True
         if until is None or until > self._now():
             return until
         said = f"nobody has said anything for {self.pause_of.limit:g} s"
@@ -266,15 +274,19 @@ class Debugger:
 
     def ticked(self, tick: Tick) -> Tick:
         self.hooks.passing.clear()
+        self.hooks.may_hold = False
         self._look_over()
-        if self.hits and not self.pause_of.on:
-            self.pause_of.begin()
+        if self.hits:
+            self.pause_of.begin()  # also in the middle of several steps
         if not tick.running:
             self.pause_of.end()  # there is no next tick to be held
             self.over_at = None
         for hit in self.hits:
             self.at = hit.path
-            self._say("paused", hit.path, hit.text)
+            if self.pause_of.on:
+                self._say("paused", hit.path, hit.text)
+            else:
+                self._say("going on", hit.path, f"{hit.text}: the tree has ended with this tick")
         had, self.hits = bool(self.hits), []
         if self.pause_of.on and not self.pause_of.steps and not self.made_again:
             if not had:

@@ -40,6 +40,8 @@ WAIT = 1.0  # seconds of silence, between two looks at whether it is over
 
 def folder() -> Path:
     """Of this user alone."""
+    if not hasattr(socket, "AF_UNIX"):
+        raise BtError("this system has no Unix sockets", "use the page: `btr run --view`")
     base = os.environ.get("XDG_RUNTIME_DIR")
     return Path(base) / "btr" if base and Path(base).is_dir() else Path(gettempdir()) / f"btr-{os.getuid()}"
 

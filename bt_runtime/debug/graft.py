@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from bt_runtime.debug.rule import short
 from bt_runtime.events import Halt
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
-from bt_runtime.language.spec import NodeSpec
+from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.tree.node import Node, segment_of
 from bt_runtime.tree.request import Grower, Request
 
@@ -27,9 +27,8 @@ class Replaced(NamedTuple):
         return f"{self.was} is replaced by edited YAML"
 
 
-def replace(engine: Engine, growth: Grower, path: str, text: str, number: int) -> Replaced:
-    """Made at once, wholly or not at all; faults in the text are those that a file would have."""
-    spec = checked(growth, path, text)
+def replace(engine: Engine, growth: Grower, path: str, spec: NodeSpec, text: str, number: int) -> Replaced:
+    """Made at once, wholly or not at all."""
     old = engine.find(path)
     if not isinstance(old, Node):
         raise BtError(f"{path} was made in Python, and could not be put back", "replace a node above it")
@@ -50,17 +49,18 @@ def put_back(engine: Engine, growth: Grower, made: Replaced) -> str:
     return made.text()
 
 
-def checked(growth: Grower, path: str, text: str) -> NodeSpec:
+def checked(growth: Grower, tree: TreeSpec, path: str, text: str) -> NodeSpec:
+    """Faults in the text are those that a file would have."""
     short(path, "a path")
     if len(text) > MOST_TEXT:
         raise BtError(f"{len(text):,} characters are too many", f"a replacement has at most {MOST_TEXT:,}")
-    return growth.checked(path, text)
+    return growth.checked(path, text, tree)
 
 
-def faults(growth: Grower, path: str, text: str) -> list[Diagnostic]:
+def faults(growth: Grower, tree: TreeSpec, path: str, text: str) -> list[Diagnostic]:
     """What is wrong with a text for this place; nothing is changed."""
     try:
-        checked(growth, path, text)
+        checked(growth, tree, path, text)
     except Faults as found:
         return list(found.diagnostics)
     return []

@@ -8,7 +8,7 @@ from typing import Any
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.debug.rule import Breakpoint, Force, Rule, for_path
+from bt_runtime.debug.rule import Breakpoint, Force, Matching, Rule
 from bt_runtime.events import Halt
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.context import Context
@@ -50,7 +50,7 @@ class Hook:
     def holds(self) -> bool:
         """A node that is about to start is held: it answers RUNNING, and nothing of it has begun."""
         node, hooks = self.node, self.hooks
-        if node.status is RUNNING or node in hooks.passing or hooks.context.halting.by:
+        if node.status is RUNNING or node in hooks.passing or hooks.context.halting.by or not hooks.may_hold:
             hooks.passing.discard(node)
             return False
         for each in self.breaks:
@@ -132,6 +132,7 @@ class Hooks:
         self.hooks: dict[Behaviour, Hook] = {}
         self.held: dict[Behaviour, None] = {}  # nodes that were asked for, and have not begun
         self.passing: set[Behaviour] = set()  # … and may begin now
+        self.may_hold = False  # in a tick of the engine: one that py_trees makes knows no pause
 
     def holds(self, condition: Any, node: Behaviour) -> bool:
         """A condition that cannot be told here, for want of an entry for instance, does not hold."""
@@ -180,12 +181,13 @@ class Hooks:
             hook.take_over()
 
     def _wanted(self, top: Behaviour, above: str) -> Iterator[tuple[Behaviour, tuple[str, list[Rule]]]]:
+        matching = Matching(self.rules)
         todo = [(top, above)]
         while todo:
             node, above = todo.pop()
             segment = segment_of(node)
             path = above if segment == TRANSPARENT else f"{above}/{segment}"
-            rules = for_path(self.rules, path) if segment != TRANSPARENT else []
+            rules = matching.at(path) if segment != TRANSPARENT else []
             if rules and (isinstance(node, Node) or "step" in vars(node)):
                 yield node, (path, rules)
             todo.extend((child, path) for child in node.children)

@@ -15,7 +15,7 @@ from bt_runtime.types import Json
 Moment = Literal["before", "after", "success", "failure", "running", "skipped"]
 MOMENTS: tuple[str, ...] = get_args(Moment)
 RESULTS = {"success": Status.SUCCESS, "failure": Status.FAILURE, "running": Status.RUNNING}
-MOST_RULES = 256  # breakpoints and forced results together
+MOST_RULES = 64  # breakpoints and forced results together
 MOST_ACTS = 256  # results of one forced node, one a start
 LONGEST = 1000  # characters of a pattern or a condition
 
@@ -101,5 +101,18 @@ def short(text: str, what: str) -> None:
         raise BtError(f"{what} has 1 to {LONGEST:,} characters, not {len(text):,}", "a path: /patrol/dock, **/dock")
 
 
-def for_path(rules: list[Any], path: str) -> list[Any]:
-    return [rule for rule in rules if matches(rule.pattern, path)]
+class Matching:
+    """Rules by path. Those without a `*` cost a node nothing."""
+
+    def __init__(self, rules: list[Rule]) -> None:
+        self.wild = [rule for rule in rules if not rule.pattern.startswith("/") or set("*?") & set(rule.pattern)]
+        self.exact: dict[str, list[Rule]] = {}
+        for rule in rules:
+            if rule not in self.wild:
+                self.exact.setdefault(rule.pattern, []).append(rule)
+
+    def at(self, path: str) -> list[Rule]:
+        """In the order in which they were made."""
+        found = [rule for rule in self.wild if matches(rule.pattern, path)]
+        found += self.exact.get(path, [])
+        return sorted(found, key=lambda rule: rule.number) if found[1:] else found

@@ -88,4 +88,5 @@ def tests(node: Node) -> dict[str, Expression]:
 
 def _asks(node: Node) -> bool:
     """Does it make tests, and hands its scope to nobody?"""
-    return bool(tests(node)) and not (isinstance(node, Subtree | ForAll) or node.copied or node.spec.kind.asks)
+    hands_on = isinstance(node, Subtree | ForAll) or isinstance(node.parent, ForAll) or node.copied
+    return bool(tests(node)) and not (hands_on or node.spec.kind.asks)

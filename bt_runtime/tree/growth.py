@@ -89,9 +89,9 @@ class Growth:
         spec = self.checked(path, text)
         return self.stand(Request(how, path, index=index, text=text, name=spec.name or ""), spec)
 
-    def checked(self, path: str, text: str) -> NodeSpec:
-        """A text as nodes for this place; raises Faults."""
-        return self.loader().fragment(text, self.owner(self.engine.find(path)).tree, f"graft at {path}")
+    def checked(self, path: str, text: str, tree: TreeSpec | None = None) -> NodeSpec:
+        """A text as nodes for this place (of that tree, when it is known); raises Faults."""
+        return self.loader().fragment(text, tree or self.owner(self.engine.find(path)).tree, f"graft at {path}")
 
     def stand(self, change: Request, spec: NodeSpec) -> Request:
         """Asks for checked nodes, in the scope that is around the place of the change."""

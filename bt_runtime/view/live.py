@@ -14,6 +14,7 @@ from bt_runtime.view.feed import Feed
 from bt_runtime.view.server import LOOPBACK, Server
 from bt_runtime.view.watch import Watch
 
+SHARED = LOOKING | {"pause", "resume", "continue", "step"}  # what a page may do that other machines can reach
 _NONE: Mapping[str, Json] = MappingProxyType({})
 
 
@@ -24,7 +25,7 @@ class View:
         self, run: Run, *, host: str = LOOPBACK, port: int = 0, anyone: bool = False, paused: bool = False
     ) -> None:
         self.run = run
-        self.feed = Feed()
+        self.feed, self.anyone = Feed(), anyone
         self.server = Server(self.feed, self.command, host=host, port=port, anyone=anyone)
         self.watch = Watch(run, self.feed)
         self._unhear = run.listen(self._debugged, Debugged)
@@ -44,6 +45,8 @@ class View:
             self.run.runner.stop("stopped from the page")
             self.run.halt("stopped from the page", "view")
             return {}
+        if self.anyone and name not in SHARED:
+            raise BtError("this page is open to other machines, and only looks, pauses, steps and halts")
         self.run.debugger.look()
         answer = do(self.run.debugger, "continue" if name == "resume" else name, given)
         if name not in LOOKING:
