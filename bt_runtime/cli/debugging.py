@@ -51,7 +51,8 @@ def debugged(run: Run, args: argparse.Namespace) -> Iterator[None]:
         if args.break_at:
             debugger.look()
             for where in args.break_at:
-                do(debugger, *parsed(f"break {where}"))
+                answer: Any = do(debugger, *parsed(f"break {where}"))
+                said(answer["said"])
             stack.callback(Prompt(run, sys.stdin).close)
         yield
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from bt_runtime.debug.debugger import Debugger
 from bt_runtime.debug.graft import faults
-from bt_runtime.debug.rule import MOMENTS, RESULTS
+from bt_runtime.debug.rule import MOMENTS, RESULTS, Rule
 from bt_runtime.debug.source import text_of
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.journal import codec
@@ -98,7 +98,7 @@ def _number(word: str) -> int:
 def _broken(debugger: Debugger, given: Given) -> Json:
     once = bool(given.get("once"))
     found = debugger.break_at(given["path"], given.get("moment", "before"), given.get("condition", ""), once)
-    return {"number": found.number, "said": f"breakpoint {found.number}: {found.text()}"}
+    return {"number": found.number, "said": f"breakpoint {found.number}: {found.text()}{_nobody(debugger, found)}"}
 
 
 def _cleared(debugger: Debugger, given: Given) -> Json:
@@ -108,7 +108,19 @@ def _cleared(debugger: Debugger, given: Given) -> Json:
 
 def _forced(debugger: Debugger, given: Given) -> Json:
     found = debugger.force(given["path"], *given["acts"])
-    return {"number": found.number, "said": f"change {found.number}: {found.text()}"}
+    return {"number": found.number, "said": f"change {found.number}: {found.text()}{_nobody(debugger, found)}"}
+
+
+def _nobody(debugger: Debugger, rule: Rule) -> str:
+    """It may be meant for nodes that come later, or have been written wrongly."""
+    if debugger.reached(rule):
+        return ""
+    try:
+        debugger.engine.find(rule.pattern)
+    except BtError as error:
+        hint = f": {error.hint}" if error.hint and "*" not in rule.pattern else ""
+        return f" (no node is there now{hint})"
+    return " (no node there can be)"
 
 
 def _replaced(debugger: Debugger, given: Given) -> Json:

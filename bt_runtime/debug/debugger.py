@@ -11,7 +11,7 @@ from py_trees.behaviour import Behaviour
 from bt_runtime.debug.graft import Replaced, checked, put_back, replace
 from bt_runtime.debug.hook import Hooks, scope_of
 from bt_runtime.debug.pause import Pause
-from bt_runtime.debug.rule import MOST_RULES, Breakpoint, Force, breakpoint_of, force_of
+from bt_runtime.debug.rule import MOST_RULES, Breakpoint, Force, Rule, breakpoint_of, force_of
 from bt_runtime.debug.why import why
 from bt_runtime.debug.witness import Witness
 from bt_runtime.events import Debugged, Line, Tick
@@ -52,7 +52,7 @@ class Debugger:
     def __init__(self, run: Debuggable) -> None:
         self.run, self.engine, self.context = run, run.engine, run.engine.context
         self.pause_of = Pause()
-        self.hooks = Hooks(self.context, lambda: self.engine.root, self._hit)
+        self.hooks = Hooks(self.engine, self._hit)
         self.replaced: list[Replaced] = []
         self.hits: list[Hit] = []  # of the tick that was made last
         self.at = ""  # the node that the last pause was about
@@ -83,6 +83,10 @@ class Debugger:
             self._rules([rule for rule in self.hooks.rules if rule not in gone])
             self._pass()
             return gone
+
+    def reached(self, rule: Rule) -> int:
+        """How many nodes it is about now; more may come."""
+        return sum(rule in hook.breaks or hook.force is rule for hook in self.hooks.hooks.values())
 
     @property
     def breakpoints(self) -> list[Breakpoint]:

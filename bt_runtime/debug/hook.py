@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
@@ -14,6 +15,9 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.node import INVALID, RUNNING, TRANSPARENT, Node, halt, path_of, reset, segment_of
 from bt_runtime.tree.nodes.reactive import ReactiveFallback, ReactiveSequence
+
+if TYPE_CHECKING:
+    from bt_runtime.tree.engine import Engine
 
 Hit = Callable[[Breakpoint, Behaviour, bool, str], None]  # …, was the node held, and if not, why
 _WORDS = {Status.SUCCESS: "success", Status.FAILURE: "failure", RUNNING: "running", INVALID: "skipped"}
@@ -126,8 +130,9 @@ class Hook:
 class Hooks:
     """All of one run, and the rules that they come from. Changed only between two ticks."""
 
-    def __init__(self, context: Context, root: Callable[[], Behaviour], hit: Hit) -> None:
-        self.context, self.root, self.hit = context, root, hit
+    def __init__(self, engine: Engine, hit: Hit) -> None:
+        self.context, self.find, self.hit = engine.context, engine.find, hit
+        self.root: Callable[[], Behaviour] = lambda: engine.root
         self.rules: list[Rule] = []
         self.hooks: dict[Behaviour, Hook] = {}
         self.held: dict[Behaviour, None] = {}  # nodes that were asked for, and have not begun
@@ -153,7 +158,8 @@ class Hooks:
 
     def apply(self) -> None:
         """Every node is given the hook that the rules want, or none."""
-        wanted = dict(self._wanted(self.root(), "")) if self.rules else {}
+        matching = Matching(self.rules)
+        wanted = dict(self._wanted(self.root(), "") if matching.wild else self._named(matching))
         for node in [node for node in self.hooks if node not in wanted]:
             self.hooks.pop(node).remove()
         for node, (path, rules) in wanted.items():
@@ -179,6 +185,14 @@ class Hooks:
             hook.give_back()
         if force is not None and force is not before:
             hook.take_over()
+
+    def _named(self, matching: Matching) -> Iterator[tuple[Behaviour, tuple[str, list[Rule]]]]:
+        """By path alone: nothing else of the tree is looked at."""
+        for path, rules in matching.exact.items():
+            with suppress(BtError):
+                node = self.find(path)
+                if path_of(node) == path and (isinstance(node, Node) or "step" in vars(node)):
+                    yield node, (path, rules)
 
     def _wanted(self, top: Behaviour, above: str) -> Iterator[tuple[Behaviour, tuple[str, list[Rule]]]]:
         matching = Matching(self.rules)

@@ -218,3 +218,20 @@ def test_after_close_nothing_of_a_debugger_is_left(trial):
     assert not any(names & {"step", "resumes", "ends", "stop"} for names in left.values())
     trial.run.halt("again")
     assert trial.finish().status is SUCCESS
+
+
+def test_a_breakpoint_ends_several_steps_early(trial):
+    trial.run.debugger.break_at("/patrol/dock")
+    trial.run.debugger.step(9)
+    assert trial.run.tick().running and trial.run.tick().running
+    assert trial.run.engine.count == 1 and trial.run.debugger.at == "/patrol/dock"
+
+
+def test_under_a_tree_of_py_trees_that_knows_no_pause_no_node_is_held():
+    import py_trees
+
+    with Run(load("version: 1\ntree: t\nroot:\n  sequence: [{log: one}, {wait: 9}]\n"), clock=Manual()) as run:
+        run.debugger.break_at("**")
+        stock = py_trees.trees.BehaviourTree(run.root)
+        stock.tick()
+        assert run.root.children[0].status is SUCCESS and run.root.status is RUNNING

@@ -252,3 +252,12 @@ def wait_until(holds, seconds: float = 60) -> None:
     while not holds():
         assert time.monotonic() < end
         threading.Event().wait(0.01)
+
+
+def test_a_page_that_other_machines_can_reach_changes_no_tree():
+    with Run(load(PATROL)) as run, View(run, anyone=True) as view:
+        assert command(view.server, "pause")[0] == 200
+        assert command(view.server, "status")[0] == 200
+        for name in ("force", "replace", "break", "back", "into"):
+            status, said, _ = command(view.server, name)
+            assert status == 409 and b"other machines" in said
