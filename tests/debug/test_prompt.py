@@ -53,6 +53,13 @@ def test_each_pause_asks_and_what_is_typed_is_done(monkeypatch, capsys, tree, tm
     assert [text for text in lines if text in ("found", "arrived")] == ["found"] * 3
 
 
+def test_a_path_where_no_node_is_gets_a_word_of_warning():
+    with Trial(PATROL) as trial:
+        said = do(trial.run.debugger, "break", {"path": "/patrol/0/drvie"})["said"]
+        assert said.endswith("(no node is there now: did you mean `drive`?)")
+        assert "no node" not in do(trial.run.debugger, "break", {"path": "**/drive"})["said"]
+
+
 def test_when_nothing_more_can_be_typed_the_run_goes_on(monkeypatch, capsys, tree):
     code, said = run(monkeypatch, capsys, tree, "")
     assert code == 0 and "nobody is there: the run goes on" in said
