@@ -10,7 +10,8 @@ from typing import Any
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.debugging import PROMPT, said, typed
-from bt_runtime.debug.client import Attached, door
+from bt_runtime.debug import client
+from bt_runtime.debug.client import Attached
 from bt_runtime.debug.commands import COMMANDS
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
@@ -25,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    attached = Attached(door(args.run_name))
+    attached = client.attached(args.run_name)
     try:
         if args.commands:
             return _each(attached, args.commands, args.json)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,15 @@ def door(name: str, place: Path | None = None) -> Path:
     return found[0]
 
 
+def attached(name: str) -> Attached:
+    """To the latest run that answers, or to the one of this name."""
+    if name == "last":
+        for path in reversed(doors()):
+            with suppress(BtError):
+                return Attached(path)
+    return Attached(door(name))
+
+
 class Attached:
     """A connection to a run; closing it gives the run back."""
 
@@ -48,6 +58,8 @@ class Attached:
             self.socket.connect(str(path))
         except OSError as error:
             self.socket.close()
+            if isinstance(error, ConnectionRefusedError):
+                path.unlink(missing_ok=True)  # its process was killed
             raise BtError(f"{path.stem} does not answer: {error.strerror}", "its process may have ended") from error
         self.rest = b""
 
@@ -63,7 +75,10 @@ class Attached:
             line, end, rest = self.rest.partition(b"\n")
             if end:
                 self.rest = rest
-                yield dict(json.loads(line))
+                try:
+                    yield dict(json.loads(line))
+                except (ValueError, TypeError, RecursionError) as error:
+                    raise BtError(f"{self.path.stem} says what is no JSON", "is it a run of bt_runtime?") from error
                 continue
             if len(self.rest) > MOST:
                 raise BtError(f"{self.path.stem} says more than anybody reads", "is it a run of bt_runtime?")

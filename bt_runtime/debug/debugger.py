@@ -351,8 +351,11 @@ class Debugger:
     def resumed(self) -> None:
         """The process that debugged this run has gone: nobody waits at its breakpoints; what it changed still holds."""
         self.made_again = False
-        self.clear()
-        self.pause_of.end()
+        if self.breakpoints:
+            self.clear()
+        with self.engine.between():
+            self._pass()
+            self.pause_of.end()
         if self.changes:
             said = "; ".join(self.changes)
             text = f"a debugger had changed this run, and that still holds: {said}. `take_back()` undoes it"

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.debug import door as doors
-from bt_runtime.debug.client import Attached, door
+from bt_runtime.debug.client import Attached, attached, door
 from bt_runtime.debug.door import MOST_CLIENTS, Door
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.run import Run, load
@@ -225,6 +225,32 @@ def test_btr_attach_debugs_a_run_of_another_process(tmp_path, place):
     assert runs.returncode == 0 and out.strip().endswith("SUCCESS")
     gone = subprocess.run([*btr, "attach"], cwd=ROOT, env=around, capture_output=True, text=True, timeout=120)
     assert gone.returncode != 0 and "btr run --debug" in gone.stderr
+
+
+def test_a_socket_that_a_killed_process_left_is_passed_over(going, place, monkeypatch):
+    _, opened = going
+    left = socket.socket(socket.AF_UNIX)
+    left.bind(str(place / "zombie.debug"))
+    left.close()
+    os.utime(opened.path, (1, 1))  # the other one seems the latest
+    monkeypatch.setattr("bt_runtime.debug.client.folder", lambda: place)
+    client = attached("last")
+    assert client.path == opened.path and not (place / "zombie.debug").exists()
+    client.close()
+
+
+def test_a_run_that_talks_nonsense_is_no_traceback(place):
+    doors.made(place)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(place / "odd.debug"))
+        listener.listen()
+        client = Attached(door("odd", place))
+        other, _ = listener.accept()
+        other.sendall(b"<html>\n")
+        with pytest.raises(BtError, match="no JSON"):
+            next(client.messages())
+        other.close()
+        client.close()
 
 
 def test_a_name_that_no_run_has_is_answered_with_a_way_out(place):
