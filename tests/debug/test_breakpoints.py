@@ -138,6 +138,17 @@ def test_what_cleans_up_while_it_is_halted_is_never_held():
         assert [line.text for line in trial.lines if line.text == "brakes"] == ["brakes"]
 
 
+def test_nor_when_a_tick_halts_it():
+    body = "try: {do: {wait: 100}, finally: {log: {name: brakes, text: brakes}}}"
+    text = f"version: 1\ntree: t\nblackboard: {{stop: {{type: boolean, default: false}}}}\nroot:\n  reactive_fallback: [{{check: stop}}, {{{body}}}]\n"  # noqa: E501
+    with Trial(text) as trial:
+        trial.tick()
+        trial.run.debugger.break_at("**/brakes")
+        trial.board["stop"] = True
+        trial.tick()
+        assert [line.text for line in trial.lines] == ["brakes"] and not trial.run.debugger.paused
+
+
 def test_a_pause_that_nobody_ends_goes_on_by_itself(trial):
     debugger = trial.run.debugger
     debugger.pause_of.author(limit=20)
