@@ -116,6 +116,14 @@ class Ended(NamedTuple):
     ticks: int
 
 
+class Debugged(NamedTuple):
+    """A debugger has paused the run, lets it go on, or has changed what it does."""
+
+    what: Literal["paused", "going on", "changed"]
+    path: str  # of the node that it is about, "" for the whole run
+    text: str
+
+
 # What was said and written -----------------------------------------------------------------------
 
 
@@ -297,8 +305,8 @@ AgentEvent = (
     | Rewriting | RolledBack | EpisodeBegun | EpisodeJudged | AgentEnded
 )  # fmt: skip
 Event = (
-    Started | Tick | Crash | Ended | Line | Notice | Written | Unset | SkillEnded | Feedback | WorldActed | Asked
-    | Answered | Woken | AgentEvent
+    Started | Tick | Crash | Ended | Debugged | Line | Notice | Written | Unset | SkillEnded | Feedback | WorldActed
+    | Asked | Answered | Woken | AgentEvent
 )  # fmt: skip
 
 # As journals, the page and exports name them.

@@ -32,6 +32,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "prompt": ("Show what an agent would ask its model.", "bt_runtime.cli.prompt"),
     "view": ("Show a run in the browser: recorded, or running now.", "bt_runtime.cli.view"),
     "top": ("Show a run that is going on in this terminal.", "bt_runtime.cli.top"),
+    "attach": ("Debug a run of another process: breakpoints, steps, why.", "bt_runtime.cli.attach"),
+    "why": ("Tell why a node of a recorded run was as it was.", "bt_runtime.cli.why"),
     "runs": ("List, show, compare, export and remove recorded runs.", "bt_runtime.cli.runs"),
     "resume": ("Go on with a run that was cut off.", "bt_runtime.cli.resume"),
     "replay": ("Play a recorded run once more, without model or world.", "bt_runtime.cli.replay"),

@@ -20,6 +20,7 @@ from bt_runtime.llm import key
 from bt_runtime.project import trust
 from bt_runtime.replay import rebuild
 from bt_runtime.replay.resume import finished, resume
+from bt_runtime.run.run import Run
 
 SUCCESS, FAILURE, BUDGET, INTERRUPTED = 0, 1, 4, 130
 
@@ -31,6 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--changed", action="store_true", help="go on although model, memory or files are not those that it ran with"
     )
+    parser.add_argument("--take-back", action="store_true", help="undo what a debugger had forced or replaced in it")
     parser.add_argument("--hz", type=float, help="tick at this rate instead of the run's")
     parser.add_argument("--seconds", type=float, help="stop after so long")
     parser.add_argument("--slow", type=float, metavar="S", help="name a node that holds a tick so long [default: 0.5]")
@@ -56,6 +58,7 @@ def run(args: argparse.Namespace) -> int:
     services = {"person": person.AtTerminal()} if "person" in recording.head["given"].get("services", ()) else {}
     with resume(path, model=args.model, memory=args.memory, services=services, changed=args.changed) as going:
         going.listen(LogLines(printed, "warning").log, Notice)
+        _debugged(going, args.take_back)
         if args.slow is not None and going.engine.watchdog is not None:
             going.engine.watchdog.seconds = args.slow
         ended = going.status.name in ("SUCCESS", "FAILURE")
@@ -66,6 +69,17 @@ def run(args: argparse.Namespace) -> int:
     if asked:
         trust.remember(path)  # as it is now
     return INTERRUPTED if stopped else BUDGET if timed_out else code
+
+
+def _debugged(going: Run, take_back: bool) -> None:
+    """Whoever debugged it before it was cut off is not there any more."""
+    if going.debugging is None or not going.debugging.changes:
+        return
+    changes = "; ".join(going.debugging.take_back() if take_back else going.debugging.changes)
+    said = (
+        "taken back" if take_back else "a debugger had changed this run, and that still holds (--take-back undoes it)"
+    )
+    print(visible(f"{said}: {changes}"), file=sys.stderr)
 
 
 def trusted(path: Path, recording: Recording, model: str | None) -> bool:

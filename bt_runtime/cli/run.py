@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 
 from bt_runtime.cli import Exit, person, trust_prompt
 from bt_runtime.cli.color import add_color, painted
+from bt_runtime.cli.debugging import add_debugging, debugged
 from bt_runtime.cli.failure import say
 from bt_runtime.cli.journals import add_folder, writing
 from bt_runtime.cli.log_lines import LEVELS
@@ -50,6 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strict", action="store_true", default=None, help="a node that breaks ends it [BTR_STRICT]")
     parser.add_argument("--json", action="store_true", help="the result for programs")
     parser.add_argument("--plain", action="store_true", help="lines, although a terminal is there")
+    add_debugging(parser)
     parser.add_argument("--view", action="store_true", help="watch it in the browser")
     add_serving(parser)
     add_color(parser)
@@ -117,7 +119,8 @@ def spin(made: Run, settings: Settings, args: argparse.Namespace, task: Opened |
     """Ticks to the end, watched, and shows what it came to."""
     cut, started = CutShort(made), time.monotonic()
     try:
-        with watched(made, settings, args.plain), viewed(made, args):
+        plain = args.plain or bool(args.break_at)
+        with watched(made, settings, plain), viewed(made, args), debugged(made, args):
             made.spin(seconds=settings["seconds"], ticks=settings["ticks"])
     except NodeError as error:
         if error.__cause__ is not None:

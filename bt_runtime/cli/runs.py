@@ -115,6 +115,7 @@ _SHOWN = {
     "begin": ("sentence",), "in doubt": ("sentence", "then", "why"), "write": ("name", "value"),
     "change": ("how", "text"), "halt": ("by", "reason"), "crash": ("message",), "log": ("level", "text"),
     "result": ("status",), "verdict": ("met", "total"), "resumed": ("tick",), "retrieval": ("why",),
+    "debug": ("do", "moment", "condition", "acts", "which", "text"),
 }  # fmt: skip
 
 

@@ -8,8 +8,9 @@ import threading
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.journals import add_folder, reading
@@ -36,12 +37,13 @@ def run(args: argparse.Namespace) -> int:
     if args.html:
         return written(path, Path(args.html))
     feed, follow = Feed(most=None), None
+    asked = None if path.suffix == ".jsonl" else partial(answered, path)
     if path.suffix != ".jsonl" and (reader := Reader(path)).live:
         follow = Following(reader, feed)
     else:
         feed.put(*events_of(path))
         feed.close()
-    server = first_free(lambda port: Server(feed, host=args.host, port=port, anyone=args.anyone), args)
+    server = first_free(lambda port: Server(feed, asked, host=args.host, port=port, anyone=args.anyone), args)
     try:
         tell(server.url, args.open)
         threading.Event().wait()
@@ -52,6 +54,18 @@ def run(args: argparse.Namespace) -> int:
             follow.close()
         server.close()
     return Exit.SUCCESS
+
+
+def answered(path: Path, name: str, given: dict[str, Any]) -> dict[str, Any]:
+    """What the page of a recorded run can ask."""
+    from bt_runtime.replay.why import why_recorded
+
+    if name != "why":
+        raise BtError("this run is a recording")
+    where, at = given.get("path"), given.get("at")
+    if not isinstance(where, str) or type(at) not in (int, type(None)):
+        raise BtError("`why` needs a path")
+    return {"sentences": why_recorded(path, where, at).sentences}
 
 
 def find(name: str, folder: Path) -> Path:

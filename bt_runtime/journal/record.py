@@ -285,6 +285,10 @@ class Recorder:
             text = plan if isinstance(plan, str) else None
             self.tape.put("change", {"how": how, "path": path, "text": text, "index": index})
 
+    def debugged(self, body: dict[str, Any]) -> None:
+        """Somebody debugs this run: what was done is the debugger's, and is done again when the run is made again."""
+        self.tape.put("debug", body)
+
     def _ticked(self, tick: Tick) -> None:
         self.clock.frozen = None
         first, self.first = self.first, None

@@ -34,7 +34,7 @@ ENTRIES: dict[str, dict[str, Any]] = {
     "write": {"scope": str, "name": str, "value": object, "order": int},
     "blackboard": {"scope": str, "name": str},
     "change": {"how": str, "path": str, "text": (str, type(None)), "index": (int, type(None))},
-    "halt": {"by": str, "reason": str}, "halted": {"by": str, "reason": str, "nodes": list},
+    "debug": {"do": str}, "halt": {"by": str, "reason": str}, "halted": {"by": str, "reason": str, "nodes": list},
     "graft": {"how": str, "path": str, "yaml": object}, "crash": {"path": str, "message": str},
     "log": {"path": str, "level": str, "text": str}, "verdict": {"met": int, "total": int},
     "resumed": {"tick": int}, "act": {"path": str, "sentence": str}, "end": {"path": str, "why": str},

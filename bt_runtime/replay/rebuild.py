@@ -128,6 +128,11 @@ def redo(run: Run, kind: str, body: dict[str, Any]) -> None:
             raise Difference(run.engine.count, f"at {body['path']} nodes made in Python were grafted: give YAML")
         else:
             _grafted(run, body)
+    elif kind == "debug":
+        try:
+            run.debugger.redo(body)
+        except BtError as error:
+            raise Difference(run.engine.count, f"the debugger's `{body['do']}` is refused: {error.message}") from error
     elif kind == "late":
         world: Any = run.context.services.world
         if world is not None and world.inner is not None and not world.lasting:

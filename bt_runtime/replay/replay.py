@@ -30,9 +30,15 @@ class Replayed(NamedTuple):
 
 
 def replay(
-    journal: Path | str, until: int | None = None, see: Callable[[Any, Tick], None] = lambda run, tick: None
+    journal: Path | str,
+    until: int | None = None,
+    see: Callable[[Any, Tick], None] = lambda run, tick: None,
+    begun: Callable[[Any], None] = lambda run: None,
 ) -> Replayed:
-    """`see` is called after each tick, with the run and what the tick did. Nothing of the journal is imported."""
+    """`see` is called after each tick, with the run and what the tick did, `begun` with the run before the first one.
+
+    Nothing of the journal is imported.
+    """
     recording = Recording(Path(journal))
     with rebuild.laid_out(recording) as (folder, tree):
         try:
@@ -44,6 +50,7 @@ def replay(
             loaded, services=rebuild.services(folder), journal=recorder, **{**rebuild.given(recording), "strict": False}
         )
         try:
+            begun(run)
             return _replayed(run, recording, until, see)
         finally:
             recorder.tape.broken = True  # what the end halts has no counterpart in the recording

@@ -181,5 +181,7 @@ def _catch_up(run: Run, recording: Recording) -> None:
             f"{recording.name} cannot be led back to where it was: {difference}",
             "`btr replay` shows more; a version, a prompt or a skill may have changed since",
         ) from None
+    if run.debugging is not None:
+        run.debugging.resumed()
     if not recording.result:
         run.journal.tape.note("resumed", {"tick": run.engine.count, "damage": recording.damage})

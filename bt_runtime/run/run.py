@@ -39,6 +39,7 @@ from bt_runtime.tree.watchdog import SLOW
 from bt_runtime.types import Json, Task
 
 if TYPE_CHECKING:
+    from bt_runtime.debug.debugger import Debugger
     from bt_runtime.journal.record import Recorder
     from bt_runtime.tree.budget import Budget
 
@@ -158,6 +159,7 @@ class Run:
         self.resources = Resources(
             world=world, task=task, model=model, memory=memory, seed=seed, budget=budget, recall=recall
         )
+        self.debugging: Debugger | None = None  # once somebody has asked for it
         self._closed = False
         self._grace = STOPPING
         with ExitStack() as opening:
@@ -204,6 +206,15 @@ class Run:
     @property
     def outputs(self) -> dict[str, Json]:
         return {name: self.blackboard.get(name) for name in self.spec.outputs}
+
+    @property
+    def debugger(self) -> Debugger:
+        """Made when it is first asked for: until then a run pays nothing for it."""
+        if self.debugging is None or self.engine.gate is not self.debugging:
+            from bt_runtime.debug.debugger import Debugger
+
+            self.debugging = Debugger(self)
+        return self.debugging
 
     # Running ---------------------------------------------------------------------------------
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime import project as projects
+from bt_runtime.debug.script import Script
 from bt_runtime.faults.diagnostic import BtError, Faults, nearest
 from bt_runtime.language import manifest, source
 from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.run.run import Tree, load
 from bt_runtime.skills.skill import fields_of
-from bt_runtime.testing.script import Script
 
 _HEAD = re.compile(r"(\w+)(?:\(([\w\s,]*)\))?")
 

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bt_runtime.debug.script import Later
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.case import BROKEN, Case, Finding, Subject
 from bt_runtime.testing.casting import nodes_of, skills_of
-from bt_runtime.testing.script import Later
 from bt_runtime.testing.values import Values
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 from bt_runtime.types import Json

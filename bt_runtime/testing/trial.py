@@ -11,13 +11,14 @@ from typing import Any
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
+from bt_runtime.debug.pattern import matches
+from bt_runtime.debug.script import Act, Double, Later, Script
 from bt_runtime.events import Applied, Crash, Line, Tick
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.run import Run, Tree
 from bt_runtime.testing import casting, coverage
-from bt_runtime.testing.paths import matches
 from bt_runtime.testing.promise import Promises
-from bt_runtime.testing.script import Act, Cast, Double, Later, Script, Unscripted
+from bt_runtime.testing.script import Cast, Unscripted
 from bt_runtime.testing.waiting import StillRunning, has_own_life, leaves, stands_for, still_running
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.context import POLL

@@ -8,8 +8,9 @@ from typing import Any
 
 from py_trees.behaviour import Behaviour
 
+from bt_runtime.debug.script import Double
 from bt_runtime.run.run import Run
-from bt_runtime.testing.script import Double, Scripted
+from bt_runtime.testing.script import Scripted
 from bt_runtime.tree.gist import family_of, gist, kind_of
 from bt_runtime.tree.node import RUNNING, TRANSPARENT, path_of, segment_of
 

@@ -60,6 +60,7 @@ class Context:
         self.halting_in = 0  # … and in which thread
         self.requests: deque[Request] = deque()  # changes of shape, applied between ticks
         self.ticking = False
+        self.grown: Callable[[Behaviour], None] | None = None  # somebody looks at nodes that come into the tree
         self.restless: Behaviour | None = None  # who asked for the next tick at once, last
         self.foreign = False  # is any node none of ours
         self.polled = False  # in this tick, something that cannot say when it has finished

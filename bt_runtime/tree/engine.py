@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import get_ident
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
@@ -53,6 +53,17 @@ def tick_once(root: Behaviour) -> Status:
     return status
 
 
+class Gate(Protocol):
+    """Stands between two ticks: a debugger."""
+
+    def hold(self) -> float | None:
+        """Until when there shall be no tick; None: it may begin."""
+
+    def ticked(self, tick: Tick) -> Tick:
+        """A tick was made and told; the gate may want the next one sooner."""
+        ...
+
+
 class Engine:
     """Owns a root and what its nodes share. Any thread may ask; one thread at a time ticks.
 
@@ -77,6 +88,7 @@ class Engine:
         self._crashes_seen = 0
         self.setup_with: dict[str, Any] = {}  # what every node's `setup` is given, unless the caller says otherwise
         self.watchdog: Watchdog | None = None
+        self.gate: Gate | None = None
         self.ticking_in = 0  # the thread, while it ticks
         self.began = 0.0  # when, by the machine's clock
         self._heard: object = None  # the stream's routes when it was last seen who listens
@@ -125,7 +137,10 @@ class Engine:
         """One tick; None, and none, when another halt than `seen` was asked for meanwhile."""
         with self._lock:
             self._ready()
-            tick, broke = None, None
+            tick, broke, gate = None, None, self.gate
+            until = gate.hold() if gate is not None else None
+            if until is not None and self.over is None and (always or self.latest is seen):
+                return Tick(self.count, RUNNING, until, deadline=until)
             self._busy = True  # a signal's handler may halt at any moment: from here on it only asks
             try:
                 if self.over is None and (always or self.latest is seen):
@@ -142,6 +157,8 @@ class Engine:
             self._tell()
         if broke is not None:
             raise broke
+        if gate is not None and tick is not None:
+            return gate.ticked(tick)
         return Tick(self.count, INVALID, math.inf) if tick is None and self.over is not None else tick
 
     def _tick(self) -> tuple[Tick, BaseException | None]:
@@ -292,6 +309,17 @@ class Engine:
         """Makes the changes that were asked for now, rather than at the next tick; never inside one."""
         with self._lock:
             return [] if self.context.ticking else self.shape.apply()
+
+    @contextmanager
+    def between(self) -> Iterator[None]:
+        """No tick is made meanwhile; whoever is inside one cannot come in."""
+        with self._lock:
+            if self.context.ticking:
+                raise BtError("the tree is being ticked", "ask for it between two ticks, or from another thread")
+            if self._closed:
+                raise BtError("the run was closed", "make a new one: Run(tree)")
+            self._listen()
+            yield
 
     def standing(self) -> Tick:
         """All as it stands, for whoever begins to look on: what changes from then on is told by the ticks."""

@@ -18,7 +18,7 @@ from bt_runtime.tree.build import build_nodes
 from bt_runtime.tree.node import Node
 from bt_runtime.tree.nodes.for_all import ForAll
 from bt_runtime.tree.nodes.subtree import Subtree
-from bt_runtime.tree.request import Refused, Request
+from bt_runtime.tree.request import Owner, Refused, Request
 from bt_runtime.tree.shape import Shape, through
 
 if TYPE_CHECKING:
@@ -27,13 +27,6 @@ if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec, TreeSpec
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
-
-
-class Owner(NamedTuple):
-    """What the nodes at a place belong to: their tree, and the scope in which they read and write."""
-
-    tree: TreeSpec
-    scope: Scope
 
 
 class Ground(NamedTuple):
@@ -93,15 +86,24 @@ class Growth:
 
     def graft(self, how: How, path: str, text: str, index: int | None = None) -> Request:
         """Nodes that somebody outside has written. Faults in the text are raised here and now."""
+        spec = self.checked(path, text)
+        return self.stand(Request(how, path, index=index, text=text, name=spec.name or ""), spec)
+
+    def checked(self, path: str, text: str, tree: TreeSpec | None = None) -> NodeSpec:
+        """A text as nodes for this place (of that tree, when it is known); raises Faults."""
+        return self.loader().fragment(text, tree or self.owner(self.engine.find(path)).tree, f"graft at {path}")
+
+    def stand(self, change: Request, spec: NodeSpec) -> Request:
+        """Asks for checked nodes, in the scope that is around the place of the change."""
+        path = change.path
         tree, scope = self.owner(self.engine.find(path))
-        spec = self.loader().fragment(text, tree, f"graft at {path}")
 
         def ground(place: str) -> Ground:
             if self.owner(self.engine.find(path)).scope is not scope:
                 raise Refused(f"the tree around {path} was replaced meanwhile", "ask again")
             return Ground(self._inside(place), scope, tree.folder)
 
-        return self._ask(Request(how, path, index=index, text=text, name=spec.name or ""), spec, ground)
+        return self._ask(change, spec, ground)
 
     def plan(self, node: Node, text: str, kinds: Sequence[Kind] = ()) -> Request:
         """Nodes that a model planned, checked as any others, below the node that asked. `kinds`: beside the tree's."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from py_trees.behaviour import Behaviour
 
-from bt_runtime.events import Applied, How
+from bt_runtime.events import Applied, Halt, How
 from bt_runtime.faults.diagnostic import BtError
 
 if TYPE_CHECKING:
     from bt_runtime.language.kinds.kind import Kind, Registry
-    from bt_runtime.language.spec import TreeSpec
+    from bt_runtime.language.spec import NodeSpec, TreeSpec
+    from bt_runtime.tree.blackboard import Scope
 
 Make = Callable[[str], Behaviour]  # the path where they will stand → the new nodes, not yet set up
 
@@ -33,6 +34,7 @@ class Request:
         index: int | None = None,
         text: str = "",
         name: str = "",
+        why: Halt | None = None,
     ) -> None:
         self.how = how
         self.path = path
@@ -40,6 +42,7 @@ class Request:
         self.make = make
         self.index = index
         self.text = text
+        self.why = why  # for the running nodes that leave
         self.applied: Applied | None = None
         self.refused: BtError | None = None
 
@@ -54,6 +57,13 @@ class Request:
             self.refused = Refused(f"the change at {self.path} was cancelled: {reason}")
 
 
+class Owner(NamedTuple):
+    """What the nodes at a place belong to: their tree, and the scope in which they read and write."""
+
+    tree: TreeSpec
+    scope: Scope
+
+
 class Grower(Protocol):
     """Grows the tree while it runs: see `growth.py`. Every change is made between two ticks."""
 
@@ -61,6 +71,9 @@ class Grower(Protocol):
     def room(self) -> int: ...
     def registry(self, node: Behaviour) -> Registry: ...
     def graft(self, how: How, path: str, text: str, index: int | None = None) -> Request: ...
+    def checked(self, path: str, text: str, tree: TreeSpec | None = None) -> NodeSpec: ...
+    def stand(self, change: Request, spec: NodeSpec) -> Request: ...
+    def owner(self, node: Behaviour) -> Owner: ...
     def plan(self, node: Any, text: str, kinds: Sequence[Kind] = ()) -> Request: ...
     def subtree(self, node: Any, tree: TreeSpec) -> Request: ...
     def copy(self, node: Any, opened: Callable[[str], Any], made: Callable[[Behaviour, Any], None]) -> Request: ...

@@ -103,11 +103,12 @@ class Runner:
         while not self._halted(seen):
             self.woken.clear()
             extra = clock.now() < due  # a time limit ran out between two deadlines of the rate
+            before = self.engine.count
             tick = self.engine.tick_unless(seen)
             if tick is None:
                 self._halted(seen)
                 break
-            left -= 1
+            left -= self.engine.count - before  # none while a debugger holds it
             if tick.status is INVALID:
                 self._halted(seen)
             if not tick.running:

@@ -93,12 +93,15 @@ class Shape:
         old = self.find(change.path)
         parent = old.parent
         new = self._made(change, parent, segment_of(old), old)
-        why = Halt("graft", f"{change.path} was replaced")
+        why = change.why or Halt("graft", f"{change.path} was replaced")
         halt(old, self.context, why, everywhere=True)
         if parent is None:
             self.root = adopt(new, self.context)
         else:
             graft.replace(parent, old, new)
+            if change.name:
+                named: Any = new
+                named.segment = change.name  # also that of a node which had none of its own: it is put back
         self._detach(old, why)
         self._attach(new)
 
@@ -163,6 +166,8 @@ class Shape:
             self.nodes += 1
             if isinstance(node, Node):
                 node.attached()
+        if self.context.grown is not None:
+            self.context.grown(new)
 
     def _detach(self, old: Behaviour, why: Halt) -> None:
         self.census.stale = True

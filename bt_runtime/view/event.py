@@ -17,7 +17,7 @@
 | halt | path, by, why, ids | these nodes were stopped |
 | crash | path, id, message, traceback | |
 | asks | open [{id, text}] | the questions to a person that stand open |
-| hold | on | paused, or going on |
+| hold | on, at, why, points, changes | paused at a node, or going on; breakpoints and changes of the debugger |
 | over | status, verdict, path, why | the run has ended; of a failure, where and why |
 """
 

@@ -5,67 +5,75 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType, TracebackType
 
-from bt_runtime.events import Answered, Asked, Tick
+from bt_runtime.debug.commands import LOOKING, do, status
+from bt_runtime.events import Answered, Asked, Debugged
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.ports import an, type_name
 from bt_runtime.run.person import Person
 from bt_runtime.run.run import Run
 from bt_runtime.types import Json
 from bt_runtime.view.feed import Feed
-from bt_runtime.view.pause import PauseGate
 from bt_runtime.view.plain import clipped
 from bt_runtime.view.server import LOOPBACK, Server
 from bt_runtime.view.watch import Watch
 
 MOST_ASKED = 4_000  # characters of a question
+SHARED = LOOKING | {"pause", "resume", "continue", "step", "answer"}  # what a page may do that other machines can reach
+_NONE: Mapping[str, Json] = MappingProxyType({})
 
 
 class View:
-    """Serves until it is closed. Make it after the run's other observers: a pause holds whoever comes later."""
+    """Serves until it is closed. Its buttons are those of the run's debugger: a pause lies between two ticks."""
 
     def __init__(
         self, run: Run, *, host: str = LOOPBACK, port: int = 0, anyone: bool = False, paused: bool = False
     ) -> None:
         self.run = run
-        self.feed = Feed()
-        self.gate = PauseGate(paused)
+        self.feed, self.anyone = Feed(), anyone
         self.server = Server(self.feed, self.command, host=host, port=port, anyone=anyone)
         self.watch = Watch(run, self.feed)
         person = getattr(run.context.services.person, "inner", run.context.services.person)  # behind a journal's
         self.person: Person | None = person if isinstance(person, Person) else None
-        self._undo: list[Callable[[], object]] = [run.observe(self._between)]
+        self._undo: list[Callable[[], object]] = [run.listen(self._debugged, Debugged)]
         if self.person is not None:
             self._undo.append(run.listen(self._asks, Asked, Answered))
             self._asks()
         if paused:
-            self.feed.put({"k": "hold", "t": 0.0, "on": True})
+            run.debugger.step()
+            self._hold()
 
     @property
     def url(self) -> str:
         return self.server.url
 
-    def command(self, name: str, about: Mapping[str, Json] = MappingProxyType({})) -> None:
+    def command(self, name: str, given: Mapping[str, Json] = _NONE) -> Json:
         """What somebody pressed, or wrote, on the page."""
         if self.watch.ended:
             raise BtError("the run has ended", "start it once more; its journal can be looked at with `btr view`")
-        if name == "write":
-            write(self.run, about)
-            return
-        if name == "pause":
-            self.gate.pause()
-        elif name == "resume":
-            self.gate.resume()
-        elif name == "step":
-            self.gate.step()
-        elif name == "halt":
-            self.gate.release()
+        if name == "halt":
             self.run.runner.stop("stopped from the page")
             self.run.halt("stopped from the page", "view")
-        elif name == "answer":
-            self.answer(about)
-        else:
-            raise BtError(f"there is no command `{name}`", "pause, resume, step, halt, write, answer")
-        self.feed.put({"k": "hold", "t": self.watch._now(), "on": self.gate.shut})
+            return {}
+        if self.anyone and name not in SHARED:
+            raise BtError("this page is open to other machines, and only looks, answers, pauses, steps and halts")
+        if name in ("write", "answer"):
+            write(self.run, given) if name == "write" else self.answer(given)
+            return {}
+        self.run.debugger.look()
+        answer = do(self.run.debugger, "continue" if name == "resume" else name, given)
+        if name not in LOOKING:
+            self._hold()
+        return answer
+
+    def _debugged(self, event: Debugged) -> None:
+        self._hold(event.text if event.what == "paused" else "")
+
+    def _hold(self, why: str = "") -> None:
+        """How the debugger stands, for the page."""
+        state = status(self.run.debugger)
+        told = {"on": state["paused"], "at": state["at"], "why": why}
+        lists = {"points": state["breakpoints"], "changes": state["changes"]}
+        self.feed.put({"k": "hold", "t": self.watch._now(), **told, **lists})
 
     def answer(self, said: Mapping[str, Json]) -> None:
         """To a question that stands open."""
@@ -84,17 +92,14 @@ class View:
         """The run is over; the page stays."""
         while self._undo:
             self._undo.pop()()
-        self.gate.release()
+        if self.run.debugging is not None:
+            self.run.debugging.pause_of.end()
         self.watch.end(self.run.status, self.run.runner.stopped)
         self.watch.detach()
 
     def close(self) -> None:
         self.finish()
         self.server.close()
-
-    def _between(self, tick: Tick) -> None:
-        if tick.running:
-            self.gate.wait(lambda: bool(self.run.runner.stopped))
 
     def __enter__(self) -> View:
         return self

@@ -12,7 +12,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
@@ -27,13 +27,13 @@ LOOPBACK = "127.0.0.1"
 LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
 PULSE = 5.0  # seconds of silence after which a comment shows whether the reader is still there
 GAP = 0.012  # seconds between two messages to one reader: what happens within is sent as one
-MOST_BODY = 4096
+MOST_BODY = 200_000  # bytes of a command: a replacement of a subtree is the longest
 PATIENCE = 1.0  # seconds for readers to take the rest
 MOST_READERS = 32
 MOST_GUESTS = 32  # connections that have not shown the token, or are not reading events
 MOST_CONNECTIONS = 96  # descriptors that the page takes of its process, those on their way out included
 GUEST = 15.0  # seconds that one has for a request and its answer, and between two
-Command = Callable[[str, Mapping[str, Json]], None]  # its name, and what it is about
+Command = Callable[[str, dict[str, Any]], Any]  # its name, and what it is about
 
 
 class Busy(BtError):
@@ -206,20 +206,20 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _command(self, body: bytes) -> None:
         try:
-            about = json.loads(body, parse_constant=_refused)
-            name = about["do"]
-        except (ValueError, KeyError, TypeError, RecursionError):
+            given = json.loads(body, parse_constant=_refused)
+            name = given.pop("do")
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             self._say(400, 'a command looks like {"do": "pause"}')
             return
         if self.app.command is None:
             self._say(409, "this run is a recording")
             return
         try:
-            self.app.command(str(name), about)
+            answer = self.app.command(str(name), given)
         except BtError as error:
             self._say(409, error.message)
         else:
-            self._answer(200, b"{}", "application/json")
+            self._answer(200, json.dumps(answer or {}).encode(), "application/json")
 
     def _events(self, query: dict[str, list[str]]) -> None:
         if not self._trusted(query.get("token", [""])[0]):

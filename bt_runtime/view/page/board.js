@@ -86,8 +86,7 @@ class BoardPanel {
       e.preventDefault();
       let value = field.value;
       try { if (!text || /^".*"$/.test(value)) value = JSON.parse(value); } catch { put(said, "Write it as JSON: 3, true, \"text\", [1, 2] or {\"a\": 1}."); return; }
-      const wrong = await this.page.command("write", { scope: event.scope, name: event.name, value }, false);
-      if (wrong) put(said, wrong); else done();
+      if (await this.page.command("write", { scope: event.scope, name: event.name, value }, (wrong) => put(said, wrong))) done();
     });
     form.lastElementChild.previousElementSibling.addEventListener("click", done);
     field.addEventListener("keydown", (e) => { e.stopPropagation(); if (e.key === "Escape") done(); });

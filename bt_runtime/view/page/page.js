@@ -20,6 +20,7 @@ class Page {
     this.tree = new TreeView($("tree"), (id) => this.choose(id));
     this.panel = new Panel($("panel"), this);
     this.map = new TreeMap(this);
+    this.debug = new DebugBar($("stage"), this);
     this.tree.asked = this.panel.wake = () => this.wake();
     this.listen();
     setInterval(() => this.wake(), 250); // folding waits for time to pass
@@ -73,15 +74,15 @@ class Page {
     this.lineStale = true;
   }
 
-  // What went wrong, in words; "" when nothing did. `loud`: it is said at the top of the page.
-  async command(what, about = {}, loud = true) {
-    let wrong = "";
+  // The answer, or null: then `told` has been told what went wrong, as a rule at the top of the page.
+  async command(what, given = {}, told = (wrong) => this.notice(wrong)) {
     try {
-      const answer = await fetch("command", { method: "POST", headers: { "X-Token": this.token, "Content-Type": "application/json" }, body: JSON.stringify({ ...about, do: what }) });
-      if (!answer.ok) wrong = (await answer.json()).error;
-    } catch { wrong = "The run's process does not answer."; }
-    if (wrong && loud) this.notice(wrong);
-    return wrong;
+      const answer = await fetch("command", { method: "POST", headers: { "X-Token": this.token, "Content-Type": "application/json" }, body: JSON.stringify({ ...given, do: what }) });
+      const said = await answer.json();
+      if (answer.ok) return said;
+      told(said.error);
+    } catch { told("The run's process does not answer."); }
+    return null;
   }
 
   // Can this run be commanded, at the moment that is shown?
@@ -111,6 +112,7 @@ class Page {
     this.header(fold);
     this.asks();
     this.timeline(fold);
+    this.debug.draw(fold, this.chosen);
     if (this.fresh.length) this.measure();
   }
 
@@ -310,13 +312,14 @@ class Page {
 
   key(e) {
     if (e.ctrlKey || e.metaKey || e.altKey || $("keys").open) return;
-    if (e.target.matches("input:not([type=range])") || (e.target.matches("button, summary, input") && [" ", "Enter"].includes(e.key))) return;
+    if (e.target.matches("input:not([type=range]), textarea") || (e.target.matches("button, summary, input") && [" ", "Enter"].includes(e.key))) return;
     if (e.target.matches("#time, #panel") && e.key.startsWith("Arrow")) return;
     const act = {
       "/": () => $("search").focus(), f: () => $("follow").click(), e: () => this.unfold(), t: () => this.turn(), z: () => this.tree.fit(), "+": () => this.tree.step(1.25), "-": () => this.tree.step(0.8),
       1: () => this.panel.open("node"), 2: () => this.panel.open("board"), 3: () => this.panel.open("world"), 4: () => this.panel.open("log"),
       "[": () => this.move(-1), "]": () => this.move(1), l: () => this.latest(), "?": () => $("keys").showModal(), Escape: () => this.choose(null),
       " ": () => ($("controls").hidden ? $("play").click() : $("pause").click()), ".": () => { if (!$("controls").hidden) $("step").click(); },
+      b: () => this.debug.press("break"), i: () => this.debug.press("into"), o: () => this.debug.press("over"), h: () => this.debug.press("to"), w: () => this.debug.press("why"), u: () => this.debug.press("back"),
       Enter: () => { if (this.chosen !== null) this.tree.toggle(this.chosen); },
       ArrowUp: null, ArrowDown: null, ArrowLeft: null, ArrowRight: null,
     }[e.key];

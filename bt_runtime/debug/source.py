@@ -1,0 +1,23 @@
+"""The YAML of one node, as it stands in the text of its tree: what an editor begins with."""
+
+from __future__ import annotations
+
+from bt_runtime.language.spec import NodeSpec, TreeSpec
+
+
+def text_of(spec: NodeSpec, tree: TreeSpec) -> str:
+    """ "" when the text is not at hand, or the node stands within a line."""
+    lines, at = tree.text.splitlines(), spec.span
+    if spec.file != tree.file or not 0 < at.line <= len(lines):
+        return ""
+    deep, first = at.column - 1, lines[at.line - 1]
+    if first[:deep].strip(" -"):
+        return ""
+    found = [first[deep:]]
+    for line in lines[at.line :]:
+        if line.strip() and len(line) - len(line.lstrip(" ")) < deep:
+            break
+        found.append(line[deep:])
+    while found and (not found[-1].strip() or found[-1].lstrip().startswith("#")):
+        found.pop()  # what stands behind belongs to whatever comes
+    return "\n".join(found) + "\n"

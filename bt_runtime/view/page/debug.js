@@ -1,0 +1,96 @@
+"use strict";
+// The debugger's bar: breakpoints, steps, forced results, hot replacement, and why. What it shows is what the run says.
+
+const TYPED = 250; // milliseconds after the last key before edited YAML is checked
+
+class DebugBar {
+  constructor(host, page) {
+    this.page = page;
+    const press = (what, text, title) => { const made = el("button", { title, "data-do": what }, text); made.addEventListener("click", () => this.press(what)); return made; };
+    this.live = [
+      press("break", "Break", "Breakpoint at the chosen node, or none any more (b)"), press("into", "Into", "To the next node that starts (i)"),
+      press("over", "Over", "Until the node and all below it have ended (o)"), press("to", "To here", "Until the chosen node is about to start (h)"),
+      press("force success", "✓", "The chosen node succeeds from now on"), press("force failure", "✗", "The chosen node fails from now on"),
+      press("edit", "Edit", "Put edited YAML in the place of the chosen node"),
+    ];
+    this.back = press("back", "Take back", "Take back all that was forced and replaced (u)");
+    this.why = press("why", "Why?", "Why the chosen node is as it is (w)");
+    this.state = el("p", { class: "about", role: "status" });
+    this.list = el("div", { class: "list" });
+    this.told = el("div", { class: "about", "aria-live": "polite" });
+    this.box = el("section", { id: "debug", "aria-label": "Debugger", hidden: "" }, el("div", { class: "row" }, this.live, this.back, this.why), this.state, this.list, this.told);
+    host.append(this.box);
+  }
+
+  draw(fold, chosen) {
+    const page = this.page, head = page.history.head, live = !$("controls").hidden;
+    const served = Boolean(page.token) && Boolean(head.latest.start);
+    this.box.hidden = !served || (!live && !page.recorded);
+    if (this.box.hidden) return;
+    const hold = head.latest.hold ?? {}, path = fold.nodes.has(chosen) ? fold.path(chosen) : "";
+    for (const button of this.live) { button.hidden = !live; button.disabled = !path && !["into", "over"].includes(button.dataset.do); }
+    for (const step of this.live.filter((each) => ["into", "over"].includes(each.dataset.do))) step.disabled = !hold.on;
+    this.why.disabled = !path;
+    this.back.hidden = !live || !(hold.changes ?? []).length;
+    const point = (hold.points ?? []).find((each) => each.path === path);
+    put(this.live[0], point ? "Unbreak" : "Break");
+    this.box.classList.toggle("paused", Boolean(hold.on));
+    if (hold.on && hold.why) this.said = hold.why;
+    put(this.state, hold.on ? `paused: ${this.said ?? "it was asked for"}` : ""); this.state.hidden = !hold.on;
+    const key = JSON.stringify([hold.points, hold.changes, live]);
+    if (key !== this.listed) { this.listed = key; this.entries(hold, live); }
+  }
+
+  entries(hold, live) {
+    const row = (each, what) => el("div", {}, el("button", { title: "Remove it", on: { click: () => this.page.command(what, { which: each.number }) } }, "×"), el("span", {}, each.text));
+    this.list.replaceChildren(...(live ? [...(hold.points ?? []).map((each) => row(each, "clear")), ...(hold.changes ?? []).map((each) => row(each, "back"))] : []));
+  }
+
+  async press(what) {
+    const page = this.page, path = page.fold.nodes.has(page.chosen) ? page.fold.path(page.chosen) : "";
+    const hold = page.history.head.latest.hold ?? {};
+    const needs = !["into", "over", "back"].includes(what);
+    if (this.box.hidden || (needs && !path) || ($("controls").hidden && what !== "why")) return;
+    if (what === "edit") { await this.edit(path); return; }
+    if (what === "why") { await this.ask(path); return; }
+    if (what === "break") {
+      const point = (hold.points ?? []).find((each) => each.path === path);
+      await page.command(point ? "clear" : "break", point ? { which: point.number } : { path });
+    } else if (what.startsWith("force")) await page.command("force", { path, acts: [what.slice(6)] });
+    else await page.command(what, what === "to" ? { path } : {});
+  }
+
+  // At the moment that is shown: of a recording, or of what a run has just done.
+  async ask(path) {
+    const given = this.page.recorded ? { path, at: this.page.fold.tick || null } : { path };
+    const answer = await this.page.command("why", given);
+    if (answer) this.show(answer.sentences.map((sentence) => el("p", {}, sentence)));
+  }
+
+  show(parts) {
+    this.told.replaceChildren(...parts, el("button", { on: { click: () => this.told.replaceChildren() } }, "Close"));
+  }
+
+  async edit(path) {
+    const answer = await this.page.command("source", { path });
+    if (!answer) return;
+    const text = el("textarea", { "aria-label": `YAML in place of ${path}`, spellcheck: "false" });
+    text.value = answer.text;
+    const faults = el("div", { class: "faults", role: "status" });
+    const apply = el("button", { title: "Between two ticks; the running nodes that stand there are halted" }, "Replace");
+    text.addEventListener("input", () => { apply.disabled = true; clearTimeout(this.timer); this.timer = setTimeout(() => this.check(path, text, faults, apply), TYPED); });
+    text.addEventListener("keydown", (e) => { if (e.key === "Escape") this.told.replaceChildren(); e.stopPropagation(); });
+    apply.addEventListener("click", async () => { if (await this.page.command("replace", { path, text: text.value })) this.told.replaceChildren(); });
+    this.show([el("p", { class: "path said" }, path), text, faults, apply]);
+    text.focus();
+    await this.check(path, text, faults, apply);
+  }
+
+  async check(path, text, faults, apply) {
+    const wanted = text.value, answer = await this.page.command("check", { path, text: wanted });
+    if (!answer || text.value !== wanted) return; // what was typed since is checked next
+    apply.disabled = answer.faults.length > 0;
+    faults.classList.toggle("sound", !answer.faults.length);
+    put(faults, answer.faults.length ? answer.faults.map((f) => `line ${f.line}: ${f.code} ${f.message}${f.hint ? ` (${f.hint})` : ""}`).join("\n") : "no fault");
+  }
+}
