@@ -14,6 +14,8 @@ from bt_runtime.testing import FAILURE, SUCCESS
 from bt_runtime.types import Observation
 from tests.support.oracles import acting
 
+rule = pytest.mark.rule
+
 
 def acts(prompt):
     """What was done on the way to the state that is asked about."""
@@ -52,7 +54,7 @@ def made(name, seed=7):
     return task, world, said
 
 
-@pytest.mark.rule("tree_search", 1, 4)
+@rule("tree_search", 1, 4)
 @pytest.mark.parametrize("name", ["textcraft", "house", "hotpotqa"])
 def test_it_reaches_the_goal_in_every_world_that_can_be_put_back(name, start):
     task, world, said = made(name)
@@ -63,7 +65,7 @@ def test_it_reaches_the_goal_in_every_world_that_can_be_put_back(name, start):
     assert any(event == "rollback" for event, _ in run.told)
 
 
-@pytest.mark.rule("tree_search", 1, 3)
+@rule("tree_search", 1, 3)
 def test_what_led_nowhere_is_undone_and_another_way_is_gone_on_with(start):
     """The first action tried is a wrong one; the goal is reached by the second, as if the first had not been."""
     task, world, said = made("textcraft")
@@ -79,7 +81,7 @@ def test_what_led_nowhere_is_undone_and_another_way_is_gone_on_with(start):
     assert wrong.split(" ", 2)[2] not in world.act("inventory").text
 
 
-@pytest.mark.rule("tree_search", 4)
+@rule("tree_search", 4)
 def test_when_nothing_is_left_the_world_stands_in_the_best_state(start):
     """Budgets hold as in every agent; the state with the most worth is the one that is left."""
     task, world, said = made("textcraft")
@@ -92,7 +94,7 @@ def test_when_nothing_is_left_the_world_stands_in_the_best_state(start):
     assert world.digest() != made("textcraft")[1].digest()
 
 
-@pytest.mark.rule("tree_search", 2)
+@rule("tree_search", 2)
 def test_a_world_that_cannot_be_put_back_is_told_with_a_way_out(start):
     class Plain:
         instant = True
