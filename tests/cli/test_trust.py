@@ -58,6 +58,9 @@ WORDS: dict[str, list[list[str]]] = {
     "render": [["t"], ["t", "--format", "svg"]],
     "schema": [[], ["--one", "tree"]],
     "explain": [[], ["BT049"], ["go"], ["kinds"]],
+    "fmt": [["trees/t.yaml"], ["--check"]],
+    "lsp": [["--help"]],  # spoken to in tests/editor, also in a folder that is not trusted
+    "attach": [["nothing"]],
     "diff": [["t", "trees/t.yaml"], ["t", "btr:door"]],
     "new": [["test", "t"], ["skill", "new"], ["tree", "parts/new"]],
     "trust": [["--list"]],
