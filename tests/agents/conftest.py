@@ -44,12 +44,14 @@ class Errand(NamedTuple):
     sentences: list[str]  # what the oracle acts, all of it
 
 
-@pytest.fixture(params=["textcraft", "house", "hotpotqa", "thor"])
+@pytest.fixture(params=["textcraft", "house", "hotpotqa", "thor", "alfworld"])
 def errand(request: pytest.FixtureRequest) -> Iterator[Errand]:
     """One task of each suite."""
     if request.param == "thor":
         pytest.importorskip("ai2thor")
         pytest.importorskip("msgpack")
+    if request.param == "alfworld":
+        pytest.importorskip("textworld", reason="the extra alfworld is not installed")
     suite = open_suite(request.param)
     task = suite.tasks(7, 1)[0]
     world = suite.open()

@@ -106,7 +106,7 @@ def _home(known: Book, room: Sequence[Mapping[str, tuple[int, int]]], rng: Rando
 def _id(kind: str, rng: Random) -> str:
     at = ("".join((rng.choice(("_plus_", "_minus_")), f"{rng.randrange(500) / 100:05.2f}")) for _ in range(3))
     where = "_bar_".join(at).replace(".", "_dot_")
-    return f"sink_bar_{where}_bar_sinkbasin" if kind == "sinkbasin" else f"{kind}_bar_{where}"
+    return f"{kind.removesuffix('basin')}_bar_{where}_bar_{kind}" if kind.endswith("basin") else f"{kind}_bar_{where}"
 
 
 def _goals(known: Book, home: Home, kind: str) -> Iterator[tuple[str, str]]:

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project import child
@@ -46,7 +46,7 @@ class Worker:
         self.owner: object = None
         self.busy = False
         self.used = 0.0
-        self.end = weakref.finalize(self, _end, self.process, self.sock, self.folder)  # also when forgotten
+        self.end = weakref.finalize(self, _end, self.process, self.answers, self.sock, self.folder)  # also when forgotten
 
     def ask(self, asked: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         """Raises BtError when no answer comes: the worker is then at an end."""
@@ -72,12 +72,13 @@ class Worker:
         return ""
 
 
-def _end(process: subprocess.Popen[bytes], sock: socket.socket, folder: Path) -> None:
+def _end(process: subprocess.Popen[bytes], answers: BinaryIO, sock: socket.socket, folder: Path) -> None:
     """Nothing is left running, and no file."""
-    sock.close()
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    answers.close()
+    sock.close()
     shutil.rmtree(folder, ignore_errors=True)
 
 
