@@ -8,11 +8,14 @@ from typing import Any, NamedTuple
 import pytest
 
 from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.envs.alfworld.pool import Pool
+from bt_runtime.envs.alfworld.world import AlfWorld
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.events import AGENT_EVENTS, NAMES, body
 from bt_runtime.run.run import Run
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Task, World
+from tests.support.alfworld_engine import DOUBLE
 
 
 @pytest.fixture
@@ -50,11 +53,10 @@ def errand(request: pytest.FixtureRequest) -> Iterator[Errand]:
     if request.param == "thor":
         pytest.importorskip("ai2thor")
         pytest.importorskip("msgpack")
-    if request.param == "alfworld":
-        pytest.importorskip("textworld", reason="the extra alfworld is not installed")
     suite = open_suite(request.param)
     task = suite.tasks(7, 1)[0]
-    world = suite.open()
+    pool = Pool(1, DOUBLE)  # starts nothing until it is asked
+    world = suite.open() if request.param != "alfworld" else AlfWorld(pool)
     world.reset(task)
     sentences = []
     for sentence in suite.oracle(world, task):
@@ -63,3 +65,4 @@ def errand(request: pytest.FixtureRequest) -> Iterator[Errand]:
     world.reset(task)
     yield Errand(suite, task, world, sentences)
     world.close()
+    pool.close()

@@ -41,7 +41,8 @@ def is_ours(path: Path) -> bool:
 
 
 def names(place: Path) -> list[Name]:
-    """All games there, in a fixed order, without those that ALFWorld leaves out."""
+    """All games there, in a fixed order, without those that ALFWorld leaves out; a folder may hold `alfworld/`."""
+    place = place / "alfworld" if (place / "alfworld").is_dir() else place
     if place.is_file() and place.name.endswith(_LINES):
         return [Name(str(row.get("path") or f"{place.name}-{i}"), place, row) for i, row in enumerate(_rows(place))]
     if place.is_file():

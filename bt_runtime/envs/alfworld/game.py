@@ -85,7 +85,9 @@ def _kind(i: str) -> str:
 def changing(facts: Iterable[Sequence[str]], names: Mapping[str, str]) -> frozenset[Fact]:
     """Those that can change, in names."""
     kept = (fact for fact in facts if fact[0] in CHANGING)
-    return frozenset((head, *(names.get(i, i).strip() for i in about if not i.startswith("agent"))) for head, *about in kept)
+    return frozenset(
+        (head, *(names.get(i, i).strip() for i in about if not i.startswith("agent"))) for head, *about in kept
+    )
 
 
 def _aim(goal: Sequence[Sequence[str]]) -> Aim:

@@ -56,7 +56,9 @@ def book(path: Path) -> Book:
 
     places = entries(found, "receptacles", path)
     rooms = {
-        name: tuple({k: _range(v, path) for k, v in part(room, key, dict, path).items()} for key in ("furniture", "things"))
+        name: tuple(
+            {k: _range(v, path) for k, v in part(room, key, dict, path).items()} for key in ("furniture", "things")
+        )
         for name, room in entries(found, "rooms", path).items()
     }
     return Book(

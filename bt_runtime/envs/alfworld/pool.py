@@ -1,4 +1,4 @@
-"""Workers that play games, a bounded number of them: every call has a deadline, and a lost one is told, never a hang."""
+"""Workers that play games, so many and no more: every call has a deadline, and a lost one is told, never a hang."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ class Worker:
         self.owner: object = None
         self.busy = False
         self.used = 0.0
-        self.end = weakref.finalize(self, _end, self.process, self.answers, self.sock, self.folder)  # also when forgotten
+        self.end = weakref.finalize(
+            self, _end, self.process, self.answers, self.sock, self.folder
+        )  # also when forgotten
 
     def ask(self, asked: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         """Raises BtError when no answer comes: the worker is then at an end."""

@@ -37,13 +37,15 @@ class AlfWorldSuite:
 
     def tasks(
         self, seed: int, count: int, split: Split = "train", kinds: Sequence[str] | None = None,
-        *, data: str | os.PathLike[str] | None = None, part: str = "split", **options: Any,
+        *, data: str | os.PathLike[str] | None = None, part: str = "split", source: str = "", **options: Any,
     ) -> list[Task]:  # fmt: skip
-        """Of the games of a folder or a file each split has its own, told by name, unless `part` is all of them."""
-        no_more_options(self.name, options, ("data", "part"))
-        if part not in ("split", "all"):
-            raise BtError(f"no part of a file is called `{part}`", "parts: split, all")
+        """Of the games of `data`, else ALFWORLD_DATA, each split has its own, told by name, unless `part` is all of
+        them; without either, or with `source="made"`, homes are made up."""
+        no_more_options(self.name, options, ("data", "part", "source"))
+        if part not in ("split", "all") or source not in ("", "made"):
+            raise BtError(f"there is no part `{part}` of `{source or 'games'}`", "part=split, part=all; source=made")
         chosen = choose_kinds(KINDS, kinds)
+        data = "" if source else data or os.environ.get("ALFWORLD_DATA")
         if not data:
             return [invent.task(split, seed, chosen[i % len(chosen)], i) for i in range(count)]
         share = _SHARES[split] if part == "split" else range(10)

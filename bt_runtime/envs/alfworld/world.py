@@ -94,9 +94,9 @@ class AlfWorld:
         return self._observed()
 
     def look(self) -> Observation:
-        """The room, what is held, and what was told last."""
-        if not self._done:
-            return self._observed() if self._task is not None else Observation("There is no task yet.", False)
+        """The room, and since something was done, what is held and what was told last; not the goal."""
+        if self._task is None or not self._done:
+            return Observation(self._room if self._task is not None else "There is no task yet.")
         held = [fact[1] for fact in self._now.facts if fact[0] == "holds"]
         carried = f"You are carrying: a {held[0]}." if held else "You are not carrying anything."
         return Observation("\n".join((self._room, carried, self._observed().text)))

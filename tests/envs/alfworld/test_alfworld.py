@@ -26,11 +26,16 @@ from bt_runtime.language.sentence import Sentence
 from bt_runtime.project import child, packaged
 from bt_runtime.run.run import Run
 from bt_runtime.testing import SUCCESS
+from tests.support.alfworld_engine import DOUBLE
 from tests.support.oracles import acting, expanding, planning
 
-DOUBLE = [sys.executable, "-P", str(Path(__file__).with_name("double.py"))]
 ALL = bool(os.environ.get("BTR_ALFWORLD"))  # every game of the data, 200 invented ones: minutes
 engine = pytest.mark.alfworld
+
+
+@pytest.fixture(autouse=True)
+def no_games(monkeypatch):
+    monkeypatch.delenv("ALFWORLD_DATA", raising=False)
 
 
 @pytest.fixture
@@ -115,9 +120,10 @@ def test_both_wordings_are_understood_and_each_view_has_its_own(workers):
         world.restore(kept)
         assert world.act(f"  {move.upper()} ").text == texts[-1] and world.verdict() == (2, 2)
         seen[view] = texts
-        world.close()
     place, last = way[0].removeprefix("go to "), put.partition(" in/on ")[2]
-    assert seen["engine"][0].startswith(f"You arrive at {place}. ") and seen["papers"][0].startswith("You arrive at loc ")
+    assert seen["engine"][0].startswith(f"You arrive at {place}. ") and seen["papers"][0].startswith(
+        "You arrive at loc "
+    )
     assert seen["react"][0].startswith(("On the", "The")) and seen["papers"][-1].endswith(f" in/on the {last}.")
     with pytest.raises(BtError, match="no view"):
         AlfWorld(workers, "round")
@@ -140,7 +146,9 @@ def test_what_cannot_be_done_is_answered_and_never_raised(world):
 
 def test_the_manifest_says_every_sentence_that_is_offered_and_what_it_needs_and_brings(world):
     found = yaml.safe_load((packaged("skills") / "alfworld.yaml").read_text())["kinds"]
-    kinds = {key: Sentence(k["sentence"], {name: p["type"] for name, p in k["params"].items()}) for key, k in found.items()}
+    kinds = {
+        key: Sentence(k["sentence"], {name: p["type"] for name, p in k["params"].items()}) for key, k in found.items()
+    }
     judged = 0
     for task in SUITE.tasks(6, 12):
         world.reset(task)
@@ -189,7 +197,8 @@ def test_an_agent_whose_worker_was_killed_ends_by_a_crash_and_not_by_giving_up(w
             os.kill(workers.workers[0].process.pid, signal.SIGKILL)
         return f"Act: {next(s for s in world.skills() if s.startswith('go to'))}" if len(said) < 6 else "Act: failure"
 
-    with Run("react", inputs={"goal": task.goal}, world=world, services={"model": ScriptedModel(line)}, recall=False) as run:
+    services = {"model": ScriptedModel(line)}
+    with Run("react", inputs={"goal": task.goal}, world=world, services=services, recall=False) as run:
         run.spin(seconds=60)
         assert any("the episode is lost" in crash.message for crash in run.context.crashes)
 
@@ -337,8 +346,8 @@ def test_agents_win_on_the_engine_through_their_grafts(real, tree, script):
     world, (task,) = real(), SUITE.tasks(5, 1, "eval", [KINDS[1]])
     way = solved(world, task)
     world.reset(task)
-    lines = script(way, task.goal) if script is planning else script(way)
-    with Run(tree, inputs={"goal": task.goal}, world=world, services={"model": ScriptedModel(lines)}, recall=False) as run:
+    services = {"model": ScriptedModel(script(way, task.goal) if script is planning else script(way))}
+    with Run(tree, inputs={"goal": task.goal}, world=world, services=services, recall=False) as run:
         assert run.spin(seconds=300) is SUCCESS
     assert world.verdict() == (2, 2)
 
@@ -358,8 +367,8 @@ def test_a_world_of_the_engine_is_pickled_with_its_place(real):
 @engine
 @pytest.mark.data
 def test_the_transcripts_replay_word_for_word(real, data):
-    """60 games of the real engine, six of each task type; six of them unless BTR_ALFWORLD asks for all."""
-    world, left = real(view="engine"), {kind: 10 if ALL else 1 for kind in KINDS}
+    """60 games of the real engine, ten of each task type; one of each unless BTR_ALFWORLD asks for all."""
+    world, left = real(view="engine"), dict.fromkeys(KINDS, 10 if ALL else 1)
     for name in files.names(data / "alfworld"):
         task = files.task(name)
         assert task is not None and name.row is not None and task.kind == name.row["task_type"]

@@ -9,6 +9,7 @@ from typing import Any
 from bt_runtime.envs.alfworld.engine import main
 from bt_runtime.envs.alfworld.game import CHANGING, KINDS, kind_of, parts, read
 
+DOUBLE = [sys.executable, "-P", __file__]
 _USING = {"heat": ("microwave", "ishot"), "cool": ("fridge", "iscool"), "clean": ("sinkbasin", "isclean")}
 
 
@@ -52,7 +53,9 @@ class Double:
                 found += [f"move {thing} to {place}" for thing in held]
                 found += [f"use {t}" for t in self.inside(place) if kind_of(t) == "desklamp"]
                 found += [f"take {t} from {place}" for t in self.inside(place) if not held and kind_of(t) != "desklamp"]
-            found += [f"{verb} {t} with {place}" for verb, (k, _) in _USING.items() for t in held if k == kind_of(place)]
+            found += [
+                f"{verb} {t} with {place}" for verb, (k, _) in _USING.items() for t in held if k == kind_of(place)
+            ]
         return sorted(found)
 
     def do(self, command: str) -> None:
