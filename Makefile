@@ -27,7 +27,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: help setup demo test train-test starter ray bench fuzz lint types generated editor wheel check clean llama results autoplan soak kills powercuts kill-memory mutants-memory docs hostile long audit locks
+.PHONY: help setup demo test train-test starter ray bench fuzz lint types generated editor wheel check clean llama results autoplan soak kills alfworld powercuts kill-memory mutants-memory docs hostile long audit locks
 .DEFAULT_GOAL := help
 
 help:
@@ -183,6 +183,10 @@ locks:
 # runs killed at random moments and resumed (make test tries 10 of them, and no agent)
 kills: setup
 	BTR_KILLS=$(or $(ROUNDS),200) BTR_KILLED_AGENTS=$(or $(AGENTS),40) $(PY) -m pytest tests/journal/test_kill.py
+
+# ALFWorld's engine: all recorded games, and 201 made-up ones (wants the extra alfworld, and BTR_DATA)
+alfworld: setup
+	BTR_ALFWORLD=1 $(PY) -m pytest tests/envs/alfworld
 
 powercuts: setup
 	BTR_POWERCUTS=50 $(PY) -m pytest tests/journal/test_power.py

@@ -45,7 +45,7 @@ class AlfWorldSuite:
         if part not in ("split", "all") or source not in ("", "made"):
             raise BtError(f"there is no part `{part}` of `{source or 'games'}`", "part=split, part=all; source=made")
         chosen = choose_kinds(KINDS, kinds)
-        data = "" if source else data or os.environ.get("ALFWORLD_DATA")
+        data = "" if source else data or _own_games()
         if not data:
             return [invent.task(split, seed, chosen[i % len(chosen)], i) for i in range(count)]
         share = _SHARES[split] if part == "split" else range(10)
@@ -126,6 +126,12 @@ class _Walk:
         if place in self.game.openable and place not in self.opened:
             self.opened.add(place)
             yield f"open {place}"
+
+
+def _own_games() -> str:
+    """The folder of ALFWORLD_DATA, which alfworld sets for itself when it is imported: only with games in it."""
+    named = os.environ.get("ALFWORLD_DATA", "")
+    return named if named and files.is_ours(Path(named)) else ""
 
 
 SUITE = AlfWorldSuite()

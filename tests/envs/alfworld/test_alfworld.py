@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib.util
 import json
 import os
 import pickle
@@ -52,8 +53,8 @@ def world(workers):
 
 @pytest.fixture
 def real():
-    for name in ("textworld", "alfworld"):
-        pytest.importorskip(name, reason="the extra alfworld is not installed")
+    if importlib.util.find_spec("textworld") is None or importlib.util.find_spec("alfworld") is None:
+        pytest.skip("the extra alfworld is not installed")
     yield SUITE.open
     pool.shared(2).close()
 
@@ -293,7 +294,7 @@ def folder_of_games(place: Path) -> Path:
     return place
 
 
-def test_games_are_read_from_a_folder_and_from_lines_and_told_by_what_is_in_them(tmp_path, world):
+def test_games_are_read_from_a_folder_and_from_lines_and_told_by_what_is_in_them(tmp_path, world, monkeypatch):
     place = folder_of_games(tmp_path / "data")
     found = SUITE.read(place, Wanted())
     assert found is not None
@@ -304,6 +305,11 @@ def test_games_are_read_from_a_folder_and_from_lines_and_told_by_what_is_in_them
     rows = [{"path": f"{i}", "goal": "g", "pddl_problem": task.data["problem"]} for i in range(20)]
     with gzip.open(lines, "wt") as file:
         file.write("\n".join(json.dumps(row) for row in rows))
+    monkeypatch.setenv("ALFWORLD_DATA", str(tmp_path))
+    assert [t.id for t in SUITE.tasks(0, 9, part="all")] == ["data/a/trial_1"]
+    assert [t.id for t in SUITE.tasks(0, 1, source="made")] == ["alfworld-train-0-0000"]
+    monkeypatch.setenv("ALFWORLD_DATA", str(tmp_path / "nothing"))
+    assert [t.id for t in SUITE.tasks(0, 1)] == ["alfworld-train-0-0000"]
     read_lines = SUITE.read(lines, Wanted(episodes=99))
     assert read_lines is not None and len(read_lines.tasks) == 20
     shares = [{t.id for t in SUITE.tasks(0, 99, split, data=lines)} for split in SUITE.splits]
