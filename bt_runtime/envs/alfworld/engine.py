@@ -15,6 +15,7 @@ from contextlib import redirect_stdout
 from typing import Any
 
 from bt_runtime.envs.alfworld.game import changing
+from bt_runtime.envs.alfworld.words import spoken
 from bt_runtime.project import orphan
 
 
@@ -37,7 +38,7 @@ class Engine:
         """The state after `done`, and after `act` when there is one."""
         if self.game != (problem, goal):
             self.game, self.done = None, None
-            words = self.grammar.replace("UNKNOWN GOAL", goal.replace("\\", "").replace('"', "'"))
+            words = self.grammar.replace("UNKNOWN GOAL", spoken(goal))
             self.env.load({"pddl_domain": self.domain, "grammar": words, "pddl_problem": problem})
             self.game = (problem, goal)
         if self.done is None or self.done != list(done[: len(self.done)]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -17,6 +18,8 @@ TREATED = {KINDS[2]: "isclean", KINDS[3]: "ishot", KINDS[4]: "iscool"}
 # The facts that change; the rest of a game stays as it was.
 CHANGING = ("atlocation", "holds", "opened", "inreceptacle", "isclean", "ishot", "iscool", "istoggled", "issliced")
 HINT = "give a game as ALFWorld makes it: game.tw-pddl, or a line with its pddl_problem and goal"
+
+_PLAIN = re.compile(r"[\w\s()?:=;.,+*/<>-]*")  # the engine evaluates what stands in braces, also in a name
 
 Fact = tuple[str, ...]  # its name, and the names of what it is about, without the agent
 
@@ -47,6 +50,8 @@ def kind_of(name: str) -> str:
 
 
 def read(problem: str) -> Game:
+    if not _PLAIN.fullmatch(problem):
+        raise BtError("this is no problem of ALFWorld: it has signs that PDDL has not", HINT)
     text = problem.lower()
     begin, end = text.find("(:init"), text.rfind("(:goal")
     if not 0 <= begin < end:

@@ -13,6 +13,7 @@ _PUT = re.compile(r"put ([\w ]+?) (?:in/on|into|in|on|inside) ([\w ]+)")
 _MOVE = re.compile(r"move ([\w ]+?) to ([\w ]+)")
 _ARRIVED = re.compile(r"You arrive at ([\w ]+)\. ")
 _MOVED = re.compile(r"You move the ([\w ]+?) to the ([\w ]+)\.")
+_STRANGE = re.compile(r"[^\w .,;:!?'/-]+")
 _HELP = ("move (object) to (receptacle):", "put (object) in/on (receptacle):")
 
 
@@ -21,6 +22,11 @@ def command(said: str) -> str:
     plain = " ".join(said.split()).lower()
     found = _PUT.fullmatch(plain)
     return f"move {found[1]} to {found[2]}" if found else plain
+
+
+def spoken(goal: str) -> str:
+    """A goal without signs of the engine's grammar, which evaluates what stands in braces."""
+    return _STRANGE.sub("", goal)
 
 
 def offered(said: str, view: View) -> str:

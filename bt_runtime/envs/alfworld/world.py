@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from bt_runtime.envs.alfworld import pool as pools
 from bt_runtime.envs.alfworld.game import HINT, Fact, Game, judge, parts, read
-from bt_runtime.envs.alfworld.words import NOTHING, VIEWS, View, command, offered, shown
+from bt_runtime.envs.alfworld.words import NOTHING, VIEWS, View, command, offered, shown, spoken
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json, Observation, Task, Verdict
 
@@ -48,7 +48,7 @@ class AlfWorld:
     def reset(self, task: Task) -> Observation:
         """`task.data`: problem (PDDL), goal. The first text is known from the problem: the engine loads meanwhile."""
         try:
-            self._problem, self._goal = str(task.data["problem"]), str(task.data["goal"])
+            self._problem, self._goal = str(task.data["problem"]), spoken(str(task.data["goal"]))
         except (KeyError, TypeError) as problem:
             raise BtError(f"the task `{task.id}` is none of ALFWorld: it has no {problem}", HINT) from problem
         self._game = read(self._problem)
@@ -134,7 +134,7 @@ class AlfWorld:
             task, done, now = kept["task"], [str(said) for said in kept["done"]], Now.of(kept["now"])
             if task is not None:
                 task = Task(**task)
-                self._problem, self._goal = str(task.data["problem"]), str(task.data["goal"])
+                self._problem, self._goal = str(task.data["problem"]), spoken(str(task.data["goal"]))
                 self._game = read(self._problem)
                 self._room = _beginning(self._game, self._goal)[0]
         except (KeyError, TypeError, ValueError) as problem:

@@ -165,6 +165,18 @@ def test_the_manifest_says_every_sentence_that_is_offered_and_what_it_needs_and_
     assert judged > 60
 
 
+def test_no_game_brings_signs_that_the_engine_would_evaluate(world):
+    """TextWorld's grammar evaluates Python that stands in braces: of a game's own text none reaches it."""
+    task = SUITE.tasks(2, 1)[0]
+    problem = task.data["problem"]
+    goal = "put {__import__('os').getpid()} on [x|y] #look# \\n \""
+    world.reset(task._replace(data={"problem": problem, "goal": goal}))
+    assert not set('{}[]|#\\"') & set(world._asked(None)["goal"])
+    for place in ("(:init", "(:goal", "- otype"):
+        with pytest.raises(BtError, match="signs"):
+            world.reset(task._replace(data={"problem": problem.replace(place, f"{{1}}{place}", 1), "goal": "g"}))
+
+
 # Processes -----------------------------------------------------------------------------------------
 
 
