@@ -29,7 +29,7 @@ class Name(NamedTuple):
 def is_ours(path: Path) -> bool:
     """By what is in it."""
     if path.is_dir():
-        return next(_games(path), None) is not None
+        return next(_games(path), None) is not None or any(map(is_ours, _ready(path)))
     if path.name.endswith(GAME):
         return True
     if not path.name.endswith(_LINES):
@@ -48,8 +48,7 @@ def names(place: Path) -> list[Name]:
     if place.is_file():
         return [Name(place.parent.name, place)]
     found = [Name(str(path.parent.relative_to(place)), path) for path in sorted(_games(place))]
-    ready = sorted(place.glob("games*.jsonl*")) if not found else []
-    found = [name for path in ready for name in names(path)] or found
+    found = found or [name for path in _ready(place) if is_ours(path) for name in names(path)]
     if not found:
         raise BtError(f"there are no games in {place}", HINT)
     return [name for name in found if not any(word in name.id for word in _LEFT_OUT)]
@@ -57,6 +56,10 @@ def names(place: Path) -> list[Name]:
 
 def _games(place: Path) -> Iterator[Path]:
     return (Path(folder) / GAME for folder, _, inside in os.walk(place) if GAME in inside)
+
+
+def _ready(place: Path) -> list[Path]:
+    return sorted(place.glob("games*.jsonl*"))
 
 
 def task(name: Name) -> Task | None:

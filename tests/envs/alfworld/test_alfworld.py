@@ -326,6 +326,16 @@ def test_games_are_read_from_a_folder_and_from_lines_and_told_by_what_is_in_them
     assert read_lines is not None and len(read_lines.tasks) == 20
     shares = [{t.id for t in SUITE.tasks(0, 99, split, data=lines)} for split in SUITE.splits]
     assert sum(map(len, shares)) == len(set().union(*shares)) == 20
+    lines.rename(tmp_path / "games_mine.jsonl.gz")
+    ready = SUITE.read(tmp_path, Wanted(episodes=99, data=""))
+    assert ready is not None and len(ready.tasks) == 1  # folders of games come first
+    (tmp_path / "data" / "a" / "trial_1" / files.GAME).rename(kept := tmp_path / files.GAME.upper())
+    for game in (tmp_path / "data").rglob(files.GAME):
+        game.unlink()
+    ready = SUITE.read(tmp_path, Wanted(episodes=99))
+    assert ready is not None and len(ready.tasks) == 20
+    (tmp_path / "data" / "a" / "trial_1").mkdir(exist_ok=True)
+    kept.rename(tmp_path / "data" / "a" / "trial_1" / files.GAME)
     (tmp_path / "other.jsonl").write_text('{"question": "?"}\n')
     assert SUITE.read(tmp_path / "other.jsonl", Wanted()) is None
     assert SUITE.read(tmp_path / "data" / "a" / "trial_1" / files.GAME, Wanted()) is not None
