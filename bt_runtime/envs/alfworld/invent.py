@@ -15,6 +15,8 @@ from bt_runtime.envs.content import entries, many, part, read_yaml, texts
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task
 
+MOST, FURNITURE = 9, 200  # pieces of a kind, and of furniture, in a room
+_ABLE = ("cleanable", "heatable", "coolable", "sliceable", "toggleable", "isReceptacleObject")
 _TRIES = 200  # rooms, until one has a task of the kind
 _PARTS: Mapping[str, range] = {"train": range(6), "dev": range(6, 8), "eval": range(8, 10)}  # of ten parts of all goals
 _DOMAIN = ("sinkbasin", "microwave", "fridge")  # kinds that the rules name, whether they are in the room or not
@@ -32,11 +34,16 @@ _WORDS = {
 _STATE = {KINDS[2]: "(isClean ?o)", KINDS[3]: "(isHot ?o)", KINDS[4]: "(isCool ?o)"}
 
 
+class Room(NamedTuple):
+    furniture: Mapping[str, tuple[int, int]]
+    things: Mapping[str, tuple[int, int]]
+
+
 class Book(NamedTuple):
     holds: Mapping[str, frozenset[str]]  # receptacle → things
     opens: frozenset[str]
     able: Mapping[str, frozenset[str]]  # heatable … → things
-    rooms: Mapping[str, tuple[Mapping[str, tuple[int, int]], Mapping[str, tuple[int, int]]]]
+    rooms: Mapping[str, Room]
 
 
 class Home(NamedTuple):
@@ -49,30 +56,34 @@ class Home(NamedTuple):
 @lru_cache(maxsize=4)
 def book(path: Path) -> Book:
     found = read_yaml(path)
-    groups = many(found, "groups", path)
-
-    def spread(named: Sequence[str]) -> frozenset[str]:
-        return frozenset(kind for name in named for kind in groups.get(name, (name,)))
-
+    groups, able = (many(found, key, path) for key in ("groups", "able"))
     places = entries(found, "receptacles", path)
+    holds = {kind: _spread(texts(fields, "holds", path), groups, path) for kind, fields in places.items()}
+    opens = frozenset(kind for kind, fields in places.items() if part(fields, "opens", bool, path, False))
     rooms = {
-        name: tuple(
-            {k: _range(v, path) for k, v in part(room, key, dict, path).items()} for key in ("furniture", "things")
-        )
+        name: Room(*({k: _range(v, path) for k, v in part(room, key, dict, path).items()} for key in Room._fields))
         for name, room in entries(found, "rooms", path).items()
     }
-    return Book(
-        {kind: spread(texts(fields, "holds", path)) for kind, fields in places.items()},
-        frozenset(kind for kind, fields in places.items() if part(fields, "opens", bool, path, False)),
-        {able: spread(kinds) for able, kinds in many(found, "able", path).items()},
-        rooms,  # type: ignore[arg-type]
-    )
+    strange = [kind for room in rooms.values() for kind in room.furniture if kind not in holds]
+    if strange or not rooms:
+        raise BtError(f"{path}: rooms are furnished with {strange or 'nothing'}", "name it under `receptacles`")
+    if any(sum(high for _, high in room.furniture.values()) > FURNITURE for room in rooms.values()):
+        raise BtError(f"{path}: a room has more than {FURNITURE} pieces of furniture", "give it fewer")
+    return Book(holds, opens, {name: _spread(able.get(name, ()), groups, path) for name in _ABLE}, rooms)
+
+
+def _spread(named: Sequence[str], groups: Mapping[str, tuple[str, ...]], path: Path) -> frozenset[str]:
+    """Groups stand for their members."""
+    kinds = frozenset(kind for name in named for kind in groups.get(name, (name,)))
+    if not all(kind.isascii() and kind.isalpha() for kind in kinds):
+        raise BtError(f"{path}: kinds of things are words of letters, not {sorted(kinds)}", "write `desklamp`")
+    return kinds
 
 
 def _range(value: object, path: Path) -> tuple[int, int]:
     low, _, high = str(value).partition("-")
-    if not low.isdecimal() or not (high or low).isdecimal():
-        raise BtError(f"{path}: `{value}` is no number of pieces", "write 2, or 1-4")
+    if not low.isdecimal() or not (high or low).isdecimal() or not int(low) <= int(high or low) <= MOST:
+        raise BtError(f"{path}: `{value}` is no number of pieces", f"write 2, or 1-4; {MOST} at most")
     return int(low), int(high or low)
 
 
@@ -94,11 +105,10 @@ def task(split: str, seed: int, kind: str, number: int) -> Task:
     raise BtError(f"no room of {path} has a task `{kind}` for {split}", "give its rooms more things and furniture")
 
 
-def _home(known: Book, room: Sequence[Mapping[str, tuple[int, int]]], rng: Random) -> Home:
-    furniture, things = room
-    places = {_id(kind, rng): kind for kind, span in furniture.items() for _ in range(rng.randint(*span))}
+def _home(known: Book, room: Room, rng: Random) -> Home:
+    places = {_id(kind, rng): kind for kind, span in room.furniture.items() for _ in range(rng.randint(*span))}
     lying = {}
-    for kind, span in things.items():
+    for kind, span in room.things.items():
         fit = [i for i, place in places.items() if kind in known.holds[place]]
         for _ in range(rng.randint(*span) if fit else 0):
             lying[_id(kind, rng)] = (kind, rng.choice(fit))

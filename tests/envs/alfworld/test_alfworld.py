@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.envs.alfworld import files, pool
+from bt_runtime.envs.alfworld import files, invent, pool
 from bt_runtime.envs.alfworld.game import KINDS, kind_of, read
 from bt_runtime.envs.alfworld.suite import SUITE
 from bt_runtime.envs.alfworld.world import AlfWorld
@@ -99,6 +99,22 @@ def test_the_oracle_wins_every_kind_of_task_and_its_parts_only_grow(world):
                 met.append(world.verdict().met)
             assert met == sorted(met) and met[0] == 0 and world.verdict() == (met[-1], met[-1]), (task.goal, met)
             assert not world.skills()
+
+
+@pytest.mark.parametrize(
+    ("part", "broken"),
+    [
+        ("groups:", "groups: 3\nx:"), ("rooms:", "rooms: {}\nx:"), ("cabinet: 2-5", "wardrobe: 1"), ("2-5", "5-2"),
+        ("2-5", "x"), ("2-5", "1-99"), ("[desklamp]", "['desk {lamp}']"), ("holds: [mug]", "holds: 3"),
+        ("able:", "able: []\nx:"),
+    ],
+)  # fmt: skip
+def test_a_broken_book_of_homes_is_a_fault_in_words(tmp_path, part, broken):
+    text = (packaged("envs") / "alfworld" / "homes.yaml").read_text()
+    path = tmp_path / "homes.yaml"
+    path.write_text(text.replace(part, broken, 1))
+    with pytest.raises(BtError, match=r"homes\.yaml"):
+        invent.book(path)
 
 
 # Words ---------------------------------------------------------------------------------------------
@@ -360,7 +376,8 @@ def test_a_broken_game_is_named(tmp_path, broken):
 def test_the_oracle_wins_invented_games_on_the_engine_and_the_start_is_foretold(real):
     """What a world tells before its game is loaded is what the engine says then."""
     world = real()
-    for task in [t for s in SUITE.splits for t in SUITE.tasks(5, 67 if ALL else 2, s)]:
+    counts = {"train": 100, "dev": 50, "eval": 50} if ALL else dict.fromkeys(SUITE.splits, 2)
+    for task in [task for split, count in counts.items() for task in SUITE.tasks(5, count, split)]:
         world.reset(task)
         assert world._played(None) == world._now
         solved(world, task)
