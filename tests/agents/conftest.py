@@ -8,11 +8,14 @@ from typing import Any, NamedTuple
 import pytest
 
 from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.envs.alfworld.pool import Pool
+from bt_runtime.envs.alfworld.world import AlfWorld
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.events import AGENT_EVENTS, NAMES, body
 from bt_runtime.run.run import Run
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Task, World
+from tests.support.alfworld_engine import DOUBLE
 
 
 @pytest.fixture
@@ -44,7 +47,7 @@ class Errand(NamedTuple):
     sentences: list[str]  # what the oracle acts, all of it
 
 
-@pytest.fixture(params=["textcraft", "house", "hotpotqa", "thor"])
+@pytest.fixture(params=["textcraft", "house", "hotpotqa", "thor", "alfworld"])
 def errand(request: pytest.FixtureRequest) -> Iterator[Errand]:
     """One task of each suite."""
     if request.param == "thor":
@@ -52,7 +55,8 @@ def errand(request: pytest.FixtureRequest) -> Iterator[Errand]:
         pytest.importorskip("msgpack")
     suite = open_suite(request.param)
     task = suite.tasks(7, 1)[0]
-    world = suite.open()
+    pool = Pool(1, DOUBLE)  # starts nothing until it is asked
+    world = suite.open() if request.param != "alfworld" else AlfWorld(pool)
     world.reset(task)
     sentences = []
     for sentence in suite.oracle(world, task):
@@ -61,3 +65,4 @@ def errand(request: pytest.FixtureRequest) -> Iterator[Errand]:
     world.reset(task)
     yield Errand(suite, task, world, sentences)
     world.close()
+    pool.close()

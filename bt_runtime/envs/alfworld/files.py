@@ -1,0 +1,98 @@
+"""Games as people have them: folders of game.tw-pddl as ALFWorld makes them, or a file with a game in each line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bt_runtime.envs.alfworld.game import HINT, read
+from bt_runtime.envs.content import read_json
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.types import Task
+
+GAME = "game.tw-pddl"
+_LINES = (".jsonl", ".jsonl.gz")
+_SAID = "Your task is to: "
+_LEFT_OUT = ("movable_receptacle", "-movable", "Sliced")  # ALFWorld plays neither
+
+
+class Name(NamedTuple):
+    id: str
+    path: Path
+    row: Mapping[str, Any] | None = None  # of a file with many
+
+
+def is_ours(path: Path) -> bool:
+    """By what is in it."""
+    if path.is_dir():
+        return next(_games(path), None) is not None or any(map(is_ours, _ready(path)))
+    if path.name.endswith(GAME):
+        return True
+    if not path.name.endswith(_LINES):
+        return False
+    try:
+        return "pddl_problem" in next(_rows(path), {})
+    except BtError:
+        return False
+
+
+def names(place: Path) -> list[Name]:
+    """All games there, in a fixed order, without those that ALFWorld leaves out; a folder may hold `alfworld/`."""
+    place = place / "alfworld" if (place / "alfworld").is_dir() else place
+    if place.is_file() and place.name.endswith(_LINES):
+        return [Name(str(row.get("path") or f"{place.name}-{i}"), place, row) for i, row in enumerate(_rows(place))]
+    if place.is_file():
+        return [Name(place.parent.name, place)]
+    found = [Name(str(path.parent.relative_to(place)), path) for path in sorted(_games(place))]
+    found = found or [name for path in _ready(place) if is_ours(path) for name in names(path)]
+    if not found:
+        raise BtError(f"there are no games in {place}", HINT)
+    return [name for name in found if not any(word in name.id for word in _LEFT_OUT)]
+
+
+def _games(place: Path) -> Iterator[Path]:
+    return (Path(folder) / GAME for folder, _, inside in os.walk(place) if GAME in inside)
+
+
+def _ready(place: Path) -> list[Path]:
+    return sorted(place.glob("games*.jsonl*"))
+
+
+def task(name: Name) -> Task | None:
+    """None for a game that is known to be unsolvable."""
+    row = name.row if name.row is not None else _mapping(read_json(name.path, HINT), name.path)
+    if row.get("solvable") is False:
+        return None
+    try:
+        problem = str(row["pddl_problem"])
+        goal = str(row["goal"]) if "goal" in row else _told(str(row["grammar"]))
+        kind = read(problem).aim.kind
+    except KeyError as lacking:
+        raise BtError(f"the game `{name.id}` of {name.path} has no {lacking}", HINT) from lacking
+    return Task(name.id, kind, goal, {"problem": problem, "goal": goal})
+
+
+def _told(grammar: str) -> str:
+    """The goal, in the sentence that ALFWorld wrote into the game's grammar."""
+    said = grammar.partition(_SAID)[2].partition('"')[0].strip()
+    return said.removesuffix(".")
+
+
+def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
+    opened: Any = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opened(path, "rt", encoding="utf-8") as file:
+            for line in file:
+                yield _mapping(json.loads(line), path)
+    except (OSError, ValueError, EOFError) as problem:
+        raise BtError(f"cannot read {path}: {problem}", HINT) from problem
+
+
+def _mapping(found: Any, path: Path) -> Mapping[str, Any]:
+    if not isinstance(found, dict):
+        raise BtError(f"{path} holds no game", HINT)
+    return found

@@ -1,0 +1,176 @@
+"""Made-up homes with a task each, by split and number, written as a problem of ALFWorld's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+from zlib import crc32
+
+from bt_runtime import project
+from bt_runtime.envs.alfworld.game import KINDS
+from bt_runtime.envs.content import entries, many, part, read_yaml, texts
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.types import Task
+
+MOST, FURNITURE = 9, 200  # pieces of a kind, and of furniture, in a room
+_ABLE = ("cleanable", "heatable", "coolable", "sliceable", "toggleable", "isReceptacleObject")
+_TRIES = 200  # rooms, until one has a task of the kind
+_PARTS: Mapping[str, range] = {"train": range(6), "dev": range(6, 8), "eval": range(8, 10)}  # of ten parts of all goals
+_DOMAIN = ("sinkbasin", "microwave", "fridge")  # kinds that the rules name, whether they are in the room or not
+_SHARP = ("knife", "butterknife")
+_ABILITY = {KINDS[2]: "cleanable", KINDS[3]: "heatable", KINDS[4]: "coolable"}
+_TOOL = dict(zip(_ABILITY, _DOMAIN, strict=True))
+_WORDS = {
+    KINDS[0]: ("put a {o} in {r}", "put some {o} on {r}"),
+    KINDS[1]: ("look at {o} under the {r}", "examine the {o} with the {r}"),
+    KINDS[2]: ("put a clean {o} in {r}", "clean some {o} and put it in {r}"),
+    KINDS[3]: ("put a hot {o} in {r}", "heat some {o} and put it in {r}"),
+    KINDS[4]: ("put a cool {o} in {r}", "cool some {o} and put it in {r}"),
+    KINDS[5]: ("put two {o} in {r}", "find two {o} and put them in {r}"),
+}
+_STATE = {KINDS[2]: "(isClean ?o)", KINDS[3]: "(isHot ?o)", KINDS[4]: "(isCool ?o)"}
+
+
+class Room(NamedTuple):
+    furniture: Mapping[str, tuple[int, int]]
+    things: Mapping[str, tuple[int, int]]
+
+
+class Book(NamedTuple):
+    holds: Mapping[str, frozenset[str]]  # receptacle → things
+    opens: frozenset[str]
+    able: Mapping[str, frozenset[str]]  # heatable … → things
+    rooms: Mapping[str, Room]
+
+
+class Home(NamedTuple):
+    """Ids as ALFWorld writes them."""
+
+    places: Mapping[str, str]  # id → kind
+    things: Mapping[str, tuple[str, str]]  # id → kind, the id of where it lies
+
+
+@lru_cache(maxsize=4)
+def book(path: Path) -> Book:
+    found = read_yaml(path)
+    groups, able = (many(found, key, path) for key in ("groups", "able"))
+    places = entries(found, "receptacles", path)
+    holds = {kind: _spread(texts(fields, "holds", path), groups, path) for kind, fields in places.items()}
+    opens = frozenset(kind for kind, fields in places.items() if part(fields, "opens", bool, path, False))
+    rooms = {
+        name: Room(*({k: _range(v, path) for k, v in part(room, key, dict, path).items()} for key in Room._fields))
+        for name, room in entries(found, "rooms", path).items()
+    }
+    strange = [kind for room in rooms.values() for kind in room.furniture if kind not in holds]
+    if strange or not rooms:
+        raise BtError(f"{path}: rooms are furnished with {strange or 'nothing'}", "name it under `receptacles`")
+    if any(sum(high for _, high in room.furniture.values()) > FURNITURE for room in rooms.values()):
+        raise BtError(f"{path}: a room has more than {FURNITURE} pieces of furniture", "give it fewer")
+    return Book(holds, opens, {name: _spread(able.get(name, ()), groups, path) for name in _ABLE}, rooms)
+
+
+def _spread(named: Sequence[str], groups: Mapping[str, tuple[str, ...]], path: Path) -> frozenset[str]:
+    """Groups stand for their members."""
+    kinds = frozenset(kind for name in named for kind in groups.get(name, (name,)))
+    if not all(kind.isascii() and kind.isalpha() for kind in kinds):
+        raise BtError(f"{path}: kinds of things are words of letters, not {sorted(kinds)}", "write `desklamp`")
+    return kinds
+
+
+def _range(value: object, path: Path) -> tuple[int, int]:
+    low, _, high = str(value).partition("-")
+    if not low.isdecimal() or not (high or low).isdecimal() or not int(low) <= int(high or low) <= MOST:
+        raise BtError(f"{path}: `{value}` is no number of pieces", f"write 2, or 1-4; {MOST} at most")
+    return int(low), int(high or low)
+
+
+def task(split: str, seed: int, kind: str, number: int) -> Task:
+    """The same arguments give the same task. A goal belongs to one split."""
+    path = project.find("envs", "alfworld/homes")
+    if path is None:
+        raise BtError("envs/alfworld/homes.yaml is not there", "install bt_runtime again")
+    known, rng = book(path), Random(f"alfworld {split} {seed} {kind} {number}")
+    for _ in range(_TRIES):
+        home = _home(known, known.rooms[rng.choice(list(known.rooms))], rng)
+        goals = [g for g in _goals(known, home, kind) if crc32(f"{kind} {' '.join(g)}".encode()) % 10 in _PARTS[split]]
+        if goals:
+            thing, place = rng.choice(goals)
+            said = rng.choice(_WORDS[kind]).format(o=thing, r=place)
+            name = f"alfworld-{split}-{seed}-{number:04}"
+            problem = _problem(name.replace("-", "_"), known, home, rng) + _goal(kind, thing, place)
+            return Task(name, kind, said, {"problem": problem, "goal": said})
+    raise BtError(f"no room of {path} has a task `{kind}` for {split}", "give its rooms more things and furniture")
+
+
+def _home(known: Book, room: Room, rng: Random) -> Home:
+    places = {_id(kind, rng): kind for kind, span in room.furniture.items() for _ in range(rng.randint(*span))}
+    lying = {}
+    for kind, span in room.things.items():
+        fit = [i for i, place in places.items() if kind in known.holds[place]]
+        for _ in range(rng.randint(*span) if fit else 0):
+            lying[_id(kind, rng)] = (kind, rng.choice(fit))
+    return Home(places, lying)
+
+
+def _id(kind: str, rng: Random) -> str:
+    at = ("".join((rng.choice(("_plus_", "_minus_")), f"{rng.randrange(500) / 100:05.2f}")) for _ in range(3))
+    where = "_bar_".join(at).replace(".", "_dot_")
+    return f"{kind.removesuffix('basin')}_bar_{where}_bar_{kind}" if kind.endswith("basin") else f"{kind}_bar_{where}"
+
+
+def _goals(known: Book, home: Home, kind: str) -> Iterator[tuple[str, str]]:
+    """Kinds of things and of places of which the goal is neither reached yet nor out of reach."""
+    kinds = sorted({thing for thing, _ in home.things.values()})
+    places = sorted(set(home.places.values()))
+    lamps = known.able["toggleable"]
+    for thing in (k for k in kinds if k not in lamps):
+        if kind == KINDS[1]:
+            yield from ((thing, lamp) for lamp in kinds if lamp in lamps)
+        elif kind not in _ABILITY or (thing in known.able[_ABILITY[kind]] and _TOOL[kind] in places):
+            lying = [home.places[place] for each, place in home.things.values() if each == thing]
+            enough = len(lying) >= (2 if kind == KINDS[5] else 1)
+            yield from ((thing, p) for p in places if enough and thing in known.holds[p] and p not in lying)
+
+
+def _problem(name: str, known: Book, home: Home, rng: Random) -> str:
+    """All but the goal. Each piece of furniture has a place before it; the agent begins at none of them."""
+    spots = [f"loc_bar_{x}_bar_{z}_bar_{turn}_bar_45" for x in range(1, 9) for z in range(1, 9) for turn in range(4)]
+    start, *before = rng.sample(spots, len(home.places) + 1)
+    at = dict(zip(home.places, before, strict=True))
+    lines = [f"(define (problem {name})", "(:domain alfred)", "(:objects", "agent1 - agent"]
+    lines += [f"{k}Type - otype" for k in sorted({k for k, _ in home.things.values()} | {*_SHARP})]
+    lines += [f"{k}Type - rtype" for k in sorted({*home.places.values(), *_DOMAIN})]
+    lines += [f"{i} - object" for i in home.things] + [f"{i} - receptacle" for i in home.places]
+    lines += [f"{spot} - location" for spot in (start, *before)]
+    lines += [")", "(:init", f"(atLocation agent1 {start})"]
+    for place, kind in home.places.items():
+        lines += [f"(receptacleType {place} {kind}Type)", f"(receptacleAtLocation {place} {at[place]})"]
+        lines += [f"(openable {place})"] if kind in known.opens else []
+    here = sorted({kind for kind, _ in home.things.values()})
+    for kind in sorted(set(home.places.values())):
+        lines += [f"(canContain {kind}Type {thing}Type)" for thing in here if thing in known.holds[kind]]
+    for thing, (kind, place) in home.things.items():
+        lines += [f"(objectType {thing} {kind}Type)", f"(inReceptacle {thing} {place})"]
+        lines += [f"(objectAtLocation {thing} {at[place]})"]
+        lines += [f"({able} {thing})" for able, kinds in known.able.items() if kind in kinds]
+        lines += [f"(pickupable {thing})"] if kind not in known.able["toggleable"] else []
+    return "\n".join((*lines, ")\n"))
+
+
+def _goal(kind: str, thing: str, place: str) -> str:
+    own, there = f"(objectType ?o {thing}Type)", f"(receptacleType ?r {place}Type)"
+    if kind == KINDS[1]:
+        lamp = f"(objectType ?ot {place}Type) (toggleable ?ot) (isToggled ?ot) (receptacleAtLocation ?r ?l)"
+        lit = f"(and {lamp} (atLocation ?a ?l) (inReceptacle ?ot ?r))"
+        held = f"(exists (?o - object ?a - agent) (and {own} (holds ?a ?o)))"
+        both = f"(exists (?ot - object ?r - receptacle ?a - agent ?l - location) {lit}) {held}"
+        return f"(:goal (and {both})))\n"
+    lies = f"{own} {there} (inReceptacle ?o ?r)"
+    if kind == KINDS[5]:
+        second = f"(not (= ?o ?o2)) (objectType ?o2 {thing}Type) (inReceptacle ?o2 ?r)"
+        lies += f" (exists (?o2 - object) (and {second}))"
+    treated = f" {_STATE[kind]}" if kind in _STATE else ""
+    return f"(:goal (exists (?r - receptacle) (exists (?o - object) (and {lies}{treated}))))\n)\n"

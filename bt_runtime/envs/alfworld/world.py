@@ -1,0 +1,163 @@
+"""ALFWorld: a home in words, played on the real engine, which lives in a process of its own and never in a tick."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from bt_runtime.envs.alfworld import pool as pools
+from bt_runtime.envs.alfworld.game import HINT, Fact, Game, judge, parts, read
+from bt_runtime.envs.alfworld.words import NOTHING, VIEWS, View, command, offered, shown, spoken
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.types import Json, Observation, Task, Verdict
+
+_ALWAYS = ("help", "inventory", "look")
+
+
+class Now(NamedTuple):
+    """What the engine last told, in its own words."""
+
+    text: str
+    won: bool
+    commands: tuple[str, ...]
+    facts: frozenset[Fact]
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Now:
+        facts = frozenset(tuple(str(word) for word in fact) for fact in told["facts"])
+        return cls(str(told["text"]), bool(told["won"]), tuple(map(str, told["commands"])), facts)
+
+
+class AlfWorld:
+    instant = False  # a step takes a tenth of a second, a game seconds to load
+
+    def __init__(self, pool: pools.Pool, view: str = "papers") -> None:
+        """`view`: papers (as its papers wrote it), react (without the arrivals), engine (the engine's own words)."""
+        if view not in VIEWS:
+            raise BtError(f"no view of ALFWorld is called `{view}`", f"views: {', '.join(VIEWS)}")
+        self._pool = pool
+        self._view: View = view  # type: ignore[assignment]
+        self._owner = object()
+        self._task: Task | None = None
+        self._now = Now("", False, (), frozenset())
+        self._done: list[str] = []
+        self._lost: BtError | None = None
+
+    def reset(self, task: Task) -> Observation:
+        """`task.data`: problem (PDDL), goal. The first text is known from the problem: the engine loads meanwhile."""
+        try:
+            self._problem, self._goal = str(task.data["problem"]), spoken(str(task.data["goal"]))
+        except (KeyError, TypeError) as problem:
+            raise BtError(f"the task `{task.id}` is none of ALFWorld: it has no {problem}", HINT) from problem
+        self._game = read(self._problem)
+        self._task, self._done, self._lost = task, [], None
+        self._room, self._now = _beginning(self._game, self._goal)
+        if self._game.at(self._game.start):  # it begins before a piece of furniture: only the engine knows the words
+            self._now = self._played(None)
+        else:
+            self._pool.begin(self._owner, self._asked(None))
+        return self._observed()
+
+    def _asked(self, act: str | None) -> dict[str, Any]:
+        return {"problem": self._problem, "goal": self._goal, "done": self._done, "act": act}
+
+    def _played(self, act: str | None) -> Now:
+        if self._lost is not None:
+            raise self._lost
+        try:
+            told = self._pool.play(self._owner, self._asked(act))
+        except BtError as lost:
+            self._lost = lost
+            raise
+        if "fault" in told:
+            raise BtError(f"the engine cannot play this game: {told['fault']}", HINT)
+        return Now.of(told)
+
+    def _observed(self) -> Observation:
+        return Observation(shown(self._now.text, self._view, self._game.places))
+
+    def act(self, sentence: str) -> Observation:
+        """Raises BtError when the engine's process is lost: the episode is broken then, not failed."""
+        said = command(sentence)
+        if self._task is None:
+            return Observation("There is no task yet: reset comes first.", False, "no task")
+        if said.startswith("think"):
+            return Observation("OK.")
+        if self._now.won:
+            return Observation(NOTHING, False, "the task is done")
+        if said not in self._now.commands:
+            return Observation(NOTHING, False, "that is none of the commands that can be given here and now")
+        self._now = self._played(said)
+        self._done = [*self._done, said]
+        return self._observed()
+
+    def look(self) -> Observation:
+        """The room, and since something was done, what is held and what was told last; not the goal."""
+        if self._task is None or not self._done:
+            return Observation(self._room if self._task is not None else "There is no task yet.")
+        held = [fact[1] for fact in self._now.facts if fact[0] == "holds"]
+        carried = f"You are carrying: a {held[0]}." if held else "You are not carrying anything."
+        return Observation("\n".join((self._room, carried, self._observed().text)))
+
+    def skills(self) -> Sequence[str]:
+        """The engine's admissible commands, in the words of the view."""
+        return [] if self._now.won else [offered(said, self._view) for said in self._now.commands]
+
+    def verdict(self) -> Verdict:
+        """Parts of the goal; all of them when the engine says that it is won."""
+        if self._task is None:
+            return Verdict(0, 1)
+        met, total = parts(self._game, self._now.facts)
+        return Verdict(total if self._now.won else min(met, total - 1), total)
+
+    def holds(self, fact: str) -> bool | None:
+        return judge(fact, self._game, self._now.facts) if self._task is not None else None
+
+    def picture(self) -> Json:
+        return {"is": "text", "text": self.look().text}
+
+    def digest(self) -> str:
+        state = repr((self._task and self._problem, sorted(self._now.facts)))
+        return blake2b(state.encode(), digest_size=8).hexdigest()
+
+    def snapshot(self) -> bytes:
+        now = {**self._now._asdict(), "facts": sorted(self._now.facts)}
+        task = self._task._asdict() if self._task is not None else None
+        return json.dumps({"task": task, "done": self._done, "now": now}).encode()
+
+    def restore(self, snapshot: bytes) -> None:
+        """At once: the engine acts the commands again when the next one is given."""
+        try:
+            kept = json.loads(snapshot)
+            task, done, now = kept["task"], [str(said) for said in kept["done"]], Now.of(kept["now"])
+            if task is not None:
+                task = Task(**task)
+                self._problem, self._goal = str(task.data["problem"]), spoken(str(task.data["goal"]))
+                self._game = read(self._problem)
+                self._room = _beginning(self._game, self._goal)[0]
+        except (KeyError, TypeError, ValueError) as problem:
+            raise BtError(f"this is no snapshot of ALFWorld: {problem!r}", "give what `snapshot()` gave") from problem
+        self._task, self._done, self._now, self._lost = task, done, now, None
+
+    def close(self) -> None:
+        """Its worker stays warm for the next world."""
+        self._pool.leave(self._owner)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"workers": self._pool.bound, "view": self._view, "snapshot": self.snapshot()}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        AlfWorld.__init__(self, pools.shared(state["workers"]), state["view"])
+        self.restore(state["snapshot"])
+
+
+def _beginning(game: Game, goal: str) -> tuple[str, Now]:
+    """The room in a sentence, and all that the engine will say when it has loaded the game."""
+    seen = [f"a {place}" for place, location in game.places.items() if location]
+    listed = ", and ".join(filter(None, (", ".join(seen[:-1]), *seen[-1:]))) or "nothing"
+    room = f"You are in the middle of a room. Looking quickly around you, you see {listed}."
+    text = f"-= Welcome to TextWorld, ALFRED! =-\n\n{room}\n\nYour task is to: {goal}."
+    ways = (f"go to {place}" for place, location in game.places.items() if location)
+    return room, Now(text, False, tuple(sorted((*ways, *_ALWAYS))), game.start)
