@@ -11,8 +11,9 @@ from zlib import crc32
 
 from bt_runtime import project
 from bt_runtime.envs.alfworld.game import KINDS
-from bt_runtime.envs.content import entries, many, part, read_yaml, texts
+from bt_runtime.envs.content import TEXTS, by_name, check_of, read_yaml, texts
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.kinds.shape import SCALAR, closed
 from bt_runtime.types import Task
 
 MOST, FURNITURE = 9, 200  # pieces of a kind, and of furniture, in a room
@@ -32,6 +33,14 @@ _WORDS = {
     KINDS[5]: ("put two {o} in {r}", "find two {o} and put them in {r}"),
 }
 _STATE = {KINDS[2]: "(isClean ?o)", KINDS[3]: "(isHot ?o)", KINDS[4]: "(isCool ?o)"}
+_PIECES = by_name({"type": SCALAR})
+_PLACE = {"type": "object", **closed({"opens": {"type": "boolean"}, "holds": TEXTS}, ("holds",))}
+_ROOM = {"type": "object", **closed({"furniture": _PIECES, "things": _PIECES}, ("furniture", "things"))}
+_CHECK = check_of(
+    "a file of homes",
+    {"groups": by_name(TEXTS), "able": by_name(TEXTS), "receptacles": by_name(_PLACE), "rooms": by_name(_ROOM)},
+    ("receptacles", "rooms"),
+)
 
 
 class Room(NamedTuple):
@@ -55,14 +64,14 @@ class Home(NamedTuple):
 
 @lru_cache(maxsize=4)
 def book(path: Path) -> Book:
-    found = read_yaml(path)
-    groups, able = (many(found, key, path) for key in ("groups", "able"))
-    places = entries(found, "receptacles", path)
-    holds = {kind: _spread(texts(fields, "holds", path), groups, path) for kind, fields in places.items()}
-    opens = frozenset(kind for kind, fields in places.items() if part(fields, "opens", bool, path, False))
+    found = read_yaml(path, _CHECK).data
+    groups, able = ({name: texts(each) for name, each in found.get(key, {}).items()} for key in ("groups", "able"))
+    places = found["receptacles"]
+    holds = {kind: _spread(texts(fields["holds"]), groups, path) for kind, fields in places.items()}
+    opens = frozenset(kind for kind, fields in places.items() if fields.get("opens"))
     rooms = {
-        name: Room(*({k: _range(v, path) for k, v in part(room, key, dict, path).items()} for key in Room._fields))
-        for name, room in entries(found, "rooms", path).items()
+        name: Room(*({kind: _range(each, path) for kind, each in room[key].items()} for key in Room._fields))
+        for name, room in found["rooms"].items()
     }
     strange = [kind for room in rooms.values() for kind in room.furniture if kind not in holds]
     if strange or not rooms:
