@@ -29,7 +29,7 @@ _BOUNDS: Schema = {
     "minimum": {"type": "number", "description": "The least number."},
     "maximum": {"type": "number", "description": "The greatest number."},
     "max_length": {"type": "integer", "minimum": 1, "maximum": MOST_LENGTH, "description": "Characters of a text."},
-    "decimals": {"type": "integer", "minimum": 1, "maximum": MOST_DECIMALS, "description": "Of a number that is none whole."},
+    "decimals": {"type": "integer", "minimum": 1, "maximum": MOST_DECIMALS, "description": "Of a number."},
     "max_items": {"type": "integer", "minimum": 1, "maximum": MOST_ITEMS, "description": "Parts of a list."},
 }  # fmt: skip
 PORT_TYPES = ("any", "string", "integer", "number", "boolean", "list", "object")

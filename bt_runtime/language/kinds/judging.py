@@ -47,8 +47,8 @@ INFER = Kind(
         "Choices, yes or no, and an integer between two bounds at most 100 apart are chosen exactly, by comparing all "
         "of them; every other value is held to its type and bounds by a grammar.",
         "`margin` and `distribution` are of what was chosen; with several votes, of the votes together.",
-        "While it asks it is RUNNING; the answer to a question stands until the question is another one, so a node that "
-        "is asked at every tick, as the test of a `while`, asks its model only then.",
+        "While it asks it is RUNNING; the answer to a question stands until the question is another one, so a node "
+        "that is asked at every tick, as the test of a `while`, asks its model only then.",
         "Every question counts for the budget of the run; when that is spent it fails, and writes nothing.",
     ),
     "infer:\n  prompt: \"A message: {message}\"\n  outputs:\n    team: {choices: [billing, support]}\n"
@@ -70,11 +70,11 @@ ROUTE = Kind(
     (
         "The model chooses once, when the node starts; a child goes by its name, one without a name by its `about:`. "
         "What a child does not say itself is said by the tree that it includes, or by the skill.",
-        "With `tries: 1` it is a switch, and its result is the child's; with more it is a fallback, in the order of how "
-        "likely the model finds each child.",
+        "With `tries: 1` it is a switch, and its result is the child's; with more it is a fallback, in the order of "
+        "how likely the model finds each child.",
         "A skipped child makes way for the next likeliest, whatever `tries` is.",
         "Where the margin is less than `sure`, `unsure` runs, and its result is the node's; without it the node fails.",
-        "While it asks it is RUNNING, and every question counts for the budget of the run; when that is spent it fails.",
+        "While it asks it is RUNNING; every question counts for the budget of the run, and when that is spent it fails.",
     ),
     "route:\n  prompt: \"A message: {message}\"\n  children:\n"
     "    - log: {text: to billing, name: billing, about: invoices and refunds}\n"
