@@ -85,7 +85,7 @@ TEAM = (
 @rule("infer", 1)
 def test_outputs_are_asked_one_after_the_other_each_with_those_before_in_view(start):
     root = (
-        'infer: {prompt: "Says {message}", outputs: {team: {choices: [billing, support]}, note: string, sum: integer}}'  # noqa: E501
+        'infer: {prompt: "Says {message}", outputs: {team: {choices: [billing, support]}, note: string, sum: integer}}'
     )
     model = Scoring(liking("support"), [" it broke", " 42"])
     run = start(root, model)
@@ -296,7 +296,7 @@ def test_a_run_that_was_recorded_is_replayed_without_a_model_and_resumed_without
     (path,) = (tmp_path / "runs").iterdir()
     assert replay(path).same
     later = Scoring(liking("billing"))
-    with resume(path, services={"model": later}, changed=True) as again:
+    with resume(path, model=later, changed=True) as again:
         assert again.blackboard["team"] == "support" and not later.asked
         again.blackboard["go"] = True
         assert again.spin(seconds=10) is SUCCESS

@@ -74,7 +74,7 @@ ROUTE = Kind(
         "how likely the model finds each child.",
         "A skipped child makes way for the next likeliest, whatever `tries` is.",
         "Where the margin is less than `sure`, `unsure` runs, and its result is the node's; without it the node fails.",
-        "While it asks it is RUNNING; every question counts for the budget of the run, and when that is spent it fails.",
+        "While it asks it is RUNNING. Every question counts for the budget of the run; when that is spent it fails.",
     ),
     "route:\n  prompt: \"A message: {message}\"\n  children:\n"
     "    - log: {text: to billing, name: billing, about: invoices and refunds}\n"
