@@ -165,6 +165,7 @@ def answers(
 ) -> list[Answered]:  # fmt: skip
     """All of them, in their order. One thread ticks `jobs` at once; their questions are answered in one batch."""
     odds = any(chosen(output) for output in judge.outputs.values()) or judge.node.values["votes"] != 1
+    plain: frozenset[int] = frozenset()  # those that were asked for once more
     todo, running, found = iter(enumerate(cases)), dict[int, Run](), dict[int, Answered]()
     try:
         while len(found) < len(cases):
@@ -176,8 +177,8 @@ def answers(
                 run = running.pop(number)
                 found[number] = _answered(cases[number], run, judge)
                 run.close()
-                if odds and NO_SCORES in found[number].fault:  # then without them, this one too
-                    odds = False
+                if NO_SCORES in found[number].fault and number not in plain:  # then without them, all that follow too
+                    odds, plain = False, plain | {number}
                     del found[number]
                     running[number] = _begun(cases[number], judge, tree, models, seed, odds)
                 told(len(found))
