@@ -6,12 +6,13 @@ import json
 import math
 import random
 import re
+from types import SimpleNamespace
 
 import pytest
 
 from bt_runtime import Faults, load
 from bt_runtime.agents.answers import Answer, grammar_of, odds_from, settled
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents.scripted import Answered, ScriptedModel
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
 from bt_runtime.language.outputs import Output
@@ -44,8 +45,6 @@ class Scoring(ScriptedModel):
         second = max((s for i, s in enumerate(scores) if i != index), default=-math.inf)
         told = scores if question.mode == "scores" else None
         chosen = Choice(question.options[index], index, scores[index], scores[index] - second, told)
-        from bt_runtime.agents.scripted import Answered
-
         self.jobs.append(Answered(chosen, self.polls))
         return self.jobs[-1]
 
@@ -161,6 +160,26 @@ def test_cases_are_shown_as_they_would_have_gone(start):
     assert "Ann says my bill\nteam: billing\nok: yes\n\nAnn says hello\nteam:" in model.asked[0].prompt.replace(
         "\n\n\n", "\n\n"
     )
+
+
+def test_experiences_are_retrieved_by_the_filled_in_prompt_as_agents_do_it(start):
+    class Episodes:
+        asked = ()
+
+        def ask(self, goal, tokens, count, **about):
+            self.asked = (goal, tokens, count, about["level"])
+            found = SimpleNamespace(taken=[SimpleNamespace(text="Says hallo\nok: yes")], why=lambda: "it is near")
+            return Answered(found, 1)
+
+    memory = Episodes()
+    run = start(
+        'infer: {prompt: "Says {message}", outputs: {ok: boolean}, examples: 2}', model := Scoring(liking("yes")),
+        recall=False,
+    )  # fmt: skip
+    run.context.services.episodes = memory
+    assert run.spin(seconds=10) is SUCCESS
+    assert memory.asked == ("Says hello", 2000, 2, "agent")
+    assert "Example 1\nSays hallo\nok: yes\n" in model.asked[0].prompt
 
 
 def test_votes_think_for_themselves_with_other_seeds_and_are_counted_together(start):
