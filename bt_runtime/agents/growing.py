@@ -158,7 +158,7 @@ def family_of(node: ModelNode) -> Family | None:
     """What the nearest expansion above makes of this node: the goal above, its siblings, how they are joined."""
     below: Behaviour = node
     for parent in above(node):
-        if isinstance(parent, ModelNode):
+        if isinstance(parent, ModelNode) and parent.grows:
             return (
                 None if isinstance(below, composites.Composite) else Family(parent.goal, (goal_of(below),), "sequence")
             )
@@ -170,5 +170,7 @@ def family_of(node: ModelNode) -> Family | None:
 
 def _planner_of(control: Behaviour) -> ModelNode | None:
     """Whose expansion this control node belongs to; None in a tree that somebody wrote."""
-    nearest = next((n for n in above(control) if isinstance(n, ModelNode | Subtree)), None)
+    nearest = next(
+        (n for n in above(control) if isinstance(n, Subtree) or (isinstance(n, ModelNode) and n.grows)), None
+    )
     return nearest if isinstance(nearest, ModelNode) else None

@@ -38,6 +38,7 @@ MOST_TURNS = 16  # answers taken in one tick, when they come at once
 class ModelNode(Parent):
     """A node that lives by jobs, and may grow one child."""
 
+    grows = True  # what stands below it is its expansion
     life: Life | None = None
     job: Any = None
     answer: Any = None  # what the generator gets next
@@ -53,6 +54,10 @@ class ModelNode(Parent):
     def live(self) -> Life:
         """The node's life, from its start to its end."""
         raise BtError(f"{type(self).__name__} has no life", "a node that decides gives `life`: a generator of jobs")
+
+    def aim(self) -> str:
+        """What it is started for, in words."""
+        return str(self.value("goal"))
 
     # Ticking ---------------------------------------------------------------------------------
 
@@ -76,7 +81,7 @@ class ModelNode(Parent):
         return self.leave(status)
 
     def begin(self) -> None:
-        self.goal = str(self.value("goal"))
+        self.goal = self.aim()
         self.ending = self.job = self.answer = self.shown = None
         self.context.emit(GoalTaken(self.path, self.goal))
         self.spent = Spent(self.context.clock.now())
@@ -174,7 +179,7 @@ class ModelNode(Parent):
         return prompt.text(self.model().chat_template)
 
     def agents_above(self) -> list[ModelNode]:
-        return [node for node in above(self) if isinstance(node, ModelNode)]
+        return [node for node in above(self) if isinstance(node, ModelNode) and node.grows]
 
 
 def above(node: Behaviour) -> Iterator[Behaviour]:

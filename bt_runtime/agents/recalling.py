@@ -9,14 +9,14 @@ from bt_runtime.events import RetrievalFailed, Retrieved
 from bt_runtime.faults.diagnostic import BtError
 
 if TYPE_CHECKING:
-    from bt_runtime.agents.growing import Growing
+    from bt_runtime.agents.model_node import ModelNode
 
 
 # as `select:` on a node calls them → as the memory does
 _SELECTIONS = {"task": "task_specific", "random": "random"}
 
 
-def examples(node: Growing) -> Generator[Any, Any, tuple[str, ...]]:
+def examples(node: ModelNode) -> Generator[Any, Any, tuple[str, ...]]:
     """The texts of the experiences that this node is shown. A memory that fails costs the examples, not the run."""
     values = node.spec.values
     episodes: Any = node.context.services.episodes
@@ -33,17 +33,17 @@ def examples(node: Growing) -> Generator[Any, Any, tuple[str, ...]]:
     return tuple(_fitting(found.taken[: values["examples"]], int(values["example_tokens"]), node))
 
 
-def _about(node: Growing) -> dict[str, Any]:
+def _about(node: ModelNode) -> dict[str, Any]:
     services = node.context.services
     return {"seed": services.seed, "exclude_task": services.task or None}
 
 
-def _similar(node: Growing, episodes: Any) -> Any:
+def _similar(node: ModelNode, episodes: Any) -> Any:
     values = node.spec.values
     return episodes.ask(node.goal, values["example_tokens"], values["examples"], level=values["level"], **_about(node))
 
 
-def _selected(node: Growing, episodes: Any) -> Any:
+def _selected(node: ModelNode, episodes: Any) -> Any:
     """`task`: tasks of this one's kind; `random`: one of every kind."""
     values = node.spec.values
     count = values["examples"] if values["select"] == "task" else 1
@@ -52,7 +52,7 @@ def _selected(node: Growing, episodes: Any) -> Any:
     return episodes.select(how, count, goal=node.goal, kind=kind, **_about(node))
 
 
-def _fitting(found: Sequence[Any], budget: int, node: Growing) -> Iterator[str]:
+def _fitting(found: Sequence[Any], budget: int, node: ModelNode) -> Iterator[str]:
     """Whole experiences, in order, until the budget is spent."""
     count = node.model().count
     for experience in found:

@@ -17,7 +17,7 @@ from bt_runtime.bench.run.case import Setup, Strategy, cases
 from bt_runtime.bench.run.evaluation import Again
 from bt_runtime.bench.run.source import Source, apart, find
 from bt_runtime.bench.run.training import train
-from bt_runtime.cli import Exit, trust_prompt
+from bt_runtime.cli import Exit, eval_cases, trust_prompt
 from bt_runtime.cli.eval_arguments import add_arguments
 from bt_runtime.cli.eval_claims import claims
 from bt_runtime.cli.eval_show import contrast, show, shown
@@ -48,6 +48,8 @@ def run(args: argparse.Namespace) -> int:
         return claims(args)
     if args.folders:
         raise BtError(f"{args.folders[0]} is one word too many", "one SUITE; strategies: --strategy react,reactree")
+    if eval_cases.of_cases(args.what):
+        return eval_cases.run(args)
     trust_prompt.named(args.what)
     args.what = in_file_here(args.what)
     source = find(args.what, wanted(args), read_options(args.world))

@@ -15,11 +15,14 @@ FORMATS = ("table", "json", "csv")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = (
         "btr eval SUITE --strategy TREE,... [options]\n"
+        "       btr eval CASES.csv --strategy TREE [--node NAME]\n"
         "       btr eval show FOLDER [--format table|json|csv]\n"
         "       btr eval compare FOLDER[:STRATEGY] FOLDER[:STRATEGY]\n"
         "       btr eval claims [CLAIM ...] [--page FILE.md] [--check SUMMARY.json]"
     )
-    parser.add_argument("what", metavar="SUITE", help="a world, or a file of tasks; or `show`, `compare`, `claims`")
+    parser.add_argument(
+        "what", metavar="SUITE", help="a world, a file of tasks, a CSV of cases; or `show`, `compare`, `claims`"
+    )
     parser.add_argument("folders", nargs="*", metavar="FOLDER", help="of an evaluation, for `show` and `compare`")
     _tasks(parser.add_argument_group("tasks"))
     _strategies(parser.add_argument_group("strategies"))
@@ -45,6 +48,9 @@ def _tasks(group: argparse._ArgumentGroup) -> None:
 
 def _strategies(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--strategy", default="react", metavar="TREE,...", help="trees by name or file; default: react")
+    group.add_argument(
+        "--node", default="", metavar="NAME", help="of a CSV of cases: the `infer` node; default: the only one"
+    )
     group.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="an input of those that have it"
     )

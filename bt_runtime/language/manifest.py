@@ -13,7 +13,7 @@ from bt_runtime.language.acting import Acting
 from bt_runtime.language.certain import number
 from bt_runtime.language.emit.manifests import ON_RESUME, manifest_schema
 from bt_runtime.language.implementations import Found, Spots, faults_of
-from bt_runtime.language.kinds.kind import COMMON_NAMES, DATA_TYPES, Field, FieldType, Kind
+from bt_runtime.language.kinds.kind import DATA_TYPES, RESERVED, Field, FieldType, Kind
 from bt_runtime.language.reach import CODE, Reach
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
@@ -138,7 +138,7 @@ class _Reader:
 
     def params(self, node: YamlMap, section: str, writes: bool) -> tuple[Field, ...]:
         listed = [(key, value) for key, value in _pairs(node, section) if key.text.isidentifier()]
-        return tuple(self.field(key, value, writes) for key, value in listed if key.text not in COMMON_NAMES)
+        return tuple(self.field(key, value, writes) for key, value in listed if key.text not in RESERVED)
 
     def field(self, key: Scalar, node: Node, writes: bool) -> Field:
         given = node if isinstance(node, YamlMap) else None

@@ -9,6 +9,7 @@ from bt_runtime.language import fixes, slips
 from bt_runtime.language.findings import Findings, did_you_mean
 from bt_runtime.language.kinds.elsewhere import done, meant
 from bt_runtime.language.kinds.kind import COMMON, COMMON_NAMES, NODE_TYPES, Field, Kind, Registry
+from bt_runtime.language.outputs_reader import outputs_of
 from bt_runtime.language.ports import an
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.spec import NodeSpec
@@ -210,7 +211,8 @@ class NodeReader:
                 asking.given[name] = value
                 tests.append(Place(value, asking, name))
                 continue
-            read = self.values.read(field, value)
+            reads = outputs_of if field.type == "outputs" else Values.read
+            read = reads(self.values, field, value)
             if read is BAD:
                 spec.given[name] = value  # without a value: it was given, and is at fault
                 continue

@@ -91,6 +91,18 @@ def check_options(options: Sequence[str], terminator: str) -> None:
             )
 
 
+def check_apart(options: Sequence[str], trie: Trie) -> None:
+    """Scores are of one option each: two whose tokens are the same have none of their own."""
+    first: dict[int, str] = {}
+    for option, leaf in zip(options, trie.leaf_of, strict=True):
+        other = first.setdefault(leaf, option)
+        if other != option:
+            raise BtError(
+                f"the model's tokens cannot tell {other.strip()!r} from {option.strip()!r}",
+                "give one of them other words",
+            )
+
+
 def ended(options: Sequence[str], terminator: str) -> list[str]:
     """As they are looked for. One that ends with a blank is the beginning of something: nothing ends it."""
     return [option.rstrip(" ") if option.endswith(" ") else option + terminator for option in options]

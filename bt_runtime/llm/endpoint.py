@@ -17,12 +17,12 @@ from typing import Any, Literal, Self
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import answer
 from bt_runtime.llm.answer import Unanswered
-from bt_runtime.llm.choice import ROOT, Trie, combine, ended, search
+from bt_runtime.llm.choice import ROOT, Trie, check_apart, combine, ended, search
 from bt_runtime.llm.grammar import accepts, check
 from bt_runtime.llm.http import SAID, Server
 from bt_runtime.llm.job import Answer, Cancelled
 from bt_runtime.llm.pool import Pool
-from bt_runtime.llm.question import sound
+from bt_runtime.llm.question import NO_SCORES, sound
 from bt_runtime.llm.request import Line
 from bt_runtime.llm.spelling import Spelling
 from bt_runtime.llm.token_boundary import BoundaryFinder
@@ -184,9 +184,7 @@ class Endpoint(Model):
         if self._flavour == "llama-server":
             return self._walk(line, question, self.terminator if end is None else end)
         if question.mode == "scores":
-            raise BtError(
-                f"{self.server.address} tells no log-probabilities", "ask for another mode, or use a local model"
-            )
+            raise BtError(f"{self.server.address} {NO_SCORES}", "ask for another mode, or use a local model")
         return self._pick(line, question)
 
     def _decide(self, line: Line, question: Question) -> Choice:
@@ -204,6 +202,8 @@ class Endpoint(Model):
         before = self._tokenise(line, question.prompt, begin=True)
         boundary = boundaries.join(before, ended(options, end))
         trie = boundary.trie
+        if mode == "scores":
+            check_apart(options, trie)
         if ROOT in trie.leaf_of:
             raise Unanswered("/tokenize makes no tokens of an option", 200)
         quest = search(trie, options, mode, 1 if mode == "exact" else 32, question.normalise)

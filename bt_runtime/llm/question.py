@@ -8,6 +8,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.choice import check_options
 from bt_runtime.types import Question
 
+NO_SCORES = "tells no log-probabilities"  # what a model says that is asked for scores, and has none
 KINDS = ("choose", "decide", "write", "embed")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.branches import choose
-from bt_runtime.llm.choice import combine, ended
+from bt_runtime.llm.choice import check_apart, combine, ended
 from bt_runtime.llm.grammar import accepts
 from bt_runtime.llm.header import read_header
 from bt_runtime.llm.llama import Weights
@@ -62,6 +62,8 @@ class TaskFactory:
         tokens = self._tokens(question.prompt)
         boundary = self.boundaries.join(tokens, ended(options, end))
         trie, longest = boundary.trie, boundary.trie.longest[0]
+        if mode == "scores":
+            check_apart(options, trie)
         if len(boundary.prompt) + longest > self.limit:
             raise BtError(
                 f"the prompt has {len(tokens)} tokens and the longest option {longest}, the context {self.limit}",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.acting import Acting, asked_first, of_docstring, unsayable
-from bt_runtime.language.kinds.kind import COMMON_NAMES, DATA_TYPES, Field, FieldType, Kind
+from bt_runtime.language.kinds.kind import DATA_TYPES, RESERVED, Field, FieldType, Kind
 from bt_runtime.language.manifest import REPEAT, Entry, careful, skill_kind
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def fields_of(target: Any, name: str) -> tuple[Field, ...]:
     for parameter in inspect.signature(function).parameters.values():
         if parameter.name == "self" or parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
             continue
-        if parameter.name in COMMON_NAMES:
+        if parameter.name in RESERVED:
             raise SkillError(
                 f"a parameter of `{name}` is called `{parameter.name}`", "any node may carry that: rename it"
             )
@@ -203,7 +203,7 @@ def fields_of(target: Any, name: str) -> tuple[Field, ...]:
 def _outputs(given: Mapping[str, Any], name: str, taken: set[str]) -> tuple[Field, ...]:
     found = []
     for output, type_ in given.items():
-        if output in COMMON_NAMES or output in taken or not output.isidentifier():
+        if output in RESERVED or output in taken or not output.isidentifier():
             why = "is one of its parameters" if output in taken else "cannot be the name of one"
             raise SkillError(f"an output of `{name}` is called `{output}`, which {why}", "rename it")
         known = type_ if type_ in DATA_TYPES else _TYPES.get(typing.get_origin(type_) or type_)

@@ -11,8 +11,8 @@ from bt_runtime.language.kinds.kind import DATA_TYPES, NODE_TYPES
 from bt_runtime.tree.node import Node
 
 MOST = 120  # characters
-FIRST = ("goal", "file", "message", "text", "reason", "test", "condition", "seconds", "times")
-QUIET = frozenset({"name", "on_success", "on_failure", "on_halt", "with"})
+FIRST = ("goal", "file", "message", "text", "reason", "test", "condition", "seconds", "times", "prompt")
+QUIET = frozenset({"name", "about", "on_success", "on_failure", "on_halt", "with"})
 
 
 def family_of(node: Behaviour) -> str:

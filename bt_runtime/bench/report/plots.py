@@ -16,22 +16,22 @@ def draw(folder: Path, groups: Sequence[Group]) -> list[Path]:
     """The files that were written."""
     made = []
     for name, paint in (("success_by_depth", _by_depth), ("decisions_by_success", _by_decisions)):
-        figure = _figure()
-        paint(figure.add_subplot(), groups)
+        picture = figure()
+        paint(picture.add_subplot(), groups)
         made.append(folder / f"{name}.png")
-        figure.savefig(made[-1], metadata={"Software": None})  # the same outcomes give the same file
+        picture.savefig(made[-1], metadata={"Software": None})  # the same outcomes give the same file
     return made
 
 
 def draw_by_depth(path: Path, groups: Sequence[Group]) -> None:
     """One picture: a line for each strategy."""
-    figure = _figure()
-    _by_depth(figure.add_subplot(), groups)
+    picture = figure()
+    _by_depth(picture.add_subplot(), groups)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Software": None})
+    picture.savefig(path, metadata={"Software": None})
 
 
-def _figure() -> Any:
+def figure() -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:

@@ -21,7 +21,7 @@ _LEFT_OUT = ("ends", "experiences")
 def table(groups: Sequence[Group]) -> str:
     """Each strategy over all; then what reaches how far, by depth and by kind; then why the others failed."""
     whole = [g for g in groups if g.by == "all"]
-    parts = [_aligned([_HEAD, *(_row(g) for g in whole)])]
+    parts = [aligned([_HEAD, *(_row(g) for g in whole)])]
     for by in ("depth", "kind"):
         own = [g for g in groups if g.by == by]
         told = by == "kind" and all(re.fullmatch(r"depth \d+", g.name) for g in own)
@@ -39,7 +39,7 @@ def in_words(found: Comparison) -> str:
     for name, each in found.means.items():
         rows.append((f"{name}, where both reached", "", "", signed(each.value), _span(each, signed)))
     lines = [
-        _aligned(rows),
+        aligned(rows),
         f"only {found.first} reached {len(found.first_only)}, only {found.second} {len(found.second_only)}, "
         f"both {found.both}, neither {found.neither}: p = {found.p:.3g} (McNemar, exact)",
     ]
@@ -80,8 +80,8 @@ def _across(found: Sequence[Group], by: str) -> str:
         own = {g.name: g for g in found if g.strategy == strategy}
         rows.append((strategy, *(_cell(own.get(name)) for name in names)))
     if len(names) <= 5:
-        return _aligned(rows)
-    return _aligned([tuple(column) for column in zip(*rows, strict=True)])  # many kinds: they go down the page
+        return aligned(rows)
+    return aligned([tuple(column) for column in zip(*rows, strict=True)])  # many kinds: they go down the page
 
 
 def _cell(group: Group | None) -> str:
@@ -97,7 +97,7 @@ def _recursion(groups: Sequence[Group]) -> str:
         own = {g.name: g for g in groups if g.by == "depth" and g.strategy == whole.strategy}
         means = [number(own[d].k_reached) if d in own else "-" for d in depths]
         rows.append((whole.strategy, number(whole.k_reached), *means, str(whole.k_most)))
-    return _aligned(rows) if grown else ""
+    return aligned(rows) if grown else ""
 
 
 def _invalid(whole: Sequence[Group]) -> str:
@@ -106,7 +106,7 @@ def _invalid(whole: Sequence[Group]) -> str:
     for g in found:
         estimate = g.means["invalid"]
         rows.append((g.strategy, number(estimate.value), f"({number(estimate.low)}–{number(estimate.high)})"))
-    return _aligned(rows) if found else ""
+    return aligned(rows) if found else ""
 
 
 def _failures(whole: Sequence[Group]) -> str:
@@ -118,10 +118,10 @@ def _failures(whole: Sequence[Group]) -> str:
     for label in labels:
         counts = [g.errors if label == "error" else g.failures.get(label, 0) for g in whole]
         rows.append((label, *(str(count or "-") for count in counts)))
-    return _aligned(rows)
+    return aligned(rows)
 
 
-def _aligned(rows: Iterable[Sequence[str]]) -> str:
+def aligned(rows: Iterable[Sequence[str]]) -> str:
     """Names to the left, numbers to the right."""
     found = [tuple(row) for row in rows]
     widths = [max(len(row[i]) for row in found) for i in range(len(found[0]))]

@@ -102,8 +102,9 @@ def _assignments(tree: TreeSpec, used: Usage, findings: Findings) -> None:
             value = use.spec.values[use.field.name].get(use.name)
             problem = "" if use.spec.kind.includes else _of_value(tree, port, value)
         else:
-            fits_type = use.field.type not in DATA_TYPES or flows(use.field.type, port.type)
-            problem = "" if fits_type else f"`{port.name}` is {an(port.type)}, and this writes {an(use.field.type)}"
+            written = use.spec.values[use.field.name][use.name].type if use.field.type == "outputs" else use.field.type
+            fits_type = written not in DATA_TYPES or flows(written, port.type)
+            problem = "" if fits_type else f"`{port.name}` is {an(port.type)}, and this writes {an(written)}"
         if problem:
             findings.error("BT021", problem, use.spec.file, use.span)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Set
 
 from bt_runtime.language.checks import entries
 from bt_runtime.language.checks.actions import check_actions
+from bt_runtime.language.checks.judging import check_outputs, check_route
 from bt_runtime.language.checks.outcomes import S, outcomes
 from bt_runtime.language.checks.references import Usage, usage
 from bt_runtime.language.checks.subtree_ports import check_border
@@ -34,6 +35,10 @@ def check_nodes(tree: TreeSpec, findings: Findings) -> Usage:
             _restarts(spec, findings)
         if "actions" in spec.given:
             check_actions(tree, spec, findings)
+        if "outputs" in spec.values:
+            check_outputs(spec, findings)
+        if spec.kind.name == "route":
+            check_route(spec, findings)
     _unreachable(tree, findings)
     used = usage(tree.root)
     entries.check_types(tree, used, findings)
@@ -154,7 +159,7 @@ def _restarts(spec: NodeSpec, findings: Findings) -> None:
         first = child
         while first.children and not first.kind.waits and first.kind.hands_on:
             first = first.children[0]
-        if first.kind.waits and first.kind.family != "decorator":
+        if first.kind.waits and not first.kind.keeps and first.kind.family != "decorator":
             findings.warning(
                 "BT027",
                 f"`{first.kind.name}` takes time, and `{spec.kind.name}` starts it again at every tick "
@@ -170,7 +175,7 @@ def _slow_tests(spec: NodeSpec, findings: Findings) -> None:
     for place in sorted(spec.asks):
         test = spec.at(place)
         for asked in test.walk() if test is not None else ():
-            if asked.kind.waits and asked.kind.family != "decorator":
+            if asked.kind.waits and not asked.kind.keeps and asked.kind.family != "decorator":
                 findings.warning(
                     "BT027",
                     f"`{asked.kind.name}` takes time, and `{place}` asks it anew at every tick",

@@ -76,6 +76,13 @@ def _of_field(spec: NodeSpec, field: Field, value: Json, node: Node, found: Usag
         assert isinstance(node, YamlMapping)
         for key, inner in node:
             _read(spec, field, value.get(key.text), inner, found)
+    elif field.type == "outputs":
+        assert isinstance(node, YamlMapping)
+        for key, inner in node:
+            found.writes.append(Use(key.text, key.span, spec, field))
+            choices = inner.get("choices") if isinstance(inner, YamlMapping) else None
+            if choices is not None:
+                _read(spec, field, value[key.text].choices, choices, found)
     elif field.writes:
         name = entry_named(value) if field.type in DATA_TYPES else value
         if isinstance(name, str):

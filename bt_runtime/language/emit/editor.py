@@ -19,11 +19,20 @@ from bt_runtime.language.kinds.shape import (
     closed,
     field_schema,
     node_name,
+    outputs,
     typed,
     value_schema,
 )
+from bt_runtime.language.outputs import MOST_DECIMALS, MOST_ITEMS, MOST_LENGTH, TYPES
 from bt_runtime.types import Json
 
+_BOUNDS: Schema = {
+    "minimum": {"type": "number", "description": "The least number."},
+    "maximum": {"type": "number", "description": "The greatest number."},
+    "max_length": {"type": "integer", "minimum": 1, "maximum": MOST_LENGTH, "description": "Characters of a text."},
+    "decimals": {"type": "integer", "minimum": 1, "maximum": MOST_DECIMALS, "description": "Of a number."},
+    "max_items": {"type": "integer", "minimum": 1, "maximum": MOST_ITEMS, "description": "Parts of a list."},
+}  # fmt: skip
 PORT_TYPES = ("any", "string", "integer", "number", "boolean", "list", "object")
 
 
@@ -39,6 +48,7 @@ def tree_schema(kinds: Iterable[Kind], manifests: Iterable[str] = ()) -> Schema:
             "node": _node(known),
             "nodes": {"type": "array", "items": NODE, "minItems": 1},
             "ports": _ports(),
+            "outputs": outputs(TYPES, _BOUNDS),
             **{f"any_{f.name}": {**field_schema(f), **(node_name() if f.name == "name" else {})} for f in COMMON},
             **{f"kind_{kind.name}": kind_schema(kind, known) for kind in known},
         },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bt_runtime.language.kinds.kind import COMMON_NAMES, DATA_TYPES
+from bt_runtime.language.kinds.kind import DATA_TYPES, RESERVED
 from bt_runtime.language.kinds.shape import DRAFT, NAME, SCALAR, Schema, bounds, closed, typed
 
 ON_RESUME = ("repeat", "verify", "fail")
@@ -78,7 +78,7 @@ def _params(about: str) -> Schema:
     return {
         "type": "object",
         "description": about,
-        **typed("a parameter", _TYPES, COMMON_NAMES, **{**bounds(), "from": source}),
+        **typed("a parameter", _TYPES, RESERVED, **{**bounds(), "from": source}),
     }
 
 

@@ -16,7 +16,7 @@ _FAMILIES: dict[Family, str] = {
 _TYPES = {
     "node": "a node", "nodes": "a list of nodes", "cases": "a mapping of values to nodes", "word": "a word",
     "expression": "an expression", "key": "the name of an entry", "assignments": "a mapping of entries to values",
-    "inputs": "a mapping of ports to values",
+    "inputs": "a mapping of ports to values", "outputs": "a mapping of entries to what they may be",
     "text": "text as it stands", "any": "any value",
 }  # fmt: skip
 _NOTE = "<!-- Written by `python -m bt_runtime.language.emit` from the registry: change it there. -->"

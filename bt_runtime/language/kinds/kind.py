@@ -16,6 +16,7 @@ FieldType = Literal[
     "key",  # the name of a blackboard entry
     "assignments",  # mapping: entry → value to write
     "inputs",  # mapping: port of another tree → value
+    "outputs",  # mapping: entry → what a model may answer for it
     "text",  # plain text read as it stands
     "node", "nodes", "cases",
 ]  # fmt: skip
@@ -53,6 +54,7 @@ class Kind(NamedTuple):
     emit: bool = False  # may a model write it
     waits: bool = False  # may itself return RUNNING (asynchronous)
     asks: bool = False  # asks a model: a run of a tree with such a node needs one
+    keeps: bool = False  # though it takes time, it answers at once while what it is asked stays the same
     reactive: bool = False  # ticks its children from the first one at every tick
     one_of: tuple[str, ...] = ()  # at least one of these fields is needed
     data: Mapping[str, Json] = {}  # what the maker of the node needs besides (a skill's manifest entry)
@@ -86,6 +88,7 @@ class Kind(NamedTuple):
 # Fields that any node may carry.
 COMMON: tuple[Field, ...] = (
     Field("name", "text", "What people call this node; it becomes its part of the path. Unique among siblings."),
+    Field("about", "text", "What it is for, in a line: a `route` tells its children apart by it."),
     Field(
         "when",
         "expression",
@@ -99,6 +102,7 @@ COMMON: tuple[Field, ...] = (
     Field("on_halt", "assignments", "Written when the node was halted while running."),
 )
 COMMON_NAMES = frozenset(f.name for f in COMMON)
+RESERVED = COMMON_NAMES - {"about"}  # what no kind and no skill may have as a field of its own
 
 
 class Registry:

@@ -12,13 +12,14 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.kinds.agents import AGENTS
 from bt_runtime.language.kinds.control import CONTROL
 from bt_runtime.language.kinds.decorators import DECORATORS
-from bt_runtime.language.kinds.kind import COMMON_NAMES, Family, Kind, Registry
+from bt_runtime.language.kinds.judging import JUDGING
+from bt_runtime.language.kinds.kind import RESERVED, Family, Kind, Registry
 from bt_runtime.language.kinds.leaves import LEAVES
 from bt_runtime.language.kinds.navigation import NAVIGATION
 from bt_runtime.language.reach import bring, read_kinds
 from bt_runtime.project import plugins, trust
 
-KINDS = (*CONTROL, *NAVIGATION, *DECORATORS, *LEAVES, *AGENTS)  # in the order of the reference
+KINDS = (*CONTROL, *NAVIGATION, *DECORATORS, *LEAVES, *AGENTS, *JUDGING)  # in the order of the reference
 BUILT_IN = Registry(KINDS)  # what is written out for everybody is made of these alone
 
 
@@ -96,7 +97,7 @@ def _faults(kinds: tuple[Kind, ...]) -> Iterator[str]:
             yield f"`{kind.name}` is no name of a kind"
         elif kind.family not in get_args(Family) or kind.family == "skill":
             yield f"`{kind.name}` has the family {kind.family!r}, not control, decorator, leaf or agent"
-        elif len(set(fields)) < len(fields) or not COMMON_NAMES.isdisjoint(fields):
+        elif len(set(fields)) < len(fields) or not RESERVED.isdisjoint(fields):
             yield f"`{kind.name}` has a field twice, or one that every node has"
         elif kind.bare is not None and kind.bare not in fields:
             yield f"`{kind.name}` has no field `{kind.bare}` for its bare value"

@@ -58,6 +58,8 @@ def value_schema(field: Field) -> Schema:
         return _name("The name of an entry: letters, digits and _")
     if field.type in ("assignments", "inputs"):
         return {"type": "object", "propertyNames": _name("An entry is named by letters, digits and _")}
+    if field.type == "outputs":
+        return {"allOf": [{"$ref": "#/definitions/outputs"}]}
     if field.asks:
         wrong = "This takes an expression, or a node"
         return {"type": [*SCALAR, "object"], "errorMessage": wrong, "if": {"type": "object"}, "then": NODE}
@@ -111,6 +113,30 @@ def _literal(field: Field) -> Schema:
 
 def _name(message: str) -> Schema:
     return {"type": "string", "pattern": NAME, "errorMessage": message}
+
+
+def outputs(types: Iterable[str], bounds: Schema) -> Schema:
+    """Names with what a model may answer: `room: string`, or a mapping with a type or with choices."""
+    listed = list(types)
+    said = f"An output has one of these types: {', '.join(listed)}; or `choices`"
+    inside = {"$ref": "#/definitions/outputs"}
+    fields: Schema = {
+        "type": {"enum": listed, "description": "What it is.", "errorMessage": said},
+        "about": {"type": [*SCALAR, "null"], "description": "What it is for: the model is told."},
+        "choices": {"type": ["array", "string"], "description": "The only values that it may have."},
+        **bounds,
+        "items": {"description": "What a list has in it: a type, or a mapping like this one."},
+        "fields": {"description": "What an object has in it.", "allOf": [inside]},
+    }
+    needs = {"if": {"required": ["choices"]}, "else": {"required": ["type"]}}
+    scalar = {"enum": listed[:4], "errorMessage": said}
+    return {
+        "type": "object",
+        "minProperties": 1,
+        "errorMessage": "This takes a mapping of entries to what they may be",
+        "propertyNames": _name("An entry is named by letters, digits and _"),
+        "additionalProperties": {"if": {"type": "object"}, "then": {**closed(fields, ()), **needs}, "else": scalar},
+    }
 
 
 def typed(what: str, types: Iterable[str], reserved: Iterable[str] = (), **more: Schema) -> Schema:

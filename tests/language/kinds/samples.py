@@ -7,7 +7,14 @@ from typing import Any
 from bt_runtime.language import source
 from bt_runtime.language.kinds.kind import Kind
 
-_PORTS = {"battery": "number", "room": "string", "count": "integer", "error": "object", "place": "string"}
+_PORTS = {
+    "message": "string",
+    "battery": "number",
+    "room": "string",
+    "count": "integer",
+    "error": "object",
+    "place": "string",
+}
 
 
 def tree_text(example: str) -> str:

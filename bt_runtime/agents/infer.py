@@ -1,0 +1,199 @@
+"""`infer`: a model as a leaf. It is asked for typed values by a template over entries, and writes them to entries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Mapping
+from typing import Any, NamedTuple
+
+from py_trees.common import Status
+
+from bt_runtime.agents import recalling
+from bt_runtime.agents.answers import Answer, choices_of, described, grammar_of, read, settled, spoken
+from bt_runtime.agents.end import Ending
+from bt_runtime.agents.judging import Judging
+from bt_runtime.agents.model_node import Life
+from bt_runtime.agents.prompt import Prompt, example_block, system_text
+from bt_runtime.agents.story import THINK
+from bt_runtime.events import Stepped
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.outputs import Output, misfit, sound_choices
+from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, computed
+from bt_runtime.types import Json, Question
+
+_NUMBER_TOKENS = 32  # of a number: one has 16 digits at most, a sign and a point
+Vote = dict[str, Answer]
+
+
+class Asked(NamedTuple):
+    """All that the answer depends on, but for memory and model."""
+
+    prompt: str
+    outputs: tuple[Output, ...]  # with their choices, computed
+    shots: str  # cases, as they are shown
+
+
+class Around:
+    """The entries of a case, and for all others those that are there."""
+
+    def __init__(self, own: Mapping[str, Json], scope: Mapping[str, Json]) -> None:
+        self.own, self.scope = own, scope
+
+    def __getitem__(self, name: str) -> Json:
+        return self.own[name] if name in self.own else self.scope[name]
+
+
+class Infer(Judging):
+    now: Asked | None = None
+    known: tuple[Asked, dict[str, Json]] | None = None  # the latest question, and what was written for it
+
+    def step(self) -> Status:
+        """What was answered stands until the question is another one."""
+        if self.status is RUNNING:
+            return super().step()
+        try:
+            self.now = self.question()
+            if self.known is None or self.known[0] != self.now:
+                return super().step()
+            self.write(self.known[1])
+            status = SUCCESS if self.held() else FAILURE
+        except Exception as error:
+            status = self.crash(error)
+        return self.leave(status)
+
+    def aim(self) -> str:
+        return self.now.prompt if self.now is not None else str(self.value("prompt"))
+
+    def live(self) -> Life:
+        asked, votes = self.now or self.question(), list[Vote]()
+        examples = yield from recalling.examples(self)
+        for number in range(int(self.value("votes"))):
+            vote = yield from self.vote(asked, example_block(examples) + asked.shots, number)
+            if isinstance(vote, Ending):
+                return vote
+            votes.append(vote)
+        written = self.result_of(asked, votes)
+        self.write(written)
+        self.known = (asked, written)
+        return Ending("done", self.feedback_message) if self.held() else Ending("failure", "it does not hold")
+
+    # The question ----------------------------------------------------------------------------
+
+    def question(self) -> Asked:
+        values = self.spec.values
+        outputs = tuple(self.resolved(output) for output in values["outputs"].values())
+        shots = "".join(self.case(shot, outputs) for shot in self.value("shots"))
+        return Asked(str(self.value("prompt")), outputs, shots)
+
+    def resolved(self, output: Output) -> Output:
+        if not hasattr(output.choices, "evaluate"):
+            return output
+        return output._replace(choices=sound_choices(computed(output.choices, self.scope), output.name))
+
+    def case(self, shot: Json, outputs: tuple[Output, ...]) -> str:
+        """A case as it would have gone: holes that it does not fill are as they are now."""
+        if not isinstance(shot, Mapping):
+            raise BtError(f"a case of `shots` is {shot!r:.60}, no mapping", "give outputs and holes by their names")
+        lines = []
+        for output in outputs:
+            why = misfit(output, shot[output.name]) if output.name in shot else "it is missing"
+            if why:
+                raise BtError(f"`{output.name}` of a case of `shots` cannot be: {why}", "a case shows every output")
+            lines.append(f"{output.name}: {spoken(output, shot[output.name])}\n")
+        template = self.spec.values["prompt"]
+        filled = template.evaluate(Around(shot, self.scope)) if hasattr(template, "evaluate") else template
+        return f"{str(filled).strip()}\n{''.join(lines)}\n"
+
+    # Answers ---------------------------------------------------------------------------------
+
+    def vote(self, asked: Asked, examples: str, number: int) -> Generator[Any, Any, Vote | Ending]:
+        """All outputs, one after the other; an Ending when there will be none."""
+        values, vote = self.spec.values, Vote()
+        told = {"answers": "\n".join(map(described, asked.outputs)), "think": bool(values["think"])}
+        system = system_text(values["system"] or "infer", told)
+        prompt = Prompt(system, examples.strip("\n") + "\n" * bool(examples), f"{asked.prompt.strip()}\n", "")
+        if values["think"]:
+            if over := self.over():
+                return Ending("budget", over)
+            thought = yield from self.asked(Question(
+                "write", self.prompted(prompt._replace(steps=THINK)), stop=("\n",), max_tokens=int(values["think"]),
+                temperature=float(self.value("temperature")), seed=self.seed(number),
+            ))  # fmt: skip
+            prompt = prompt._replace(steps=f"{THINK} {' '.join(thought.text.split())}\n")
+            self.context.emit(Stepped(self.path, "think", " ".join(thought.text.split()), ""))
+        for output in asked.outputs:
+            if over := self.over():
+                return Ending("budget", over)
+            at = prompt._replace(steps=f"{prompt.steps}{output.name}:")
+            answer = yield from self.answered(output, at, number)
+            if answer is None:
+                return Ending("invalid", f"`{output.name}` was cut off after {values['max_tokens']} tokens")
+            vote[output.name] = answer
+            prompt = at._replace(steps=f"{at.steps} {answer.text}\n")
+        return vote
+
+    def answered(self, output: Output, prompt: Prompt, number: int) -> Generator[Any, Any, Answer | None]:
+        choices = choices_of(output)
+        if choices:
+            asks = [name for name in ("margin", "distribution") if self.spec.values.get(name) is not None]
+            odds = yield from self.chosen(prompt, [*choices], sure=bool(asks) and self.value("votes") == 1)
+            text = [*choices][odds.index]
+            return Answer(choices[text], text, dict(zip(choices, odds.shares, strict=True)))
+        most = _NUMBER_TOKENS if output.type in ("integer", "number") else int(self.value("max_tokens"))
+        lines = output.type not in ("list", "object")
+        try:
+            wrote = yield from self.asked(Question(
+                "write", self.prompted(prompt), grammar=grammar_of(output), stop=("\n",) if lines else (),
+                max_tokens=most, temperature=float(self.value("temperature")), seed=self.seed(number),
+            ))  # fmt: skip
+        except BtError as fault:
+            raise BtError(f"`{output.name}` was not answered: {fault.message}", fault.hint) from fault
+        return None if wrote.ended == "length" else self.parsed(output, wrote.text)
+
+    def parsed(self, output: Output, text: str) -> Answer:
+        try:
+            value = read(output, text)
+            why = misfit(output, value)
+        except ValueError:
+            value, why = None, f"{text!r:.60} is no {output.type}"
+        if why:
+            raise BtError(
+                f"`{output.name}` was answered with what it cannot be: {why}",
+                "this model does not keep to grammars; use a local file, or a server that constrains its answers",
+            )
+        self.context.emit(Stepped(self.path, output.name, spoken(output, value), ""))
+        return Answer(value, spoken(output, value))
+
+    def seed(self, number: int) -> int:
+        """Another one for each vote, the same in every run with the same seed."""
+        return int(self.context.services.seed) * 1_000_003 + number
+
+    # What is written -------------------------------------------------------------------------
+
+    def result_of(self, asked: Asked, votes: list[Vote]) -> dict[str, Json]:
+        written: dict[str, Json] = {}
+        margins, told = list[float](), dict[str, Json]()
+        for output in asked.outputs:
+            answer, margin = settled([vote[output.name] for vote in votes], choices_of(output))
+            written[output.name] = answer.value
+            if margin is not None:
+                margins.append(margin)
+                told[output.name] = dict(answer.odds or {})
+        values = self.spec.values
+        if values.get("margin") is not None:
+            written[values["margin"]] = min(margins)
+        if values.get("distribution") is not None:
+            written[values["distribution"]] = told
+        self.feedback_message = ", ".join(
+            f"{output.name}: {json.dumps(written[output.name], ensure_ascii=False)}" for output in asked.outputs
+        )
+        return written
+
+    def write(self, written: Mapping[str, Json]) -> None:
+        """What the entries hold already is not written again: nothing has changed."""
+        for name, value in written.items():
+            if name not in self.scope or self.scope[name] != value or type(self.scope[name]) is not type(value):
+                self.scope[name] = value
+
+    def held(self) -> bool:
+        return "holds" not in self.spec.values or bool(self.value("holds"))
