@@ -21,7 +21,7 @@ _WHOLE = re.compile(r"a (?:tree file|manifest|plan) lacks")
 _SAMPLES = {
     "any": "1", "string": '"text"', "integer": "1", "number": "1", "boolean": "true", "list": "[]", "object": "{}",
     "expression": '"true"', "key": "entry", "assignments": "{entry: 1}", "inputs": "{}", "text": '"text"',
-    "node": "{succeed: {}}", "nodes": "[{succeed: {}}]", "cases": "{one: {succeed: {}}}",
+    "outputs": "{entry: boolean}", "node": "{succeed: {}}", "nodes": "[{succeed: {}}]", "cases": "{one: {succeed: {}}}",
 }  # fmt: skip
 
 
