@@ -49,7 +49,8 @@ class Chat:
 
     @property
     def thinks(self) -> bool:
-        return bool(self.aloud)
+        """It may reason before it decides: needs turns, since what it reasoned stands in none but the last."""
+        return bool(self.aloud) and self.turns is not None
 
     def say(self, system: str, user: str, turns: Sequence[Turn] = (), aloud: bool = False) -> str:
         """`turns`: what was said and heard since. `aloud`: up to a thought that is open (`thinks`)."""

@@ -39,7 +39,8 @@ class LocalModel(Model):
     def _chat(self, header: Header) -> Chat | None:
         template = header.chat_template if self.settings.chat else None
         try:
-            return Chat.of(template, header.markers) if template else None
+            chat = Chat.of(template, header.markers, header.ends) if template else None
+            return chat.in_one_turn() if chat is not None and self.settings.turns == "one" else chat
         except BtError:
             self.close()
             raise
@@ -62,7 +63,9 @@ class LocalModel(Model):
         return job
 
     def count(self, text: str) -> int:
-        """Tokens of a text. An upper bound while the worker is being replaced: a tick never waits for that."""
+        """Tokens of a text, as it would stand in a prompt. An upper bound while the worker is being replaced: a tick
+        never waits for that."""
+        text = self.chat_template.harmless(text) if self.chat_template is not None else text
         with self._counting:
             known = self._counts.get(text)
         if known is not None:

@@ -22,7 +22,7 @@ LONGEST = 1 << 16  # characters that a template may put around the texts
 CASES = {"both": (SYSTEM, USER), "user": ("", USER), "system": (SYSTEM, ""), "neither": ("", "")}
 _QUIET = {"enable_thinking": False, "thinking": False}  # by which names the families let thinking be turned off
 _ALOUD = {"enable_thinking": True, "thinking": True}
-_ABSENT = ({"tools": None, "documents": None}, {}, {"tools": [], "documents": [], "functions": ""})
+_ABSENT = ({"tools": None, "documents": None}, {}, {"tools": [], "documents": [], "functions": "", "datetime": ""})
 Message = dict[str, Any]
 Render = Callable[[list[Message]], str]
 
