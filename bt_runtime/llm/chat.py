@@ -146,7 +146,9 @@ def _outcome(template: str, ends: tuple[str, str], today: str) -> Chat | str:
         if _whole(texts.get(name, ""), case)
     }
     chat = Chat(shapes, turns=turns if turns is not None and turns.answer.strip() else None)
-    thought = thinking(texts.get("aloud", ""), turns, template) if _whole(texts.get("aloud", ""), CASES["both"]) else None
+    thought = (
+        thinking(texts.get("aloud", ""), turns, template) if _whole(texts.get("aloud", ""), CASES["both"]) else None
+    )
     return replace(chat, aloud=_shape(thought.before), thought=thought[1:]) if isinstance(thought, Thinking) else chat
 
 

@@ -86,7 +86,10 @@ class TaskFactory:
         ending = (self.weights.newline, *self.enders) if end == "\n" and self.enders else ()
         width, normalise = self.settings.width, question.normalise
         return Task(
-            id, boundary.prompt, extra, lambda task, batch: choose(task, batch, trie, options, mode, width, normalise, ending)
+            id,
+            boundary.prompt,
+            extra,
+            lambda task, batch: choose(task, batch, trie, options, mode, width, normalise, ending),
         )
 
     def decision(self, id: int, question: Question) -> Task:

@@ -22,7 +22,11 @@ LONGEST = 1 << 16  # characters that a template may put around the texts
 CASES = {"both": (SYSTEM, USER), "user": ("", USER), "system": (SYSTEM, ""), "neither": ("", "")}
 _QUIET = {"enable_thinking": False, "thinking": False}  # by which names the families let thinking be turned off
 _ALOUD = {"enable_thinking": True, "thinking": True}
-_ABSENT = ({"tools": None, "documents": None}, {}, {"tools": [], "documents": [], "functions": "", "datetime": ""})
+_ABSENT: tuple[dict[str, Any], ...] = (
+    {"tools": None, "documents": None},
+    {},
+    {"tools": [], "documents": [], "functions": "", "datetime": ""},
+)
 Message = dict[str, Any]
 Render = Callable[[list[Message]], str]
 
@@ -53,7 +57,7 @@ def _generation() -> Any:
     from jinja2 import nodes
     from jinja2.ext import Extension
 
-    class Generation(Extension):
+    class Generation(Extension):  # type: ignore[misc]
         tags = {"generation"}  # noqa: RUF012 - as jinja2 has it
 
         def parse(self, parser: Any) -> Any:
@@ -64,7 +68,9 @@ def _generation() -> Any:
     return Generation
 
 
-def _json(value: Any, ensure_ascii: bool = False, indent: Any = None, separators: Any = None, sort_keys: Any = False) -> str:
+def _json(
+    value: Any, ensure_ascii: bool = False, indent: Any = None, separators: Any = None, sort_keys: Any = False
+) -> str:
     return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
 
 
@@ -158,7 +164,7 @@ def answers(asked: Mapping[str, str]) -> dict[str, list[str]]:
     quiet, aloud = (_renderer(template, {**tokens, **how}) for how in (_QUIET, _ALOUD))
     found = {name: _told(lambda case=case: shown(quiet, *case)) for name, case in CASES.items()}  # type: ignore[misc]
     if found["both"][0] == "fault":  # so it is with all
-        return found | {name: found["both"] for name in names[-2:]}
+        return found | dict.fromkeys(names[-2:], found["both"])
     return found | {"turns": _told(lambda: spoken(quiet)), "aloud": _told(lambda: shown(aloud, SYSTEM, USER))}
 
 

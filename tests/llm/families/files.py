@@ -81,7 +81,8 @@ FAMILIES = {
         128000: (_R1[0], CONTROL), 128001: (_R1[1], CONTROL), 128011: (_R1[2], CONTROL), 128012: (_R1[3], CONTROL),
         128013: ("<think>", USER), 128014: ("</think>", USER)}),
     "gpt-oss": Family("llama-bpe", "openai-gpt-oss-120b", 128002, 128000, False, _HARMONY),
-    "Command-R7B": Family("command-r", "CohereForAI-c4ai-command-r7b-12-2024-tool_use"),
+    "Command-R7B": Family("command-r", "CohereForAI-c4ai-command-r7b-12-2024-tool_use", tokens=control(
+        START_THINKING=255019, END_THINKING=255020, START_RESPONSE=255021, END_RESPONSE=255022)),
     "SmolLM3": Family("llama-bpe", "HuggingFaceTB-SmolLM3-3B", 128012, None, False, {
         **control(im_start=128011, im_end=128012), 128002: ("<think>", USER), 128003: ("</think>", USER)}),
     "Granite 3.3": Family("refact", "ibm-granite-granite-3.3-2B-Instruct", 0, 0, False, _ROLES),
@@ -172,7 +173,8 @@ def _written(path: Path, kept: Mapping[str, bytes], size: int) -> Path:
     place = 0
     for name, values in tensors.items():
         shape = values.shape[::-1]
-        out.append(_text(name.encode()) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, values.itemsize == 2, place))
+        out.append(_text(name.encode()))
+        out.append(struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, values.itemsize == 2, place))
         place += -(-values.nbytes // _ALIGN) * _ALIGN
     head = b"".join(out)
     body = b"".join(values.tobytes().ljust(-(-values.nbytes // _ALIGN) * _ALIGN, b"\0") for values in tensors.values())
@@ -188,6 +190,7 @@ def _tensors(size: int) -> dict[str, Any]:
 
     shapes = {"attn_q": (32, 32), "attn_k": (16, 32), "attn_v": (16, 32), "attn_output": (32, 32), "ffn_gate": (32, 32),
               "ffn_up": (32, 32), "ffn_down": (32, 32)}  # fmt: skip
-    norms = {name: np.ones(_WIDTH, np.float32) for name in ("blk.0.attn_norm.weight", "blk.0.ffn_norm.weight", "output_norm.weight")}
+    named = ("blk.0.attn_norm.weight", "blk.0.ffn_norm.weight", "output_norm.weight")
+    norms = {name: np.ones(_WIDTH, np.float32) for name in named}
     layers = {f"blk.0.{name}.weight": random(*shape) * np.float16(0.2) for name, shape in shapes.items()}
     return {"token_embd.weight": random(size, _WIDTH) * np.float16(0.2), **norms, **layers}
