@@ -48,7 +48,7 @@ def conversation(spoken: str, both: str) -> Turns | None:
 
 
 def quiet(turns: Turns) -> str:
-    """How its turn begins when it is not to think: as those that it has had, where that says more; no thought is open."""
+    """How its turn begins when it is not to think: as those that it has had, where that says more."""
     tail, again = turns.tail, turns.again
     if again.startswith(tail) and _WORD.search(again[len(tail) :]):
         return again  # such as the channel that answers stand in

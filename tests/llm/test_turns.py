@@ -131,3 +131,14 @@ def test_an_option_may_end_by_whatever_ends_a_turn():
     assert np.exp(logprobs(row, [1, 2])) == pytest.approx([0.2, 0.3])
     assert np.exp(logprobs(row, [1, 2], (1, 3, 0))) == pytest.approx([0.7, 0.3])
     assert np.exp(logprobs(row, [2], (1, 3))) == pytest.approx([0.3])
+
+
+def test_a_recorded_conversation_is_told_as_a_base_model_would_be_asked():
+    """For lessons that are made of recorded runs: the text, without what the template put around its turns."""
+    from bt_runtime.distill.journals import plain
+
+    prompt = agent_prompt("S", "leave", "A room.", STEPS)
+    for template in (PLAIN, SWITCH, OPEN, CHANNEL):
+        chat = Chat.of(template)
+        told = plain(prompt.text(chat) + "Act:", keep(chat))
+        assert told == f"S\n\nYour task is to: leave\nA room.\n{prompt.steps.rstrip()}\n{SILENT}\nAct:"

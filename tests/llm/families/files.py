@@ -161,8 +161,9 @@ def _text(data: bytes) -> bytes:
 
 
 def _written(path: Path, kept: Mapping[str, bytes], size: int) -> Path:
-    whole = {"context_length": 8192, "embedding_length": _WIDTH, "block_count": 1, "feed_forward_length": _WIDTH,
-             "attention.head_count": 2, "attention.head_count_kv": 1, "rope.dimension_count": 16, "vocab_size": size}  # fmt: skip
+    whole = {"context_length": 8192, "embedding_length": _WIDTH, "block_count": 1,
+             "feed_forward_length": _WIDTH, "attention.head_count": 2, "attention.head_count_kv": 1,
+             "rope.dimension_count": 16, "vocab_size": size}  # fmt: skip
     entries = {"general.architecture": struct.pack("<I", 8) + _text(b"llama")}
     entries |= {f"llama.{key}": struct.pack("<II", 4, number) for key, number in whole.items()}
     entries["llama.attention.layer_norm_rms_epsilon"] = struct.pack("<If", 6, 1e-5)
