@@ -111,7 +111,7 @@ def plain(prompt: str, template: Any) -> str:
         return prompt
     first, middle, rest = prompt[len(before) :].partition(between)
     if chat.turns is not None and middle and after in rest:
-        for part in sorted((after, *chat.turns), key=len, reverse=True):  # the longest first: one may begin with another
+        for part in sorted((after, *chat.turns), key=len, reverse=True):  # one may begin with another
             rest = rest.replace(part, "\n")
         return f"{first}\n\n{rest}"
     second, end, steps = rest.partition(after)
