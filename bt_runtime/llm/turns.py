@@ -54,7 +54,7 @@ def quiet(turns: Turns) -> str:
         return again  # such as the channel that answers stand in
     if tail.startswith(again) and _open(tail) is None and not any(close in tail for _, close in THOUGHTS):
         return again if _WORD.search(tail[len(again) :]) else tail
-    return closed(tail)
+    return closed(tail) + _after(turns)
 
 
 def closed(tail: str) -> str:
@@ -82,7 +82,18 @@ def thinking(aloud: str, turns: Turns | None, template: str) -> Thinking | None:
 def _over(closing: str, turns: Turns | None) -> str:
     """The end of a thought as it stands behind one that was left out."""
     tail = "" if turns is None else turns.tail
-    return closing + (tail.rpartition(closing)[2] if closing in tail else "\n\n")
+    blank = tail.rpartition(closing)[2] if closing in tail else "\n\n"
+    return closing + blank + (_after(turns) if turns is not None else "")
+
+
+def _after(turns: Turns) -> str:
+    """What opens an answer behind a thought: as it has opened those that had none."""
+    for opening, closing in THOUGHTS:
+        before = turns.tail.rpartition(opening)[0]
+        more = turns.again.removeprefix(before) if _WORD.search(before) and turns.again.startswith(before) else ""
+        if _WORD.search(more) and opening not in more and closing not in more:
+            return more
+    return ""
 
 
 def _open(tail: str) -> tuple[str, str] | None:
