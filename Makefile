@@ -27,7 +27,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: help setup demo test train-test starter ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts kill-memory mutants-memory docs hostile long audit locks
+.PHONY: help setup demo test train-test starter ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts kill-memory mutants-memory docs hostile long audit locks families
 .DEFAULT_GOAL := help
 
 help:
@@ -42,6 +42,7 @@ help:
 	@echo "make starter    make the starter model anew: lessons, training, file (MINUTES=240)"
 	@echo "make ray        evaluations on a Ray cluster of two nodes, one of which is killed"
 	@echo "make alfworld   ALFWorld on its engine: 60 recorded games and 200 made-up ones"
+	@echo "make families   prompts of real model families, token for token (fetches llama.cpp's vocabularies and templates once)"
 	@echo "make soak       10,000 mixed jobs for the model's worker, with kills and cancels"
 	@echo "make kills      200 runs killed at random moments and resumed (ROUNDS=200), and 40 of an agent (AGENTS=40)"
 	@echo "make powercuts  50 runs whose disk lost what was not synced, and resumed"
@@ -139,6 +140,16 @@ starter: $(TORCH_THERE)
 	recipes/starter/make.sh $(PY)
 
 # longer than make test has time for
+# real vocabularies and chat templates, out of the sources of the llama.cpp that is used
+SOURCES := .cache/llama.cpp/models
+$(SOURCES): | $(VENV)/bin/python
+	mkdir -p .cache/llama.cpp
+	$(PY) -m pip download -q --no-binary llama-cpp-python --no-deps -d .cache llama-cpp-python==0.3.36
+	tar -xzf .cache/llama_cpp_python-0.3.36.tar.gz -C .cache/llama.cpp --strip-components 3 --wildcards '*/vendor/llama.cpp/models'
+
+families: setup $(SOURCES)
+	BTR_FAMILIES=all $(PY) -m pytest tests/llm/families
+
 soak: setup
 	BTR_SOAK=1 $(PY) -m pytest tests/llm/test_worker.py -k soak
 

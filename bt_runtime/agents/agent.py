@@ -17,6 +17,7 @@ from bt_runtime.agents.prompt import Prompt, agent_prompt, equipped, guided, sys
 from bt_runtime.agents.story import ACT, OPENINGS, Family, Step, written
 from bt_runtime.agents.surroundings import DONE, FAILURE, Surroundings
 from bt_runtime.events import Acting, Decided, Stepped
+from bt_runtime.llm.chat import Chat
 from bt_runtime.tree.node import RUNNING, SUCCESS
 from bt_runtime.types import End, Grammar, Observation, Question
 
@@ -33,12 +34,14 @@ class Agent(Growing):
     opening = ""
     family: Family | None = None
     examples: tuple[str, ...] = ()
+    reasoned = ""  # the prompt of this decision with what the model thought about it
 
     # Life ------------------------------------------------------------------------------------
 
     def prepare(self) -> Generator[Any, Any, None]:
         """What is there before the first decision: actions, the first observation, the prompt, examples."""
         self.steps, self.trail, self.plans, self.warned = [], [], [], set()
+        self.reasoned = ""
         self.invalid = 0
         self.moves = [str(m) for m in self.value("moves")]
         self.notes = [str(n) for n in self.value("notes")]
@@ -72,6 +75,7 @@ class Agent(Growing):
         sentences = self.around.sentences() if "act" in self.moves else [DONE, FAILURE]
         said = tuple([f" {sentence}" for sentence in sentences])  # a list first: no call for each of them
         moves = {o: said if o == ACT else () for o, move in OPENINGS.items() if move in self.moves or o == ACT}
+        yield from self.reason()
         how, prompt = self.spec.values["choose"], self.text()
         if len(moves) == 1:
             choice = yield from self.asked(Question("choose", prompt + ACT, options=said, mode=how))
@@ -90,6 +94,20 @@ class Agent(Growing):
         if move == "expand":
             return (yield from self.expand(opening))
         return (yield from self.ask(opening))
+
+    def reason(self) -> Generator[Any, Any, None]:
+        """With `think: model`, one that can reason does so before it decides; the next prompt knows nothing of it."""
+        chat = self.model().chat_template
+        self.reasoned = ""
+        if self.spec.values["think"] != "model" or not isinstance(chat, Chat) or not chat.thinks:
+            return
+        values, begun = self.spec.values, self.prompted(self.prompt(), aloud=True)
+        stop, close = chat.thought
+        wrote = yield from self.asked(Question(
+            "write", begun, stop=(stop,), max_tokens=values["think_tokens"],
+            temperature=float(values["temperature"]), seed=self.seed(),
+        ))  # fmt: skip
+        self.reasoned = begun + chat.harmless(wrote.text) + close
 
     def think(self, opening: str) -> Turn:
         thought = yield from self.line(opening)
@@ -161,9 +179,10 @@ class Agent(Growing):
         )
 
     def text(self) -> str:
-        return self.prompted(self.prompt())
+        return self.reasoned or self.prompted(self.prompt())
 
     def add(self, step: Step) -> None:
+        self.reasoned = ""
         self.steps.append(step)
         self.trail.append((step, self.around.state() if step.move == "act" else ""))
         self.feedback_message = step.written().partition("\n")[0]

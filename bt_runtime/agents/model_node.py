@@ -170,13 +170,13 @@ class ModelNode(Parent):
         model = self.model()
         return (yield a_job(model.ask(question._replace(by=self.path, wake=self.context.wake)), model))
 
-    def prompted(self, prompt: Prompt) -> str:
+    def prompted(self, prompt: Prompt, aloud: bool = False) -> str:
         """As this node's model is asked it; whoever looks on is told what it begins with."""
         before = prompt[:3]
         if before != self.shown:
             self.shown = before
             self.context.emit(Prompted(self.path, *before))
-        return prompt.text(self.model().chat_template)
+        return prompt.text(self.model().chat_template, aloud)
 
     def agents_above(self) -> list[ModelNode]:
         return [node for node in above(self) if isinstance(node, ModelNode) and node.grows]

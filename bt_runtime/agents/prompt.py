@@ -22,14 +22,20 @@ class Prompt(NamedTuple):
     examples: str  # retrieved experiences, most similar first
     task: str  # family, goal, notes, first observation
     steps: str  # what was thought and done since
+    turns: tuple[tuple[str, str], ...] = ()  # the same as a conversation: what was said, what was heard
 
-    def text(self, template: str | ChatTemplate | None = None) -> str:
-        """For a base model the parts one after another; for a chat model by its own template."""
+    def text(self, template: str | ChatTemplate | None = None, aloud: bool = False) -> str:
+        """For a base model the parts one after another; for a chat model by its own template, as a conversation where
+        it can hold one. `aloud`: it is to think first."""
         asked = "\n".join(part for part in (self.examples, self.task) if part)
         if template is None:
             return "\n".join(part for part in (self.system.rstrip("\n") + "\n", asked) if part.strip()) + self.steps
         chat = Chat.of(template) if isinstance(template, str) else template
-        return chat.say(chat.harmless(self.system.strip()), chat.harmless(asked.strip())) + chat.harmless(self.steps)
+        system, user = chat.harmless(self.system.strip()), chat.harmless(asked.strip())
+        if isinstance(chat, Chat) and chat.turns is not None and (self.turns or not self.steps):
+            turns = [(chat.harmless(said), chat.harmless(heard)) for said, heard in self.turns]
+            return chat.say(system, user, turns, aloud)
+        return chat.say(system, user) + chat.harmless(self.steps)
 
 
 def agent_prompt(
@@ -42,7 +48,8 @@ def agent_prompt(
     examples: Sequence[str] = (),
     notes: Sequence[str] = (),
 ) -> Prompt:
-    return Prompt(system, example_block(examples), opening(goal, observation, family, notes), written(steps))
+    turns = tuple([step.turn() for step in steps])
+    return Prompt(system, example_block(examples), opening(goal, observation, family, notes), written(steps), turns)
 
 
 def guided(system: str, guide: str) -> str:

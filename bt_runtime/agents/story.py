@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 Move = Literal["think", "act", "expand", "ask"]
 THINK, ACT, EXPAND, ASK = "Think:", "Act:", "Expand:", "Ask:"  # how a step begins
 OPENINGS: dict[str, Move] = {THINK: "think", ACT: "act", EXPAND: "expand", ASK: "ask"}
+SILENT = "(nothing is shown)"  # heard where what came of it is kept from the prompt
 HEARD = "OK."  # what a thought is answered with
 
 _HOW = {"sequence": "in sequence", "fallback": "using a fallback strategy", "parallel": "in parallel"}
@@ -26,6 +27,13 @@ class Step(NamedTuple):
             return f"{EXPAND}\n{self.text.rstrip()}" + (f"\n{self.observation}" if self.observation else "")
         opening = ACT if self.move == "act" else ASK
         return f"{opening} {self.text}" + (f"\n{self.observation}" if self.observation else "")
+
+    def turn(self) -> tuple[str, str]:
+        """The same as what was said, and what was heard."""
+        if self.move == "think":
+            return f"{THINK} {self.text}", HEARD
+        said = self._replace(observation="").written()
+        return said, self.observation.strip() or SILENT
 
 
 class Family(NamedTuple):

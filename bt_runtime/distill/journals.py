@@ -110,5 +110,9 @@ def plain(prompt: str, template: Any) -> str:
     if not (found and found_too and between and after and prompt.startswith(before)):
         return prompt
     first, middle, rest = prompt[len(before) :].partition(between)
+    if chat.turns is not None and middle and after in rest:
+        for part in sorted((after, *chat.turns), key=len, reverse=True):  # one may begin with another
+            rest = rest.replace(part, "\n")
+        return f"{first}\n\n{rest}"
     second, end, steps = rest.partition(after)
     return f"{first}\n\n{second}\n{steps}" if middle and end else prompt

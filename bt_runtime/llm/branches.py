@@ -14,10 +14,20 @@ from bt_runtime.types import Choice
 
 
 def choose(
-    task: Task, batch: Batch, trie: Trie, options: Sequence[str], mode: Mode, width: int, normalise: bool
+    task: Task,
+    batch: Batch,
+    trie: Trie,
+    options: Sequence[str],
+    mode: Mode,
+    width: int,
+    normalise: bool,
+    ending: Sequence[int] = (),
 ) -> Run:
-    """The job: the prompt, then whatever the search wants to know. The way to the winner stays in the cache."""
-    branches = Branches(trie, task, batch)
+    """The job: the prompt, then whatever the search wants to know. The way to the winner stays in the cache.
+
+    `ending`: the token of the terminator, and those that end an option as well as it does.
+    """
+    branches = Branches(trie, task, batch, ending)
     quest = search(trie, options, mode, width, normalise)
     try:
         nodes = next(quest)
@@ -36,18 +46,21 @@ def choose(
         branches.forget()
 
 
-def logprobs(row: Any, tokens: Sequence[int]) -> list[float]:
-    """Log-probabilities of some tokens under a row of logits."""
+def logprobs(row: Any, tokens: Sequence[int], ending: Sequence[int] = ()) -> list[float]:
+    """Log-probabilities of some tokens under a row of logits; of the first of `ending`, that of any of them."""
     top = row.max()
     total = float(top) + float(np.log(np.exp(row - top).sum(dtype=np.float64)))
-    return [float(x) - total for x in row[list(tokens)]]
+    found = [float(x) - total for x in row[list(tokens)]]
+    if ending and ending[0] in tokens:
+        found[tokens.index(ending[0])] = float(top) + float(np.log(np.exp(row[list(ending)] - top).sum())) - total
+    return found
 
 
 class Branches:
     """Holds no more than the job's extra cells; beyond that, paths are forgotten, and computed again when needed."""
 
-    def __init__(self, trie: Trie, task: Task, batch: Batch) -> None:
-        self.trie, self.task, self.batch = trie, task, batch
+    def __init__(self, trie: Trie, task: Task, batch: Batch, ending: Sequence[int] = ()) -> None:
+        self.trie, self.task, self.batch, self.ending = trie, task, batch, ending
         self.length = len(task.prompt)
         self.held: dict[int, int] = {}  # node → a sequence that has it and all above it
         self.tip: dict[int, int] = {}  # sequence → its last node; the first branch grows in the prompt's own sequence
@@ -61,7 +74,7 @@ class Branches:
 
     def start(self, row: Any) -> None:
         """The logits after the prompt."""
-        self._top = logprobs(row, self.trie.below[ROOT])
+        self._top = logprobs(row, self.trie.below[ROOT], self.ending)
 
     def look(self, nodes: Sequence[int]) -> Generator[list[Work], None, list[Sequence[float]]]:
         found: dict[int, Sequence[float]] = {ROOT: self._top}
@@ -149,6 +162,6 @@ class Branches:
         self.filled += len(tokens)
 
         def read(k: int, row: Any) -> None:
-            found[chain[k]] = logprobs(row, self.trie.below[chain[k]])
+            found[chain[k]] = logprobs(row, self.trie.below[chain[k]], self.ending)
 
         return Work(tokens, self.length + self.trie.depth[above], (seq,), len(chain), read)

@@ -10,13 +10,15 @@ import json
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.llm.template import CASES, LONGEST, SECONDS, SYSTEM, USER
+from bt_runtime.llm.turns import Thinking, Turn, Turns, closed, conversation, joined, quiet, thinking
 from bt_runtime.project import child
 
 _HOLES = 8  # times that a template may say a text
@@ -31,26 +33,56 @@ class Chat:
 
     shapes: Mapping[str, Shape]
     markers: tuple[str, ...] = ()
+    turns: Turns | None = None  # None: what a node does and sees stands in one turn
+    aloud: Shape = ()  # for a model that is to think first; the thought is open at its end
+    thought: tuple[str, str] = ("", "")  # what ends a thought, and what stands after it
 
     @classmethod
-    def of(cls, template: str, markers: Sequence[str] = ()) -> Chat:
-        """A BtError says why a template cannot be used."""
-        found = _outcome(template)
+    def of(
+        cls, template: str, markers: Sequence[str] = (), ends: tuple[str, str] = ("", ""), today: str | None = None
+    ) -> Chat:
+        """`ends`: the tokens that begin and end a text. A BtError says why a template cannot be used."""
+        found = _outcome(template, ends, today or date.today().isoformat())
         if isinstance(found, str):
             raise BtError(f"the model's chat template cannot be used: {found}", _HINT)
-        return cls(found, tuple(markers))
+        return replace(found, markers=tuple(markers))
 
-    def say(self, system: str, user: str) -> str:
+    @property
+    def thinks(self) -> bool:
+        """It may reason before it decides: needs turns, since what it reasoned stands in none but the last."""
+        return bool(self.aloud) and self.turns is not None
+
+    def say(self, system: str, user: str, turns: Sequence[Turn] = (), aloud: bool = False) -> str:
+        """`turns`: what was said and heard since. `aloud`: up to a thought that is open (`thinks`)."""
         case = {(True, True): "both", (False, True): "user", (True, False): "system"}.get((bool(system), bool(user)))
         shape = self.shapes.get(case or "neither") or self.shapes["both"]
-        return "".join(part if isinstance(part, str) else (system, user)[part] for part in shape)
+        if aloud and self.aloud:
+            shape = self.aloud
+        last = max((at for at, part in enumerate(shape, 1) if not isinstance(part, str)), default=0)
+        if not turns or not last or self.turns is None:
+            return _filled(shape, system, user)
+        how = self.turns._replace(tail=_filled(shape[last:], "", ""))
+        return _filled(shape[:last], system, user) + joined(turns, how)
 
     def harmless(self, text: str) -> str:
         return _parted(self.markers)(harmless(text)) if self.markers else harmless(text)
 
+    def in_one_turn(self) -> Chat:
+        return replace(self, turns=None)
+
     def kept(self) -> dict[str, Any]:
         """For a journal."""
-        return {"shapes": {name: list(shape) for name, shape in self.shapes.items()}, "markers": list(self.markers)}
+        shapes = {name: list(shape) for name, shape in self.shapes.items()}
+        told: dict[str, Any] = {"shapes": shapes, "markers": list(self.markers)}
+        if self.turns is not None:
+            told["turns"] = list(self.turns)
+        if self.aloud:
+            told |= {"aloud": list(self.aloud), "thought": list(self.thought)}
+        return told
+
+
+def _filled(shape: Shape, system: str, user: str) -> str:
+    return "".join(part if isinstance(part, str) else (system, user)[part] for part in shape)
 
 
 def recalled(kept: object) -> Chat | None:
@@ -63,17 +95,26 @@ def recalled(kept: object) -> Chat | None:
         told: Any = kept
         shapes = {name: _checked(told["shapes"][name]) for name in CASES if name in told["shapes"] or name == "both"}
         markers = tuple(m for m in told["markers"] if isinstance(m, str) and m.strip())
+        turns = Turns(*_texts(told["turns"], 3)) if "turns" in told else None
+        aloud, (stop, close) = _checked(told.get("aloud", ())), _texts(told.get("thought", ("", "")), 2)
     except (ValueError, KeyError, TypeError, AttributeError) as fault:
         raise BtError(
             "the journal's head says in no usable way how the model was asked",
             "the journal was changed, or is damaged: `btr runs list` tells",
         ) from fault
-    return Chat(shapes, markers)
+    return Chat(shapes, markers, turns, aloud, (stop, close))
 
 
 def keep(template: object) -> Any:
     """The other way; what is no template of ours stays as it is."""
     return template.kept() if isinstance(template, Chat) else template
+
+
+def _texts(told: Any, number: int) -> list[str]:
+    found = [text for text in told if isinstance(text, str) and len(text) <= LONGEST]
+    if len(found) != number:
+        raise ValueError
+    return found
 
 
 def _checked(shape: Sequence[Any]) -> Shape:
@@ -85,31 +126,48 @@ def _checked(shape: Sequence[Any]) -> Shape:
 
 
 @lru_cache(maxsize=64)
-def _outcome(template: str) -> dict[str, Shape] | str:
-    """The shapes, or why there are none; remembered either way."""
+def _outcome(template: str, ends: tuple[str, str], today: str) -> Chat | str:
+    """How it is asked, or why it cannot be; remembered either way."""
     if find_spec("jinja2") is None:
         raise MissingExtra("a chat model", "llm")
-    answers = _run(template)
+    answers = _run({"template": template, "bos": ends[0], "eos": ends[1], "now": today})
     if isinstance(answers, str):
         return answers
-    shapes = dict[str, Shape]()
-    for name, case in CASES.items():
-        how, text = answers[name]
-        parts = re.split(f"({SYSTEM}|{USER})", text) if how == "shown" else []
-        holes = [part for part in parts if part in (SYSTEM, USER)]
-        if how == "shown" and set(holes) == {*filter(None, case)} and len(holes) <= _HOLES:
-            shapes[name] = tuple({SYSTEM: 0, USER: 1}.get(part, part) for part in parts if part)
-        elif name == "both":
-            return text if how == "fault" else "what is said to the model is not in what comes out of it"
-    return shapes
+    texts = {name: text for name, (how, text) in answers.items() if how == "shown"}
+    if not _whole(texts.get("both", ""), CASES["both"]):
+        missing = "what is said to the model is not in what comes out of it"
+        return answers["both"][1] if "both" not in texts else missing
+    turns = conversation(texts["turns"], texts["both"]) if "turns" in texts else None
+    tail = texts["both"].rpartition(USER)[2]
+    spoken = quiet(turns) if turns is not None else closed(tail)
+    shapes = {
+        name: _shape(texts[name].removesuffix(tail) + spoken if texts[name].endswith(tail) else texts[name])
+        for name, case in CASES.items()
+        if _whole(texts.get(name, ""), case)
+    }
+    chat = Chat(shapes, turns=turns if turns is not None and turns.answer.strip() else None)
+    thought = (
+        thinking(texts.get("aloud", ""), turns, template) if _whole(texts.get("aloud", ""), CASES["both"]) else None
+    )
+    return replace(chat, aloud=_shape(thought.before), thought=thought[1:]) if isinstance(thought, Thinking) else chat
 
 
-def _run(template: str) -> dict[str, list[str]] | str:
+def _whole(text: str, case: tuple[str, str]) -> bool:
+    """Whether all that is said is in it, and is not said too often."""
+    holes = re.findall(f"{SYSTEM}|{USER}", text)
+    return set(holes) == {*filter(None, case)} and len(holes) <= _HOLES
+
+
+def _shape(text: str) -> Shape:
+    return tuple({SYSTEM: 0, USER: 1}.get(part, part) for part in re.split(f"({SYSTEM}|{USER})", text) if part)
+
+
+def _run(asked: Mapping[str, str]) -> dict[str, list[str]] | str:
     words = child.python("bt_runtime.llm.template")
     pipe = subprocess.PIPE
     with child.start(words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as process:
         try:
-            said, _ = process.communicate(template.encode("utf-8", "replace"), timeout=_PATIENCE)
+            said, _ = process.communicate(json.dumps(asked).encode(), timeout=_PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
             return "it takes too long"

@@ -127,9 +127,7 @@ def _model(where: str, context: int, machine: Machine | None, test: bool, *, ask
         "ok", f"{where}: {header.architecture}, {size(header.size)}, trained for {header.trained_context} tokens"
     )
     yield from _origin(header)
-    if header.chat_template:
-        Chat.of(header.chat_template)
-    yield Finding("ok", f"asked {'by its own chat template' if header.chat_template else 'as a base model'}")
+    yield Finding("ok", _asked(header))
     settings = Settings(where, context=context)
     gpus = machine.gpus if machine else ()
     memory = max(free_memory(), sum(free for *_, free in gpus))
@@ -144,6 +142,17 @@ def _model(where: str, context: int, machine: Machine | None, test: bool, *, ask
     yield Finding("ok", _placement(header, sizes.cache_bytes, sizes.logits_bytes, machine))
     if test:
         yield from _trial(settings)
+
+
+def _asked(header: Header) -> str:
+    """How prompts are put to it; a template that cannot be used is a fault, with its way out."""
+    if not header.chat_template:
+        return "asked as a base model: the file has no chat template"
+    chat = Chat.of(header.chat_template, header.markers, header.ends)
+    how = "a conversation" if chat.turns is not None else "one turn (its template sets turns apart by no signs)"
+    merged = ", what is said to the system to the user" if "S\n\nU" in chat.say("S", "U") and chat.turns else ""
+    thinks = "; it can reason (`think: model`), and is kept from it" if chat.thinks else ""
+    return f"asked by its own chat template, as {how}{merged}{thinks}"
 
 
 def _origin(header: Header) -> Iterator[Finding]:

@@ -46,6 +46,7 @@ class Raw(NamedTuple):
     tensors: int
     weights: int  # bytes of tensor data
     markers: tuple[str, ...]
+    ends: tuple[str, str] = ("", "")  # what begins a text, and what ends it, as tokens' texts
 
 
 class Reader:
@@ -80,7 +81,7 @@ class Reader:
             raise BtError(
                 f"{self.path} is cut off: {self.size:,} bytes of at least {start + end:,}", "download it again"
             )
-        return Raw(self.size, about, tensors, end, self.markers())
+        return Raw(self.size, about, tensors, end, self.markers(), self.ends(about))
 
     def one(self, code: str) -> int:
         whole = _WHOLE[code]
@@ -192,6 +193,16 @@ class Reader:
             if self.kind(index) == _NORMAL and _looks_set(text):
                 found[text] = None
         return tuple(found)
+
+    def ends(self, about: dict[str, Json]) -> tuple[str, str]:
+        """The texts of the tokens that a template knows as `bos_token` and `eos_token`."""
+        usual = (1, 2) if about.get("tokenizer.ggml.model") == "llama" else (-1, -1)
+        keys = ("tokenizer.ggml.bos_token_id", "tokenizer.ggml.eos_token_id")
+        numbers = [about.get(key, number) for key, number in zip(keys, usual, strict=True)]
+        first, last = (
+            self.token(self.tokens[n]) if type(n) is int and 0 <= n < len(self.tokens) else "" for n in numbers
+        )
+        return first, last
 
     def kind(self, index: int) -> int:
         return self.kinds[index] if index < len(self.kinds) else _NORMAL

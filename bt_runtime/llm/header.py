@@ -27,6 +27,7 @@ class Header:
     tensors: int
     weights: int  # bytes of tensor data
     markers: tuple[str, ...] = field(default=(), repr=False)  # tokens that steer a model: no text may form one
+    ends: tuple[str, str] = ("", "")  # of the tokens that begin and end a text
 
     @property
     def architecture(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections import deque
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -114,6 +115,7 @@ class Weights:
         self.bytes = int(C.llama_model_size(self.handle))
         self.parameters = int(C.llama_model_n_params(self.handle))
         self.width = int(C.llama_model_n_embd(self.handle))
+        self.first = int(C.llama_vocab_bos(self.vocab))
         self._pieces: dict[int, bytes] = {}
 
     @property
@@ -142,7 +144,9 @@ class Weights:
             count = C.llama_tokenize(self.vocab, data, len(data), buffer, room, begin, special)
         if count < 0:
             raise BtError("the text cannot be turned into tokens", "is the model's file whole? fetch it once more")
-        return list(buffer[:count])
+        found = list(buffer[:count])
+        # a template says the first token, and llama.cpp puts it in front of every text: once is enough
+        return found[1:] if begin and special and self.first >= 0 and found[:2] == [self.first] * 2 else found
 
     def piece(self, token: int) -> bytes:
         """The bytes of a token; nothing for a control token."""
@@ -159,6 +163,21 @@ class Weights:
 
     def ends(self, token: int) -> bool:
         return bool(C.llama_vocab_is_eog(self.vocab, token))
+
+    @cached_property
+    def enders(self) -> list[int]:
+        """All tokens that end what a model writes: of a turn, of a text."""
+        return [token for token in range(self.size) if self.ends(token)]
+
+    @cached_property
+    def newline(self) -> int:
+        """The token of a line break; -1 where it is none of its own."""
+        return next((token for token in self.tokens("\n")[-1:] if self.piece(token) == b"\n"), -1)
+
+    def steers(self, text: str) -> int:
+        """The number of the control token of this text; -1 when it is none."""
+        found = self.tokens(text, special=True)
+        return found[0] if len(found) == 1 and not self.piece(found[0]) else -1
 
     def close(self) -> None:
         if self.handle:

@@ -34,12 +34,13 @@ class LocalModel(Model):
         self._counts: OrderedDict[str, int] = OrderedDict()
         self._counting = threading.Lock()
         self._line = WorkerClient(settings)
-        self.chat_template = self._chat(header)  # while the worker starts
+        self.chat_template = self._chat = self._opened(header)  # while the worker starts
 
-    def _chat(self, header: Header) -> Chat | None:
+    def _opened(self, header: Header) -> Chat | None:
         template = header.chat_template if self.settings.chat else None
         try:
-            return Chat.of(template, header.markers) if template else None
+            chat = Chat.of(template, header.markers, header.ends) if template else None
+            return chat.in_one_turn() if chat is not None and self.settings.turns == "one" else chat
         except BtError:
             self.close()
             raise
@@ -62,7 +63,9 @@ class LocalModel(Model):
         return job
 
     def count(self, text: str) -> int:
-        """Tokens of a text. An upper bound while the worker is being replaced: a tick never waits for that."""
+        """Tokens of a text, as it would stand in a prompt. An upper bound while the worker is being replaced: a tick
+        never waits for that."""
+        text = self._chat.harmless(text) if self._chat is not None else text
         with self._counting:
             known = self._counts.get(text)
         if known is not None:

@@ -37,6 +37,7 @@ class Settings:
     width: int = 32  # branches that an exact choice scores in one batch
     terminator: str = "\n"  # ends every option, so that "find a egg" is not a part of "find a egg carton"
     chat: bool = True  # a model with a chat template is asked through it; False: as a base model
+    turns: Literal["chat", "one"] = "chat"  # what an agent does and sees: turns of a conversation, or all in one
     flash: bool | None = None  # flash attention: tokens of others cost nothing. None: llama.cpp decides; off in lanes
     repeatable: bool = False  # one job at a time, nothing reused: the same bits whatever else was asked
     patience: float = 120.0  # seconds without a sign of life before the worker is replaced
@@ -50,6 +51,8 @@ class Settings:
             self._whole(name, least, most)
         if self.gpu_layers != "auto":
             self._whole("gpu_layers", -1, _MOST)
+        if self.turns not in ("chat", "one"):
+            raise BtError(f"turns is {self.turns!r:.40}", "it is `chat`, or `one`")
         if isinstance(self.patience, bool) or not isinstance(self.patience, int | float) or not self.patience > 0:
             raise BtError(f"patience is {self.patience!r:.40}", "it takes seconds, more than 0")
 

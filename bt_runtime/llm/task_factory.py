@@ -9,9 +9,10 @@ from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.branches import choose
+from bt_runtime.llm.chat import Chat
 from bt_runtime.llm.choice import check_apart, combine, ended
 from bt_runtime.llm.grammar import accepts
-from bt_runtime.llm.header import read_header
+from bt_runtime.llm.header import Header, read_header
 from bt_runtime.llm.llama import Weights
 from bt_runtime.llm.settings import Settings
 from bt_runtime.llm.task import Run, Task
@@ -23,12 +24,26 @@ _MOST_EXTRA = 4096  # cells that the branches of one choice may take
 _PROMPTS = 32  # whose tokens are remembered
 
 
+def _marks(header: Header) -> bool:
+    """Whether its template sets turns apart by tokens of the vocabulary."""
+    template = header.chat_template or ""
+    return "eos_token" in template or any(marker in template for marker in header.markers)
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
 class TaskFactory:
     def __init__(self, weights: Weights, room: int, settings: Settings, limit: int) -> None:
         """`room`: cells that there are for one job; `limit`: tokens of the longest prompt with its answer."""
         self.weights, self.room, self.settings, self.limit = weights, room, settings, limit
         # what a chat template puts between the messages are control tokens; in any other prompt they stay letters
         self.special = settings.chat and read_header(settings.model).chat_template is not None
+        header = read_header(settings.model) if self.special else None
+        self.harmless = Chat({}, header.markers).harmless if header is not None else _as_it_is
+        # a chat model that ends its turns by a token of their own may end an option by it, too
+        self.enders = weights.enders if header is not None and _marks(header) else []
         self.boundaries = BoundaryFinder(weights.tokens, weights.piece)
         self.following: dict[int, Callable[[Choice], Choice | Task]] = {}  # what comes after a job's first part
         self.prompts: OrderedDict[str, list[int]] = OrderedDict()
@@ -60,7 +75,7 @@ class TaskFactory:
     def choice(self, id: int, question: Question, end: str | None = None) -> Task:
         options, mode, end = question.options, question.mode, self.settings.terminator if end is None else end
         tokens = self._tokens(question.prompt)
-        boundary = self.boundaries.join(tokens, ended(options, end))
+        boundary = self.boundaries.join(tokens, ended([*map(self.harmless, options)], end))
         trie, longest = boundary.trie, boundary.trie.longest[0]
         if mode == "scores":
             check_apart(options, trie)
@@ -70,9 +85,13 @@ class TaskFactory:
                 f"shorten the prompt to {self.limit - longest} tokens",
             )
         extra = max(longest, min(len(trie) + 64, _MOST_EXTRA, self.room - len(boundary.prompt)))
+        ending = (self.weights.newline, *self.enders) if end == "\n" and self.enders else ()
         width, normalise = self.settings.width, question.normalise
         return Task(
-            id, boundary.prompt, extra, lambda task, batch: choose(task, batch, trie, options, mode, width, normalise)
+            id,
+            boundary.prompt,
+            extra,
+            lambda task, batch: choose(task, batch, trie, options, mode, width, normalise, ending),
         )
 
     def decision(self, id: int, question: Question) -> Task:

@@ -67,7 +67,7 @@ class Guide:
             from llguidance.llamacpp import lltokenizer_from_vocab
         except ImportError as absent:
             raise MissingExtra("a grammar", "llm") from absent
-        self._tokenizer = lltokenizer_from_vocab(weights.vocab, slices=[*SLICES])
+        self._tokenizer = lltokenizer_from_vocab(weights.vocab, eos_token=weights.enders or None, slices=[*SLICES])
         self._idle: OrderedDict[Grammar, list[Any]] = OrderedDict()
 
     def start(self, grammar: Grammar) -> Any:
@@ -90,6 +90,7 @@ class Pen:
     def __init__(self, weights: Weights, stop: Sequence[str], most: int) -> None:
         self.weights, self.most = weights, most
         self.stop = [s.encode() for s in stop if s]
+        self.ends = {weights.steers(s) for s in stop} - {-1}  # a control token has no bytes to look for
         self._longest = max(map(len, self.stop), default=0)
         self.tokens: list[int] = []
         self.data = bytearray()
@@ -103,7 +104,7 @@ class Pen:
         found = [at for at in (self.data.find(s, seen) for s in self.stop) if at >= 0]
         if found:
             del self.data[min(found) :]
-        return bool(found)
+        return bool(found) or token in self.ends
 
     def written(self, ended: Any) -> Writing:
         return Writing(self.data.decode("utf-8", "replace"), ended, len(self.tokens))

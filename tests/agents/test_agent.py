@@ -206,7 +206,7 @@ def test_prompts_of_chat_models_use_the_models_own_template_and_base_models_none
     pytest.importorskip("jinja2")
     shown = prompt.text(template)
     assert shown.startswith("<system>Be brief.</><user>Your primary goal") and shown.endswith(
-        "<assistant>Think: hm\nOK.\n"
+        "<assistant>Think: hm</><user>OK.</><assistant>"
     )
 
 

@@ -64,6 +64,8 @@ AGENT = Kind(
         Field("choose", "word", "How a sentence is chosen: exact, greedy, or by scoring all.", default="exact",
               choices=("exact", "greedy", "scores")),
         Field("show", "word", "Which observations are shown.", default="all", choices=("all", "failures", "none")),
+        Field("think", "word", "Whether a model that can reason does so before each decision (`model`), within "
+              "`think_tokens`.", default="move", choices=("move", "model")),
         Field("think_tokens", "integer", "Tokens of one thought.", default=200, minimum=1),
         Field("patience", "integer", "How often a cycle of actions may repeat.", default=3, minimum=2),
         _GUIDE, _NOTES, _TEMPERATURE, _PROMPT, *_EXAMPLES, *_BUDGETS, *_GROWTH,
@@ -79,7 +81,7 @@ AGENT = Kind(
     "agent:\n  goal: bring a cup to the sink\n  moves: [think, act]\n",
     bare="goal", impl=f"{_IMPL}.agent:Agent", waits=True, asks=True,
 )  # fmt: skip
-_OWN = ("resume", "recall", "inform", "choose", "patience", "moves", "max_invalid")
+_OWN = ("resume", "recall", "think", "inform", "choose", "patience", "moves", "max_invalid")
 TREE_SEARCH = Kind(
     "tree_search", "agent", "Reaches a goal by trying several ways, and going on from the most promising state.",
     (
