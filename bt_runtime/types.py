@@ -102,6 +102,7 @@ class Question(NamedTuple):
     temperature: float = 0.0  # 0 takes the likeliest token; otherwise the seed decides, whatever else is asked
     top_p: float = 1.0
     min_p: float = 0.0
+    top_k: int = 0  # of the likeliest; 0: of all
     seed: int = 0
     texts: tuple[str, ...] = ()  # embed
     by: str = ""  # the path of the node that asks

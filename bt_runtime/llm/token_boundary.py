@@ -20,8 +20,14 @@ class Boundary(NamedTuple):
 class BoundaryFinder:
     """Remembers options that come again and again behind the same end of a prompt."""
 
-    def __init__(self, tokens: Callable[[str], list[int]], piece: Callable[[int], bytes]) -> None:
-        self._tokens, self._piece = tokens, piece
+    def __init__(
+        self,
+        tokens: Callable[[str], list[int]],
+        piece: Callable[[int], bytes],
+        coming: Callable[[Sequence[str]], None] = lambda texts: None,
+    ) -> None:
+        """`coming` hears which texts are asked for next."""
+        self._tokens, self._piece, self._coming = tokens, piece, coming
         self._texts: dict[str, list[int]] = {}
         self._choices: OrderedDict[tuple[str, tuple[str, ...]], tuple[int, Trie]] = OrderedDict()
 
@@ -31,6 +37,7 @@ class BoundaryFinder:
         key = tail, tuple(options)
         known = self._choices.get(key)
         if known is None:
+            self._coming([tail + option for option in options])
             known = self._sew(prompt[start:], [self._ends(tail + option)[lead:] for option in options])
             self._choices[key] = known
             if len(self._choices) > _CHOICES:
