@@ -27,6 +27,7 @@ LIFT = 12.0  # nats by which tokens that are asked for are lifted above the othe
 MOST_PROBABILITIES = 32_768  # of one place
 _PLAIN = {"cache_prompt": True, "stream": False, "repeat_penalty": 1.0}
 _LIKELIEST = {"temperature": 0, "samplers": ["temperature"]}
+_TAIL = 2  # tokens of a prompt's end that an option may merge with: few, so that they come again and are known
 _CONTROL = 3  # letters that a token that steers has at least
 
 
@@ -67,6 +68,10 @@ class LlamaServer:
                 f"{line.server.address}: its chat template cannot be used: {line.server.quoted(str(fault))}",
                 "ask it as a base model: `model: {server: …, chat: false}`; or start it with --chat-template-file",
             ) from None
+        for shape in self.chat.shapes.values():
+            for part in shape:
+                if isinstance(part, str):
+                    self._steering(line, part.strip(served_chat.OPEN + served_chat.CLOSE))
 
     def tokens(self, line: Line, prompt: str) -> list[int]:
         """Only what the template says may steer."""
@@ -139,13 +144,16 @@ class LlamaServer:
         return self._rollout(line, moves.prompt, grammar, longest)
 
     def _join(self, line: Line, before: Sequence[int], options: Sequence[str], end: str) -> Boundary:
-        spelling = self.spelling
+        spelling, finished = self.spelling, ended(options, end)
+        tail = b"".join(spelling.pieces[token] for token in before[-_TAIL:]).decode("utf-8", "ignore")
+        spelling.many(line, [tail, "\n" + tail, "\n", *(tail + option for option in finished)])  # what it will ask for
         finder = BoundaryFinder(
             lambda text: spelling.tokens(line, text),
             spelling.pieces.__getitem__,
             lambda texts: spelling.many(line, texts),
+            _TAIL,
         )
-        boundary = finder.join(before, ended(options, end))
+        boundary = finder.join(before, finished)
         if ROOT in boundary.trie.leaf_of:
             raise Unanswered("/tokenize makes no tokens of an option", 200)
         return boundary
