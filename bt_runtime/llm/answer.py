@@ -14,9 +14,7 @@ class Unanswered(Exception):
     """No usable answer. `status` is None when nobody was there. `again`: the same may be asked once more, `after` so
     many seconds where the server says so."""
 
-    def __init__(
-        self, why: str, status: int | None = None, *, again: bool = False, after: float | None = None
-    ) -> None:
+    def __init__(self, why: str, status: int | None = None, *, again: bool = False, after: float | None = None) -> None:
         super().__init__(why)
         self.status, self.again, self.after = status, again, after
 

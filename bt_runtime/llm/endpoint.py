@@ -23,10 +23,10 @@ from bt_runtime.llm.http import SAID, Server
 from bt_runtime.llm.job import Answer, Cancelled
 from bt_runtime.llm.llama_server import LlamaServer
 from bt_runtime.llm.pool import Pool
-from bt_runtime.llm.question import sound
+from bt_runtime.llm.question import sampled, sound
 from bt_runtime.llm.request import Line
-from bt_runtime.llm.retry import BUSY, Wait
-from bt_runtime.types import Choice, Json, Model, Question, Spent, Writing
+from bt_runtime.llm.retry import BUSY, WAIT, Wait
+from bt_runtime.types import Json, Model, Question, Spent, Writing
 
 TIMEOUT = 120.0  # seconds of one exchange when nobody says
 _AT_ONCE = 8
@@ -40,7 +40,7 @@ class Endpoint(Model):
     """The same protocol as a local model. `stats()["capabilities"]` says what this server can do.
 
     `name`: the server's model, where it has several. `chat`: asked through its template? None: as it is made for.
-    `context`: tokens that an Ollama is to hold. `wait`: how the time until another try is spent.
+    `context`: tokens that an Ollama is to hold. `sampler`: see `Settings`. `wait`: how one waits for another try.
     """
 
     def __init__(
@@ -52,10 +52,12 @@ class Endpoint(Model):
         key: str | None = None,
         chat: bool | None = None,
         context: int = 0,
-        wait: Wait = Wait(),
+        sampler: Mapping[str, float] | None = None,
+        wait: Wait = WAIT,
     ) -> None:
         self.server = Server(address, timeout, key)
         self.name, self.terminator, self.chat, self.context = name, terminator, chat, context
+        self.sampler = dict(sampler or {})
         self._wait = wait
         self._pool = Pool(_AT_ONCE, "btr-endpoint")
         self._lock, self._probing = threading.Lock(), threading.Lock()
@@ -80,7 +82,7 @@ class Endpoint(Model):
         return self._dialect.chat if self._dialect else None
 
     def ask(self, question: Question) -> Answer[Any]:
-        sound(question, self.terminator)
+        question = sound(sampled(question, self.sampler), self.terminator)
         ways: dict[str, Callable[[Line, Question], Any]] = {
             "choose": lambda line, asked: self._probe(line).choose(line, asked),
             "decide": lambda line, asked: self._probe(line).decide(line, asked),
@@ -253,7 +255,14 @@ class Endpoint(Model):
         )
 
     def _read(
-        self, line: Line, most: int, said: Mapping[str, Any], entry: Mapping[str, Any], name: str, cut: bool, prompt: int
+        self,
+        line: Line,
+        most: int,
+        said: Mapping[str, Any],
+        entry: Mapping[str, Any],
+        name: str,
+        cut: bool,
+        prompt: int,
     ) -> Writing:
         """What was written, no longer than was asked for, and counted even where the server does not."""
         longest = most * TOKEN_BYTES

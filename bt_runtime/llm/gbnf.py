@@ -1,7 +1,7 @@
 """The same grammars in llama.cpp's own notation, for a llama-server that was built without llguidance.
 
-Only what this package writes is translated: rules, texts, regular expressions, groups, bars, counts. What cannot be said
-is a fault; the answer is read again by the grammar itself, whatever the server made of it.
+Only what this package writes is translated: rules, texts, regular expressions, groups, bars, counts. All else is a
+fault; the answer is read again by the grammar itself, whatever the server made of it.
 """
 
 from __future__ import annotations
@@ -47,9 +47,7 @@ def of_trie(trie: Trie, node: int = 0, child: int = -1) -> str:
 
 def of_moves(moves: Trie, options: Sequence[Trie | None]) -> str:
     """A move, then one of its options; in the order of the moves."""
-    after = {
-        leaf: _ways(trie, trie.children[0], {}) for leaf, trie in zip(moves.leaf_of, options, strict=True) if trie
-    }
+    after = {leaf: _ways(trie, trie.children[0], {}) for leaf, trie in zip(moves.leaf_of, options, strict=True) if trie}
     return f"root ::= {_ways(moves, moves.children[0], after)}\n"
 
 

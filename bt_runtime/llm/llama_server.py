@@ -16,6 +16,7 @@ from bt_runtime.llm.choice import ROOT, Trie, combine, ended, search
 from bt_runtime.llm.request import Line
 from bt_runtime.llm.rollout import Row, Rows, Way
 from bt_runtime.llm.spelling import Spelling
+from bt_runtime.llm.template import LONGEST
 from bt_runtime.llm.token_boundary import Boundary, BoundaryFinder
 from bt_runtime.types import Choice, Grammar, Question
 
@@ -52,14 +53,14 @@ class LlamaServer:
         source = props.get("chat_template")
         if chat is False or not isinstance(source, str) or not source:
             return
-        if chat is None and "<|im_start|>" in source:
-            if len(self.spelling.mixed(line, "<|im_start|>", steer=True)) != 1:
-                return
+        sign = "<|im_start|>"
+        if chat is None and sign in source and len(self.spelling.mixed(line, sign, steer=True)) != 1:
+            return
 
         def render(system: str, user: str) -> str:
             said = [{"role": role, "content": text} for role, text in (("system", system), ("user", user)) if text]
             ask = {"messages": said, "chat_template_kwargs": {"enable_thinking": False}}
-            return answer.text(line.post("/apply-template", ask), "prompt", served_chat.LONGEST)
+            return answer.text(line.post("/apply-template", ask), "prompt", LONGEST)
 
         try:
             self.chat = served_chat.of_render(render, source)
@@ -133,9 +134,7 @@ class LlamaServer:
         rest = rows[len(path) :] if same else ()
         return combine(move, self._chosen(line, options, question, question.moves[move.text], rest), first)
 
-    def _both(
-        self, line: Line, moves: Boundary, then: Sequence[Boundary | None], whole: Sequence[list[int]]
-    ) -> Rows:
+    def _both(self, line: Line, moves: Boundary, then: Sequence[Boundary | None], whole: Sequence[list[int]]) -> Rows:
         """The likeliest move with the likeliest of its options."""
         if any(b is not None and b.prompt != tokens for b, tokens in zip(then, whole, strict=True)):
             return ()  # tokens merge across the end of a move
@@ -166,9 +165,9 @@ class LlamaServer:
             rows = rows or self._rollout(line, prompt, gbnf.of_trie(trie), trie.longest[ROOT])
             if (found := rollout.greedy(trie, options, rows)) is not None:
                 return found
-        elif question.mode == "exact" and not question.normalise:
-            if (found := self._proved(line, boundary, options, rows)) is not None:
-                return found
+        provable = question.mode == "exact" and not question.normalise
+        if provable and (found := self._proved(line, boundary, options, rows)) is not None:
+            return found
         return self._searched(line, boundary, question, options)
 
     def _proved(self, line: Line, boundary: Boundary, options: Sequence[str], rows: Rows) -> Choice | None:
@@ -209,9 +208,9 @@ class LlamaServer:
             choice: Choice = finished.value
             return choice
 
-    def _below(self, line: Line, prompt: Sequence[int], trie: Trie, nodes: Sequence[int]) -> list[list[float]]:
+    def _below(self, line: Line, prompt: Sequence[int], trie: Trie, nodes: Sequence[int]) -> list[Sequence[float]]:
         most = max(1, min(AT_ONCE, REQUEST // (7 * (len(prompt) + trie.longest[ROOT]))))
-        found: list[list[float]] = []
+        found: list[Sequence[float]] = []
         for start in range(0, len(nodes), most):
             part = nodes[start : start + most]
             found += self._places(line, [[*prompt, *_path(trie, node)] for node in part], [trie.below[n] for n in part])
@@ -226,7 +225,7 @@ class LlamaServer:
             "samplers": [], **_PLAIN,
         }  # fmt: skip
         said = line.post("/completion", ask, several=True)
-        answers: list[Any] = answer.listed(said, "several") if len(prompts) > 1 or "several" in said else [said]
+        answers = [*answer.listed(said, "several")] if "several" in said else [said]
         if len(answers) != len(prompts) or not all(isinstance(one, dict) for one in answers):
             raise Unanswered(f"/completion answered {len(prompts)} prompts {len(answers)} times", 200)
         answers.sort(key=lambda one: answer.figure(one, "index", len(prompts)))

@@ -10,7 +10,7 @@ from typing import Any
 from bt_runtime.llm import answer
 from bt_runtime.llm.answer import Unanswered
 from bt_runtime.llm.http import Server
-from bt_runtime.llm.retry import TRIES, Wait
+from bt_runtime.llm.retry import TRIES, WAIT, Wait
 from bt_runtime.types import Spent
 
 WHOLE = 5  # times the time of one exchange, for all exchanges of one answer
@@ -23,7 +23,7 @@ class Line:
     What a busy server refuses, and what got lost on the way, is asked for again.
     """
 
-    def __init__(self, server: Server, wait: Wait = Wait()) -> None:
+    def __init__(self, server: Server, wait: Wait = WAIT) -> None:
         self.server, self.spent = server, Spent()
         self._call, self._wait, self._off = server.call(), wait, threading.Event()
         self.begin()

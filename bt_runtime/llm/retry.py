@@ -28,6 +28,9 @@ class Wait(NamedTuple):
         return usual * (1 - JITTER * self.chance())
 
 
+WAIT = Wait()
+
+
 def asked_for(header: str | None, date: str | None) -> float | None:
     """Seconds of a `Retry-After`: a number, or a moment, which counts from the server's own `Date`."""
     if not header or len(header) > 64:

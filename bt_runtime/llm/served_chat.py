@@ -52,7 +52,7 @@ def _shape(text: str) -> Shape:
     holes = {SYSTEM: 0, USER: 1}
     if USER not in around:
         raise ValueError("what is said to the model is not in what comes out of its template")
-    return tuple(holes[part] if part in holes else f"{OPEN}{part}{CLOSE}" for part in around)
+    return tuple(holes.get(part, f"{OPEN}{part}{CLOSE}") for part in around)
 
 
 ROLES = Chat(

@@ -27,7 +27,7 @@ class BoundaryFinder:
         coming: Callable[[Sequence[str]], None] = lambda texts: None,
         step: int = _STEP,
     ) -> None:
-        """`coming` hears which texts are asked for next; `step`: tokens of the prompt's end that are looked at first."""
+        """`coming` hears which texts are asked for next; `step`: tokens of the prompt's end looked at first."""
         self._tokens, self._piece, self._coming, self._step = tokens, piece, coming, step
         self._texts: dict[str, list[int]] = {}
         self._choices: OrderedDict[tuple[str, tuple[str, ...]], tuple[int, Trie]] = OrderedDict()

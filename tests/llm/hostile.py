@@ -97,7 +97,12 @@ def sound(llama: bool, ask: Ask, out: Out) -> None:
         out.json({"data": [{"index": i, "embedding": [1.0, 2.0]} for i, _ in enumerate(ask.body["input"])]})
     elif ask.path == "/completion":
         top = [{"id": i, "logprob": -2.0} for i in range(127)]
-        row = {"id": 0, "logprob": -2.0, "top_logprobs": top, "top_probs": [{"id": i, "prob": 0.001} for i in range(127)]}
+        row = {
+            "id": 0,
+            "logprob": -2.0,
+            "top_logprobs": top,
+            "top_probs": [{"id": i, "prob": 0.001} for i in range(127)],
+        }
         one = {"content": "left", "completion_probabilities": [row], "tokens_predicted": 1}
         prompts = ask.body.get("prompt")
         out.json([one] * len(prompts) if prompts and isinstance(prompts[0], list) else one)
