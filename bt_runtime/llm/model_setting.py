@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
@@ -36,13 +37,15 @@ def is_mapping(given: object) -> bool:
 
 def apart(given: object) -> Named:
     """What was named, and how it is to be opened. Raises for a mapping that says neither, or what no model has."""
+    if isinstance(given, Path):
+        return Named(str(given))
     if isinstance(given, str):
         if not given.lstrip().startswith("{"):
             return Named(given)
         given = source.parse(given, "the model").sound().data()
     if not isinstance(given, Mapping):
         raise BtError(f"a model is named by a text or a mapping, this is {given!r:.80}", _EXAMPLE)
-    how = {str(name): value for name, value in given.items()}
+    how = {str(name): str(value) if isinstance(value, Path) else value for name, value in given.items()}
     places = [name for name in ("file", "server") if name in how]
     if len(places) != 1 or not isinstance(how[places[0]], str) or not how[places[0]]:
         raise BtError("a model is either a `file` or a `server`", _EXAMPLE)

@@ -108,7 +108,10 @@ def vllm(path: str, body: dict[str, Any]) -> Said:
         choice = {"message": {"role": "assistant", "content": "left"}}
     else:
         choice = {"message": {"role": "assistant", "content": " I look for it."}}
-    return 200, {"choices": [{**choice, "finish_reason": "stop"}], "usage": {"prompt_tokens": 9, "completion_tokens": 5}}
+    return 200, {
+        "choices": [{**choice, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 9, "completion_tokens": 5},
+    }
 
 
 def ollama(path: str, body: dict[str, Any]) -> Said:
@@ -140,4 +143,7 @@ def openai(path: str, body: dict[str, Any]) -> Said:
     form = body.get("response_format")
     options = form["json_schema"]["schema"]["properties"]["choice"]["enum"] if form else []
     text = json.dumps({"choice": options[1]}) if options else "I look for it."
-    return 200, {"choices": [{"message": {"content": text}, "finish_reason": "stop"}], "usage": {"completion_tokens": 5}}
+    return 200, {
+        "choices": [{"message": {"content": text}, "finish_reason": "stop"}],
+        "usage": {"completion_tokens": 5},
+    }

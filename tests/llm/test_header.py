@@ -139,7 +139,11 @@ def test_a_cache_beyond_the_memory_names_the_number_that_works(micro):
 def test_without_wishes_the_context_is_the_trained_one_and_several_prompts_fit(micro):
     """Four contexts, or as much as half of the free memory holds; never less than one."""
     header, settings = read_header(micro), Settings(str(micro), lanes=1)
-    assert [fit(header, settings, header.weights + free).room for free in (1 << 34, 1 << 19, 300_000)] == [4096, 1024, 1024]
+    assert [fit(header, settings, header.weights + free).room for free in (1 << 34, 1 << 19, 300_000)] == [
+        4096,
+        1024,
+        1024,
+    ]
     assert fit(header, settings, 1 << 34).context == 1024
 
 
