@@ -79,7 +79,7 @@ def test_a_model_is_never_the_first_of_a_list(opened):
         unnamed.ready()
     assert "name:" in fault.value.hint
     _, wrong = opened(servers.ollama, name="qwen2.5")
-    with pytest.raises(BtError, match="no model `qwen2.5`"):
+    with pytest.raises(BtError, match=r"no model `qwen2\.5`"):
         wrong.ready()
     _, latest = opened(servers.ollama, name="llama3.1")
     assert latest.ready().stats()["flavour"] == "ollama"

@@ -1,5 +1,5 @@
-"""A llama-server as llama.cpp builds it, without llguidance (`make llama-server`): it decides as the same file does here,
-in few requests, and writes plans."""
+"""A llama-server as llama.cpp builds it, without llguidance (`make llama-server`): it decides as the same file does
+here, in few requests, and writes plans."""
 
 from __future__ import annotations
 
