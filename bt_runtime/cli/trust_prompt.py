@@ -59,7 +59,9 @@ def asked_about(reasons: list[str]) -> None:
 
 
 def _in_files(given: Any) -> Iterator[str]:
-    if isinstance(given, str) and importing.in_file(given):
+    if isinstance(given, str) and given.lstrip().startswith("{"):
+        yield from _in_files(apart(given).where)
+    elif isinstance(given, str) and importing.in_file(given):
         yield given
     elif isinstance(given, dict | tuple):
         for each in given.values() if isinstance(given, dict) else given:
