@@ -27,7 +27,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: help setup demo test train-test starter ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts kill-memory mutants-memory docs hostile long audit locks families
+.PHONY: llama-server help setup demo test train-test starter ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts kill-memory mutants-memory docs hostile long audit locks families
 .DEFAULT_GOAL := help
 
 help:
@@ -138,6 +138,12 @@ train-test: $(TORCH_THERE)
 # MINUTES= of training, PROCESSES= that share it
 starter: $(TORCH_THERE)
 	recipes/starter/make.sh $(PY)
+
+# a llama-server as llama.cpp builds it, compiled once from the sources of the pinned llama-cpp-python; then its tests
+LLAMA_SERVER := .cache/llama-server
+llama-server: setup
+	@test -x $(LLAMA_SERVER)/build/bin/llama-server || tests/llm/stock_server.sh $(PY) $(LLAMA_SERVER)
+	BTR_LLAMA_SERVER=$(LLAMA_SERVER)/build/bin/llama-server $(PY) -m pytest tests/llm/test_stock_server.py
 
 # longer than make test has time for
 # real vocabularies and chat templates, out of the sources of the llama.cpp that is used

@@ -102,6 +102,7 @@ class Question(NamedTuple):
     temperature: float = 0.0  # 0 takes the likeliest token; otherwise the seed decides, whatever else is asked
     top_p: float = 1.0
     min_p: float = 0.0
+    top_k: int = 0  # of the likeliest; 0: of all
     seed: int = 0
     texts: tuple[str, ...] = ()  # embed
     by: str = ""  # the path of the node that asks
@@ -157,10 +158,11 @@ class Model(ABC):
     def write(
         self, prompt: str, *, grammar: Grammar | None = None, stop: Sequence[str] = (), max_tokens: int = 256,
         temperature: float = 0.0, top_p: float = 1.0, min_p: float = 0.0, seed: int = 0,
+        top_k: int = 0,
     ) -> Job[Writing]:  # fmt: skip
         return self.ask(Question(
             "write", prompt, grammar=grammar, stop=tuple(stop), max_tokens=max_tokens, temperature=temperature,
-            top_p=top_p, min_p=min_p, seed=seed,
+            top_p=top_p, min_p=min_p, top_k=top_k, seed=seed,
         ))  # fmt: skip
 
     def embed(self, texts: Sequence[str]) -> Job[Sequence[Sequence[float]]]:

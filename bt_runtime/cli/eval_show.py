@@ -54,4 +54,14 @@ def shown(folder: Path, found: Sequence[Group], outcomes: Sequence[Outcome], arg
     else:
         print(table(found))
         print(f"\neverything is in {folder}", file=sys.stderr)
-    return Exit.SUCCESS
+    return broken(outcomes)
+
+
+def broken(outcomes: Sequence[Outcome]) -> int:
+    """An episode that broke tells nothing of a strategy: it is no failed one, and not passed over in silence."""
+    faults = [outcome.error for outcome in outcomes if outcome.error]
+    if not faults:
+        return Exit.SUCCESS
+    print(f"error: {len(faults)} of {len(outcomes)} episodes broke; the first: {faults[0]}", file=sys.stderr)
+    print("help: mend what broke them; the same command with --resume --retry plays them again", file=sys.stderr)
+    return Exit.FAILURE

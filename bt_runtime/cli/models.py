@@ -36,11 +36,12 @@ def nodes(tree: TreeSpec) -> Iterator[NodeSpec]:
 def places(settings: Settings) -> dict[str, str]:
     """A path or an address for every role that the project names, and one for all others."""
     from bt_runtime.llm import key
+    from bt_runtime.llm.model_setting import apart
     from bt_runtime.llm.settings import find_model
 
     named = settings.value("model")
     if named.source == "--model":
-        key.named(str(named.value))
+        key.named(apart(named.value).where)
     chosen = str(named.value) if isinstance(named.value, str) and not named.source.startswith("btr.yaml") else None
     roles = settings["models"] if isinstance(settings["models"], dict) and chosen is None else {}
     found = {str(role): find_model(None, str(role)) for role in roles}

@@ -12,6 +12,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
 from bt_runtime.language.reach import read_kinds
 from bt_runtime.llm.backends import is_file
+from bt_runtime.llm.model_setting import apart
 from bt_runtime.llm.settings import STARTER
 from bt_runtime.project import importing, trust
 
@@ -58,7 +59,9 @@ def asked_about(reasons: list[str]) -> None:
 
 
 def _in_files(given: Any) -> Iterator[str]:
-    if isinstance(given, str) and importing.in_file(given):
+    if isinstance(given, str) and given.lstrip().startswith("{"):
+        yield from _in_files(apart(given).where)
+    elif isinstance(given, str) and importing.in_file(given):
         yield given
     elif isinstance(given, dict | tuple):
         for each in given.values() if isinstance(given, dict) else given:
@@ -119,6 +122,8 @@ def addresses(named: Any) -> list[str]:
     """Of models, beyond this machine."""
     if isinstance(named, dict):
         return [a for value in named.values() for a in addresses(value)]
+    if isinstance(named, str):
+        named = apart(named).where
     if not isinstance(named, str) or named == STARTER or importing.in_file(named) or is_file(named):
         return []
     return [named] if trust.beyond(named) else []

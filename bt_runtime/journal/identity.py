@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.llm.backends import is_file
+from bt_runtime.llm.model_setting import Named, apart, is_mapping
 from bt_runtime.llm.settings import STARTER, find_model, starter
 from bt_runtime.project.importing import split
 from bt_runtime.types import Json
@@ -38,7 +39,9 @@ def models(given: Any) -> dict[str, Any]:
     """By role, however they were given."""
     if given is None:
         return {}
-    return {str(role): each for role, each in given.items()} if isinstance(given, Mapping) else {"default": given}
+    if not isinstance(given, Mapping) or is_mapping(given):
+        given = {"default": given}
+    return {str(role): apart(each).text() if is_mapping(each) else each for role, each in given.items()}
 
 
 def names(kept: Any) -> dict[str, Json]:
@@ -49,11 +52,11 @@ def names(kept: Any) -> dict[str, Json]:
 def model(given: Any) -> dict[str, Json]:
     if not isinstance(given, str | Path):
         return {"object": kind(given)}
-    where = find_model(str(given))
+    where, how = apart(find_model(str(given)))
     if not is_file(where):
-        return {"name": where}
+        return {"name": Named(where, how).text()}
     path = Path(where).resolve()
-    return {"name": STARTER if _is_starter(path) else str(path), "digest": digest(path)}
+    return {"name": Named(STARTER if _is_starter(path) else str(path), how).text(), "digest": digest(path)}
 
 
 def memory(given: Any, opened: Any) -> dict[str, Json] | None:

@@ -9,7 +9,7 @@ from bt_runtime.language.validate import Check
 from bt_runtime.types import Json
 
 CODE = "BT060"  # of every fault in a project file
-Type = Literal["text", "word", "number", "integer", "boolean", "any", "allow", "kinds"]
+Type = Literal["text", "word", "number", "integer", "boolean", "model", "models", "allow", "kinds"]
 
 
 class Setting(NamedTuple):
@@ -34,8 +34,11 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("slow", "number", "Seconds that a node may hold a tick of `run` before it is named; 0.5 if left open."),
     Setting("log", "word", "From which level on the log is shown.", "info", ("debug", "info", "warning", "error")),
     Setting("env", "text", "The world in which `run` acts: its name, or path.py:Name."),
-    Setting("model", "any", "The model of the agents: a GGUF file, an address, a backend, or path.py:Name."),
-    Setting("models", "any", "A mapping of roles to models: `{planner: big.gguf, executor: small.gguf}`."),
+    Setting(
+        "model", "model",
+        "The model of the agents: a GGUF file, an address, a backend, path.py:Name, or a mapping with its settings.",
+    ),
+    Setting("models", "models", "A mapping of roles to models: `{planner: big.gguf, executor: small.gguf}`."),
     Setting("memory", "text", "The file of the episodic memory."),
     Setting("runs", "text", "The folder of journals, or `none`; in a project its runs/, elsewhere none."),
     Setting(
@@ -71,12 +74,47 @@ _VERSION: Schema = {"enum": [1], "description": "The version of the project file
                     "errorMessage": "this runtime reads version 1"}  # fmt: skip
 _NAMES: Schema = {"type": "array", "items": {"type": "string", "minLength": 1}}
 _PLACES: Schema = {"type": "array", "items": {"type": "string", "pattern": ":"}}
+_COUNT: Schema = {"type": "integer", "minimum": 0}
+_SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
+SAMPLER: dict[str, Schema] = {"top_p": _SHARE, "min_p": _SHARE, "top_k": _COUNT}
+CACHE_TYPES = ("f32", "f16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0")
+# What a model may be told beside its `file` or `server`; `llm/settings.py` says what each means.
+MODEL_OPTIONS: dict[str, Schema] = {
+    "name": {"type": "string", "minLength": 1},
+    "timeout": {"type": "number", "exclusiveMinimum": 0},
+    "chat": {"type": "boolean"},
+    "turns": {"enum": ["chat", "one"]},
+    "context": _COUNT,
+    "sampler": {"type": "object", "properties": SAMPLER, "additionalProperties": False},
+    "gpu_layers": {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": -1}]},
+    "tensor_split": {"type": "array", "items": {"type": "number", "minimum": 0}, "maxItems": 16},
+    "main_gpu": _COUNT,
+    "cache_type": {"enum": [*CACHE_TYPES]},
+    "flash": {"type": "boolean"},
+    "threads": _COUNT, "chunk": _COUNT, "room": _COUNT, "lanes": _COUNT,
+    "width": {"type": "integer", "minimum": 1},
+    "repeatable": {"type": "boolean"}, "background": {"type": "boolean"},
+    "patience": {"type": "number", "exclusiveMinimum": 0},
+    "niceness": {"type": "integer"},
+}  # fmt: skip
+SERVER_OPTIONS = ("name", "timeout", "chat", "context", "sampler")  # the others are of files
+_ADDRESS: Schema = {
+    "type": "string",
+    "pattern": "^https?://",
+    "errorMessage": "a server has an address: http://HOST:PORT",
+}
+_MODEL: Schema = {
+    "type": ["string", "object"],
+    "properties": {"file": {"type": "string", "minLength": 1}, "server": _ADDRESS, **MODEL_OPTIONS},
+    "additionalProperties": False,
+}
 _SHAPES: dict[Type, tuple[Schema, str]] = {
     "text": ({"type": "string"}, "a text"),
     "number": ({"type": "number", "exclusiveMinimum": 0}, "a number above zero"),
     "integer": ({"type": "integer", "exclusiveMinimum": 0}, "a whole number above zero"),
     "boolean": ({"type": "boolean"}, "true or false"),
-    "any": ({}, "any value"),
+    "model": (_MODEL, "a text, or a mapping with a `file` or a `server`"),
+    "models": ({"type": "object", "additionalProperties": _MODEL}, "a mapping of roles to models"),
     "kinds": (_PLACES, "names in Python files: `kinds: [nodes/blink.py:BLINK]`"),
     "allow": ({"type": "object", "properties": {"python": _NAMES}, "required": ["python"], "maxProperties": 1},
               "packages and folders: `allow: {python: [my_package, ../shared_skills]}`"),

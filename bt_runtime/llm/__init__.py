@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,23 +11,26 @@ if TYPE_CHECKING:
 
 
 def open_model(
-    where: str | None = None,
+    where: str | Mapping[str, Any] | None = None,
     *,
     role: str = "planner",
     key: str | None = None,
     **settings: Any,
 ) -> Model:
     """The model that is named, else BTR_MODEL's, else the project file's: a `.gguf` file, an http address, the name of
-    an installed backend (`echo`, `echo:loud`), or `path.py:Name`.
+    an installed backend (`echo`, `echo:loud`), `path.py:Name`, or a mapping with settings: `{"file": "a.gguf",
+    "context": 16384}`, `{"server": "http://localhost:8000", "name": "qwen"}`.
 
     `key` is for this very server. Without one, the environment says for which address its key is (docs/models.md).
     Local files load in the background: `ready()` waits for them, and so does `with`.
     """
     from bt_runtime.llm.backends import open_with_backend
+    from bt_runtime.llm.model_setting import apart
     from bt_runtime.llm.settings import find_model
 
+    found = apart(find_model(where, role))
     said = {"key": key} if key is not None else {}
-    return open_with_backend(find_model(where, role), **said, **settings)
+    return open_with_backend(found.where, **said, **{**found.how, **settings})
 
 
 def need_llama() -> None:

@@ -11,15 +11,16 @@ _SURE, _LEAST = 0.01, -1e300  # nats: above zero by a rounding; and what some se
 
 
 class Unanswered(Exception):
-    """No usable answer. `status` is None when nobody was there."""
+    """No usable answer. `status` is None when nobody was there. `again`: the same may be asked once more, `after` so
+    many seconds where the server says so."""
 
-    def __init__(self, why: str, status: int | None = None) -> None:
+    def __init__(self, why: str, status: int | None = None, *, again: bool = False, after: float | None = None) -> None:
         super().__init__(why)
-        self.status = status
+        self.status, self.again, self.after = status, again, after
 
 
-def parsed(raw: bytes) -> dict[str, Any]:
-    """A JSON object; ValueError says what it is instead."""
+def parsed(raw: bytes, several: bool = False) -> dict[str, Any]:
+    """A JSON object; ValueError says what it is instead. `several`: or a list, which is then its `several`."""
     if sum(raw.count(sign) for sign in (b",", b"[", b"{", b":")) > MOST_PARTS:
         raise ValueError(f"more than {MOST_PARTS} values")
     try:
@@ -30,6 +31,8 @@ def parsed(raw: bytes) -> dict[str, Any]:
         raise ValueError(str(fault)) from None
     except ValueError:
         raise ValueError("no JSON") from None
+    if several and isinstance(said, list):
+        said = {"several": said}
     if not isinstance(said, dict):
         raise ValueError(f"{type(said).__name__}, not an object")
     return said
@@ -79,6 +82,13 @@ def logprob(said: Mapping[str, Any]) -> float:
     if isinstance(found, bool) or not isinstance(found, int | float) or not _LEAST <= found <= _SURE:
         raise Unanswered("the answer's `logprob` is not a log-probability", 200)
     return min(0.0, float(found))
+
+
+def probability(said: Mapping[str, Any]) -> float:
+    found = said.get("prob")
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found <= 1 + _SURE:
+        raise Unanswered("the answer's `prob` is not a probability", 200)
+    return float(found)
 
 
 def figure(said: Any, name: str, most: int) -> int:

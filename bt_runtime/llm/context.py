@@ -52,6 +52,7 @@ class Context:
         embed: bool = False,
         flash: bool | None = None,
         full: bool = False,
+        cache_type: str = "f16",
     ) -> None:
         params = C.llama_context_default_params()
         batch = batch if embed else max(batch, SEQUENCES)  # llama.cpp aborts when a batch cannot hold every sequence
@@ -65,6 +66,8 @@ class Context:
         params.embeddings = embed
         if full:  # keys and values in 32 bits, for comparing with what computed them elsewhere
             params.type_k = params.type_v = C.GGML_TYPE_F32
+        elif not embed and cache_type != "f16":
+            params.type_k = params.type_v = getattr(C, f"GGML_TYPE_{cache_type.upper()}")
         self._stop = (ctypes.c_char * 2)()
         if not embed:
             params.abort_callback = _STRLEN

@@ -7,10 +7,10 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.address import parse
@@ -19,6 +19,7 @@ from bt_runtime.llm.chat import Chat
 from bt_runtime.llm.fit import fit, free_memory, size
 from bt_runtime.llm.header import Header, read_header
 from bt_runtime.llm.key import MODEL_VARIABLE, named
+from bt_runtime.llm.model_setting import apart
 from bt_runtime.llm.offload import Need, layers_that_fit
 from bt_runtime.llm.settings import Settings, default_threads, find_model, is_address, usable_cores
 from bt_runtime.project import PROJECT_FILE, child
@@ -35,6 +36,11 @@ llama.begin()
 import llama_cpp
 print(json.dumps([bool(llama_cpp.llama_supports_gpu_offload()), [list(d) for d in llama.devices()]]))
 """
+
+
+PINNED = "0.3.36"  # the version of llama-cpp-python that pyproject.toml names
+# the makers' own, built for a version of CUDA: cu118 to cu132
+WHEELS = "https://abetlen.github.io/llama-cpp-python/whl/cu124"
 
 
 class Finding(NamedTuple):
@@ -60,7 +66,7 @@ def model_report(where: str | None = None, context: int = 0, test: bool = True) 
     machine = _machine() if all(f.state != "problem" for f in found) else None
     found += _hardware(machine)
     try:
-        named(where)
+        named(apart(where).where if where else None)
         found += _model(find_model(where), context, machine, test, asked=bool(where))
     except BtError as fault:
         found.append(Finding("problem", fault.message, fault.hint))
@@ -104,7 +110,12 @@ def _hardware(machine: Machine | None) -> Iterator[Finding]:
         yield Finding(
             "note",
             f"there is a {name} device, but llama.cpp was built for the processor only",
-            f'CMAKE_ARGS="{flag}" pip install --force-reinstall --no-cache-dir llama-cpp-python (see docs/gpu.md)',
+            f'CMAKE_ARGS="{flag}" pip install --force-reinstall --no-cache-dir llama-cpp-python=={PINNED}'
+            + (
+                f"; or a prebuilt one: pip install llama-cpp-python=={PINNED} --extra-index-url {WHEELS}"
+                * (name == "NVIDIA")
+            )
+            + " (see docs/gpu.md)",
         )
     elif machine.offloads:
         yield Finding(
@@ -116,8 +127,9 @@ def _hardware(machine: Machine | None) -> Iterator[Finding]:
 
 def _model(where: str, context: int, machine: Machine | None, test: bool, *, asked: bool = True) -> Iterator[Finding]:
     """`asked`: the user has named it here and now, and did not only come into a folder that does."""
+    where, how = apart(where)
     if is_address(where):
-        yield from _server(where, asked)
+        yield from _server(where, asked, how)
         return
     if backend_name(where) != FILE:
         yield Finding("ok", f"{where}: opened by the backend `{backend_name(where)}`")
@@ -127,11 +139,11 @@ def _model(where: str, context: int, machine: Machine | None, test: bool, *, ask
         "ok", f"{where}: {header.architecture}, {size(header.size)}, trained for {header.trained_context} tokens"
     )
     yield from _origin(header)
-    yield Finding("ok", _asked(header))
-    settings = Settings(where, context=context)
+    yield Finding("ok", _asked(header) if how.get("chat") is not False else "asked as a base model")
+    settings = Settings(where, **{**how, **({"context": context} if context else {})})
     gpus = machine.gpus if machine else ()
     memory = max(free_memory(), sum(free for *_, free in gpus))
-    sizes = fit(header, settings, memory, gpu=bool(gpus))
+    sizes = fit(header, settings, memory, [free for *_, free in gpus])
     if header.size > memory:
         hint = "take a smaller model or a smaller quantisation"
         yield Finding("problem", f"the file is larger than the free memory ({size(memory)})", hint)
@@ -196,18 +208,20 @@ def _trial(settings: Settings) -> Iterator[Finding]:
             yield Finding("note", str(note))
 
 
-def _server(where: str, asked: bool) -> Iterator[Finding]:
+def _server(where: str, asked: bool, how: Mapping[str, Any]) -> Iterator[Finding]:
     from bt_runtime.llm.endpoint import Endpoint
 
     at = parse(where)
     if not asked and not at.loopback and os.environ.get(MODEL_VARIABLE) != where:
         yield Finding("note", f"{at.text} stands in {PROJECT_FILE} and was not asked", f"btr doctor {at.text} asks it")
         return
-    with Endpoint(where, timeout=10.0) as endpoint:
+    with Endpoint(where, **{"timeout": 10.0, **how}) as endpoint:
         facts = endpoint.stats()
         yield Finding(
             "ok", f"{where} answers: {facts['flavour']}, choices {', '.join(facts['capabilities']['choose'])}"
         )
+        named_so = f"its model {facts['name']}" if facts["name"] else "its model"
+        yield Finding("ok", f"{named_so} is asked {'by its chat template' if facts['chat'] else 'as a base model'}")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.header import Header
+from bt_runtime.llm.offload import MARGIN
 from bt_runtime.llm.settings import Settings
 
 _USUAL = 8192  # tokens of context when nobody says; longer ones cost memory that few agents use
 _PROMPTS = 4  # how many whole contexts are held at once when nobody says
 _LANES = 16  # conversations of a small model, each in a cache of its own
 _SMALL = 32 << 20  # bytes of weights that stay in a processor's cache: reading them again costs next to nothing
+# of one value of the cache, its block's scale included
+CACHE_BITS = {"f32": 32.0, "f16": 16.0, "q8_0": 8.5, "q5_1": 6.0, "q5_0": 5.5, "q4_1": 5.0, "q4_0": 4.5}
 _SHARE = 0.5  # of the free memory may go to the cache when nobody says
 
 
@@ -31,8 +35,19 @@ class Fit:
         return _whole(self.room // self.lanes)
 
 
-def fit(header: Header, settings: Settings, available: int, gpu: bool = False) -> Fit:
-    """The sizes to use; a BtError names the number that would work."""
+def fit(header: Header, settings: Settings, available: int, gpus: Sequence[int] = ()) -> Fit:
+    """The sizes to use; a BtError names the number that would work.
+
+    `available`: bytes for all of it, the weights too. `gpus`: what is free on each; before a layer has to leave them,
+    the room that nobody asked for shrinks, to one context.
+    """
+    gpu = bool(gpus)
+    if not gpu and header.weights > available:
+        raise BtError(
+            f"the weights of {header.path.name} take {size(header.weights)}, and {size(available)} are free",
+            "take a smaller model or a smaller quantisation",
+        )
+    available -= 0 if gpu else header.weights
     trained = header.trained_context or _USUAL
     context = settings.context or min(trained, _USUAL)
     if context > trained:
@@ -40,12 +55,16 @@ def fit(header: Header, settings: Settings, available: int, gpu: bool = False) -
             f"a context of {context} tokens is longer than {header.path.name} was trained for ({trained})",
             f"use a context of at most {trained}",
         )
-    each = max(1, header.bytes_per_token())
+    each = max(1, int(header.bytes_per_token() * CACHE_BITS[settings.cache_type] / 16))
+    logits = header.vocab * 4 * 512
     most = _whole(int(available * 0.9) // each)
     lanes = settings.lanes or (_LANES if header.size <= _SMALL else 1)
-    lanes = 1 if gpu or settings.repeatable else lanes
+    lanes = 1 if gpu or settings.repeatable or settings.quantised else lanes
     held = lanes * (context + context // 4) if lanes > 1 else _PROMPTS * context
     room = max(settings.room or min(held, int(available * _SHARE) // each), context)
+    if gpu and not settings.room:
+        spare = sum(max(0, free - MARGIN) for free in gpus) - header.weights - logits
+        room = max(context, min(room, spare // each - 255))
     if room > most:
         what = f"a context of {context} tokens" if context > most else f"room for {room} tokens"
         raise BtError(
@@ -55,7 +74,7 @@ def fit(header: Header, settings: Settings, available: int, gpu: bool = False) -
     room = _whole(room + 255)
     lanes = max(1, min(lanes, room // _whole(context + 511)))  # beside a whole prompt, room for branches
     chunk = settings.chunk or _chunk(header, gpu)
-    return Fit(context, room, lanes, chunk, room * each, header.vocab * 4 * 512)
+    return Fit(context, room, lanes, chunk, room * each, logits)
 
 
 def _whole(cells: int) -> int:

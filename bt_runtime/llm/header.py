@@ -6,7 +6,7 @@ import os
 import re
 import stat
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,6 +14,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.gguf import AGAIN, Reader
 from bt_runtime.types import Json
 
+MOST_FILES = 999  # of one model
 _MOST = 2**31 - 1  # llama.cpp's own numbers end there
 _NUMBERS = ("context_length", "block_count", "embedding_length", "attention.head_count", "attention.head_count_kv",
             "attention.key_length", "attention.value_length", "vocab_size")  # fmt: skip
@@ -81,7 +82,24 @@ def read_header(path: str | Path) -> Header:
         raise BtError(f"{path} is cut off or damaged in its header", "download it again") from fault
     header = Header(path, *raw)
     _check(header)
-    return header
+    return _with_others(header)
+
+
+def _with_others(header: Header) -> Header:
+    """A model in several files, as a whole: named by the first of them, which llama.cpp loads the others by."""
+    count = header.about.get("split.count")
+    if type(count) is not int or not 1 < count <= MOST_FILES:
+        return header
+    found = re.fullmatch(r"(.+)-(\d{5})-of-(\d{5})\.gguf", header.path.name)
+    if found is None or int(found[3]) != count:
+        raise BtError(f"{header.path} is one of {count} files, and is not called so", "give it its first name again")
+    files = [header.path.with_name(f"{found[1]}-{n:05}-of-{count:05}.gguf") for n in range(1, count + 1)]
+    if missing := [file.name for file in files if not file.is_file()]:
+        raise BtError(f"of {header.path.name}'s {count} files {missing[0]} is missing", "fetch all of them")
+    if int(found[2]) != 1:
+        raise BtError(f"{header.path.name} is a later file of a model", f"name the first: {files[0].name}")
+    more = sum(file.stat().st_size for file in files[1:])
+    return replace(header, size=header.size + more, weights=header.weights + more)
 
 
 def _check(header: Header) -> None:

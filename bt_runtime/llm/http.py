@@ -20,6 +20,7 @@ from bt_runtime.faults.format import visible
 from bt_runtime.llm import address as addresses
 from bt_runtime.llm.answer import Unanswered, parsed
 from bt_runtime.llm.key import FOR_VARIABLE, KEY_VARIABLE, key_for, withheld
+from bt_runtime.llm.retry import BUSY, asked_for
 
 CONNECT = 10.0  # seconds until somebody answers at all
 LARGEST = 16 << 20  # bytes of one answer, with everything around it
@@ -63,6 +64,8 @@ class Server:
     def way_out(self, status: int | None) -> str:
         if status in (401, 403) and withheld(self.key):
             return f"{KEY_VARIABLE} was not sent; if it is for this server, say so: {FOR_VARIABLE}={self.address}"
+        if status in BUSY:
+            return "it is busy, or still loads its model: wait, or let fewer agents ask at once (--jobs)"
         return "is the server up, and is this its address?"
 
     def close(self) -> None:
@@ -99,24 +102,29 @@ class Call:
         self._connection: http.client.HTTPConnection | None = None
         self._cut = False
 
-    def send(self, method: str, path: str, body: dict[str, Any] | None, seconds: float) -> dict[str, Any]:
-        """`seconds`: what the caller has left; at most the server's own time is taken."""
+    def send(
+        self, method: str, path: str, body: dict[str, Any] | None, seconds: float, several: bool = False
+    ) -> dict[str, Any]:
+        """`seconds`: what the caller has left; at most the server's own time is taken. `several`: see `parsed`."""
         data = None if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/json"}
         if self.server.key:
             headers["Authorization"] = self.server.key.header
         self._watch.begin(min(self.server.timeout, seconds))
-        status, raw = self._exchange(method, self.server.path(path), data, headers)
+        status, raw, after = self._exchange(method, self.server.path(path), data, headers)
         quoted = self.server.quoted
         if status != 200:
-            raise Unanswered(f"{path} answered {status}: {quoted(raw[:_CHUNK].decode('utf-8', 'replace'))}", status)
+            said = quoted(raw[:_CHUNK].decode("utf-8", "replace"))
+            raise Unanswered(f"{path} answered {status}: {said}", status, again=status in BUSY, after=after)
         try:
-            return parsed(raw)
+            return parsed(raw, several)
         except ValueError as fault:
             said = quoted(raw[:_CHUNK].decode("utf-8", "replace"), 100)
             raise Unanswered(f"{path} answered {fault}: {said}", status) from None
 
-    def _exchange(self, method: str, path: str, data: bytes | None, headers: dict[str, str]) -> tuple[int, bytes]:
+    def _exchange(
+        self, method: str, path: str, data: bytes | None, headers: dict[str, str]
+    ) -> tuple[int, bytes, float | None]:
         for fresh in (False, True):  # a kept connection may have been closed by the server meanwhile
             connection = self._connect(fresh)
             reply = None
@@ -127,24 +135,26 @@ class Call:
                 if len(raw) > LARGEST:
                     raise TooMuch
                 if reply.length:
-                    raise http.client.HTTPException(f"{path} answered only a part: {reply.length} bytes are missing")
+                    raise _Cut(f"{path} answered only a part: {reply.length} bytes are missing")
                 if reply.will_close:
                     connection.close()
-                return reply.status, raw
+                return reply.status, raw, asked_for(reply.headers["Retry-After"], reply.headers["Date"])
             except TooMuch:
                 connection.close()
                 raise Unanswered(f"{path} answered more than {LARGEST >> 20} MB", 0) from None
             except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError) as fault:
                 connection.close()
                 if fresh or self._cut:
-                    raise Unanswered(f"the connection was lost ({self.server.quoted(str(fault))})") from None
+                    said = self.server.quoted(str(fault))
+                    raise Unanswered(f"the connection was lost ({said})", again=not self._cut) from None
             except TimeoutError:
                 there = connection.sock is not None or reply is not None
                 connection.close()
                 raise Unanswered(f"no answer within {self._watch.given:g} s", 0 if there else None) from None
             except (OSError, http.client.HTTPException, ValueError) as fault:
                 connection.close()
-                raise Unanswered(self.server.quoted(str(fault)) or type(fault).__name__) from None
+                again = isinstance(fault, _Cut | http.client.IncompleteRead)
+                raise Unanswered(self.server.quoted(str(fault)) or type(fault).__name__, again=again) from None
         raise AssertionError("the second try returns or raises")
 
     def _connect(self, fresh: bool) -> http.client.HTTPConnection:
@@ -171,6 +181,10 @@ class Call:
 
 
 # The standard library's connection, held to a watch ---------------------------------------------
+
+
+class _Cut(http.client.HTTPException):
+    """An answer that is a part of one."""
 
 
 class TooMuch(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,11 +49,15 @@ def begin() -> None:
     C.llama_backend_init()
 
 
+_DISCRETE, _INTEGRATED = 1, 2  # of ggml_backend_dev_type
+
+
 def devices() -> list[Device]:
     """What llama.cpp was built for and finds on this machine."""
     from llama_cpp._ggml import libggml as lib
 
-    found = []
+    found: list[Device] = []
+    built_in = set[int]()  # GPUs that share the machine's memory
     try:
         lib.ggml_backend_dev_count.restype = ctypes.c_size_t
         lib.ggml_backend_dev_get.restype = ctypes.c_void_p
@@ -64,10 +68,20 @@ def devices() -> list[Device]:
             device = lib.ggml_backend_dev_get(i)
             free, total = ctypes.c_size_t(), ctypes.c_size_t()
             lib.ggml_backend_dev_memory(ctypes.c_void_p(device), ctypes.byref(free), ctypes.byref(total))
-            gpu = lib.ggml_backend_dev_type(device) in (1, 2)  # discrete, integrated
+            kind = lib.ggml_backend_dev_type(device)
+            if kind == _INTEGRATED:
+                built_in.add(i)
+            gpu = kind in (_DISCRETE, _INTEGRATED)
             found.append(Device(name(device), about(device), free.value, total.value, gpu))
     except AttributeError:
         return []  # a library without this part of the interface
+    return _used(found, built_in)
+
+
+def _used(found: list[Device], built_in: set[int]) -> list[Device]:
+    """Beside a GPU of its own memory, llama.cpp leaves one that shares the machine's alone."""
+    if any(device.gpu and i not in built_in for i, device in enumerate(found)):
+        return [device._replace(gpu=False) if i in built_in else device for i, device in enumerate(found)]
     return found
 
 
@@ -88,9 +102,15 @@ def has_amx() -> bool:
 class Weights:
     """A loaded model file with its vocabulary."""
 
-    def __init__(self, path: str, gpu_layers: int = 0, progress: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, path: str, gpu_layers: int = 0, progress: Callable[[], None] | None = None, main_gpu: int = 0,
+        tensor_split: Sequence[float] = (),
+    ) -> None:  # fmt: skip
         params = C.llama_model_default_params()
-        params.n_gpu_layers = gpu_layers
+        params.n_gpu_layers, params.main_gpu = gpu_layers, main_gpu
+        shares = (ctypes.c_float * max(len(tensor_split), C.llama_max_devices()))(*tensor_split)
+        if tensor_split:
+            params.tensor_split = shares
         if has_amx():  # this llama.cpp loads the tile unit with a setting that it never wrote: any quantised model dies
             params.use_extra_bufts = False
 

@@ -13,7 +13,7 @@ from bt_runtime.llm.chat import Chat
 from bt_runtime.llm.fit import fit
 from bt_runtime.llm.header import Header, read_header
 from bt_runtime.llm.job import Answer
-from bt_runtime.llm.question import sound
+from bt_runtime.llm.question import sampled, sound
 from bt_runtime.llm.settings import Settings
 from bt_runtime.llm.worker_client import Ask, WorkerClient
 from bt_runtime.types import Json, Model, Question
@@ -56,7 +56,7 @@ class LocalModel(Model):
         return self
 
     def ask(self, question: Question) -> Answer[Any]:
-        sound(question, self.settings.terminator)
+        question = sound(sampled(question, self.settings.sampler), self.settings.terminator)
         id = next(self._ids)
         job: Answer[Any] = Answer(lambda _: self._line.cancel(id), question.wake)
         self._line.post(Ask(id, question._replace(wake=None), job))  # what is called stays on this side

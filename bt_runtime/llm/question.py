@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.choice import check_options
@@ -27,6 +29,15 @@ def sound(question: Question, terminator: str) -> Question:
     return question
 
 
+def sampled(question: Question, sampler: Mapping[str, float]) -> Question:
+    """As the model's own sampler has it, where the question samples and leaves that open."""
+    if question.kind != "write" or question.temperature == 0 or not sampler:
+        return question
+    unsaid: dict[str, Any] = {"top_p": 1.0, "min_p": 0.0, "top_k": 0}
+    mine: dict[str, Any] = {n: v for n, v in sampler.items() if n in unsaid and getattr(question, n) == unsaid[n]}
+    return question._replace(**mine)
+
+
 def _check_writing(asked: Question) -> None:
     for name, most in (("temperature", math.inf), ("top_p", 1.0), ("min_p", 1.0)):
         value = getattr(asked, name)
@@ -34,6 +45,8 @@ def _check_writing(asked: Question) -> None:
             raise BtError(f"{name} is {value!r:.40}", f"{name} takes 0 {'or more' if most > 1 else 'to 1'}")
     if math.isinf(asked.temperature):
         raise BtError("temperature is inf", "0 takes the likeliest, 1 samples as the model says, 2 is wild")
+    if type(asked.top_k) is not int or asked.top_k < 0:
+        raise BtError(f"top_k is {asked.top_k!r:.40}", "it takes a whole number; 0 samples from all tokens")
     if type(asked.seed) is not int or asked.seed < 0:
         raise BtError(f"seed is {asked.seed!r:.40}", "a seed is a whole number, 0 or more")
     if type(asked.max_tokens) is not int or asked.max_tokens < 1:

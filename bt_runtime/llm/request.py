@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from bt_runtime.llm import answer
 from bt_runtime.llm.answer import Unanswered
 from bt_runtime.llm.http import Server
+from bt_runtime.llm.retry import TRIES, WAIT, Wait
 from bt_runtime.types import Spent
 
 WHOLE = 5  # times the time of one exchange, for all exchanges of one answer
@@ -16,11 +18,14 @@ _USUAL_BYTES = 4  # of a token's text, where a server does not count
 
 
 class Line:
-    """The requests of one job: they can be cut off from outside, have a time together, and count what they took."""
+    """The requests of one job: they can be cut off from outside, have a time together, and count what they took.
 
-    def __init__(self, server: Server) -> None:
+    What a busy server refuses, and what got lost on the way, is asked for again.
+    """
+
+    def __init__(self, server: Server, wait: Wait = WAIT) -> None:
         self.server, self.spent = server, Spent()
-        self._call = server.call()
+        self._call, self._wait, self._off = server.call(), wait, threading.Event()
         self.begin()
 
     def begin(self) -> None:
@@ -29,16 +34,26 @@ class Line:
     def get(self, path: str) -> dict[str, Any]:
         return self._send("GET", path, None)
 
-    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        return self._send("POST", path, body)
+    def post(self, path: str, body: dict[str, Any], several: bool = False) -> dict[str, Any]:
+        return self._send("POST", path, body, several)
 
-    def _send(self, method: str, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
-        left = self._until - time.monotonic()
-        if left <= 0:
-            raise Unanswered(f"no whole answer within {WHOLE * self.server.timeout:g} s", 0)
-        return self._call.send(method, path, body, left)
+    def _send(self, method: str, path: str, body: dict[str, Any] | None, several: bool = False) -> dict[str, Any]:
+        for tries in range(1, TRIES + 1):
+            left = self._until - time.monotonic()
+            if left <= 0:
+                raise Unanswered(f"no whole answer within {WHOLE * self.server.timeout:g} s", 0)
+            try:
+                return self._call.send(method, path, body, left, several)
+            except Unanswered as fault:
+                seconds = self._wait.seconds(tries, fault.after)
+                if not fault.again or tries == TRIES or seconds > self._until - time.monotonic():
+                    raise
+                if self._wait.sleep(seconds, self._off):
+                    raise Unanswered("cancelled") from None
+        raise AssertionError("the last try returns or raises")
 
     def cut(self) -> None:
+        self._off.set()
         self._call.cut()
 
     def note(self, said: Mapping[str, Any], prompt: int, most: int, text: str = "") -> int:

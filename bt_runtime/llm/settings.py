@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import source
+from bt_runtime.language.project_file import CACHE_TYPES
 from bt_runtime.llm.backends import is_file
 from bt_runtime.llm.key import MODEL_VARIABLE
+from bt_runtime.llm.model_setting import Named, apart
 from bt_runtime.project import PROJECT_FILE, find_root, importing, trust
 
 NO_MODEL = "no model is named"
@@ -18,7 +21,7 @@ STARTER = "starter"  # the model that comes with the package; a file of that nam
 _MOST = 2**31 - 1  # llama.cpp's own numbers end there
 _BOUNDS = {
     "context": (0, _MOST), "lanes": (0, 256), "room": (0, 1 << 50), "threads": (0, 4096), "chunk": (0, 1 << 16),
-    "width": (1, 4096), "niceness": (-20, 19),
+    "width": (1, 4096), "niceness": (-20, 19), "main_gpu": (0, 15),
 }  # fmt: skip
 _STARTER_FILE = Path(__file__).parent / "starter" / "starter.gguf"
 
@@ -32,6 +35,10 @@ class Settings:
     lanes: int = 0  # caches of one conversation each, for models too small to gain by a common batch; 1: the batch
     room: int = 0  # tokens held at once for all prompts, kept prefixes included
     gpu_layers: int | Literal["auto"] = "auto"
+    tensor_split: tuple[float, ...] = ()  # shares of the GPUs; none: by their free memory, as llama.cpp does
+    main_gpu: int = 0  # the GPU that holds what is not split
+    cache_type: str = "f16"  # of keys and values; those below 16 bits need flash attention, and so no lanes
+    sampler: Mapping[str, float] = field(default_factory=dict)  # top_p, min_p, top_k where a node samples and says none
     threads: int = 0
     chunk: int = 0  # tokens of prefill between two looks at the inbox
     width: int = 32  # branches that an exact choice scores in one batch
@@ -53,8 +60,17 @@ class Settings:
             self._whole("gpu_layers", -1, _MOST)
         if self.turns not in ("chat", "one"):
             raise BtError(f"turns is {self.turns!r:.40}", "it is `chat`, or `one`")
+        if self.cache_type not in CACHE_TYPES:
+            raise BtError(f"cache_type is {self.cache_type!r:.40}", f"it is one of {', '.join(CACHE_TYPES)}")
+        object.__setattr__(self, "tensor_split", tuple(self.tensor_split))  # a list in YAML
+        if self.quantised and self.flash is False:
+            raise BtError(f"a cache of {self.cache_type} needs flash attention", "leave `flash` out, or say f16")
         if isinstance(self.patience, bool) or not isinstance(self.patience, int | float) or not self.patience > 0:
             raise BtError(f"patience is {self.patience!r:.40}", "it takes seconds, more than 0")
+
+    @property
+    def quantised(self) -> bool:
+        return self.cache_type.startswith("q")
 
     def _whole(self, name: str, least: int, most: int) -> None:
         value = getattr(self, name)
@@ -74,25 +90,30 @@ def usable_cores() -> int:
         return os.cpu_count() or 1
 
 
-def find_model(named: str | None = None, role: str = "planner", root: Path | None = None) -> str:
+def find_model(named: object = None, role: str = "planner", root: Path | None = None) -> str:
     """The model to use: what was named, else BTR_MODEL, else the project file's. A whole path, an http address, or
-    what a backend understands.
+    what a backend understands; with settings of its own, all of it as one text (`model_setting.py`).
 
     The word `starter` is always the model that comes with the package, whatever lies in the folder: a name must not
     change its meaning with the place where it is said.
     """
     places = ((named, Path.cwd()), (os.environ.get(MODEL_VARIABLE), Path.cwd()), _of_project(role, root))
-    number, (where, base) = next(((n, place) for n, place in enumerate(places) if place[0]), (0, ("", Path())))
-    if not where:
+    number, (found, base) = next(((n, place) for n, place in enumerate(places) if place[0]), (0, ("", Path())))
+    if not found:
         hint = f"--model {STARTER} tries it at once; your own: --model FILE.gguf, {MODEL_VARIABLE}, or `model:` in "
         raise BtError(NO_MODEL, hint + PROJECT_FILE)
+    said = apart(found)
+    return Named(_whole_place(said.where, base, number == 2), said.how).text()
+
+
+def _whole_place(where: str, base: Path, of_folder: bool) -> str:
     if where == STARTER:
         return str(starter())
     if importing.in_file(where):
         return importing.whole(where, base)
     if is_file(where):
         return str(base / Path(where).expanduser())
-    if number == 2:  # a folder's word, not a person's
+    if of_folder:  # a folder's word, not a person's
         trust.may_send(where, base)
     return where
 
@@ -111,7 +132,7 @@ def is_address(where: str) -> bool:
     return where.startswith(("http://", "https://"))
 
 
-def _of_project(role: str, root: Path | None) -> tuple[str | None, Path]:
+def _of_project(role: str, root: Path | None) -> tuple[object, Path]:
     """`model: x.gguf`, or `models: {planner: x.gguf, executor: http://…}`, relative to the project."""
     home = root or find_root()
     if home is None or not (home / PROJECT_FILE).is_file():
@@ -119,9 +140,9 @@ def _of_project(role: str, root: Path | None) -> tuple[str | None, Path]:
     wanted = _read(home / PROJECT_FILE)
     models = wanted.get("models")
     found = (models.get(role) if isinstance(models, dict) else None) or wanted.get("model")
-    if found is not None and not isinstance(found, str):
+    if found is not None and not isinstance(found, str | dict):
         raise BtError(
-            f"{home / PROJECT_FILE}: the model must be a path or an address, this is {found!r}",
+            f"{home / PROJECT_FILE}: the model must be a path, an address or a mapping, this is {found!r}",
             "write `model: FILE.gguf`, or `model: http://127.0.0.1:8080`",
         )
     return found, home

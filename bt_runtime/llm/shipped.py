@@ -20,9 +20,10 @@ def local(where: str, *, key: str | None = None, **settings: Any) -> Model:
 
 def server(where: str, *, key: str | None = None, **settings: Any) -> Model:
     """A server behind HTTP; settings of local models say nothing to it."""
+    from bt_runtime.language.project_file import SERVER_OPTIONS
     from bt_runtime.llm.endpoint import Endpoint
 
-    return Endpoint(where, key=key)
+    return Endpoint(where, key=key, **{name: value for name, value in settings.items() if name in SERVER_OPTIONS})
 
 
 def need_llama() -> None:

@@ -20,8 +20,15 @@ class Boundary(NamedTuple):
 class BoundaryFinder:
     """Remembers options that come again and again behind the same end of a prompt."""
 
-    def __init__(self, tokens: Callable[[str], list[int]], piece: Callable[[int], bytes]) -> None:
-        self._tokens, self._piece = tokens, piece
+    def __init__(
+        self,
+        tokens: Callable[[str], list[int]],
+        piece: Callable[[int], bytes],
+        coming: Callable[[Sequence[str]], None] = lambda texts: None,
+        step: int = _STEP,
+    ) -> None:
+        """`coming` hears which texts are asked for next; `step`: tokens of the prompt's end looked at first."""
+        self._tokens, self._piece, self._coming, self._step = tokens, piece, coming, step
         self._texts: dict[str, list[int]] = {}
         self._choices: OrderedDict[tuple[str, tuple[str, ...]], tuple[int, Trie]] = OrderedDict()
 
@@ -31,6 +38,7 @@ class BoundaryFinder:
         key = tail, tuple(options)
         known = self._choices.get(key)
         if known is None:
+            self._coming([tail + option for option in options])
             known = self._sew(prompt[start:], [self._ends(tail + option)[lead:] for option in options])
             self._choices[key] = known
             if len(self._choices) > _CHOICES:
@@ -50,7 +58,7 @@ class BoundaryFinder:
 
     def _tail(self, prompt: Sequence[int]) -> tuple[str, int, int]:
         """A text that tokenises to the end of the prompt, where that end starts, and tokens to skip in front of it."""
-        for back in range(min(_STEP, len(prompt) - 1), min(_FAR, len(prompt) - 1) + 1, _STEP):
+        for back in range(min(self._step, len(prompt) - 1), min(_FAR, len(prompt) - 1) + 1, self._step):
             start = len(prompt) - back
             try:
                 text = b"".join(map(self._piece, prompt[start:])).decode("utf-8")

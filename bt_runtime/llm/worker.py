@@ -67,7 +67,7 @@ class Worker:
         header = read_header(self.settings.model)
         found = [d for d in devices() if d.gpu]
         memory = max(free_memory(), sum(d.free for d in found))
-        sizes = fit(header, self.settings, memory, gpu=bool(found))
+        sizes = fit(header, self.settings, memory, [d.free for d in found])
         self.threads = self.settings.threads or default_threads()
         began = time.monotonic()
         (self.weights, context), layers = offload.load(
@@ -93,12 +93,15 @@ class Worker:
 
     def _layers(self, header: Header, sizes: Fit, gpus: Sequence[Device]) -> int:
         if self.settings.gpu_layers != "auto":
-            return self.settings.gpu_layers
+            if gpus or not self.settings.gpu_layers:
+                return self.settings.gpu_layers
+            self.notes.append(f"{self.settings.gpu_layers} layers were to go to a GPU, and llama.cpp finds none")
+            return 0
         need = offload.Need(header.layers, header.weights, sizes.cache_bytes, sizes.logits_bytes)
         return offload.layers_that_fit(need, [d.free for d in gpus])
 
     def _load(self, layers: int, sizes: Fit) -> tuple[Weights, Context]:
-        weights = Weights(self.settings.model, layers, self.beat)
+        weights = Weights(self.settings.model, layers, self.beat, self.settings.main_gpu, self.settings.tensor_split)
         if weights.forgets or not weights.writes:
             kind = weights.describe()
             weights.close()
@@ -115,7 +118,8 @@ class Worker:
     def _context(self, weights: Weights, sizes: Fit) -> Context:
         """A lane holds nothing of others that flash attention could pass over; for few tokens it is slow."""
         flash = False if self.settings.flash is None and sizes.lanes > 1 else self.settings.flash
-        return Context(weights, sizes.lane, sizes.chunk, self.threads, flash=flash)
+        kind = self.settings.cache_type
+        return Context(weights, sizes.lane, sizes.chunk, self.threads, flash=flash, cache_type=kind)
 
     def _batch(self, context: Context, sizes: Fit) -> Batch | Lanes:
         def batch(context: Context, alone: bool) -> Batch:

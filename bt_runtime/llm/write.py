@@ -27,6 +27,9 @@ def sample(row: Any, allowed: Any, how: Question, dice: np.random.Generator) -> 
     if how.temperature > 0:
         weights = np.exp((logits - logits[at]) / np.float32(max(how.temperature, _COLDEST)))
         weights[weights < how.min_p] = 0.0  # relative to the likeliest, whose weight is 1
+        if 0 < how.top_k < len(weights):
+            edge = np.partition(weights, -how.top_k)[-how.top_k]
+            weights[weights < edge] = 0.0
         if how.top_p < 1.0:
             order = np.argsort(-weights, kind="stable")
             before = np.cumsum(weights[order]) - weights[order]

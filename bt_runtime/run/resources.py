@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from bt_runtime.faults.diagnostic import closing
 from bt_runtime.llm.front import a_model
+from bt_runtime.llm.model_setting import apart, is_mapping
 from bt_runtime.types import Judging, Model, Observation, Task, Verdict
 
 if TYPE_CHECKING:
@@ -45,8 +46,9 @@ class Resources:
         """By role; a file or a server that has several roles is opened once."""
         if model is None:
             return {}
-        roles = model if isinstance(model, Mapping) else {"default": model}
-        given = {str(role): m if isinstance(m, str | Path) else a_model(m) for role, m in roles.items()}
+        roles = model if isinstance(model, Mapping) and not is_mapping(model) else {"default": model}
+        named_so = {role: apart(m).text() if is_mapping(m) else m for role, m in roles.items()}
+        given = {str(role): m if isinstance(m, str | Path) else a_model(m) for role, m in named_so.items()}
         named = dict.fromkeys(str(m) for m in given.values() if isinstance(m, str | Path))
         opened = {name: self._model(name) for name in named}
         return {role: m if isinstance(m, Model) else opened[str(m)] for role, m in given.items()}

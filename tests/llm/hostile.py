@@ -85,20 +85,33 @@ def mode(llama: bool = False, at: str = "") -> Callable[[Mode], Mode]:
 
 def sound(llama: bool, ask: Ask, out: Out) -> None:
     """What an honest server would say."""
-    text = ask.body.get("content", "") if isinstance(ask.body, dict) else ""
+    content = ask.body.get("content", "") if isinstance(ask.body, dict) else ""
+    text = [c for part in content for c in (part if isinstance(part, str) else [part])]
     if ask.path == "/props":
         out.json({"default_generation_settings": {}} if llama else {}, "200 OK" if llama else "404 Not Found")
     elif ask.path == "/tokenize":
-        out.json({"tokens": [{"id": ord(c), "piece": c} for c in text]}, "200 OK" if llama else "404 Not Found")
+        out.json({"tokens": [_token(c) for c in text]}, "200 OK" if llama else "404 Not Found")
     elif ask.path == "/v1/models":
         out.json({"data": [{"id": "m"}]})
     elif ask.path == "/v1/embeddings":
         out.json({"data": [{"index": i, "embedding": [1.0, 2.0]} for i, _ in enumerate(ask.body["input"])]})
     elif ask.path == "/completion":
         top = [{"id": i, "logprob": -2.0} for i in range(127)]
-        out.json({"content": "left", "completion_probabilities": [{"top_logprobs": top}], "tokens_predicted": 1})
+        row = {
+            "id": 0,
+            "logprob": -2.0,
+            "top_logprobs": top,
+            "top_probs": [{"id": i, "prob": 0.001} for i in range(127)],
+        }
+        one = {"content": "left", "completion_probabilities": [row], "tokens_predicted": 1}
+        prompts = ask.body.get("prompt")
+        out.json([one] * len(prompts) if prompts and isinstance(prompts[0], list) else one)
     else:
         out.json({"choices": [{"text": "left"}], "usage": {"prompt_tokens": 3, "completion_tokens": 1}})
+
+
+def _token(said: str | int) -> dict[str, Any]:
+    return {"id": ord(said), "piece": said} if isinstance(said, str) else {"id": said, "piece": "?"}
 
 
 # What moves bytes -------------------------------------------------------------------------------

@@ -4,12 +4,14 @@ import contextlib
 import os
 import socket
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.fit import fit
-from bt_runtime.llm.header import read_header
+from bt_runtime.llm.header import Header, read_header
+from bt_runtime.llm.offload import Need, layers_that_fit
 from bt_runtime.llm.settings import Settings
 from tests.llm import hostile_headers as made
 
@@ -137,15 +139,69 @@ def test_a_cache_beyond_the_memory_names_the_number_that_works(micro):
 def test_without_wishes_the_context_is_the_trained_one_and_several_prompts_fit(micro):
     """Four contexts, or as much as half of the free memory holds; never less than one."""
     header, settings = read_header(micro), Settings(str(micro), lanes=1)
-    assert [fit(header, settings, free).room for free in (1 << 34, 1 << 19, 300_000)] == [4096, 1024, 1024]
+    assert [fit(header, settings, header.weights + free).room for free in (1 << 34, 1 << 19, 300_000)] == [
+        4096,
+        1024,
+        1024,
+    ]
     assert fit(header, settings, 1 << 34).context == 1024
+
+
+def test_the_weights_take_their_part_of_the_memory(micro):
+    """What would only just hold the weights is refused in words."""
+    header = read_header(micro)
+    with pytest.raises(BtError, match="the weights"):
+        fit(header, Settings(str(micro)), header.weights - 1)
+    with pytest.raises(BtError, match="are free"):
+        fit(header, Settings(str(micro)), header.weights + 1000)
+
+
+def test_the_room_shrinks_before_a_layer_leaves_the_gpu():
+    """An 8B at 4 bits on a card of 8 GB: four contexts would push layers out, one context leaves all of them there."""
+    about = {"general.architecture": "llama", "llama.block_count": 32, "llama.embedding_length": 4096}
+    about |= {"llama.attention.head_count": 32, "llama.attention.head_count_kv": 8, "llama.context_length": 131072}
+    header = Header(Path("8b.gguf"), 4_920_000_000, {**about, "tokenizer.ggml.tokens": 128256}, 300, 4_920_000_000)
+    free = [int(7.6 * (1 << 30))]
+    sizes = fit(header, Settings("8b.gguf"), 28 << 30, free)
+    need = Need(header.layers, header.weights, sizes.cache_bytes, sizes.logits_bytes)
+    assert layers_that_fit(need, free) == 33
+    assert 8192 <= sizes.room < 4 * 8192
+    assert fit(header, Settings("8b.gguf", room=32768), 28 << 30, free).room == 32768  # a wish is a wish
+    assert fit(header, Settings("8b.gguf", cache_type="q8_0"), 28 << 30, free).room > sizes.room
+
+
+def test_a_model_in_several_files_is_one(micro, tmp_path):
+    """Named by its first file; its size is that of all; one that is missing is named."""
+    about = gguf_of(micro, tmp_path / "m-00001-of-00002.gguf", {"split.count": 2, "x" * 21: 0})
+    with pytest.raises(BtError, match=r"m-00002-of-00002\.gguf is missing"):
+        read_header(about)
+    (tmp_path / "m-00002-of-00002.gguf").write_bytes(bytes(5000))
+    first = about.stat().st_size
+    assert read_header(about).size == first + 5000
+    second = gguf_of(micro, tmp_path / "n-00002-of-00002.gguf", {"split.count": 2, "x" * 21: 0})
+    (tmp_path / "n-00001-of-00002.gguf").write_bytes(b"")
+    with pytest.raises(BtError, match="later file") as fault:
+        read_header(second)
+    assert "n-00001-of-00002.gguf" in fault.value.hint
+
+
+def gguf_of(micro: Path, path: Path, more: dict[str, int]) -> Path:
+    """The same file with more in its header, by a multiple of 32 bytes, to which all else is aligned."""
+    raw = micro.read_bytes()
+    count = int.from_bytes(raw[16:24], "little")
+    said = b"".join(
+        len(key).to_bytes(8, "little") + key.encode() + (4).to_bytes(4, "little") + value.to_bytes(4, "little")
+        for key, value in more.items()
+    )
+    path.write_bytes(raw[:16] + (count + len(more)).to_bytes(8, "little") + said + raw[24:])
+    return path
 
 
 def test_a_small_model_gets_lanes_of_its_context_and_a_quarter_as_many_as_fit(micro):
     """Each holds a whole prompt and branches beside it. What is repeatable, large or on a GPU has one cache for all."""
     header = read_header(micro)
-    found = [fit(header, Settings(str(micro)), free) for free in (1 << 34, 1 << 21, 300_000)]
+    found = [fit(header, Settings(str(micro)), header.weights + free) for free in (1 << 34, 1 << 21, 300_000)]
     assert [(sizes.lanes, sizes.lane) for sizes in found] == [(16, 1280), (3, 1280), (1, 1024)]
     assert fit(header, Settings(str(micro), repeatable=True), 1 << 34).lanes == 1
-    assert fit(header, Settings(str(micro)), 1 << 34, gpu=True).lanes == 1
+    assert fit(header, Settings(str(micro)), 1 << 34, [1 << 34]).lanes == 1
     assert fit(replace(header, size=1 << 30), Settings(str(micro)), 1 << 34).lanes == 1

@@ -9,8 +9,10 @@ from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.llm import settings
 from bt_runtime.llm.endpoint import Endpoint
 from bt_runtime.llm.header import read_header
+from bt_runtime.llm.model_setting import apart
 from bt_runtime.llm.question import sound
-from bt_runtime.llm.settings import STARTER, find_model
+from bt_runtime.llm.settings import STARTER, Settings, find_model
+from bt_runtime.run.config import read_project
 from bt_runtime.types import Question
 
 
@@ -133,3 +135,46 @@ def test_the_coldest_temperature_takes_the_likeliest():
     for cold in (1e-300, 5e-324, 1e-9):
         how = Question("write", temperature=cold)
         assert write.sample(row, None, how, np.random.Generator(np.random.PCG64(0))) == 1
+
+
+def test_one_mapping_names_a_model_with_its_settings_in_the_file_the_flag_and_python(project, monkeypatch):
+    root = project("models: {planner: {file: a.gguf, context: 4096}, executor: {server: 'http://h:1', name: q}}\n")
+    monkeypatch.setattr("bt_runtime.project.trust.may_send", lambda where, base: None)
+    assert apart(find_model(role="planner")) == (str(root / "a.gguf"), {"context": 4096})
+    assert apart(find_model(role="executor")) == ("http://h:1", {"name": "q"})
+    assert apart(find_model("{file: b.gguf, threads: 2}")) == (str(root / "b.gguf"), {"threads": 2})
+    endpoint = llm.open_model({"server": "http://127.0.0.1:9", "name": "q", "timeout": 5, "chat": False})
+    assert (endpoint.name, endpoint.server.timeout, endpoint.chat) == ("q", 5, False)
+    endpoint.close()
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"context": 5}, "either"),
+        ({"file": "a.gguf", "server": "http://h:1"}, "either"),
+        ({"file": "http://h:1"}, "is the other"),
+        ({"file": "a.gguf", "contxt": 5}, "no setting `contxt`"),
+        ({"file": "a.gguf", "name": "q"}, "is for a server"),
+        ({"server": "http://h:1", "gpu_layers": 3}, "is for a file"),
+        ("{file: [", "the model"),
+        (7, "by a text or a mapping"),
+    ],
+)
+def test_a_mapping_that_is_no_model_is_told_what_is_wrong(given, words):
+    with pytest.raises(BtError, match=words) as fault:
+        apart(given)
+    assert fault.value.hint or given == "{file: ["
+
+
+def test_a_fault_in_a_models_mapping_has_its_place(project):
+    root = project("hz: 5\nmodel:\n  file: a.gguf\n  context: many\n  chunks: 3\n")
+    faults = read_project(root).diagnostics
+    assert {fault.span.line for fault in faults} == {4, 5}
+
+
+def test_a_quantised_cache_takes_flash_attention():
+    with pytest.raises(BtError, match="flash"):
+        Settings("a.gguf", cache_type="q8_0", flash=False)
+    with pytest.raises(BtError, match="cache_type"):
+        Settings("a.gguf", cache_type="q9")

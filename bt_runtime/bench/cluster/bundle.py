@@ -17,6 +17,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import sources
 from bt_runtime.language.reach import is_module, read_allowed
 from bt_runtime.llm.backends import FILE, backend_name, is_file
+from bt_runtime.llm.model_setting import apart
 from bt_runtime.llm.settings import Settings, is_address
 from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Json
@@ -53,10 +54,12 @@ class Named(NamedTuple):
 
 def named(where: str, **how: Any) -> Named:
     """Raises where there is no such file; an address is taken as it is."""
+    where, own = apart(where)
+    how = {**own, **how}
     if is_address(where):
         from bt_runtime.llm.address import parse
 
-        return Named(parse(where).text)
+        return Named(parse(where).text, dict(own))
     if not is_file(where):
         return Named(where, how)
     path = Path(where).resolve()

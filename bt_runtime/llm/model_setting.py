@@ -1,0 +1,64 @@
+"""One mapping for a model wherever one is named: `{file: FILE, context: 16384}`, `{server: ADDRESS, name: MODEL}`.
+
+In btr.yaml as YAML, in Python as a dict, after --model and in BTR_MODEL as a text that begins with `{`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language import source
+from bt_runtime.language.project_file import MODEL_OPTIONS, SERVER_OPTIONS
+
+_EXAMPLE = "write `{file: FILE.gguf, context: 16384}`, or `{server: http://127.0.0.1:8080, name: MODEL}`"
+
+
+class Named(NamedTuple):
+    where: str  # a file, an address, a backend
+    how: Mapping[str, Any] = {}
+
+    def text(self) -> str:
+        """As one text, which may stand wherever a model's name does."""
+        if not self.how:
+            return self.where
+        place = "server" if self.where.startswith(("http://", "https://")) else "file"
+        return json.dumps({place: self.where, **self.how}, ensure_ascii=False)
+
+
+def is_mapping(given: object) -> bool:
+    """One model by what it is, not models by their roles."""
+    return isinstance(given, Mapping) and bool({"file", "server"} & {*given})
+
+
+def apart(given: object) -> Named:
+    """What was named, and how it is to be opened. Raises for a mapping that says neither, or what no model has."""
+    if isinstance(given, Path):
+        return Named(str(given))
+    if isinstance(given, str):
+        if not given.lstrip().startswith("{"):
+            return Named(given)
+        given = source.parse(given, "the model").sound().data()
+    if not isinstance(given, Mapping):
+        raise BtError(f"a model is named by a text or a mapping, this is {given!r:.80}", _EXAMPLE)
+    how = {str(name): str(value) if isinstance(value, Path) else value for name, value in given.items()}
+    places = [name for name in ("file", "server") if name in how]
+    if len(places) != 1 or not isinstance(how[places[0]], str) or not how[places[0]]:
+        raise BtError("a model is either a `file` or a `server`", _EXAMPLE)
+    where = how.pop(places[0])
+    if (places[0] == "server") != where.startswith(("http://", "https://")):
+        raise BtError(f"`{places[0]}: {where}` is the other: a server has an address with http://", _EXAMPLE)
+    for name in how:
+        if name not in MODEL_OPTIONS:
+            near = difflib.get_close_matches(name, MODEL_OPTIONS, 1)
+            hint = f"did you mean `{near[0]}`?" if near else f"it is one of {', '.join(MODEL_OPTIONS)}"
+            raise BtError(f"a model has no setting `{name}`", hint)
+        if places[0] == "server" and name not in SERVER_OPTIONS:
+            raise BtError(f"`{name}` is for a file; a server is given it where it is started", _EXAMPLE)
+        if places[0] == "file" and name in ("name", "timeout"):
+            raise BtError(f"`{name}` is for a server; a file has none", _EXAMPLE)
+    return Named(where, {name: value for name, value in how.items() if value is not None})
