@@ -35,6 +35,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "replay": ("Play a recorded run once more, without model or world.", "bt_runtime.cli.replay"),
     "distill": ("Make a small local model from documents: tokenizer, training, GGUF.", "bt_runtime.cli.distill"),
     "render": ("Draw a tree: text, dot, svg or mermaid.", "bt_runtime.cli.render"),
+    "import": ("Make a project of a tree of BehaviorTree.CPP.", "bt_runtime.cli.importing"),
+    "export": ("Write a tree as XML of BehaviorTree.CPP.", "bt_runtime.cli.exporting"),
     "schema": ("Write the editor's schemas of this project, with its skills.", "bt_runtime.cli.schema"),
     "explain": ("Tell what the code of a fault means, with a right example.", "bt_runtime.cli.explain"),
     "trust": ("Say whose Python may run: a folder's or a journal's.", "bt_runtime.cli.trust"),
