@@ -42,7 +42,9 @@ def run(args: argparse.Namespace) -> int:
 
 def write(got: Imported, folder: Path, force: bool) -> None:
     """All files or none: one that is there and says something else is not written over unasked."""
-    there = {folder / name: text for name, text in got.files.items() if not (name == "btr.yaml" and (folder / name).exists())}
+    there = {
+        folder / name: text for name, text in got.files.items() if not (name == "btr.yaml" and (folder / name).exists())
+    }
     other = [path for path, text in there.items() if path.exists() and path.read_text("utf-8") != text]
     if other and not force:
         raise BtError(f"{other[0]} is there, and says something else", "choose another --out, or say --force")

@@ -13,7 +13,12 @@ from bt_runtime.interop.btcpp.said import Sayer
 from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.language.spec import ABSENT, Port, TreeSpec
 
-_SORTS = {"PipelineSequence": "Control", "RoundRobin": "Control", "RecoveryNode": "Control", "RateController": "Decorator"}
+_SORTS = {
+    "PipelineSequence": "Control",
+    "RoundRobin": "Control",
+    "RecoveryNode": "Control",
+    "RateController": "Decorator",
+}
 _PORTS = {"RecoveryNode": {"number_of_retries": "int"}, "RateController": {"hz": "double"}}
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -34,7 +39,9 @@ class _Export:
             other = self.trees.setdefault(each.name, each)
             if other is not each:
                 if other.file != each.file:
-                    raise BtError(f"{other.file} and {each.file} are both called `{each.name}`", "XML knows them by name")
+                    raise BtError(
+                        f"{other.file} and {each.file} are both called `{each.name}`", "XML knows them by name"
+                    )
                 continue
             todo += [t for node in each.root.walk() for t in (node.subtree, node.again) if t is not None]
 
@@ -58,7 +65,9 @@ class _Export:
                 continue
             for key, said in element.attrib.items():
                 if _NO_XML.search(said):
-                    raise BtError(f"`{key}` of <{element.tag}> has a character that XML has no room for", "leave it out")
+                    raise BtError(
+                        f"`{key}` of <{element.tag}> has a character that XML has no room for", "leave it out"
+                    )
         indent(root)
         return tostring(root, encoding="unicode", xml_declaration=False) + "\n"
 
@@ -94,7 +103,9 @@ class _Export:
         known = SubElement(model, sort, ID=kind.name)
         names = {field.name for field in kind.fields}
         for field in kind.fields:
-            both = f"{field.name}_out" in names or (field.writes and field.name.removesuffix("_out") in names - {field.name})
+            both = f"{field.name}_out" in names or (
+                field.writes and field.name.removesuffix("_out") in names - {field.name}
+            )
             if both and field.writes:
                 continue
             tag = "inout_port" if both else "output_port" if field.writes else "input_port"
@@ -115,5 +126,3 @@ def _line_of(key: str, text: str) -> int:
 
 def write(tree: TreeSpec, path: Path) -> None:
     path.write_text(text(tree), encoding="utf-8")
-
-

@@ -77,7 +77,9 @@ class Given:
     def sets(self, code: str) -> tuple[dict[str, Json], Said | None]:
         found = script.read(code, self.enums)
         self.writes |= found.sets.keys()
-        return {name: self.value(said) for name, said in found.sets.items()}, found.value
+        values = {name: self.value(said) for name, said in found.sets.items()}
+        reads = {name: compile(said.text).names for name, said in found.sets.items()}
+        return {name: values[name] for name in script.in_order(reads) or values}, found.value
 
     def value(self, said: Said) -> Json:
         """What is written: a plain value where it is one."""

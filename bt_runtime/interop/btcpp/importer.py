@@ -74,7 +74,9 @@ class _Import:
                 texts = [e.get(name) for e in elements if name in e.attributes]
                 ports[name] = Port(name, "in", type_seen([t for t in texts if entry_of(t, name) is None]))
                 if model is not None:
-                    self.report.add(each.at(name), f"`{name}` of <{id}>", "changed", "its model has no such port: an input")
+                    self.report.add(
+                        each.at(name), f"`{name}` of <{id}>", "changed", "its model has no such port: an input"
+                    )
         return Model(id, sort, {name: self.port(port, elements) for name, port in ports.items()}, model is not None)
 
     def port(self, port: Port, elements: list[Element]) -> Port:
@@ -148,7 +150,9 @@ class _Import:
 
     def lend(self, call: Any, outputs: Mapping[str, Json]) -> None:
         """A value that is handed to what the tree writes needs an entry first."""
-        plain = {n: v for n, v in call.given.items() if n in outputs and (not isinstance(v, str) or entry_of(v) is None)}
+        plain = {
+            n: v for n, v in call.given.items() if n in outputs and (not isinstance(v, str) or entry_of(v) is None)
+        }
         if not plain:
             return
         step = call.step
@@ -156,9 +160,17 @@ class _Import:
         handed = {n: f"{{{identifier(call.target)}_{n}}}" if n in plain else v for n, v in call.given.items()}
         inside = Step("tree", {**step.fields, "with": handed}, "file")
         name = inside.fields.pop("name", None)
-        common = {k: inside.fields.pop(k) for k in ("when", "on_halt", "on_success", "on_failure", "on_end") if k in inside.fields}
+        common = {
+            k: inside.fields.pop(k)
+            for k in ("when", "on_halt", "on_success", "on_failure", "on_end")
+            if k in inside.fields
+        }
         step.kind, step.bare = "sequence", "children"
-        step.fields = {**({"name": name} if name else {}), "children": [Step("set", {"values": entries}, "values"), inside], **common}
+        step.fields = {
+            **({"name": name} if name else {}),
+            "children": [Step("set", {"values": entries}, "values"), inside],
+            **common,
+        }
 
     # Files ----------------------------------------------------------------------------------
 
@@ -182,13 +194,15 @@ class _Import:
             elif built_in(Element(id, {}, NOWHERE, {})):
                 became = "a node that is known here"
             else:
-                self.report.add(element.place, f"<{element.tag} ID=\"{id}\">", "lost", "no tree uses it")
+                self.report.add(element.place, f'<{element.tag} ID="{id}">', "lost", "no tree uses it")
                 continue
             for part in list(element.walk())[1:]:
                 known = part.tag in DIRECTIONS and part.get("name")
-                name = f"<{part.tag} name=\"{part.get('name')}\">" if known else f"<{part.tag}>"
-                self.report.add(part.place, name, "same" if known else "lost", became if known else "nothing here reads it")
-            self.report.add(element.place, f"<{element.tag} ID=\"{id}\">", "same", became)
+                name = f'<{part.tag} name="{part.get("name")}">' if known else f"<{part.tag}>"
+                self.report.add(
+                    part.place, name, "same" if known else "lost", became if known else "nothing here reads it"
+                )
+            self.report.add(element.place, f'<{element.tag} ID="{id}">', "same", became)
 
     def main(self) -> str:
         named = self.sources.main

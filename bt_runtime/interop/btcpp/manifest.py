@@ -32,7 +32,11 @@ def param(port: Port, writes: bool = False) -> Json:
         if default is None or type != "any" and isinstance(default, str) and type != "string":
             type, default = "any", default
     about = about_of(port, type)
-    made: dict[str, Json] = {"type": type, **({"about": about} if about else {}), **({"default": default} if left_out else {})}
+    made: dict[str, Json] = {
+        "type": type,
+        **({"about": about} if about else {}),
+        **({"default": default} if left_out else {}),
+    }
     return made if len(made) > 1 else type
 
 
@@ -41,7 +45,9 @@ def text(stem: str, models: Sequence[Model], kinds: Mapping[str, str]) -> str:
     for model in models:
         taken = {parameter(p.name): param(p) for p in model.ports.values() if p.direction != "out"}
         given = {parameter(p.name): param(p, writes=True) for p in model.ports.values() if p.direction == "out"}
-        given |= {f"{parameter(p.name)}_out": param(p, writes=True) for p in model.ports.values() if p.direction == "both"}
+        given |= {
+            f"{parameter(p.name)}_out": param(p, writes=True) for p in model.ports.values() if p.direction == "both"
+        }
         asks = model.sort != "Action"
         listed[kinds[model.id]] = {
             "impl": f"{stem}.py:{kinds[model.id]}",
@@ -59,8 +65,18 @@ def stubs(stem: str, models: Sequence[Model], kinds: Mapping[str, str]) -> str:
         names.sort(key=lambda n: any(parameter(p.name) == n and p.default is not None for p in model.ports.values()))
         left = {parameter(p.name): param(p) for p in model.ports.values() if p.default is not None}
         params = ", ".join(f"{n}: Any = {_default(left[n])!r}" if n in left else f"{n}: Any" for n in names)
-        gives = [parameter(p.name) + ("_out" if p.direction == "both" else "") for p in model.ports.values() if p.direction != "in"]
-        what = "Gives: " + ", ".join(gives) + "." if gives else "Says whether it holds." if model.sort != "Action" else "Does it."
+        gives = [
+            parameter(p.name) + ("_out" if p.direction == "both" else "")
+            for p in model.ports.values()
+            if p.direction != "in"
+        ]
+        what = (
+            "Gives: " + ", ".join(gives) + "."
+            if gives
+            else "Says whether it holds."
+            if model.sort != "Action"
+            else "Does it."
+        )
         lines += ["", "", f"def {kinds[model.id]}({params}) -> Any:", f'    """{what}"""']
         lines += [f'    raise NotImplementedError("say in skills/{stem}.py what {kinds[model.id]} does")']
     return "\n".join(lines) + "\n"

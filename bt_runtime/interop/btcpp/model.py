@@ -64,7 +64,13 @@ def type_of(said: str) -> str:
     return "list" if plain.startswith(("std::vector<", "std::list<", "BT::SharedQueue<")) else "any"
 
 
-CPP = {"integer": "int", "number": "double", "boolean": "bool", "string": "std::string", "list": "std::vector<std::string>"}
+CPP = {
+    "integer": "int",
+    "number": "double",
+    "boolean": "bool",
+    "string": "std::string",
+    "list": "std::vector<std::string>",
+}
 
 
 def entry_of(text: str, port: str = "") -> str | None:

@@ -61,8 +61,14 @@ class Nodes:
         roots = [made[id(child)] for child in tree.children]
         if len(roots) != 1:
             why = "a tree has one root: the parts of this one stand in a sequence" if roots else "it is empty: it fails"
-            self.report.add(tree.place, f"<BehaviorTree ID=\"{tree.get('ID')}\">", "lost", why)
-        self.root = roots[0] if len(roots) == 1 else Step("sequence", {"children": roots}, "children") if roots else Step("fail")
+            self.report.add(tree.place, f'<BehaviorTree ID="{tree.get("ID")}">', "lost", why)
+        self.root = (
+            roots[0]
+            if len(roots) == 1
+            else Step("sequence", {"children": roots}, "children")
+            if roots
+            else Step("fail")
+        )
 
     def step(self, element: Element, below: list[Step]) -> Step:
         tag = tag_of(element)
@@ -158,7 +164,9 @@ class Nodes:
         for port in model.ports.values():  # a default that names an entry is written out where it holds
             said = entry_of(port.default or "", port.name)
             if said is not None and parameter(port.name) not in fields:
-                fields[parameter(port.name)] = f"{{{given.read(said) if port.direction != 'out' else given.write(said)}}}"
+                fields[parameter(port.name)] = (
+                    f"{{{given.read(said) if port.direction != 'out' else given.write(said)}}}"
+                )
         if not model.given:
             given.notes.append("its ports and their directions are guessed; a model (--models) would say them")
         return Step(self.known.kinds[model.id], fields)
@@ -180,7 +188,9 @@ class Nodes:
                 handed[identifier(name)] = f"{{{given.entry(said)}}}"
             else:
                 value = rules.guessed(text)
-                handed[identifier(name)] = value.replace("{", "{{").replace("}", "}}") if isinstance(value, str) else value
+                handed[identifier(name)] = (
+                    value.replace("{", "{{").replace("}", "}}") if isinstance(value, str) else value
+                )
         step = Step("tree", {"file": self.known.trees[target]}, "file")
         step.fields |= {"with": handed} if handed else {}
         step.fields |= {"autoremap": True} if autoremap else {}

@@ -89,9 +89,7 @@ def parallel_all(given: Given, below: list[Step]) -> Step:
     most = given.number(given.take("max_failures", default="1"), "max_failures")
     if not isinstance(most, int) or not 1 <= most <= len(below):
         raise CannotSay("`max_failures` is read here when the tree is written: a number from 1 to the children")
-    return Step(
-        "parallel", {"success": len(below) - most + 1, "failure": -1, "wait_all": True, "children": below}, ""
-    )
+    return Step("parallel", {"success": len(below) - most + 1, "failure": -1, "wait_all": True, "children": below}, "")
 
 
 def test_of(step: Step) -> Step | str:
@@ -166,7 +164,9 @@ def loop(given: Given, below: list[Step]) -> Step:
         items: dict[str, Json] = {"from": given.read(queue, "queue")}
     else:
         items = {"in": [guessed(part) for part in queue.split(";") if part.strip()]}
-    return Step("for_each", {**items, "as": value, **({"empty": empty} if empty != "success" else {}), "child": one(below)})
+    return Step(
+        "for_each", {**items, "as": value, **({"empty": empty} if empty != "success" else {}), "child": one(below)}
+    )
 
 
 def recovery(given: Given, below: list[Step]) -> Step:
@@ -212,7 +212,9 @@ def script_condition(given: Given, below: list[Step]) -> Step:
     if value is None:
         raise CannotSay("a test that ends with an assignment")
     check = Step("check", {"expr": given.text(value)}, "expr")
-    return Step("sequence", {"children": [Step("set", {"values": sets}, "values"), check]}, "children") if sets else check
+    return (
+        Step("sequence", {"children": [Step("set", {"values": sets}, "values"), check]}, "children") if sets else check
+    )
 
 
 def set_blackboard(given: Given, below: list[Step]) -> Step:

@@ -100,17 +100,13 @@ class Sayer:
         return script.written(value.text)
 
     def assigned(self, values: dict[str, Any]) -> str:
-        written: set[str] = set()
-        parts: list[str] = []
-        for name, value in values.items():
-            if isinstance(value, Computed):
-                if not isinstance(value, Expression):
-                    raise CannotSay("a text with holes in it")
-                if late := sorted(set(value.names) & written):
-                    raise CannotSay(f"`{late[0]}` is written before it is read, in one `set`: make two of it")
-            parts.append(f"{name} := {self.code(value)}")
-            written.add(name)
-        return "; ".join(parts)
+        if any(isinstance(value, Computed) and not isinstance(value, Expression) for value in values.values()):
+            raise CannotSay("a text with holes in it")
+        reads = {n: tuple(v.names) if isinstance(v, Expression) else () for n, v in values.items()}
+        order = script.in_order(reads)
+        if order is None:
+            raise CannotSay("its values read what the others write: make two of it")
+        return "; ".join(f"{name} := {self.code(values[name])}" for name in order)
 
     def port(self, value: Any) -> str:
         """A value as an attribute: an entry in braces, or a literal."""
@@ -201,7 +197,9 @@ def _branches(tag: str, first: str) -> Say:
 
 
 def _switch(s: Sayer, parent: Element, spec: NodeSpec) -> None:
-    cases = [(p.removeprefix("cases:"), c) for c, p in zip(spec.children, spec.places, strict=True) if p.startswith("cases:")]
+    cases = [
+        (p.removeprefix("cases:"), c) for c, p in zip(spec.children, spec.places, strict=True) if p.startswith("cases:")
+    ]
     if not 2 <= len(cases) <= MOST_CASES or spec.at("on") is not None:
         raise CannotSay(f"a switch over an entry, with 2 to {MOST_CASES} cases, is all that can be said")
     element = SubElement(parent, f"Switch{len(cases)}", variable=s.port(spec.values["on"]))
@@ -255,7 +253,9 @@ def _force(s: Sayer, parent: Element, spec: NodeSpec) -> None:
 
 
 def _once(s: Sayer, parent: Element, spec: NodeSpec) -> None:
-    s.below(SubElement(parent, "RunOnce", then_skip="true" if spec.values["then"] == "skip" else "false"), spec, "child")
+    s.below(
+        SubElement(parent, "RunOnce", then_skip="true" if spec.values["then"] == "skip" else "false"), spec, "child"
+    )
 
 
 def _skip_unless(s: Sayer, parent: Element, spec: NodeSpec) -> None:
@@ -264,7 +264,12 @@ def _skip_unless(s: Sayer, parent: Element, spec: NodeSpec) -> None:
 
 def _for_each(s: Sayer, parent: Element, spec: NodeSpec) -> None:
     items = spec.values.get("in")
-    if not isinstance(items, list) or not items or len({type(item) for item in items}) != 1 or type(items[0]) not in _LOOPS:
+    if (
+        not isinstance(items, list)
+        or not items
+        or len({type(item) for item in items}) != 1
+        or type(items[0]) not in _LOOPS
+    ):
         raise CannotSay("LoopString and its like take plain values of one type, said in the tree")
     texts = [attribute(item) for item in items]
     if any(";" in text or text != text.strip() or not text for text in texts):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 LONGEST = 1_000  # characters of an expression here
@@ -67,6 +67,19 @@ def condition(code: str, enums: Mapping[str, float] | None = None) -> Said:
     if found.sets or found.value is None:
         raise CannotSay("a test that writes entries")
     return found.value
+
+
+def in_order(reads: Mapping[str, Collection[str]]) -> list[str] | None:
+    """In which order values that are computed at once may be written one after another: none is written before
+    another one reads what was there. None: there is no such order."""
+    left, found = list(reads), list[str]()
+    while left:
+        free = next((n for n in left if not any(n in reads[other] for other in left if other != n)), None)
+        if free is None:
+            return None
+        left.remove(free)
+        found.append(free)
+    return found
 
 
 class _Parser:
@@ -282,7 +295,12 @@ def _back(node: ast.expr) -> tuple[str, int]:
         return " ".join(words), 4
     if isinstance(node, ast.IfExp):
         return f"{part(node.test, 2)} ? {part(node.body, 2)} : {part(node.orelse, 2)}", 1
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "bool" and len(node.args) == 1:
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "bool"
+        and len(node.args) == 1
+    ):
         return _back(node.args[0])
     raise CannotSay(f"`{ast.unparse(node)}`")
 

@@ -75,7 +75,7 @@ class Sources:
             self.report.add(part.place, f"<{part.tag}>", "lost", "there is no such part of a <root>")
 
     def include(self, part: Element, path: Path) -> None:
-        what = f"<include path=\"{part.get('path')}\">"
+        what = f'<include path="{part.get("path")}">'
         if part.get("ros_pkg"):
             why = f"the folder of the package `{part.get('ros_pkg')}` is not known: put the file beside, and name it so"
             self.report.add(part.place, what, "lost", why)

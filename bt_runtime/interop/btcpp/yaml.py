@@ -25,12 +25,20 @@ class Step:
 def scalar(value: Any) -> str:
     if not isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
-    if value.lower() not in _NOT_TEXT and _PLAIN.fullmatch(value) and value == value.strip() and value.isprintable() and len(value) < 1000:
+    if (
+        value.lower() not in _NOT_TEXT
+        and _PLAIN.fullmatch(value)
+        and value == value.strip()
+        and value.isprintable()
+        and len(value) < 1000
+    ):
         return value
     if value and "'" not in value and value.isprintable() and ('"' in value or "\\" in value):
         return f"'{value}'"
     quoted = json.dumps(value, ensure_ascii=False)
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 0x10000 else f"\\U{ord(c):08x}" for c in quoted)
+    return "".join(
+        c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 0x10000 else f"\\U{ord(c):08x}" for c in quoted
+    )
 
 
 def document(head: dict[str, Any], comments: list[str] | None = None) -> str:
@@ -64,7 +72,10 @@ def _pair(key: str, value: Any, deep: int) -> Iterator[str]:
 
 
 def _flat(value: dict[str, Any]) -> bool:
-    if any(isinstance(v, Step | dict) or (isinstance(v, list) and any(isinstance(i, Step) for i in v)) for v in value.values()):
+    if any(
+        isinstance(v, Step | dict) or (isinstance(v, list) and any(isinstance(i, Step) for i in v))
+        for v in value.values()
+    ):
         return False
     return len(value) <= 3 and len(_flow(value)) <= 60
 

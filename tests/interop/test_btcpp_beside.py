@@ -1,0 +1,57 @@
+"""Beside BehaviorTree.CPP itself: random XML in its engine, the same imported here, and what we export of that in its
+engine again. Each tick gives, ticks, halts and writes the same. `BTR_COUNTERPARTS=50` tries more trees of each sort
+(10 sorts)."""
+
+from __future__ import annotations
+
+import os
+import random
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+from tests.interop.grown import AFTER, GUARDS, LISTS, Grown, here, ordered, project, there
+
+pytest.importorskip("behaviortreepy")
+TREES = int(os.environ.get("BTR_COUNTERPARTS", "4"))
+PLAIN = ("Sequence", "Fallback")
+SORTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "lists": (LISTS, ()),
+    "parallel": (("Parallel", *PLAIN), ()),
+    "parallel that waits for all": (("ParallelAll", *PLAIN), ()),
+    "decorators": (("Inverter", "ForceSuccess", "ForceFailure", "KeepRunningUntilFailure", *PLAIN), ()),
+    "branches": (("IfThenElse", "WhileDoElse", "Switch2", *PLAIN), ()),
+    "tests before": (("Precondition", "SkipUnlessUpdated", "RunOnce", *PLAIN), ()),
+    "guards": (LISTS, GUARDS),
+    "written afterwards": ((*LISTS, "Inverter"), (*AFTER, f"{GUARDS[0]} {AFTER[0]}", f"{GUARDS[2]} {AFTER[1]} {AFTER[2]}")),
+    "subtrees": (("SubTree", *LISTS), AFTER),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sort", SORTS)
+def test_what_is_imported_and_what_is_exported_again_tick_the_same(sort: str, tmp_path: Path) -> None:
+    kinds, guards = SORTS[sort]
+    for seed in range(TREES):
+        rng = random.Random(f"{sort} {seed}")
+        drawn = Grown(rng, kinds, guards, rng.randint(1, 3))
+        flags = [rng.choice((-1, -1, 0, 1)) for _ in range(14)]
+        (home := tmp_path / str(seed)).mkdir()
+        theirs = there(drawn.xml, drawn.scripts, flags)
+        own, xml = here(project(drawn.xml, home), drawn.scripts, flags)
+        for told in (own, there(xml, drawn.scripts, flags)):
+            assert told.statuses == theirs.statuses, (seed, drawn.xml)
+            assert ordered(told.visits) == ordered(theirs.visits), (seed, drawn.xml)
+            assert told.counts == theirs.counts, (seed, drawn.xml)
+
+
+def test_retry_and_repeat_visit_the_same_leaves_with_one_round_a_tick(tmp_path: Path) -> None:
+    for seed in range(TREES):
+        drawn = Grown(random.Random(seed), ("RetryUntilSuccessful", "Repeat", *PLAIN), (), 3)
+        (home := tmp_path / str(seed)).mkdir()
+        theirs = there(drawn.xml, drawn.scripts, [0] * 14)
+        own, xml = here(project(drawn.xml, home), drawn.scripts, [0] * 14)
+        assert there(xml, drawn.scripts, [0] * 14) == theirs, (seed, drawn.xml)
+        first, second = [*chain(*theirs.visits)], [*chain(*own.visits)]
+        both = min(len(first), len(second))
+        assert second[:both] == first[:both], (seed, drawn.xml)
