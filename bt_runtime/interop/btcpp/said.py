@@ -19,6 +19,8 @@ _LISTS = {
     "reactive_fallback": "ReactiveFallback", "sequence_with_memory": "SequenceWithMemory", "round_robin": "RoundRobin",
 }  # fmt: skip
 _SETS = {"on_success": "_onSuccess", "on_failure": "_onFailure", "on_end": "_post", "on_halt": "_onHalted"}
+_ELSE = {"failure": "FAILURE", "success": "SUCCESS", "skip": "SKIPPED", "running": "RUNNING"}
+_BEFORE = {"failure": "_failureIf", "success": "_successIf", "skip": "_skipIf"}  # in the order in which they are asked
 _LOOPS: dict[type, str] = {bool: "LoopBool", int: "LoopInt", float: "LoopDouble", str: "LoopString"}
 MOST_CASES = 6  # of a switch: Switch6
 
@@ -39,6 +41,8 @@ class Sayer:
         self.tree, self.sorts = tree, sorts
         self.lines = tree.text.splitlines()
         self.told: set[int] = set()
+        self.apart: set[int] = set()  # what must be an element of its own: its guard is tested before it
+        self.after: set[int] = set()  # what writes when it has ended
 
     def remarks(self, line: int) -> list[str]:
         """The comments that stand right above a line; each is told once."""
@@ -69,6 +73,10 @@ class Sayer:
         if spec.kind.name == "guard":
             child = spec.at("child")
             assert child is not None
+            if spec.values.keys() & {"when", "unless", "on_halt"}:
+                self.apart.add(id(child))
+            if spec.values.keys() & _SETS.keys():
+                self.after.add(id(child))
             self.node(parent, child)
             self.carried(parent[-1], spec)
             return
@@ -225,12 +233,28 @@ def _invert(s: Sayer, parent: Element, spec: NodeSpec) -> None:
         s.into(SubElement(parent, "Inverter"), child)
 
 
+def _tested(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    """An attribute of what it guards; an element of its own where attributes would be asked in another order."""
+    holder = Element("holder")
+    s.below(holder, spec, "child")
+    child, otherwise, test = holder[-1], spec.values["else"], spec.values["if"]
+    rank = {name: number for number, name in enumerate(_BEFORE.values())}
+    name = _BEFORE.get(otherwise, "")
+    later = all(rank[name] < rank[other] for other in set(child.keys()) & rank.keys()) if name else False
+    writes = bool(set(child.keys()) & (set(_SETS.values()) - {"_onHalted"})) and (otherwise != "skip" or id(spec) in s.after)
+    if not later or writes or spec.name is not None or id(spec) in s.apart:
+        child = Element("Precondition", {"if": s.code(test), "else": _ELSE[otherwise]})
+        child.extend(holder)
+        parent.append(child)
+        return
+    child.set(name, script.denied(test.text) if isinstance(test, Expression) else f"!{s.code(test)}")
+    parent.extend(holder)
+
+
 def _precondition(s: Sayer, parent: Element, spec: NodeSpec) -> None:
     otherwise, test = spec.values["else"], spec.at("if")
     if test is None:
-        words = {"failure": "FAILURE", "success": "SUCCESS", "skip": "SKIPPED", "running": "RUNNING"}
-        given = {"if": s.code(spec.values["if"]), "else": words[otherwise]}
-        s.below(SubElement(parent, "Precondition", given), spec, "child")
+        _tested(s, parent, spec)
     elif otherwise == "running" and plain(test, "check") and "expr" not in test.values:
         s.below(SubElement(parent, "WaitValueUpdate", entry=f"{{{test.values['updated']}}}"), spec, "child")
     elif otherwise == "running" and test.kind.family == "skill" and test.name is None:

@@ -32,11 +32,12 @@ class Said(NamedTuple):
     """An expression of ours: its text, how tightly it binds (higher: tighter), whether it is true or false."""
 
     text: str
-    rank: int = 9
+    rank: float = 9
     truth: bool = False
     test: tuple[str, str, str] | None = None  # one comparison: left, sign, right
+    denied: Said | None = None  # what stands after its `not`
 
-    def within(self, rank: int) -> str:
+    def within(self, rank: float) -> str:
         return self.text if self.rank >= rank else f"({self.text})"
 
 
@@ -51,10 +52,9 @@ def negated(said: Said) -> Said:
         left, sign, right = said.test
         opposite = (left, _OPPOSITE[sign], right)
         return Said(" ".join(opposite), 4, True, opposite)
-    if said.text.startswith("not ") and said.rank == 3:
-        return Said(said.text[4:].removeprefix("(").removesuffix(")") if said.text.startswith("not (") else said.text[4:],
-                    2 if said.text.startswith("not (") else 9)  # fmt: skip
-    return Said(f"not {said.within(4)}", 3, True)
+    if said.denied is not None:
+        return said.denied
+    return Said(f"not {said.within(4)}", 3.5, True, denied=said)
 
 
 def read(code: str, enums: Mapping[str, float] | None = None) -> Script:
@@ -265,6 +265,19 @@ def written(text: str) -> str:
     except (SyntaxError, ValueError, RecursionError):
         raise CannotSay(f"`{text}`") from None
     return _back(tree.body)[0]
+
+
+def denied(text: str) -> str:
+    """The opposite of an expression of ours as a script."""
+    tree = ast.parse(text.strip(), mode="eval").body if written(text) else None
+    if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Not):
+        return _back(tree.operand)[0]
+    if isinstance(tree, ast.Compare) and len(tree.ops) == 1:
+        sign = _OPPOSITE[_COMPARED[type(tree.ops[0])]]
+        left, right = (said if rank >= 5 else f"({said})" for said, rank in map(_back, (tree.left, tree.comparators[0])))
+        return f"{left} {sign} {right}"
+    code, rank = _back(tree) if tree is not None else ("", 0)
+    return f"!{code}" if rank >= 9 else f"!({code})"
 
 
 def _back(node: ast.expr) -> tuple[str, int]:
