@@ -169,7 +169,9 @@ class Nodes:
                 )
         if not model.given:
             given.notes.append("its ports and their directions are guessed; a model (--models) would say them")
-        return Step(self.known.kinds[model.id], fields)
+        takes = [parameter(p.name) for p in model.ports.values() if p.direction != "out"]
+        gives = [parameter(p.name) + "_out" * (p.direction == "both") for p in model.ports.values() if p.direction != "in"]
+        return Step(self.known.kinds[model.id], {key: fields[key] for key in (*takes, *gives) if key in fields})
 
     def subtree(self, given: Given) -> Step:
         target = given.element.get("ID")
