@@ -1,4 +1,4 @@
-"""Random trees of BehaviorTree.CPP as XML, and the same tree in its engine (`behaviortreepy`) and in ours, tick by tick."""
+"""Random trees of BehaviorTree.CPP as XML, and the same tree in its engine (`behaviortreepy`) and in ours."""
 
 from __future__ import annotations
 
@@ -47,13 +47,16 @@ class Grown:
         if kind in ("IfThenElse", "WhileDoElse"):
             below = [self.leaf("SF"), *(self.node(depth - 1) for _ in range(rng.randint(1, 2)))]
         else:
-            count = 3 if kind == "Switch2" else 1 if kind not in (*LISTS, "Parallel", "ParallelAll") else rng.randint(1, 4)
+            count = (
+                3 if kind == "Switch2" else 1 if kind not in (*LISTS, "Parallel", "ParallelAll") else rng.randint(1, 4)
+            )
             below = [self.node(depth - 1) for _ in range(count)]
             many = [-1, *range(1, count + 1)]
             more = {
                 "Parallel": f'success_count="{rng.choice(many)}" failure_count="{rng.choice(many)}"',
                 "ParallelAll": f'max_failures="{rng.randint(1, count)}"',
-                "RunOnce": f'then_skip="{rng.choice(("true", "false"))}"', "Switch2": 'variable="{b}" case_1="0" case_2="1"',
+                "RunOnce": f'then_skip="{rng.choice(("true", "false"))}"',
+                "Switch2": 'variable="{b}" case_1="0" case_2="1"',
                 "Precondition": f'if="a != 1" else="{rng.choice(("FAILURE", "SUCCESS", "SKIPPED"))}"',
                 "SkipUnlessUpdated": 'entry="{a}"', "RetryUntilSuccessful": f'num_attempts="{rng.randint(1, 3)}"',
                 "Repeat": f'num_cycles="{rng.randint(1, 3)}"',
@@ -79,8 +82,9 @@ def there(xml: str, scripts: Sequence[str], flags: Sequence[int]) -> Told:
 
     told, factory, board = Told([], [], []), cpp.BehaviorTreeFactory(), cpp.Blackboard.create()
     for number, script in enumerate(scripts):
+        said = iter(script)
 
-        def tick(node: Any, number: int = number, answers: Iterator[str] = iter(script)) -> Any:
+        def tick(node: Any, number: int = number, answers: Iterator[str] = said) -> Any:
             told.visits[-1].append(f"{number}{(answer := next(answers))}")
             return getattr(cpp.NodeStatus, WORDS[answer])
 
@@ -160,4 +164,6 @@ def _skill(number: int, answers: Iterator[str], visits: list[list[str]]) -> Any:
 
 def ordered(visits: Sequence[Sequence[str]]) -> list[list[str]]:
     """Halts of one tick first: in which order they come, neither promises."""
-    return [sorted(tick, key=lambda each: (not each.endswith("h"), each if each.endswith("h") else "")) for tick in visits]
+    return [
+        sorted(tick, key=lambda each: (not each.endswith("h"), each if each.endswith("h") else "")) for tick in visits
+    ]

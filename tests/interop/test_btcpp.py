@@ -58,7 +58,8 @@ BECOMES = {
     '<SetBlackboard value="{m}" output_key="n"/>': 'set: {n: "{m}"}',
     '<AlwaysSuccess _skipIf="a" _while="b" _onHalted="c := 1"/>':
         'precondition:\n  if: not a\n  else: skip\n  child:\n    succeed:\n      when: b\n      on_halt: {c: 1}',
-    '<LoopInt queue="1;2" value="{i}"><AlwaysSuccess/></LoopInt>': "for_each:\n  in: [1, 2]\n  as: i\n  child:\n    succeed:",
+    '<LoopInt queue="1;2" value="{i}"><AlwaysSuccess/></LoopInt>':
+        "for_each:\n  in: [1, 2]\n  as: i\n  child:\n    succeed:",
     '<IfThenElse><ScriptCondition code="a"/><AlwaysSuccess/></IfThenElse>': "if:\n  check: a\n  then:\n    succeed:",
     '<WaitValueUpdate entry="{a}"><AlwaysSuccess/></WaitValueUpdate>':
         "precondition:\n  if:\n    check: {updated: a}\n  else: running\n  child:\n    succeed:",
@@ -76,7 +77,9 @@ def test_a_node_becomes_what_a_person_would_write_and_goes_back(xml: str, tmp_pa
 
 
 def test_enums_are_the_numbers_that_were_said(tmp_path: Path) -> None:
-    switch = '<Switch2 variable="{v}" case_1="RED" case_2="2"><AlwaysSuccess/><AlwaysFailure/><AlwaysFailure/></Switch2>'
+    switch = (
+        '<Switch2 variable="{v}" case_1="RED" case_2="2"><AlwaysSuccess/><AlwaysFailure/><AlwaysFailure/></Switch2>'
+    )
     body = f'<Sequence><ScriptCondition code="v == RED"/>{switch}</Sequence>'
     got = imported(tmp_path, body, enums=dict([importer.enum("RED=1")]))
     assert "check: v == 1" in root_of(got)
@@ -135,8 +138,11 @@ def test_a_model_gives_types_directions_and_defaults(tmp_path: Path) -> None:
 
 def test_a_subtree_has_the_ports_that_are_handed_to_it(tmp_path: Path) -> None:
     """What it writes is an output; a value for one gets an entry first; a literal is a value."""
-    inner = '<BehaviorTree ID="In"><Sequence><ScriptCondition code="a &gt; 0"/><Script code="n += a"/></Sequence></BehaviorTree>'
-    got = imported(tmp_path, '<Sequence><SubTree ID="In" a="{x}" n="{y}"/><SubTree ID="In" a="2" n="5"/></Sequence>', inner)
+    body = '<Sequence><ScriptCondition code="a &gt; 0"/><Script code="n += a"/></Sequence>'
+    inner = f'<BehaviorTree ID="In">{body}</BehaviorTree>'
+    got = imported(
+        tmp_path, '<Sequence><SubTree ID="In" a="{x}" n="{y}"/><SubTree ID="In" a="2" n="5"/></Sequence>', inner
+    )
     assert "inputs: {a: any}\noutputs: {n: any}" in got.files["trees/In.yaml"]
     assert 'with: {a: "{x}", n: "{y}"}' in root_of(got)
     assert "- set: {In_n: 5}" in root_of(got)
@@ -145,8 +151,8 @@ def test_a_subtree_has_the_ports_that_are_handed_to_it(tmp_path: Path) -> None:
 
 
 def test_version_3_names_entries_without_braces(tmp_path: Path) -> None:
-    inner = '<BehaviorTree ID="In"><Parallel success_threshold="1" failure_threshold="2"><AlwaysSuccess/><SequenceStar>' \
-        "<AlwaysSuccess/></SequenceStar></Parallel></BehaviorTree>"  # fmt: skip
+    inner = '<BehaviorTree ID="In"><Parallel success_threshold="1" failure_threshold="2"><AlwaysSuccess/>' \
+        "<SequenceStar><AlwaysSuccess/></SequenceStar></Parallel></BehaviorTree>"  # fmt: skip
     body = '<Sequence><SubTree ID="In" goal="target"/><SubTreePlus ID="In" __autoremap="1" goal="home"/></Sequence>'
     got = imported(tmp_path, body, inner, root='main_tree_to_execute="T"')
     assert 'with: {goal: "{target}"}' in root_of(got)
@@ -160,8 +166,8 @@ def test_included_files_are_read_and_none_from_outside(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "b.xml").write_text('<root BTCPP_format="4"><include path="../a.xml"/>'
                                            '<BehaviorTree ID="B"><AlwaysSuccess/></BehaviorTree></root>')  # fmt: skip
-    whole = '<root BTCPP_format="4" main_tree_to_execute="A"><include path="{}"/><BehaviorTree ID="A"><SubTree ID="B"/>' \
-        "</BehaviorTree></root>"  # fmt: skip
+    whole = '<root BTCPP_format="4" main_tree_to_execute="A"><include path="{}"/><BehaviorTree ID="A">' \
+        '<SubTree ID="B"/></BehaviorTree></root>'  # fmt: skip
     (tmp_path / "a.xml").write_text(whole.format("sub/b.xml"))
     got = importer.load(tmp_path / "a.xml")
     assert {"trees/A.yaml", "trees/B.yaml"} <= got.files.keys()
@@ -201,7 +207,9 @@ def test_spoilt_xml_never_ends_in_a_traceback(tmp_path: Path) -> None:
         spoilt = bytearray(whole)
         for _ in range(rng.randint(1, 6)):
             at = rng.randrange(len(spoilt))
-            spoilt[at : at + rng.randint(0, 3)] = rng.choice((b"", b"<", b'"', b"{", b"&&", b" _while=", b"/>", b"\xc3", b"=\"@x\""))
+            spoilt[at : at + rng.randint(0, 3)] = rng.choice(
+                (b"", b"<", b'"', b"{", b"&&", b" _while=", b"/>", b"\xc3", b'="@x"')
+            )
         (tmp_path / "robot.xml").write_bytes(spoilt)
         try:
             got = importer.load(tmp_path / "robot.xml")
@@ -236,7 +244,11 @@ REFUSED = {
 
 @pytest.mark.parametrize("node", REFUSED)
 def test_what_xml_cannot_say_is_refused_with_its_place(node: str) -> None:
-    tree = Loader().text(f"version: 1\ntree: t\nblackboard: {{x: list, b: any, a: any}}\nroot:\n  {node}\n", "t.yaml").sound()
+    tree = (
+        Loader()
+        .text(f"version: 1\ntree: t\nblackboard: {{x: list, b: any, a: any}}\nroot:\n  {node}\n", "t.yaml")
+        .sound()
+    )
     with pytest.raises(BtError) as told:
         exporter.text(tree)
     assert REFUSED[node] in str(told.value)

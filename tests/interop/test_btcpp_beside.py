@@ -16,6 +16,7 @@ from tests.interop.grown import AFTER, GUARDS, LISTS, Grown, here, ordered, proj
 pytest.importorskip("behaviortreepy")
 TREES = int(os.environ.get("BTR_COUNTERPARTS", "4"))
 PLAIN = ("Sequence", "Fallback")
+AFTERWARDS = (*AFTER, f"{GUARDS[0]} {AFTER[0]}", f"{GUARDS[2]} {AFTER[1]} {AFTER[2]}")
 SORTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "lists": (LISTS, ()),
     "parallel": (("Parallel", *PLAIN), ()),
@@ -24,7 +25,7 @@ SORTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "branches": (("IfThenElse", "WhileDoElse", "Switch2", *PLAIN), ()),
     "tests before": (("Precondition", "SkipUnlessUpdated", "RunOnce", *PLAIN), ()),
     "guards": (LISTS, GUARDS),
-    "written afterwards": ((*LISTS, "Inverter"), (*AFTER, f"{GUARDS[0]} {AFTER[0]}", f"{GUARDS[2]} {AFTER[1]} {AFTER[2]}")),
+    "written afterwards": ((*LISTS, "Inverter"), AFTERWARDS),
     "subtrees": (("SubTree", *LISTS), AFTER),
 }  # fmt: skip
 

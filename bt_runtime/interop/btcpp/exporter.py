@@ -7,8 +7,8 @@ from pathlib import Path
 from xml.etree.ElementTree import Comment, Element, SubElement, indent, tostring
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.interop.btcpp.model import CPP, attribute
 from bt_runtime.interop.btcpp.manifest import foreign_of
+from bt_runtime.interop.btcpp.model import CPP, attribute
 from bt_runtime.interop.btcpp.said import Sayer
 from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.language.spec import ABSENT, Port, TreeSpec
@@ -86,13 +86,13 @@ class _Export:
         for name in sorted(self.trees):
             tree = self.trees[name]
             known = SubElement(model, "SubTree", ID=name)
-            for port in tree.inputs.values():
-                self.port(known, "input_port", port)
-            for port in tree.outputs.values():
-                self.port(known, "output_port", port)
+            for given in tree.inputs.values():
+                self.port(known, "input_port", given)
+            for given in tree.outputs.values():
+                self.port(known, "output_port", given)
 
     def port(self, into: Element, tag: str, port: Port) -> None:
-        element = SubElement(into, tag, name=port.name, **({"type": CPP[port.type]} if port.type in CPP else {}))
+        element = SubElement(into, tag, {"name": port.name} | ({"type": CPP[port.type]} if port.type in CPP else {}))
         if port.default is not ABSENT and port.default is not None:
             element.set("default", attribute(port.default))
         element.text = port.about or None
@@ -114,7 +114,7 @@ class _Export:
     def field(self, into: Element, tag: str, field: Field) -> None:
         foreign, about = foreign_of(field.about)
         type = foreign or CPP.get(field.type, "")
-        element = SubElement(into, tag, name=field.name, **({"type": type} if type else {}))
+        element = SubElement(into, tag, {"name": field.name} | ({"type": type} if type else {}))
         if field.default is not None:
             element.set("default", attribute(field.default))
         element.text = about or None

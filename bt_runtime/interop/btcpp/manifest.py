@@ -29,7 +29,7 @@ def param(port: Port, writes: bool = False) -> Json:
     if port.default is not None and not writes:
         left_out = True
         default = literal(port.default, port.type) if port.default and entry_of(port.default) is None else None
-        if default is None or type != "any" and isinstance(default, str) and type != "string":
+        if default is None or (type != "any" and isinstance(default, str) and type != "string"):
             type, default = "any", default
     about = about_of(port, type)
     made: dict[str, Json] = {

@@ -49,7 +49,8 @@ def port(element: Element) -> Port:
     type = type_of(said)
     about = " ".join((element.text or element.get("description")).split())
     foreign = said if type == "any" and said not in ("", "any", "BT::Any", "AnyTypeAllowed") else ""
-    return Port(element.get("name"), DIRECTIONS.get(element.tag, "in"), type, foreign, element.attributes.get("default"), about)  # fmt: skip
+    direction, default = DIRECTIONS.get(element.tag, "in"), element.attributes.get("default")
+    return Port(element.get("name"), direction, type, foreign, default, about)
 
 
 def type_of(said: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from bt_runtime.interop.btcpp import rules, script
 from bt_runtime.interop.btcpp.document import Element
 from bt_runtime.interop.btcpp.given import Given
-from bt_runtime.interop.btcpp.model import Model, entry_of, identifier, literal, parameter
+from bt_runtime.interop.btcpp.model import Model, entry_of, guessed, identifier, literal, parameter
 from bt_runtime.interop.btcpp.report import Report
 from bt_runtime.interop.btcpp.script import CannotSay
 from bt_runtime.interop.btcpp.yaml import Step
@@ -170,7 +170,9 @@ class Nodes:
         if not model.given:
             given.notes.append("its ports and their directions are guessed; a model (--models) would say them")
         takes = [parameter(p.name) for p in model.ports.values() if p.direction != "out"]
-        gives = [parameter(p.name) + "_out" * (p.direction == "both") for p in model.ports.values() if p.direction != "in"]
+        gives = [
+            parameter(p.name) + "_out" * (p.direction == "both") for p in model.ports.values() if p.direction != "in"
+        ]
         return Step(self.known.kinds[model.id], {key: fields[key] for key in (*takes, *gives) if key in fields})
 
     def subtree(self, given: Given) -> Step:
@@ -189,7 +191,7 @@ class Nodes:
             if said is not None:
                 handed[identifier(name)] = f"{{{given.entry(said)}}}"
             else:
-                value = rules.guessed(text)
+                value = guessed(text)
                 handed[identifier(name)] = (
                     value.replace("{", "{{").replace("}", "}}") if isinstance(value, str) else value
                 )

@@ -15,7 +15,8 @@ from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.language.values import Computed, is_entry
 
 _LISTS = {
-    "sequence": "Sequence", "fallback": "Fallback", "reactive_sequence": "ReactiveSequence", "pipeline": "PipelineSequence",
+    "sequence": "Sequence", "fallback": "Fallback", "reactive_sequence": "ReactiveSequence",
+    "pipeline": "PipelineSequence",
     "reactive_fallback": "ReactiveFallback", "sequence_with_memory": "SequenceWithMemory", "round_robin": "RoundRobin",
 }  # fmt: skip
 _SETS = {"on_success": "_onSuccess", "on_failure": "_onFailure", "on_end": "_post", "on_halt": "_onHalted"}
@@ -63,7 +64,7 @@ class Sayer:
             at = f"{spec.file}:{spec.span.line}:{spec.span.column}"
             name = self.inner(spec).kind.name
             raise Refused(
-                f"{at}: `{name}` has no words in XML of BehaviorTree.CPP: {why}", "docs/btcpp.md tells what has"
+                f"{at}: `{name}` has no words in XML of BehaviorTree.CPP: {why}", "docs/btcpp.md tells what has them"
             ) from None
 
     def inner(self, spec: NodeSpec) -> NodeSpec:
@@ -241,7 +242,9 @@ def _tested(s: Sayer, parent: Element, spec: NodeSpec) -> None:
     rank = {name: number for number, name in enumerate(_BEFORE.values())}
     name = _BEFORE.get(otherwise, "")
     later = all(rank[name] < rank[other] for other in set(child.keys()) & rank.keys()) if name else False
-    writes = bool(set(child.keys()) & (set(_SETS.values()) - {"_onHalted"})) and (otherwise != "skip" or id(spec) in s.after)
+    writes = bool(set(child.keys()) & (set(_SETS.values()) - {"_onHalted"})) and (
+        otherwise != "skip" or id(spec) in s.after
+    )
     if not later or writes or spec.name is not None or id(spec) in s.apart:
         child = Element("Precondition", {"if": s.code(test), "else": _ELSE[otherwise]})
         child.extend(holder)
@@ -394,7 +397,8 @@ _SAY: dict[str, Say] = {
     **dict.fromkeys(_LISTS, _list), "parallel": _parallel, "if": _branches("IfThenElse", "then"),
     "while": _branches("WhileDoElse", "do"), "switch": _switch, "until_failure": _until_failure, "invert": _invert,
     "precondition": _precondition, "force": _force, "once": _once, "skip_unless": _skip_unless, "for_each": _for_each,
-    "retry": _decorated("RetryUntilSuccessful", num_attempts="times"), "repeat": _decorated("Repeat", num_cycles="times"),
+    "retry": _decorated("RetryUntilSuccessful", num_attempts="times"),
+    "repeat": _decorated("Repeat", num_cycles="times"),
     "timeout": _timed("Timeout", "msec"), "delay": _timed("Delay", "delay_msec"), "recovery": _recovery, "rate": _rate,
     "try": _try, "check": _check, "wait": _wait, "fail": _fail, "set": _set, "tree": _tree,
     "succeed": _succeed, "unset": _unset,

@@ -274,7 +274,9 @@ def denied(text: str) -> str:
         return _back(tree.operand)[0]
     if isinstance(tree, ast.Compare) and len(tree.ops) == 1:
         sign = _OPPOSITE[_COMPARED[type(tree.ops[0])]]
-        left, right = (said if rank >= 5 else f"({said})" for said, rank in map(_back, (tree.left, tree.comparators[0])))
+        left, right = (
+            said if rank >= 5 else f"({said})" for said, rank in map(_back, (tree.left, tree.comparators[0]))
+        )
         return f"{left} {sign} {right}"
     code, rank = _back(tree) if tree is not None else ("", 0)
     return f"!{code}" if rank >= 9 else f"!({code})"
