@@ -99,8 +99,11 @@ class _Export:
 
     def skill(self, model: Element, kind: Kind) -> None:
         asks = getattr(kind.data.get("entry"), "instant", False)
-        sort = self.sorts.get(kind.name, "Condition" if asks else "Action")
+        gives = any(field.writes for field in kind.fields)
+        sort = self.sorts.get(kind.name, "Condition" if asks and not gives else "Action")
         known = SubElement(model, sort, ID=kind.name)
+        if asks and sort == "Action":
+            known.set("instant", "true")
         names = {field.name for field in kind.fields}
         for field in kind.fields:
             both = f"{field.name}_out" in names or (

@@ -77,7 +77,13 @@ class _Import:
                     self.report.add(
                         each.at(name), f"`{name}` of <{id}>", "changed", "its model has no such port: an input"
                     )
-        return Model(id, sort, {name: self.port(port, elements) for name, port in ports.items()}, model is not None)
+        return Model(
+            id,
+            sort,
+            {name: self.port(port, elements) for name, port in ports.items()},
+            model is not None,
+            model is not None and model.at_once,
+        )
 
     def port(self, port: Port, elements: list[Element]) -> Port:
         """A default that no value of its type says is none; one that is left out somewhere may be left out."""

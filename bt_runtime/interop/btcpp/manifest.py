@@ -48,10 +48,12 @@ def text(stem: str, models: Sequence[Model], kinds: Mapping[str, str]) -> str:
         given |= {
             f"{parameter(p.name)}_out": param(p, writes=True) for p in model.ports.values() if p.direction == "both"
         }
-        asks = model.sort != "Action"
+        open_ = {name for name, said in taken.items() if isinstance(said, dict) and said.get("default", 0) is None}
+        slots = "".join(f" {{{name}}}" for name in taken if name not in open_)
         listed[kinds[model.id]] = {
+            **({"sentence": kinds[model.id] + slots} if open_ else {}),  # what may be left out has no place in it
             "impl": f"{stem}.py:{kinds[model.id]}",
-            **({"instant": True, "on_resume": "repeat"} if asks else {}),
+            **({"instant": True, "on_resume": "repeat"} if model.instant else {}),
             **({"params": taken} if taken else {}),
             **({"outputs": given} if given else {}),
         }

@@ -33,12 +33,18 @@ class Model(NamedTuple):
     sort: str
     ports: dict[str, Port]
     given: bool = True  # did somebody say so, or is it guessed from how it is used
+    at_once: bool = False  # an action that answers in the tick: `instant="true"`, a word of ours in models
+
+    @property
+    def instant(self) -> bool:
+        return self.at_once or self.sort != "Action"
 
 
 def models(top: Element) -> dict[str, Model]:
     """Of all `TreeNodesModel` of a document."""
     return {
-        each.get("ID"): Model(each.get("ID"), each.tag, {p.name: p for p in map(port, each.children) if p.name})
+        each.get("ID"): Model(each.get("ID"), each.tag, {p.name: p for p in map(port, each.children) if p.name},
+                             at_once=each.get("instant") == "true")
         for part in top.children if part.tag == "TreeNodesModel"
         for each in part.children if each.tag in SORTS and each.get("ID")
     }  # fmt: skip
