@@ -8,9 +8,12 @@ import os
 import random
 from itertools import chain
 from pathlib import Path
+from xml.sax.saxutils import quoteattr
 
 import pytest
 
+from bt_runtime.interop.btcpp import script
+from bt_runtime.language.expression import compile
 from tests.interop.grown import AFTER, GUARDS, LISTS, Grown, here, ordered, project, there
 
 pytest.importorskip("behaviortreepy")
@@ -56,3 +59,43 @@ def test_retry_and_repeat_visit_the_same_leaves_with_one_round_a_tick(tmp_path: 
         first, second = [*chain(*theirs.visits)], [*chain(*own.visits)]
         both = min(len(first), len(second))
         assert second[:both] == first[:both], (seed, drawn.xml)
+
+
+def said(rng: random.Random, depth: int, whole: bool = True) -> str:
+    """A random expression of a script; not `whole`: in brackets."""
+    if depth == 0 or rng.random() < 0.2:
+        return rng.choice(("a", "b", "3", "0x10", "2.5", "true", "false", "1e2", "0"))
+    less = [said(rng, depth - 1, False) for _ in range(3)]
+    text = rng.choice(
+        ("{} + {}", "{} - {}", "{} * {}", "{} < {}", "{} == {}", "{} != {}", "{} <= {} < {}", "!{}", "-{}",
+         "{} ? {} : {}", "{} && {} || {}", "{} || {} && {}")
+    ).format(*less)  # fmt: skip
+    return text if whole else f"({text})"
+
+
+def test_random_scripts_give_the_same_there_here_and_written_back() -> None:
+    import behaviortreepy as cpp
+
+    def there(code: str, a: float, b: float) -> float:
+        board, factory = cpp.Blackboard.create(), cpp.BehaviorTreeFactory()
+        board.set_double("a", a)
+        board.set_double("b", b)
+        body = f"<Script code={quoteattr(code)}/>"
+        text = f'<root BTCPP_format="4"><BehaviorTree ID="T">{body}</BehaviorTree></root>'
+        factory.create_tree_from_text(text, board).tick_exactly_once()
+        return float(board.get_double("r"))
+
+    tried = 0
+    for seed in range(25 * TREES):
+        rng = random.Random(seed)
+        code, a, b = f"r := {said(rng, 3)}; r += 1", rng.choice((0, 1, 2.5)), rng.choice((-1, 0, 3))
+        try:
+            theirs, text = there(code, a, b), script.read(code).sets["r"].text
+            again = there(f"r := {script.written(text)}", a, b)
+        except RuntimeError as error:  # a number that is neither 0 nor 1 is no truth there
+            assert "castable to bool" in str(error), (code, error)
+            continue
+        tried += 1
+        assert float(compile(text).evaluate({"a": a, "b": b})) == pytest.approx(theirs), (code, text)
+        assert again == pytest.approx(theirs), (code, text, script.written(text))
+    assert tried > 5 * TREES

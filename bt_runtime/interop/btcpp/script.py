@@ -46,13 +46,13 @@ class Script(NamedTuple):
     value: Said | None  # of its last statement, when that writes nothing
 
 
-def negated(said: Said) -> Said:
-    """The opposite, in the shortest words."""
+def negated(said: Said, asked: bool = True) -> Said:
+    """The opposite, in the shortest words; `asked`: only its truth is wanted."""
     if said.test:
         left, sign, right = said.test
         opposite = (left, _OPPOSITE[sign], right)
         return Said(" ".join(opposite), 4, True, opposite)
-    if said.denied is not None:
+    if said.denied is not None and (asked or said.denied.truth):
         return said.denied
     return Said(f"not {said.within(4)}", 3.5, True, denied=said)
 
@@ -201,7 +201,7 @@ class _Parser:
         for sign in signs:
             if sign == "~":
                 raise CannotSay("bits: `~`")
-            found = negated(found) if sign == "!" else Said(f"-{found.within(7)}", 7)
+            found = negated(found, self.asked) if sign == "!" else Said(f"-{found.within(7)}", 7)
         return found
 
     def atom(self) -> Said:
@@ -264,29 +264,39 @@ def written(text: str) -> str:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError):
         raise CannotSay(f"`{text}`") from None
-    return _back(tree.body)[0]
+    return _back(tree.body, _mixed(tree.body))[0]
 
 
 def denied(text: str) -> str:
     """The opposite of an expression of ours as a script."""
     tree = ast.parse(text.strip(), mode="eval").body if written(text) else None
     if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Not):
-        return _back(tree.operand)[0]
+        return _back(tree.operand, _mixed(tree.operand))[0]
     if isinstance(tree, ast.Compare) and len(tree.ops) == 1:
         sign = _OPPOSITE[_COMPARED[type(tree.ops[0])]]
-        left, right = (
-            said if rank >= 5 else f"({said})" for said, rank in map(_back, (tree.left, tree.comparators[0]))
-        )
+        sides = (_back(each, _mixed(tree)) for each in (tree.left, tree.comparators[0]))
+        left, right = (said if rank >= 5 else f"({said})" for said, rank in sides)
         return f"{left} {sign} {right}"
-    code, rank = _back(tree) if tree is not None else ("", 0)
+    if tree is None:
+        raise CannotSay(f"`{text}`")
+    code, rank = _back(tree, False) if not _mixed(tree) else (written(text), 0)
     return f"!{code}" if rank >= 9 else f"!({code})"
 
 
-def _back(node: ast.expr) -> tuple[str, int]:
+def _takes_off(node: ast.expr) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub | ast.Div)
+
+
+def _mixed(node: ast.expr) -> bool:
+    """Does it reckon? There `!` and arithmetic do not stand side by side without brackets."""
+    return any(isinstance(each, ast.BinOp | ast.USub) for each in ast.walk(node))
+
+
+def _back(node: ast.expr, mixed: bool) -> tuple[str, int]:
     """The text of a script, and how tightly it binds."""
 
     def part(inner: ast.expr, least: int) -> str:
-        said, rank = _back(inner)
+        said, rank = _back(inner, mixed)
         return said if rank >= least else f"({said})"
 
     if isinstance(node, ast.Constant):
@@ -297,9 +307,10 @@ def _back(node: ast.expr) -> tuple[str, int]:
         return node.id.lower() if node.id in ("True", "False") else node.id, 9
     if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
         sign, rank = _BINARY[type(node.op)]
-        return f"{part(node.left, rank)} {sign} {part(node.right, rank + 1)}", rank
+        least = rank + 1 if sign in "-/" or _takes_off(node.left) else rank  # its engine goes from the right in a chain
+        return f"{part(node.left, least)} {sign} {part(node.right, rank + 1)}", rank
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
-        return ("!" if isinstance(node.op, ast.Not) else "-") + part(node.operand, 9), 7
+        return ("!" if isinstance(node.op, ast.Not) else "-") + part(node.operand, 9), 2 if mixed else 7
     if isinstance(node, ast.BoolOp):  # of one rank there: brackets wherever the two meet
         sign = " && " if isinstance(node.op, ast.And) else " || "
         return sign.join(part(each, 4) for each in node.values), 3
@@ -316,7 +327,7 @@ def _back(node: ast.expr) -> tuple[str, int]:
         and node.func.id == "bool"
         and len(node.args) == 1
     ):
-        return _back(node.args[0])
+        return _back(node.args[0], mixed)
     raise CannotSay(f"`{ast.unparse(node)}`")
 
 
