@@ -310,7 +310,7 @@ def _back(node: ast.expr, mixed: bool) -> tuple[str, int]:
         least = rank + 1 if sign in "-/" or _takes_off(node.left) else rank  # its engine goes from the right in a chain
         return f"{part(node.left, least)} {sign} {part(node.right, rank + 1)}", rank
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
-        return ("!" if isinstance(node.op, ast.Not) else "-") + part(node.operand, 9), 2 if mixed else 7
+        return ("!" if isinstance(node.op, ast.Not) else "-") + part(node.operand, 9), 1 if mixed else 7
     if isinstance(node, ast.BoolOp):  # of one rank there: brackets wherever the two meet
         sign = " && " if isinstance(node.op, ast.And) else " || "
         return sign.join(part(each, 4) for each in node.values), 3
