@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     said = ", ".join(f"{counts.get(state, 0)} {state}" for state in ("same", "changed", "lost"))
     faults = sound(args.out, got)
     print(f"{said}; wrote {len(got.files)} files below {args.out}/", file=sys.stderr)
-    print(f"  next: btr run {args.out / 'trees' / got.main}.yaml", file=sys.stderr)
+    print(f"  next: cd {args.out} && btr run {got.main}", file=sys.stderr)
     return Exit.FAILURE if faults or got.report.lost else Exit.SUCCESS
 
 
