@@ -41,6 +41,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "fmt": ("Lay out trees, manifests and project files alike.", "bt_runtime.cli.fmt"),
     "lsp": ("Serve an editor: faults, completion, renaming (started by it).", "bt_runtime.cli.lsp"),
     "render": ("Draw a tree: text, dot, svg or mermaid.", "bt_runtime.cli.render"),
+    "import": ("Make a project of a tree of BehaviorTree.CPP.", "bt_runtime.cli.importing"),
+    "export": ("Write a tree as XML of BehaviorTree.CPP.", "bt_runtime.cli.exporting"),
     "schema": ("Write the editor's schemas of this project, with its skills.", "bt_runtime.cli.schema"),
     "diff": ("Compare two trees, node by node.", "bt_runtime.cli.diff"),
     "new": ("Write a skill, a tree or a test to go on from.", "bt_runtime.cli.new"),

@@ -95,6 +95,8 @@ WORDS: dict[str, list[list[str]]] = {
     "replay": [["last"], ["last", "--json"], [ARGUMENT]],
     "distill": [["--from", ARGUMENT, "--out", "x.gguf"]],
     "render": [["t"], ["t", "--format", "svg"], ["t", "--format", "dot"], ["t", "--format", "mermaid"], ["bad"]],
+    "import": [[ARGUMENT, "--out", "x"]],
+    "export": [["t"], [ARGUMENT]],
     "schema": [["--one", "tree"], ["--one", ARGUMENT]],
     "explain": [[ARGUMENT]],
     "why": [["last", "/t"], ["last", "/t", "--json"], ["last", ARGUMENT], [ARGUMENT, "/t"]],

@@ -1,0 +1,1 @@
+"""Trees of BehaviorTree.CPP: read from its XML, and written as it."""

@@ -1,0 +1,131 @@
+"""A checked tree as XML that BehaviorTree.CPP 4 loads and Groot2 opens, with a model of its nodes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree.ElementTree import Comment, Element, SubElement, indent, tostring
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.interop.btcpp.manifest import foreign_of
+from bt_runtime.interop.btcpp.model import CPP, attribute
+from bt_runtime.interop.btcpp.said import Sayer
+from bt_runtime.language.kinds.kind import Field, Kind
+from bt_runtime.language.spec import ABSENT, Port, TreeSpec
+
+_SORTS = {
+    "PipelineSequence": "Control",
+    "RoundRobin": "Control",
+    "RecoveryNode": "Control",
+    "RateController": "Decorator",
+}
+_PORTS = {"RecoveryNode": {"number_of_retries": "int"}, "RateController": {"hz": "double"}}
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def text(tree: TreeSpec) -> str:
+    """Raises BtError for what XML has no words for, with its place."""
+    return _Export(tree).document()
+
+
+class _Export:
+    def __init__(self, tree: TreeSpec) -> None:
+        self.main = tree
+        self.trees: dict[str, TreeSpec] = {}
+        self.sorts: dict[str, str] = {}  # of skills: how they were used
+        todo = [tree]
+        while todo:
+            each = todo.pop()
+            other = self.trees.setdefault(each.name, each)
+            if other is not each:
+                if other.file != each.file:
+                    raise BtError(
+                        f"{other.file} and {each.file} are both called `{each.name}`", "XML knows them by name"
+                    )
+                continue
+            todo += [t for node in each.root.walk() for t in (node.subtree, node.again) if t is not None]
+
+    def document(self) -> str:
+        root = Element("root", BTCPP_format="4", main_tree_to_execute=self.main.name)
+        for name in sorted(self.trees, key=lambda name: (name != self.main.name, name)):
+            tree = self.trees[name]
+            for port in tree.entries.values():
+                if port.default is not ABSENT and port.span is not None:
+                    at = f"{tree.file}:{port.span.line}:{port.span.column}"
+                    hint = "`set` it in the tree, or make it an input"
+                    raise BtError(f"{at}: XML has no default for the entry `{port.name}`", hint)
+            sayer = Sayer(tree, self.sorts)
+            for line in sayer.remarks(_line_of("version", tree.text)):
+                root.append(Comment(f" {line} "))
+            body = SubElement(root, "BehaviorTree", ID=name)
+            sayer.into(body, tree.root)
+        self.model(root)
+        for element in root.iter():
+            if not isinstance(element.tag, str):
+                continue
+            for key, said in element.attrib.items():
+                if _NO_XML.search(said):
+                    raise BtError(
+                        f"`{key}` of <{element.tag}> has a character that XML has no room for", "leave it out"
+                    )
+        indent(root)
+        return tostring(root, encoding="unicode", xml_declaration=False) + "\n"
+
+    # The model ------------------------------------------------------------------------------
+
+    def model(self, root: Element) -> None:
+        model = SubElement(root, "TreeNodesModel")
+        kinds = {k.name: k for tree in self.trees.values() for k in tree.registry if k.family == "skill"}
+        used = {e.tag for e in root.iter() if isinstance(e.tag, str)}
+        for name in sorted(kinds):
+            self.skill(model, kinds[name])
+        for tag in sorted(used & _SORTS.keys()):
+            known = SubElement(model, _SORTS[tag], ID=tag)
+            for port, type in _PORTS.get(tag, {}).items():
+                SubElement(known, "input_port", name=port, type=type)
+        for name in sorted(self.trees):
+            tree = self.trees[name]
+            known = SubElement(model, "SubTree", ID=name)
+            for given in tree.inputs.values():
+                self.port(known, "input_port", given)
+            for given in tree.outputs.values():
+                self.port(known, "output_port", given)
+
+    def port(self, into: Element, tag: str, port: Port) -> None:
+        element = SubElement(into, tag, {"name": port.name} | ({"type": CPP[port.type]} if port.type in CPP else {}))
+        if port.default is not ABSENT and port.default is not None:
+            element.set("default", attribute(port.default))
+        element.text = port.about or None
+
+    def skill(self, model: Element, kind: Kind) -> None:
+        asks = getattr(kind.data.get("entry"), "instant", False)
+        gives = any(field.writes for field in kind.fields)
+        sort = self.sorts.get(kind.name, "Condition" if asks and not gives else "Action")
+        known = SubElement(model, sort, ID=kind.name)
+        if asks and sort == "Action":
+            known.set("instant", "true")
+        names = {field.name for field in kind.fields}
+        for field in kind.fields:
+            both = f"{field.name}_out" in names or (
+                field.writes and field.name.removesuffix("_out") in names - {field.name}
+            )
+            if both and field.writes:
+                continue
+            tag = "inout_port" if both else "output_port" if field.writes else "input_port"
+            self.field(known, tag, field)
+
+    def field(self, into: Element, tag: str, field: Field) -> None:
+        foreign, about = foreign_of(field.about)
+        type = foreign or CPP.get(field.type, "")
+        element = SubElement(into, tag, {"name": field.name} | ({"type": type} if type else {}))
+        if field.default is not None:
+            element.set("default", attribute(field.default))
+        element.text = about or None
+
+
+def _line_of(key: str, text: str) -> int:
+    return next((n for n, line in enumerate(text.splitlines(), 1) if line.startswith(f"{key}:")), 1)
+
+
+def write(tree: TreeSpec, path: Path) -> None:
+    path.write_text(text(tree), encoding="utf-8")

@@ -1,0 +1,91 @@
+"""One element while it becomes a node: each attribute is taken by somebody, or told as lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bt_runtime.interop.btcpp import script
+from bt_runtime.interop.btcpp.document import Element
+from bt_runtime.interop.btcpp.model import entry_of, guessed, identifier
+from bt_runtime.interop.btcpp.report import Report, State
+from bt_runtime.interop.btcpp.script import CannotSay, Said
+from bt_runtime.language.expression import ExpressionError, compile
+from bt_runtime.types import Json
+
+BOOKKEEPING = {"_uid", "_fullpath", "ID"}  # what editors and loggers add
+
+
+class Given:
+    def __init__(self, element: Element, tag: str, report: Report, enums: Mapping[str, float]) -> None:
+        self.element, self.tag, self.report, self.enums = element, tag, report, enums
+        self.left = {name: text for name, text in element.attributes.items() if name not in BOOKKEEPING}
+        self.reads, self.writes = set[str](), set[str]()
+        self.notes: list[str] = []  # in what its meaning changed
+        self.gone = ""  # why it could not be said at all
+
+    def take(self, *names: str, default: str = "") -> str:
+        """The text of the first of these that is there."""
+        for name in names:
+            if name in self.left:
+                return self.left.pop(name)
+        return default
+
+    def tell(self, name: str, state: State, became: str) -> None:
+        self.report.add(self.element.at(name), f"`{name}` of <{self.tag}>", state, became)
+
+    def entry(self, text: str, port: str = "") -> str:
+        """The name of an entry, which may be said with or without braces."""
+        said = entry_of(text, port) or text.strip()
+        if said.startswith("@"):
+            raise CannotSay(f"`{said}`, an entry of the outermost tree")
+        name = identifier(said)
+        if name != said:
+            self.notes.append(f"the entry `{said}` is called `{name}`")
+        return name
+
+    def read(self, text: str, port: str = "") -> str:
+        self.reads.add(name := self.entry(text, port))
+        return name
+
+    def write(self, text: str, port: str = "") -> str:
+        self.writes.add(name := self.entry(text, port))
+        return name
+
+    def number(self, text: str, port: str, scale: int = 1) -> Json:
+        """A number of a port, as a value here; `scale`: milliseconds are seconds times 1000."""
+        if entry_of(text, port) is not None:
+            name = self.read(text, port)
+            return f"{{{name} / {scale}}}" if scale > 1 else f"{{{name}}}"
+        found = guessed(text)
+        if isinstance(found, bool) or not isinstance(found, int | float):
+            raise CannotSay(f"`{port}`: `{text:.40}` is no number")
+        return found if scale == 1 else found // scale if found % scale == 0 else found / scale
+
+    def text(self, said: Said) -> str:
+        """An expression, its entries noted."""
+        try:
+            self.reads |= set(compile(said.text).names)
+        except ExpressionError as error:
+            raise CannotSay(f"`{said.text:.60}`: {error.message}") from None
+        return said.text
+
+    def asked(self, code: str) -> Said:
+        said = script.condition(code, self.enums)
+        self.text(said)
+        return said
+
+    def sets(self, code: str) -> tuple[dict[str, Json], Said | None]:
+        found = script.read(code, self.enums)
+        self.writes |= found.sets.keys()
+        values = {name: self.value(said) for name, said in found.sets.items()}
+        reads = {name: compile(said.text).names for name, said in found.sets.items()}
+        return {name: values[name] for name in script.in_order(reads) or values}, found.value
+
+    def value(self, said: Said) -> Json:
+        """What is written: a plain value where it is one."""
+        text = self.text(said)
+        made = compile(text)
+        if not made.names:
+            plain = made.evaluate({})
+            return plain.replace("{", "{{").replace("}", "}}") if isinstance(plain, str) else plain
+        return f"{{{text}}}"

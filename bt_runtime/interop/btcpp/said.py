@@ -1,0 +1,405 @@
+"""Each kind of node in the words of XML; what has none is refused, with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from xml.etree.ElementTree import Comment, Element, SubElement
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.interop.btcpp import script
+from bt_runtime.interop.btcpp.model import attribute
+from bt_runtime.interop.btcpp.script import CannotSay
+from bt_runtime.language.expression import Expression
+from bt_runtime.language.spec import NodeSpec, TreeSpec
+from bt_runtime.language.values import Computed, is_entry
+
+_LISTS = {
+    "sequence": "Sequence", "fallback": "Fallback", "reactive_sequence": "ReactiveSequence",
+    "pipeline": "PipelineSequence",
+    "reactive_fallback": "ReactiveFallback", "sequence_with_memory": "SequenceWithMemory", "round_robin": "RoundRobin",
+}  # fmt: skip
+_SETS = {"on_success": "_onSuccess", "on_failure": "_onFailure", "on_end": "_post", "on_halt": "_onHalted"}
+_ELSE = {"failure": "FAILURE", "success": "SUCCESS", "skip": "SKIPPED", "running": "RUNNING"}
+_BEFORE = {"failure": "_failureIf", "success": "_successIf", "skip": "_skipIf"}  # in the order in which they are asked
+_LOOPS: dict[type, str] = {bool: "LoopBool", int: "LoopInt", float: "LoopDouble", str: "LoopString"}
+MOST_CASES = 6  # of a switch: Switch6
+
+
+class Refused(BtError):
+    """A node that XML has no words for."""
+
+
+def plain(spec: NodeSpec, *kinds: str) -> bool:
+    """Is it one of these, without a name?"""
+    return spec.kind.name in kinds and spec.name is None
+
+
+class Sayer:
+    """The nodes of one tree, written into an element."""
+
+    def __init__(self, tree: TreeSpec, sorts: dict[str, str]) -> None:
+        self.tree, self.sorts = tree, sorts
+        self.lines = tree.text.splitlines()
+        self.told: set[int] = set()
+        self.apart: set[int] = set()  # what must be an element of its own: its guard is tested before it
+        self.after: set[int] = set()  # what writes when it has ended
+
+    def remarks(self, line: int) -> list[str]:
+        """The comments that stand right above a line; each is told once."""
+        found: list[str] = []
+        at = line - 2
+        while at >= 0 and self.lines[at].lstrip().startswith("#") and at not in self.told:
+            self.told.add(at)
+            found.append(self.lines[at].lstrip().lstrip("#").strip().replace("--", "- -").rstrip("-"))
+            at -= 1
+        return [line for line in reversed(found) if not line.startswith("yaml-language-server")]
+
+    def into(self, parent: Element, spec: NodeSpec) -> None:
+        for line in self.remarks(spec.span.line):
+            parent.append(Comment(f" {line} "))
+        try:
+            self.node(parent, spec)
+        except CannotSay as why:
+            at = f"{spec.file}:{spec.span.line}:{spec.span.column}"
+            name = self.inner(spec).kind.name
+            raise Refused(
+                f"{at}: `{name}` has no words in XML of BehaviorTree.CPP: {why}", "docs/btcpp.md tells what has them"
+            ) from None
+
+    def inner(self, spec: NodeSpec) -> NodeSpec:
+        return spec.children[0] if spec.kind.name == "guard" else spec
+
+    def node(self, parent: Element, spec: NodeSpec) -> None:
+        if spec.kind.name == "guard":
+            child = spec.at("child")
+            assert child is not None
+            if spec.values.keys() & {"when", "unless", "on_halt"}:
+                self.apart.add(id(child))
+            if spec.values.keys() & _SETS.keys():
+                self.after.add(id(child))
+            self.node(parent, child)
+            self.carried(parent[-1], spec)
+            return
+        say = _SAY.get(spec.kind.name) or (_skill if spec.kind.family == "skill" else None)
+        if say is None:
+            raise CannotSay("there is nothing like it there")
+        say(self, parent, spec)
+        if spec.name is not None:
+            parent[-1].set("name", spec.name)
+
+    def carried(self, element: Element, guard: NodeSpec) -> None:
+        for field in ("when", "unless"):
+            if guard.at(field) is not None:
+                raise CannotSay(f"a node as `{field}`")
+            if field in guard.values:
+                code = self.code(guard.values[field])
+                code = code if field == "when" else f"!({code})"
+                before = element.get("_while")
+                element.set("_while", f"({before}) && ({code})" if before else code)
+        for field, name in _SETS.items():
+            if field in guard.values:
+                element.set(name, self.assigned(guard.values[field]))
+
+    # Values ---------------------------------------------------------------------------------
+
+    def code(self, value: Any) -> str:
+        if not isinstance(value, Expression):
+            return script.value(value)
+        return script.written(value.text)
+
+    def assigned(self, values: dict[str, Any]) -> str:
+        if any(isinstance(value, Computed) and not isinstance(value, Expression) for value in values.values()):
+            raise CannotSay("a text with holes in it")
+        reads = {n: tuple(v.names) if isinstance(v, Expression) else () for n, v in values.items()}
+        order = script.in_order(reads)
+        if order is None:
+            raise CannotSay("its values read what the others write: make two of it")
+        return "; ".join(f"{name} := {self.code(values[name])}" for name in order)
+
+    def port(self, value: Any) -> str:
+        """A value as an attribute: an entry in braces, or a literal."""
+        if is_entry(value):
+            return f"{{{value.text.strip()}}}"
+        if isinstance(value, Expression) and not value.names:
+            return attribute(value.evaluate({}))
+        if isinstance(value, Computed):
+            raise CannotSay("a value that is computed: `set` an entry before, and name it")
+        said = attribute(value)
+        if said.startswith("{") and said.endswith("}"):
+            raise CannotSay("a text in braces, which would be an entry there")
+        return said
+
+    def milliseconds(self, value: Any) -> str:
+        if isinstance(value, Expression) and value.names:
+            entry = value.text.strip().removesuffix("/ 1000").strip()
+            if not entry.isidentifier() or entry == value.text.strip():
+                raise CannotSay("seconds that are computed: `{milliseconds / 1000}` is all that can be said")
+            return f"{{{entry}}}"
+        seconds = value.evaluate({}) if isinstance(value, Computed) else value
+        if abs(seconds * 1000 - round(seconds * 1000)) > 1e-6:
+            raise CannotSay("a part of a millisecond")
+        return str(round(seconds * 1000))
+
+    def test(self, parent: Element, spec: NodeSpec, field: str) -> None:
+        """A test as a first child."""
+        node = spec.at(field)
+        if node is not None:
+            self.into(parent, node)
+        else:
+            SubElement(parent, "ScriptCondition", code=self.code(spec.values[field]))
+
+    def below(self, element: Element, spec: NodeSpec, *places: str) -> Element:
+        for child, place in zip(spec.children, spec.places, strict=True):
+            if place in places:
+                self.into(element, child)
+        return element
+
+
+Say = Callable[[Sayer, Element, NodeSpec], None]
+
+
+def _list(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    tag = _LISTS[spec.kind.name]
+    s.below(SubElement(parent, f"Async{tag}" if spec.values.get("yield") else tag), spec, "children")
+
+
+def _decorated(tag: str, **ports: str) -> Say:
+    """A decorator; `ports`: the attribute that each field becomes."""
+
+    def say(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+        given = {port: s.port(spec.values[field]) for port, field in ports.items()}
+        s.below(SubElement(parent, tag, given), spec, "child")
+
+    return say
+
+
+def _timed(tag: str, port: str) -> Say:
+    def say(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+        s.below(SubElement(parent, tag, {port: s.milliseconds(spec.values["seconds"])}), spec, "child")
+
+    return say
+
+
+def _parallel(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    success, failure, count = spec.values["success"], spec.values["failure"], len(spec.children)
+    if spec.values["order"] != "together":
+        raise CannotSay("`order: in_turn`")
+    if spec.values["wait_all"]:
+        if failure != -1 or not isinstance(success, int) or not 1 <= success <= count:
+            raise CannotSay("`wait_all` is ParallelAll only with `failure: -1` and a plain number as `success`")
+        s.below(SubElement(parent, "ParallelAll", max_failures=str(count - success + 1)), spec, "children")
+        return
+    success = count - 1 if success == -2 else success
+    given = {"success_count": s.port(success)} | ({"failure_count": s.port(failure)} if failure != 1 else {})
+    s.below(SubElement(parent, "Parallel", given), spec, "children")
+
+
+def _branches(tag: str, first: str) -> Say:
+    def say(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+        element = SubElement(parent, tag)
+        s.test(element, spec, "check")
+        s.below(element, spec, first)
+        s.below(element, spec, "else")
+
+    return say
+
+
+def _switch(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    cases = [
+        (p.removeprefix("cases:"), c) for c, p in zip(spec.children, spec.places, strict=True) if p.startswith("cases:")
+    ]
+    if not 2 <= len(cases) <= MOST_CASES or spec.at("on") is not None:
+        raise CannotSay(f"a switch over an entry, with 2 to {MOST_CASES} cases, is all that can be said")
+    element = SubElement(parent, f"Switch{len(cases)}", variable=s.port(spec.values["on"]))
+    for number, (case, child) in enumerate(cases, 1):
+        element.set(f"case_{number}", case)
+        s.into(element, child)
+    default = spec.at("default")
+    if default is None:
+        SubElement(element, "AlwaysFailure")
+    else:
+        s.into(element, default)
+
+
+def _until_failure(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    s.below(SubElement(SubElement(parent, "Inverter"), "KeepRunningUntilFailure"), spec, "child")
+
+
+def _invert(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    child = spec.children[0]
+    if plain(child, "until_failure"):
+        s.below(SubElement(parent, "KeepRunningUntilFailure"), child, "child")
+    else:
+        s.into(SubElement(parent, "Inverter"), child)
+
+
+def _tested(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    """An attribute of what it guards; an element of its own where attributes would be asked in another order."""
+    holder = Element("holder")
+    s.below(holder, spec, "child")
+    child, otherwise, test = holder[-1], spec.values["else"], spec.values["if"]
+    rank = {name: number for number, name in enumerate(_BEFORE.values())}
+    name = _BEFORE.get(otherwise, "")
+    later = all(rank[name] < rank[other] for other in set(child.keys()) & rank.keys()) if name else False
+    writes = bool(set(child.keys()) & (set(_SETS.values()) - {"_onHalted"})) and (
+        otherwise != "skip" or id(spec) in s.after
+    )
+    if not later or writes or spec.name is not None or id(spec) in s.apart:
+        child = Element("Precondition", {"if": s.code(test), "else": _ELSE[otherwise]})
+        child.extend(holder)
+        parent.append(child)
+        return
+    child.set(name, script.denied(test.text) if isinstance(test, Expression) else f"!{s.code(test)}")
+    parent.extend(holder)
+
+
+def _precondition(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    otherwise, test = spec.values["else"], spec.at("if")
+    if test is None:
+        _tested(s, parent, spec)
+    elif otherwise == "running" and plain(test, "check") and "expr" not in test.values:
+        s.below(SubElement(parent, "WaitValueUpdate", entry=f"{{{test.values['updated']}}}"), spec, "child")
+    elif otherwise == "running" and test.kind.family == "skill" and test.name is None:
+        if s.sorts.setdefault(test.kind.name, "Decorator") != "Decorator":
+            raise CannotSay(f"`{test.kind.name}` as a decorator and as a leaf")
+        _skill(s, parent, test, decorates=True)
+        s.below(parent[-1], spec, "child")
+    elif otherwise in ("failure", "success"):
+        element = SubElement(parent, "IfThenElse")
+        s.into(element, test)
+        s.below(element, spec, "child")
+        SubElement(element, "AlwaysFailure" if otherwise == "failure" else "AlwaysSuccess")
+    else:
+        raise CannotSay(f"a node as its test, with `else: {otherwise}`")
+
+
+def _force(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    tag = "ForceSuccess" if spec.values["status"] == "success" else "ForceFailure"
+    s.below(SubElement(parent, tag), spec, "child")
+
+
+def _once(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    s.below(
+        SubElement(parent, "RunOnce", then_skip="true" if spec.values["then"] == "skip" else "false"), spec, "child"
+    )
+
+
+def _skip_unless(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    s.below(SubElement(parent, "SkipUnlessUpdated", entry=f"{{{spec.values['updated']}}}"), spec, "child")
+
+
+def _for_each(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    items = spec.values.get("in")
+    if (
+        not isinstance(items, list)
+        or not items
+        or len({type(item) for item in items}) != 1
+        or type(items[0]) not in _LOOPS
+    ):
+        raise CannotSay("LoopString and its like take plain values of one type, said in the tree")
+    texts = [attribute(item) for item in items]
+    if any(";" in text or text != text.strip() or not text for text in texts):
+        raise CannotSay("an item with a semicolon or blanks around it")
+    words = {"success": "SUCCESS", "failure": "FAILURE", "skip": "SKIPPED"}
+    given = {"queue": ";".join(texts), "if_empty": words[spec.values["empty"]], "value": f"{{{spec.values['as']}}}"}
+    s.below(SubElement(parent, _LOOPS[type(items[0])], given), spec, "child")
+
+
+def _recovery(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    element = SubElement(parent, "RecoveryNode", number_of_retries=s.port(spec.values["times"]))
+    s.below(element, spec, "do")
+    s.below(element, spec, "recover")
+
+
+def _rate(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    if spec.values["else"] != "running":
+        raise CannotSay("RateController is RUNNING in between: `else: running`")
+    s.below(SubElement(parent, "RateController", hz=s.port(spec.values["hz"])), spec, "child")
+
+
+def _try(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    do, catch = spec.at("do"), spec.at("catch")
+    if do is None or catch is None or not plain(catch, "force") or catch.values["status"] != "failure" \
+            or spec.at("finally") or spec.values["on"] == "exception":  # fmt: skip
+        raise CannotSay("TryCatch fails after its catch: `catch: {force: {status: failure, …}}`, without `finally`")
+    element = SubElement(parent, "TryCatch", {"catch_on_halt": "true"} if spec.values["on"] == "any" else {})
+    if plain(do, "sequence") and not do.values.get("yield"):
+        s.below(element, do, "children")
+    else:
+        s.into(element, do)
+    s.into(element, catch.children[0])
+
+
+# Leaves -----------------------------------------------------------------------------------------
+
+
+def _check(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    if "updated" in spec.values and "expr" in spec.values:
+        raise CannotSay("`expr` and `updated` in one")
+    if "updated" in spec.values:
+        SubElement(parent, "WasEntryUpdated", entry=f"{{{spec.values['updated']}}}")
+    else:
+        SubElement(parent, "ScriptCondition", code=s.code(spec.values["expr"]))
+
+
+def _wait(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    if "seconds" not in spec.values or "until" in spec.values or "updated" in spec.values:
+        raise CannotSay("Sleep takes a time, and nothing else")
+    SubElement(parent, "Sleep", msec=s.milliseconds(spec.values["seconds"]))
+
+
+def _succeed(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    SubElement(parent, "AlwaysSuccess")
+
+
+def _unset(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    SubElement(parent, "UnsetBlackboard", key=spec.values["entry"])
+
+
+def _fail(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    if spec.values.get("why"):
+        raise CannotSay("`why`: AlwaysFailure says nothing")
+    SubElement(parent, "AlwaysFailure")
+
+
+def _set(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    SubElement(parent, "Script", code=s.assigned(spec.values["values"]))
+
+
+def _tree(s: Sayer, parent: Element, spec: NodeSpec) -> None:
+    target = spec.subtree or spec.again
+    assert target is not None
+    element = SubElement(parent, "SubTree", ID=target.name)
+    for name, value in (spec.values.get("with") or {}).items():
+        element.set(name, s.port(value))
+    if spec.values.get("autoremap"):
+        element.set("_autoremap", "true")
+
+
+def _skill(s: Sayer, parent: Element, spec: NodeSpec, decorates: bool = False) -> None:
+    if not decorates and s.sorts.get(spec.kind.name) == "Decorator":
+        raise CannotSay("it is a decorator elsewhere in this tree")
+    element = SubElement(parent, spec.kind.name)
+    for field in spec.kind.fields:
+        value = spec.values.get(field.name)
+        if value is None or (not field.writes and not isinstance(value, Computed) and value == field.default):
+            continue
+        both = field.name.removesuffix("_out")
+        name = both if field.writes and any(f.name == both and not f.writes for f in spec.kind.fields) else field.name
+        said = s.port(value)
+        if element.get(name, said) != said:
+            raise CannotSay(f"`{name}` and `{field.name}` name two entries: there it is one port")
+        element.set(name, said)
+
+
+_SAY: dict[str, Say] = {
+    **dict.fromkeys(_LISTS, _list), "parallel": _parallel, "if": _branches("IfThenElse", "then"),
+    "while": _branches("WhileDoElse", "do"), "switch": _switch, "until_failure": _until_failure, "invert": _invert,
+    "precondition": _precondition, "force": _force, "once": _once, "skip_unless": _skip_unless, "for_each": _for_each,
+    "retry": _decorated("RetryUntilSuccessful", num_attempts="times"),
+    "repeat": _decorated("Repeat", num_cycles="times"),
+    "timeout": _timed("Timeout", "msec"), "delay": _timed("Delay", "delay_msec"), "recovery": _recovery, "rate": _rate,
+    "try": _try, "check": _check, "wait": _wait, "fail": _fail, "set": _set, "tree": _tree,
+    "succeed": _succeed, "unset": _unset,
+}  # fmt: skip
