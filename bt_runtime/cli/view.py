@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     if args.html:
         return written(path, Path(args.html))
     feed, follow = Feed(most=None), None
-    if path.suffix != ".jsonl" and (reader := Reader(path)).live:
+    if path.suffix not in (".jsonl", ".btlog") and (reader := Reader(path)).live:
         follow = Following(reader, feed)
     else:
         feed.put(*events_of(path))
