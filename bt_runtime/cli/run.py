@@ -15,6 +15,7 @@ from bt_runtime.cli.failure import say
 from bt_runtime.cli.journals import add_folder, writing
 from bt_runtime.cli.log_lines import LEVELS
 from bt_runtime.cli.models import decides, places
+from bt_runtime.cli.monitors import add_monitors, monitored
 from bt_runtime.cli.result import CutShort, result, show
 from bt_runtime.cli.serving import add_serving
 from bt_runtime.cli.tree_argument import STDIN, found
@@ -52,6 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plain", action="store_true", help="lines, although a terminal is there")
     parser.add_argument("--view", action="store_true", help="watch it in the browser")
     add_serving(parser)
+    add_monitors(parser)
     add_color(parser)
 
 
@@ -119,7 +121,7 @@ def spin(made: Run, settings: Settings, args: argparse.Namespace, task: Opened |
     """Ticks to the end, watched, and shows what it came to."""
     cut, started = CutShort(made), time.monotonic()
     try:
-        with watched(made, settings, args.plain), viewed(made, args):
+        with watched(made, settings, args.plain), viewed(made, args), monitored(made, args):
             made.spin(seconds=settings["seconds"], ticks=settings["ticks"])
     except NodeError as error:
         if error.__cause__ is not None:

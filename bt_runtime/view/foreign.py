@@ -28,8 +28,9 @@ def events_of(path: Path) -> Iterator[Event]:
     shape = placed(log)
     yield from teller.tick(0, 0.0, shapes(shape))
     known, root = {row.number for row in shape.add}, min((row.number for row in shape.add), default=0)
-    tick, before, last = 0, 0.0, "INVALID"
+    tick, before = 0, 0.0
     now: list[tuple[int, str]] = []
+    stands: dict[int, str] = {}
     for at, number, status in log.changes:
         since = at - log.started
         if now and since - before > PAUSE:
@@ -37,11 +38,12 @@ def events_of(path: Path) -> Iterator[Event]:
             yield from teller.tick(tick, before, (), now)
             now = []
         before = since
-        if number in known:
-            now.append((number, status[:1] if status != "INVALID" else "i"))
-            last = status if number == root and status != "INVALID" else last
+        # a result is left standing, as ours are: there every node is reset once the one above has ended
+        if number in known and (status != "INVALID" or stands.get(number) == "R"):
+            stands[number] = status[:1]
+            now.append((number, status[:1]))
     yield from teller.tick(tick + 1, before, (), now)
-    yield {"k": "over", "t": teller.time, "status": last[:1], "verdict": None, "why": ""}
+    yield {"k": "over", "t": teller.time, "status": stands.get(root, "I"), "verdict": None, "why": ""}
 
 
 def placed(log: btlog.Log) -> Reshaped:
