@@ -1,13 +1,11 @@
-"""The same trees twice: as ours, and as BehaviorTree.CPP's own, each behind its own publisher; ticked step by step."""
+"""One tree twice: as ours and as BehaviorTree.CPP's own, each behind its own publisher, ticked step by step."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import bt_runtime as bt
 from bt_runtime.interop.groot2.publisher import Groot2
@@ -40,4 +38,78 @@ XML = """<root BTCPP_format="4" main_tree_to_execute="Main"><BehaviorTree ID="Ma
     <refused name="last"/>
   </Sequence>
 </BehaviorTree></root>"""
-TICKS = 7
+ROUND = 7  # ticks until the root has failed
+RUNNING = {"left": 3, "first": 1, "second": 5}  # ticks that each takes
+
+
+@bt.skill
+class Steps(bt.Skill):
+    def start(self, n: int) -> None:
+        self.left = n
+
+    def poll(self) -> bt.Status:
+        self.left -= 1
+        return bt.Status.RUNNING if self.left >= 0 else bt.Status.SUCCESS
+
+
+@bt.skill
+class Opened(bt.Skill):
+    def start(self) -> None: ...
+
+    def poll(self) -> bt.Status:
+        return bt.Status.SUCCESS
+
+
+@bt.skill
+class Refused(bt.Skill):
+    def start(self) -> None: ...
+
+    def poll(self) -> bt.Status:
+        return bt.Status.FAILURE
+
+
+SKILLS = [Steps, Opened, Refused]
+
+
+class Side(NamedTuple):
+    tick: Callable[[], object]
+    port: int
+
+
+@contextmanager
+def ours(**more: Any) -> Iterator[Side]:
+    with bt.Run(bt.load(YAML, skills=SKILLS), **more) as run, Groot2(run, 0) as shown:
+        yield Side(run.tick, shown.port)
+
+
+@contextmanager
+def theirs(log: Path | None = None) -> Iterator[Side]:
+    import behaviortreepy as library
+
+    factory, left = library.BehaviorTreeFactory(), dict[str, int]()
+    success, failure, running = (getattr(library.NodeStatus, name) for name in ("SUCCESS", "FAILURE", "RUNNING"))
+
+    def start(node: Any) -> Any:
+        left[node.name()] = RUNNING[node.name()]
+        return poll(node)
+
+    def poll(node: Any) -> Any:
+        left[node.name()] -= 1
+        return running if left[node.name()] >= 0 else success
+
+    factory.register_simple_stateful_action("steps", start, poll)
+    factory.register_simple_action("opened", lambda node: success)
+    factory.register_simple_action("refused", lambda node: failure)
+    tree = factory.create_tree_from_text(XML)
+    logger = library.FileLogger(tree, str(log)) if log is not None else None
+    port, publisher = 0, None
+    for port in range(21_667, 21_767, 2):
+        try:
+            publisher = library.Groot2Publisher(tree, port)
+            break
+        except Exception:  # taken
+            continue
+    try:
+        yield Side(tree.tick_exactly_once, port)
+    finally:
+        del publisher, logger
