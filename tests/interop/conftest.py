@@ -16,6 +16,7 @@ class Client:
         self.context = zmq.Context()
         self.context.setsockopt(zmq.LINGER, 0)
         self.socket: Any = None
+        self.heard: list[Any] = []  # kept until they are closed
         self.port = port
         self.connect()
 
@@ -38,6 +39,7 @@ class Client:
         socket.setsockopt(zmq.RCVTIMEO, 60_000)
         socket.setsockopt(zmq.SUBSCRIBE, b"")
         socket.connect(f"tcp://127.0.0.1:{self.port + 1}")
+        self.heard.append(socket)
         return socket
 
     def close(self) -> None:

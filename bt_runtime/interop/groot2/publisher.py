@@ -107,13 +107,19 @@ class Groot2:
         try:
             while not self._over.is_set():
                 if self._answers.poll(EVERY * 1000):
-                    self._answers.send_multipart(self._answer(self._answers.recv_multipart()), zmq.NOBLOCK)
+                    self._reply(self._answers.recv_multipart())
                     self._over.wait(REST)
                 self._look()
         except zmq.ZMQError:
             pass  # the sockets were closed, or the system gives no more: the run goes on without
         finally:
             self._context.destroy(linger=0)
+
+    def _reply(self, frames: list[bytes]) -> None:
+        """Who it came from stands before an empty part; without one there is nobody to answer."""
+        if b"" in frames:
+            start = frames.index(b"") + 1
+            self._answers.send_multipart([*frames[:start], *self._answer(frames[start:])])
 
     def _look(self) -> None:
         self._take()
@@ -188,7 +194,8 @@ def _sockets(host: str, port: int) -> tuple[Any, Any, Any, int]:
     for _ in range(1 if port else 32):
         context = zmq.Context()
         context.setsockopt(zmq.LINGER, 0)
-        answers, news = context.socket(zmq.REP), context.socket(zmq.PUB)
+        # REP would lose an answer for each malformed request of a client that has gone meanwhile
+        answers, news = context.socket(zmq.ROUTER), context.socket(zmq.PUB)
         try:
             for each in (answers, news):
                 _bound(zmq, each, ":" in name)
