@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,7 +15,7 @@ from bt_runtime.cli import main
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.interop import btlog
 from bt_runtime.view.recorded import events_of
-from tests.interop.pairs import ROUND, SKILLS, YAML, theirs
+from tests.interop.pairs import SKILLS, YAML
 
 
 @pytest.fixture
@@ -24,9 +26,8 @@ def logs(tmp_path: Path) -> tuple[Path, Path]:
         assert run.spin() is bt.Status.FAILURE
     words = ["runs", "export", "last", "--runs", str(tmp_path / "runs"), "--format", "btlog", "-o", str(own)]
     assert main(words) == 0
-    with theirs(other) as side:
-        for _ in range(ROUND):
-            side.tick()
+    root = Path(__file__).parents[2]
+    subprocess.run([sys.executable, "-m", "tests.interop.pairs", str(other)], cwd=root, check=True, timeout=60)
     return own, other
 
 
