@@ -15,7 +15,7 @@ from bt_runtime.language.kinds.registry import BUILT_IN
 from bt_runtime.language.loader import Loader
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = {name: (DOCS / f"{name}.md").read_text("utf-8") for name in ("language", "skills", "embedding", "monitors", "architecture")}
+PAGES = {name: (DOCS / f"{name}.md").read_text("utf-8") for name in ("language", "skills", "embedding", "architecture")}
 BLOCK = re.compile(r"^```(yaml|python)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
 

@@ -1,6 +1,6 @@
-"""`python -m tests.interop.jitter`: how late ticks are with the publisher off, on, and with somebody who asks all the time.
+"""`python -m tests.interop.jitter`: how late ticks are with the publisher off and on.
 
-A tree of 50 nodes, 100 ticks a second; milliseconds.
+Also with somebody who asks now and then, and all the time. A tree of 50 nodes, 100 ticks a second; milliseconds.
 """
 
 from __future__ import annotations

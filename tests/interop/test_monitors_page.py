@@ -53,5 +53,12 @@ def test_the_commands_of_the_page_work_together(block: str, tmp_path: Path) -> N
             run.kill()
 
 
+def test_the_python_of_the_page_runs() -> None:
+    pytest.importorskip("zmq")
+    names: dict[str, object] = {"__name__": "page"}
+    for text in re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
+        exec(compile(text, "docs/monitors.md", "exec"), names)
+
+
 def test_there_are_commands() -> None:
     assert len(BLOCKS) == 2
