@@ -10,6 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from importlib import import_module
 from types import TracebackType
 from typing import Any
 
@@ -102,8 +103,7 @@ class Groot2:
                 self.mirror.take(tick, micros)
 
     def _serve(self) -> None:
-        import zmq
-
+        zmq = _zmq()
         try:
             while not self._over.is_set():
                 if self._answers.poll(EVERY * 1000):
@@ -184,12 +184,16 @@ def _micros() -> int:
     return time.time_ns() // 1000
 
 
-def _sockets(host: str, port: int) -> tuple[Any, Any, Any, int]:
-    """Two ports beside one another: for answers, and for news."""
+def _zmq() -> Any:
     try:
-        import zmq
+        return import_module("zmq")
     except ImportError:
         raise MissingExtra("showing a run to Groot2", "robot") from None
+
+
+def _sockets(host: str, port: int) -> tuple[Any, Any, Any, int]:
+    """Two ports beside one another: for answers, and for news."""
+    zmq = _zmq()
     name = {"localhost": address.LOOPBACK}.get(host, host)
     for _ in range(1 if port else 32):
         context = zmq.Context()
