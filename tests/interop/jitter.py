@@ -12,7 +12,7 @@ import time
 import bt_runtime as bt
 from bt_runtime.interop.groot2.publisher import Groot2
 
-HZ, TICKS = 100, 1500
+HZ, TICKS = 100, 1000
 LEAVES = "".join(f"        - sequence: [{{set: {{n{i}: 1}}}}, {{wait: 0.03}}]\n" for i in range(16))
 TREE = f"version: 1\ntree: jitter\nroot:\n  repeat:\n    times: 100000\n    child:\n      parallel:\n{LEAVES}"
 ASKING = """

@@ -14,7 +14,7 @@ from importlib import import_module
 from types import TracebackType
 from typing import Any
 
-from bt_runtime.events import Tick
+from bt_runtime.events import Notice, Tick
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.interop import address
 from bt_runtime.interop.groot2 import protocol
@@ -112,6 +112,9 @@ class Groot2:
                 self._look()
         except zmq.ZMQError:
             pass  # the sockets were closed, or the system gives no more: the run goes on without
+        except Exception as error:
+            text = f"the run is shown to Groot2 no more: {type(error).__name__}: {error}"
+            self.run.context.emit(Notice("", "warning", text))
         finally:
             self._context.destroy(linger=0)
 
