@@ -16,6 +16,7 @@ from bt_runtime.cli.failure import say
 from bt_runtime.cli.journals import add_folder, writing
 from bt_runtime.cli.log_lines import LEVELS
 from bt_runtime.cli.models import decides, places
+from bt_runtime.cli.monitors import add_monitors, monitored
 from bt_runtime.cli.result import CutShort, result, show
 from bt_runtime.cli.serving import add_serving
 from bt_runtime.cli.tree_argument import STDIN, found
@@ -54,6 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_debugging(parser)
     parser.add_argument("--view", action="store_true", help="watch it in the browser")
     add_serving(parser)
+    add_monitors(parser)
     add_color(parser)
 
 
@@ -120,7 +122,7 @@ def spin(made: Run, settings: Settings, args: argparse.Namespace, task: Opened |
     cut, started = CutShort(made), time.monotonic()
     try:
         plain = args.plain or bool(args.break_at)
-        with watched(made, settings, plain), viewed(made, args), debugged(made, args):
+        with watched(made, settings, plain), viewed(made, args), debugged(made, args), monitored(made, args):
             made.spin(seconds=settings["seconds"], ticks=settings["ticks"])
     except NodeError as error:
         if error.__cause__ is not None:

@@ -37,8 +37,9 @@ def run(args: argparse.Namespace) -> int:
     if args.html:
         return written(path, Path(args.html))
     feed, follow = Feed(most=None), None
-    asked = None if path.suffix == ".jsonl" else partial(answered, path)
-    if path.suffix != ".jsonl" and (reader := Reader(path)).live:
+    recorded = path.suffix not in (".jsonl", ".btlog")
+    asked = partial(answered, path) if recorded else None
+    if recorded and (reader := Reader(path)).live:
         follow = Following(reader, feed)
     else:
         feed.put(*events_of(path))

@@ -7,22 +7,20 @@ Layout, little-endian: the magic word and a protocol byte, the XML's length and 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from xml.etree.ElementTree import Element, SubElement, tostring
+from typing import NamedTuple
+from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.interop import tree_xml
 
 MAGIC = b"BTCPP4-FileLogger2\x01"
 MOST = 0xFFFF  # nodes: their numbers have two bytes
+RECORD = 9  # bytes
+MOST_READ = 256_000_000  # bytes of a file that is read: some twenty-eight million changes
+_HEAD = len(MAGIC) + 4
 STATUS = {"INVALID": 0, "RUNNING": 1, "SUCCESS": 2, "FAILURE": 3}
-_KINDS = {
-    "sequence": "Sequence", "fallback": "Fallback", "reactive_sequence": "ReactiveSequence",
-    "reactive_fallback": "ReactiveFallback", "sequence_with_memory": "SequenceWithMemory", "parallel": "Parallel",
-    "invert": "Inverter", "retry": "RetryUntilSuccessful", "repeat": "Repeat", "timeout": "Timeout", "delay": "Delay",
-    "once": "RunOnce", "succeed": "AlwaysSuccess", "fail": "AlwaysFailure",
-}  # fmt: skip
-
 Place = tuple[int, str, str, str]  # number, path, kind, name: a parent before its children
 Change = tuple[float, int, str]  # seconds since 1970, node number, status
 
@@ -31,7 +29,7 @@ def write(tree: str, nodes: Sequence[Place], changes: Iterable[Change], started:
     """How many changes were written."""
     if len(nodes) > MOST:
         raise BtError(f"a .btlog has room for {MOST:,} nodes, and this run had {len(nodes):,}", "export it as mcap")
-    xml = tostring(document(tree, nodes), encoding="utf-8", xml_declaration=True)
+    xml = tree_xml.text(tree, rows(nodes))
     start, count = int(started * 1e6), 0
     with path.open("wb") as out:
         out.write(MAGIC + struct.pack("<i", len(xml)) + xml + struct.pack("<q", start))
@@ -46,30 +44,60 @@ def write(tree: str, nodes: Sequence[Place], changes: Iterable[Change], started:
     return count
 
 
-def document(tree: str, nodes: Sequence[Place]) -> Element:
-    """The tree with every node that it ever had, each with its number."""
-    tree, nodes = _told(tree), [(number, _told(path), _told(kind), _told(name)) for number, path, kind, name in nodes]
-    root = Element("root", BTCPP_format="4", main_tree_to_execute=tree)
-    body = SubElement(root, "BehaviorTree", ID=tree, _fullpath="")
-    parents = {parent_of(path) for _, path, _, _ in nodes}
-    places: dict[str, Element] = {}
+def rows(nodes: Sequence[Place]) -> list[tree_xml.Row]:
+    """A guard stands at the path of what it guards, and comes first."""
+    places: dict[str, int] = {}
+    found = []
     for number, path, kind, name in nodes:
-        above = places.get(path, places.get(parent_of(path), body))  # a guard stands at the path of what it guards
-        tag = _KINDS.get(kind, "Control" if path in parents else "Action")
-        element = SubElement(above, tag, name=name, _uid=str(number), _fullpath=path.lstrip("/"))
-        if tag in ("Control", "Action"):
-            element.set("ID", kind)
-        places[path] = element
-    model = SubElement(root, "TreeNodesModel")
-    for tag, kind in sorted({(e.tag, e.get("ID") or "") for e in body.iter() if e.tag in ("Control", "Action")}):
-        SubElement(model, tag, ID=kind)
-    return root
-
-
-def _told(text: str) -> str:
-    """XML has no room for control characters and halves of characters."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+        above = places.get(path, places.get(parent_of(path), -1))
+        found.append(tree_xml.Row(number, above, kind, "" if name == kind else name, path))
+        places[path] = number
+    return found
 
 
 def parent_of(path: str) -> str:
     return path.rpartition("/")[0]
+
+
+class Log(NamedTuple):
+    """What a file says, ours or one of BehaviorTree.CPP's."""
+
+    tree: Element
+    started: float  # seconds since 1970
+    changes: Sequence[Change]
+
+    @property
+    def name(self) -> str:
+        blocks = [each for each in self.tree if each.tag == "BehaviorTree"]
+        return self.tree.get("main_tree_to_execute") or (blocks[0].get("ID") if blocks else None) or "tree"
+
+
+def read(path: Path) -> Log:
+    """A last record that was cut off is left out."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_READ + 1)
+    except OSError as error:
+        raise BtError(f"{path} cannot be read: {error.strerror}", "name a .btlog file") from error
+    if len(data) > MOST_READ:
+        raise BtError(f"{path} is longer than {MOST_READ:,} bytes", "cut it into several runs where it was written")
+    if not data.startswith(MAGIC) or len(data) < _HEAD:
+        raise BtError(f"{path} is not a .btlog of BehaviorTree.CPP 4", "`btr runs export --format btlog` writes one")
+    (size,) = struct.unpack_from("<i", data, len(MAGIC))
+    body = _HEAD + size + 8
+    try:
+        if size < 0 or body > len(data) or b"<!" in data[_HEAD : _HEAD + size].replace(b"<!--", b""):
+            raise ParseError("cut off, or with a part that no log has")
+        tree = fromstring(data[_HEAD : _HEAD + size])
+    except (ParseError, ValueError, RecursionError) as error:
+        raise BtError(f"the tree in {path} cannot be read: {error}", "the file is damaged") from error
+    (start,) = struct.unpack_from("<q", data, _HEAD + size)
+    return Log(tree, start / 1e6, list(_changes(data, body, start / 1e6)))
+
+
+def _changes(data: bytes, at: int, started: float) -> Iterator[Change]:
+    names = {code: name for name, code in STATUS.items()}
+    for place in range(at, len(data) - RECORD + 1, RECORD):
+        micros = int.from_bytes(data[place : place + 6], "little")
+        number, code = struct.unpack_from("<HB", data, place + 6)
+        yield started + micros / 1e6, number, names.get(code, "INVALID")  # what was skipped has no result

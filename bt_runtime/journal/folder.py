@@ -13,6 +13,7 @@ from bt_runtime.journal.layout import SUFFIX
 
 RUNS = "runs"
 EVENTS = ".jsonl"  # a file of a page's events
+FOREIGN = ".btlog"  # a log of BehaviorTree.CPP
 UNFINISHED = (".rebuilding", ".rebuilt")  # what a process that was killed while it rebuilt a journal leaves beside it
 MOST_NAME = 200  # bytes of a file's name, without its suffix
 
@@ -48,7 +49,7 @@ def begun(path: Path) -> bool:
 
 def is_path(name: str) -> bool:
     """Does a word name a file, and not a run? A name alone never means what lies about in the working directory."""
-    return os.sep in name or name.endswith((SUFFIX, EVENTS))
+    return os.sep in name or name.endswith((SUFFIX, EVENTS, FOREIGN))
 
 
 def after(path: Path) -> list[Path]:

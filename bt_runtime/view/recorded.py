@@ -18,6 +18,7 @@ from bt_runtime.journal.notes import Note
 from bt_runtime.journal.patch import NAME, patched
 from bt_runtime.journal.reading import MOST_TOLD, Recording
 from bt_runtime.types import Json
+from bt_runtime.view import foreign
 from bt_runtime.view.event import Event
 from bt_runtime.view.feed import Feed, read_lines
 from bt_runtime.view.older import Older
@@ -28,9 +29,12 @@ EVERY = 0.05  # seconds between two looks at a journal that is being written
 
 
 def events_of(path: Path) -> Iterator[Event]:
-    """Everything that a journal says, or a file of events (`.jsonl`)."""
+    """Everything that a journal says, or a file of events (`.jsonl`), or BehaviorTree.CPP's log."""
     if path.suffix == ".jsonl":
         yield from _lines(path)
+        return
+    if path.suffix == ".btlog":
+        yield from foreign.events_of(path)
         return
     yield from Reader(path).more()
 

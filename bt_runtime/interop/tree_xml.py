@@ -1,0 +1,83 @@
+"""A tree of ours as BehaviorTree.CPP 4 writes a running one: for its log files, and for those who watch.
+
+Subtrees stand in blocks of their own, every node has its number, and each kind that occurs is said to be what it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from bt_runtime.language.kinds.registry import BUILT_IN
+
+KINDS = {
+    "sequence": "Sequence", "fallback": "Fallback", "reactive_sequence": "ReactiveSequence",
+    "reactive_fallback": "ReactiveFallback", "sequence_with_memory": "SequenceWithMemory", "parallel": "Parallel",
+    "invert": "Inverter", "retry": "RetryUntilSuccessful", "repeat": "Repeat", "timeout": "Timeout", "delay": "Delay",
+    "once": "RunOnce", "until_failure": "KeepRunningUntilFailure", "succeed": "AlwaysSuccess", "fail": "AlwaysFailure",
+}  # fmt: skip
+FAMILIES = {"control": "Control", "decorator": "Decorator"}
+_TAKEN = {*KINDS.values(), "root", "BehaviorTree", "TreeNodesModel", "Action", "Condition", "Control", "Decorator"}
+_TAKEN |= {"SubTree", "SubTreePlus", "include"}
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+
+
+class Row(NamedTuple):
+    number: int
+    parent: int  # the number of the node above; one that is not among the rows: none
+    kind: str
+    name: str  # "" when it has none of its own
+    path: str
+
+
+def document(tree: str, rows: Sequence[Row]) -> Element:
+    """Parents come before their children, and children in their order."""
+    tree = told(tree)
+    root = Element("root", BTCPP_format="4", main_tree_to_execute=tree)
+    body = SubElement(root, "BehaviorTree", ID=tree, _fullpath="")
+    parents = {row.parent for row in rows}
+    places: dict[int, Element] = {}
+    models: dict[str, str] = {}
+    for row in rows:
+        below, tag = row.number in parents, KINDS.get(row.kind, "")
+        above = places.get(row.parent, body)
+        if row.kind == "tree" and below:
+            places[row.number] = _subtree(root, above, row, rows)
+            continue
+        model = models[tag or row.kind] = _family(row.kind, below or models.get(row.kind) == "Control")
+        own = tag or (row.kind if _NAME.fullmatch(row.kind) and row.kind not in _TAKEN else model)
+        named = {"ID": told(row.kind)} if own == model else {}
+        name = told(row.name or row.kind if not tag else row.name or tag)
+        places[row.number] = SubElement(above, own, {**named, "name": name, "_uid": str(row.number)})
+    model_part = SubElement(root, "TreeNodesModel")
+    for kind, family in sorted(models.items()):
+        SubElement(model_part, family, ID=told(kind))
+    return root
+
+
+def _subtree(root: Element, above: Element, row: Row, rows: Sequence[Row]) -> Element:
+    """Where its nodes go: a block that its place points to."""
+    inner = next(each for each in rows if each.parent == row.number)
+    name, place = told(inner.path.rpartition("/")[2]), told(row.path.lstrip("/"))
+    SubElement(above, "SubTree", ID=name, _fullpath=place, _uid=str(row.number))
+    return SubElement(root, "BehaviorTree", ID=name, _fullpath=place)
+
+
+def _family(kind: str, below: bool) -> str:
+    if kind == "check":
+        return "Condition"
+    known = BUILT_IN.get(kind)
+    return FAMILIES.get(known.family if known is not None else "", "Control" if below else "Action")
+
+
+def text(tree: str, rows: Sequence[Row]) -> bytes:
+    made = document(tree, rows)
+    indent(made, "    ")
+    return bytes(tostring(made, encoding="utf-8", xml_declaration=True))
+
+
+def told(words: str) -> str:
+    """XML has no room for control characters and halves of characters."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in words)

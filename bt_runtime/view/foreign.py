@@ -1,0 +1,83 @@
+"""A log file of BehaviorTree.CPP as events for the page. It knows no ticks: what came without a pause is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+from bt_runtime.events import Placed, Reshaped
+from bt_runtime.interop import btlog, tree_xml
+from bt_runtime.journal.notes import shapes
+from bt_runtime.view.event import Event
+from bt_runtime.view.teller import Teller
+
+PAUSE = 0.0005  # seconds: what is further apart belongs to two ticks
+DEEPEST = 1000  # nodes above one another: the file may say anything
+_KINDS = {tag: kind for kind, tag in tree_xml.KINDS.items()}
+_FAMILIES = {"Control": "control", "Decorator": "decorator"}
+_OURS = {"Control", "Decorator", "Action", "Condition"}
+_ASIDE = {"TreeNodesModel", "include"}
+
+
+def events_of(path: Path) -> Iterator[Event]:
+    log, teller = btlog.read(path), Teller()
+    start = {"run": path.stem, "tree": log.name, "file": path.name, "text": ""}
+    yield {"k": "start", "t": 0.0, **start, "wall": log.started, "recorded": True}
+    shape = placed(log)
+    yield from teller.tick(0, 0.0, shapes(shape))
+    known, root = {row.number for row in shape.add}, min((row.number for row in shape.add), default=0)
+    tick, before = 0, 0.0
+    now: list[tuple[int, str]] = []
+    stands: dict[int, str] = {}
+    for at, number, status in log.changes:
+        since = at - log.started
+        if now and since - before > PAUSE:
+            tick += 1
+            yield from teller.tick(tick, before, (), now)
+            now = []
+        before = since
+        # a result is left standing, as ours are: there every node is reset once the one above has ended
+        if number in known and (status != "INVALID" or stands.get(number) == "R"):
+            stands[number] = status[:1]
+            now.append((number, status[:1]))
+    yield from teller.tick(tick + 1, before, (), now)
+    yield {"k": "over", "t": teller.time, "status": stands.get(root, "I"), "verdict": None, "why": ""}
+
+
+def placed(log: btlog.Log) -> Reshaped:
+    """The nodes of the file; a subtree's stand below the place that calls it."""
+    blocks = {(e.get("ID"), e.get("_fullpath")): e for e in log.tree if e.tag == "BehaviorTree"}
+    models = {e.get("ID"): _FAMILIES.get(e.tag, "leaf") for part in log.tree.iter("TreeNodesModel") for e in part}
+    main = next((e for e in blocks.values() if e.get("ID") == log.name), next(iter(blocks.values()), None))
+    rows: dict[int, Placed] = {}
+    order: dict[int, list[int]] = {}
+    todo = [(each, -1, 0) for each in main] if main is not None else []
+    free = count(-2, -1)  # numbers of nodes that have none: nothing will be told of them
+    while todo:
+        element, parent, depth = todo.pop(0)
+        number = _number(element, free)
+        if element.tag in _ASIDE or number in rows or depth > DEEPEST:
+            continue
+        below = blocks.pop((element.get("ID"), element.get("_fullpath")), element)
+        beside = order.setdefault(parent, [])
+        rows[number] = _row(element, number, parent, len(beside), models)
+        beside.append(number)
+        todo = [*((each, number, depth + 1) for each in below), *todo]
+    order.pop(-1, None)
+    return Reshaped(list(rows.values()), (), order)
+
+
+def _number(element: Element, free: Iterator[int]) -> int:
+    told = element.get("_uid", "")
+    return int(told) if told.isascii() and told.isdigit() and len(told) < 6 else next(free)
+
+
+def _row(element: Element, number: int, parent: int, place: int, models: dict[str | None, str]) -> Placed:
+    tag = (element.get("ID") or element.tag) if element.tag in _OURS else element.tag
+    kind = "tree" if tag == "SubTree" else _KINDS.get(tag, tag)
+    name = element.get("name") or element.get("ID") or ""
+    family = models.get(tag) or ("control" if len(element) > 1 else "decorator" if len(element) else "leaf")
+    said = " ".join(f"{key}={value}" for key, value in element.items() if key[0] != "_" and key not in ("name", "ID"))
+    return Placed(number, parent, str(place), kind, family, name if name != tag else "", said[:120])

@@ -1,0 +1,70 @@
+"""Counters for Prometheus, and lines for Python's own logging."""
+
+from __future__ import annotations
+
+import http.client
+import logging
+import re
+
+import pytest
+
+import bt_runtime as bt
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.interop.metrics import Metrics
+from bt_runtime.interop.std_logging import bridge
+from tests.interop.pairs import ROUND, SKILLS, YAML
+
+LINE = re.compile(r'(bt_[a-z_]+)(?:\{([a-z]+)="([^"]*)"\})? ([-+0-9.e]+|\+Inf)')
+
+
+def fetched(port: int, path: str = "/metrics") -> tuple[int, str]:
+    asking = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    asking.request("GET", path)
+    answer = asking.getresponse()
+    text = answer.read().decode()
+    asking.close()
+    return answer.status, text
+
+
+def test_the_counters_are_those_of_the_run_in_prometheus_words() -> None:
+    run = bt.Run(bt.load(YAML, skills=SKILLS))
+    with run, Metrics(run) as metrics:
+        for _ in range(ROUND):
+            run.tick()
+        status, text = fetched(metrics.port)
+        assert status == 200 and text.endswith("\n")
+        told, known = {}, set()
+        for line in text.splitlines():
+            if line.startswith("#"):
+                known.add(line.split()[2])
+                continue
+            found = LINE.fullmatch(line)
+            assert found and re.sub(r"_(bucket|sum|count)$", "", found[1]) in known, line
+            told[found[1], found[3]] = float(found[4])
+        assert told["bt_ticks_total", None] == ROUND == told["bt_tick_seconds_count", None]
+        assert told["bt_tick_seconds_bucket", "+Inf"] == ROUND and told["bt_nodes", None] == 11
+        buckets = [value for (name, _), value in told.items() if name == "bt_tick_seconds_bucket"]
+        assert buckets == sorted(buckets) and told["bt_running", None] == 0
+        assert fetched(metrics.port, "/else")[0] == 404
+
+
+def test_a_port_that_is_taken_and_a_host_that_others_reach_are_faults_in_words() -> None:
+    run = bt.Run(bt.load(YAML, skills=SKILLS))
+    with run, Metrics(run) as metrics:
+        with pytest.raises(BtError, match="cannot listen"):
+            Metrics(run, metrics.port)
+        with pytest.raises(BtError, match="outside this machine"):
+            Metrics(run, host="0.0.0.0")
+
+
+def test_log_lines_reach_pythons_logging_with_their_level_and_path(caplog: pytest.LogCaptureFixture) -> None:
+    text = (
+        'version: 1\ntree: t\nroot:\n  sequence:\n    - log: {text: "low {1 + 1}", level: warning}\n    - log: 100 %s\n'
+    )
+    with caplog.at_level(logging.DEBUG, "bt_runtime.run"), bt.Run(bt.load(text)) as run:
+        undo = bridge(run)
+        run.tick()
+        undo()
+        run.tick()
+    found = [(r.levelname, r.path, r.getMessage()) for r in caplog.records if r.name == "bt_runtime.run"]  # type: ignore[attr-defined]
+    assert found == [("WARNING", "/t/0", "/t/0: low 2"), ("INFO", "/t/1", "/t/1: 100 %s")]
