@@ -61,6 +61,8 @@ WORDS: dict[str, list[list[str]]] = {
     "fmt": [["trees/t.yaml"], ["--check"]],
     "lsp": [["--help"]],  # spoken to in tests/editor, also in a folder that is not trusted
     "attach": [["nothing"]],
+    "import": [["nothing.xml", "--out", "new"]],
+    "export": [["t", "--format", "btcpp"]],
     "diff": [["t", "trees/t.yaml"], ["t", "btr:door"]],
     "new": [["test", "t"], ["skill", "new"], ["tree", "parts/new"]],
     "trust": [["--list"]],
