@@ -10,11 +10,11 @@ from typing import Any
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.debugging import PROMPT, said, typed
-from bt_runtime.debug import client
-from bt_runtime.debug.client import Attached
-from bt_runtime.debug.commands import COMMANDS
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
+from bt_runtime.run.debug import client
+from bt_runtime.run.debug.client import Attached
+from bt_runtime.run.debug.commands import COMMANDS
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

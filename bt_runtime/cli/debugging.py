@@ -36,11 +36,11 @@ def debugged(run: Run, args: argparse.Namespace) -> Iterator[None]:
     if not (args.break_at or args.debug or args.pause or args.pause_then):
         yield
         return
-    from bt_runtime.debug.commands import do, parsed
+    from bt_runtime.run.debug.commands import do, parsed
 
     with ExitStack() as stack:
         if args.debug:
-            from bt_runtime.debug.door import Door
+            from bt_runtime.run.debug.door import Door
 
             door = Door(run, run.name, limit=args.pause, then=args.pause_then)
             stack.callback(door.close)
@@ -97,7 +97,7 @@ class Prompt:
 
     def _do(self, line: str) -> bool:
         """Does it leave the pause?"""
-        from bt_runtime.debug.commands import COMMANDS, do
+        from bt_runtime.run.debug.commands import COMMANDS, do
 
         try:
             name, given = typed(line)
@@ -118,7 +118,7 @@ def said(text: str) -> None:
 
 def typed(line: str) -> tuple[str, dict[str, Any]]:
     """A line of a prompt as a command; the YAML of a replacement comes from a file."""
-    from bt_runtime.debug.commands import parsed
+    from bt_runtime.run.debug.commands import parsed
 
     words = line.split()
     if words[0] not in ("replace", "check"):

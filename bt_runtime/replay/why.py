@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bt_runtime.debug.why import why
-from bt_runtime.debug.witness import Witness
 from bt_runtime.events import Tick
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.replay import replay
+from bt_runtime.run.debug.why import why
+from bt_runtime.run.debug.witness import Witness
 
 if TYPE_CHECKING:
     from bt_runtime.run.run import Run

@@ -39,8 +39,8 @@ from bt_runtime.tree.watchdog import SLOW
 from bt_runtime.types import Json, Task
 
 if TYPE_CHECKING:
-    from bt_runtime.debug.debugger import Debugger
     from bt_runtime.journal.record import Recorder
+    from bt_runtime.run.debug.debugger import Debugger
     from bt_runtime.tree.budget import Budget
 
 
@@ -211,7 +211,7 @@ class Run:
     def debugger(self) -> Debugger:
         """Made when it is first asked for: until then a run pays nothing for it."""
         if self.debugging is None or self.engine.gate is not self.debugging:
-            from bt_runtime.debug.debugger import Debugger
+            from bt_runtime.run.debug.debugger import Debugger
 
             self.debugging = Debugger(self)
         return self.debugging

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.debug.script import Later
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.run.debug.script import Later
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.case import BROKEN, Case, Finding, Subject
 from bt_runtime.testing.casting import nodes_of, skills_of

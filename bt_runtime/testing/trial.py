@@ -11,10 +11,10 @@ from typing import Any
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.debug.pattern import matches
-from bt_runtime.debug.script import Act, Double, Later, Script
 from bt_runtime.events import Applied, Crash, Line, Tick
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.debug.pattern import matches
+from bt_runtime.run.debug.script import Act, Double, Later, Script
 from bt_runtime.run.run import Run, Tree
 from bt_runtime.testing import casting, coverage
 from bt_runtime.testing.promise import Promises

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType, TracebackType
 
-from bt_runtime.debug.commands import LOOKING, do, status
 from bt_runtime.events import Answered, Asked, Debugged
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.ports import an, type_name
+from bt_runtime.run.debug.commands import LOOKING, do, status
 from bt_runtime.run.person import Person
 from bt_runtime.run.run import Run
 from bt_runtime.types import Json

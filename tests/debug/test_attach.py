@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.debug import door as doors
-from bt_runtime.debug.client import Attached, attached, door
-from bt_runtime.debug.door import MOST_CLIENTS, Door
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.debug import door as doors
+from bt_runtime.run.debug.client import Attached, attached, door
+from bt_runtime.run.debug.door import MOST_CLIENTS, Door
 from bt_runtime.run.run import Run, load
 
 ROOT = Path(__file__).parents[2]
@@ -233,7 +233,7 @@ def test_a_socket_that_a_killed_process_left_is_passed_over(going, place, monkey
     left.bind(str(place / "zombie.debug"))
     left.close()
     os.utime(opened.path, (1, 1))  # the other one seems the latest
-    monkeypatch.setattr("bt_runtime.debug.client.folder", lambda: place)
+    monkeypatch.setattr("bt_runtime.run.debug.client.folder", lambda: place)
     client = attached("last")
     assert client.path == opened.path and not (place / "zombie.debug").exists()
     client.close()

@@ -8,10 +8,10 @@ import json
 import pytest
 
 from bt_runtime.cli import main
-from bt_runtime.debug.commands import COMMANDS, do, parsed
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import folder
 from bt_runtime.journal.reading import Recording
+from bt_runtime.run.debug.commands import COMMANDS, do, parsed
 from bt_runtime.testing import Trial
 
 PATROL = """\

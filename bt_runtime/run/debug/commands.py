@@ -7,12 +7,12 @@ import shlex
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from bt_runtime.debug.debugger import Debugger
-from bt_runtime.debug.graft import faults
-from bt_runtime.debug.rule import MOMENTS, RESULTS, Rule
-from bt_runtime.debug.source import text_of
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.journal import codec
+from bt_runtime.run.debug.debugger import Debugger
+from bt_runtime.run.debug.graft import faults
+from bt_runtime.run.debug.rule import MOMENTS, RESULTS, Rule
+from bt_runtime.run.debug.source import text_of
 from bt_runtime.tree.node import Node
 from bt_runtime.types import Json
 

@@ -6,10 +6,10 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from py_trees.common import Status
 
-from bt_runtime.debug.pattern import matches
-from bt_runtime.debug.script import Later, Script, after
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.expression import Expression, ExpressionError, compile
+from bt_runtime.run.debug.pattern import matches
+from bt_runtime.run.debug.script import Later, Script, after
 from bt_runtime.types import Json
 
 Moment = Literal["before", "after", "success", "failure", "running", "skipped"]

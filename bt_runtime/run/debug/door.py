@@ -17,15 +17,15 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Protocol
 
-from bt_runtime.debug.commands import LOOKING, MOST_LINE, do, status
 from bt_runtime.events import Debugged, Ended
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.debug.commands import LOOKING, MOST_LINE, do, status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bt_runtime.debug.debugger import Debugger
-    from bt_runtime.debug.pause import Then
+    from bt_runtime.run.debug.debugger import Debugger
+    from bt_runtime.run.debug.pause import Then
     from bt_runtime.tree.engine import Engine
 
 SUFFIX = ".debug"

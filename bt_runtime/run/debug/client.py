@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.debug.door import SUFFIX, folder
 from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.run.debug.door import SUFFIX, folder
 
 MOST = 2_000_000  # bytes of one message of the run
 PATIENCE = 30.0  # seconds for an answer: a node may hold a tick

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.debug.rule import Breakpoint, Force, Matching, Rule
 from bt_runtime.events import Halt
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.debug.rule import Breakpoint, Force, Matching, Rule
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.node import INVALID, RUNNING, TRANSPARENT, Node, halt, path_of, reset, segment_of
 from bt_runtime.tree.nodes.reactive import ReactiveFallback, ReactiveSequence

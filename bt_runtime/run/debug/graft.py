@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from bt_runtime.debug.rule import short
 from bt_runtime.events import Halt
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
 from bt_runtime.language.spec import NodeSpec, TreeSpec
+from bt_runtime.run.debug.rule import short
 from bt_runtime.tree.node import Node, segment_of
 from bt_runtime.tree.request import Grower, Request
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from py_trees.behaviour import Behaviour
 
-from bt_runtime.debug.witness import Witness
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.run.debug.witness import Witness
 from bt_runtime.tree.gist import kind_of
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, TRANSPARENT, Node, path_of, segment_of
 from bt_runtime.tree.nodes.branches import Branches

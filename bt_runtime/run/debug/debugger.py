@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from py_trees.behaviour import Behaviour
 
-from bt_runtime.debug.graft import Replaced, checked, put_back, replace
-from bt_runtime.debug.hook import Hooks, scope_of
-from bt_runtime.debug.pause import Pause
-from bt_runtime.debug.rule import MOST_RULES, Breakpoint, Force, Rule, breakpoint_of, force_of
-from bt_runtime.debug.why import why
-from bt_runtime.debug.witness import Witness
 from bt_runtime.events import Debugged, Line, Tick
 from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.run.debug.graft import Replaced, checked, put_back, replace
+from bt_runtime.run.debug.hook import Hooks, scope_of
+from bt_runtime.run.debug.pause import Pause
+from bt_runtime.run.debug.rule import MOST_RULES, Breakpoint, Force, Rule, breakpoint_of, force_of
+from bt_runtime.run.debug.why import why
+from bt_runtime.run.debug.witness import Witness
 from bt_runtime.tree.node import INVALID, RUNNING, path_of
 from bt_runtime.types import Json
 
