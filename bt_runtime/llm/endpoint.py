@@ -29,6 +29,7 @@ from bt_runtime.llm.retry import BUSY, WAIT, Wait
 from bt_runtime.types import Json, Model, Question, Spent, Writing
 
 TIMEOUT = 120.0  # seconds of one exchange when nobody says
+OPENING = 8.0  # seconds in which a server has to say what it is
 _AT_ONCE = 8
 _COUNT_WAIT = 0.05
 _NAMED = 8  # models of a server that a fault names
@@ -68,11 +69,14 @@ class Endpoint(Model):
 
     def ready(self, timeout: float | None = None) -> Self:
         """Find out what it speaks; a BtError when nobody is there."""
-        try:
-            self._probe(Line(self.server, self._wait))
-        except Unanswered as fault:
-            raise self._fault(fault) from None
-        return self
+        until = time.monotonic() + (timeout or 0.0)
+        while True:
+            try:
+                self._probe(Line(self.server, self._wait, min(OPENING, self.server.timeout)))
+                return self
+            except Unanswered as fault:  # one that is loading says so, and is waited for as long as was asked
+                if fault.status not in BUSY or time.monotonic() > until:
+                    raise self._fault(fault) from None
 
     @property
     def chat_template(self) -> Chat | None:  # type: ignore[override]

@@ -23,13 +23,15 @@ class Line:
     What a busy server refuses, and what got lost on the way, is asked for again.
     """
 
-    def __init__(self, server: Server, wait: Wait = WAIT) -> None:
+    def __init__(self, server: Server, wait: Wait = WAIT, limit: float = 0.0) -> None:
+        """`limit`: seconds for all of it, where that is not so many times the time of one exchange."""
         self.server, self.spent = server, Spent()
+        self._limit = limit or WHOLE * server.timeout
         self._call, self._wait, self._off = server.call(), wait, threading.Event()
         self.begin()
 
     def begin(self) -> None:
-        self._until = time.monotonic() + WHOLE * self.server.timeout
+        self._until = time.monotonic() + self._limit
 
     def get(self, path: str) -> dict[str, Any]:
         return self._send("GET", path, None)
@@ -41,7 +43,7 @@ class Line:
         for tries in range(1, TRIES + 1):
             left = self._until - time.monotonic()
             if left <= 0:
-                raise Unanswered(f"no whole answer within {WHOLE * self.server.timeout:g} s", 0)
+                raise Unanswered(f"no whole answer within {self._limit:g} s", 0)
             try:
                 return self._call.send(method, path, body, left, several)
             except Unanswered as fault:

@@ -148,7 +148,7 @@ def moved(trial: Trial, move: Move) -> None:
         case ("halt",):
             trial.run.halt("the test halts it")
         case _:
-            raise BtError(f"{move!r} is no move")
+            raise BtError(f"{move!r} is no move", "moves: tick, set, halt, …, as `btr fuzz` writes them")
 
 
 def _written(move: Move, case: Case) -> str:
@@ -161,7 +161,7 @@ def _written(move: Move, case: Case) -> str:
             return f"trial.finish({case.within:g})" if case.within is not None else f"trial.go_on({case.seconds:g})"
         case (what, number):
             return f"trial.{what}({number!r})"
-    raise BtError(f"{move!r} is no move")
+    raise BtError(f"{move!r} is no move", "moves: tick, set, halt, …, as `btr fuzz` writes them")
 
 
 def _mapping(scripts: Mapping[str, Act]) -> str:

@@ -55,7 +55,10 @@ class View:
             self.run.halt("stopped from the page", "view")
             return {}
         if self.anyone and name not in SHARED:
-            raise BtError("this page is open to other machines, and only looks, answers, pauses, steps and halts")
+            raise BtError(
+                "this page is open to other machines, and only looks, answers, pauses, steps and halts",
+                "for the rest open it on its own machine, without `--anyone`",
+            )
         if name in ("write", "answer"):
             write(self.run, given) if name == "write" else self.answer(given)
             return {}
@@ -116,13 +119,17 @@ def write(run: Run, about: Mapping[str, Json]) -> None:
     path, name = str(about.get("scope", "")), str(about.get("name", ""))
     scope = board.scopes.get(path)
     if scope is None or name not in scope.entries:
-        raise BtError(f"there is no entry `{name}` {f'of {path}' if path else 'of the run'} any more")
+        where = f"of {path}" if path else "of the run"
+        raise BtError(f"there is no entry `{name}` {where} any more", "look at the blackboard as it now stands")
     if "value" not in about:
         raise BtError("no value was given", 'a write looks like {"do": "write", "scope": "", "name": "n", "value": 3}')
     value, now = about["value"], scope.entries[name]
     declared = name in (scope.own if path else run.spec.ports)
     if not declared and now is not None and not _alike(now, value):
-        raise BtError(f"`{name}` is {an(type_name(now))}, not {an(type_name(value))}: {value!r:.80}")
+        raise BtError(
+            f"`{name}` is {an(type_name(now))}, not {an(type_name(value))}: {value!r:.80}",
+            f"write {an(type_name(now))}, or declare the entry `any`",
+        )
     board.write_all(scope, {name: value}, "page")
 
 

@@ -11,13 +11,13 @@ rule = pytest.mark.rule
 
 @rule("pipeline", 1, 2)
 def test_a_pipeline_goes_on_past_an_earlier_child_that_is_running_once_a_later_one_was_reached(make):
-    t = make("pipeline: [route: {}, follow: {}]", route=after(1), follow=after(3))
+    t = make("pipeline: [path: {}, follow: {}]", path=after(1), follow=after(3))
     assert t.tick() is RUNNING
     assert t.skills["follow"].started == 0  # the first route is not there yet
     assert t.tick() is RUNNING
-    assert (t.skills["route"].started, t.skills["follow"].started) == (1, 1)
+    assert (t.skills["path"].started, t.skills["follow"].started) == (1, 1)
     assert t.tick() is RUNNING  # the next route is being made, and the robot drives on
-    assert (t.skills["route"].started, t.visits["/t/1"]) == (2, 2)
+    assert (t.skills["path"].started, t.visits["/t/1"]) == (2, 2)
     assert t.skills["follow"].cancels == 0
 
 

@@ -10,7 +10,6 @@ View = Literal["papers", "react", "engine"]
 VIEWS = get_args(View)
 NOTHING = "Nothing happens."
 _PUT = re.compile(r"put ([\w ]+?) (?:in/on|into|in|on|inside) ([\w ]+)")
-_MOVE = re.compile(r"move ([\w ]+?) to ([\w ]+)")
 _ARRIVED = re.compile(r"You arrive at ([\w ]+)\. ")
 _MOVED = re.compile(r"You move the ([\w ]+?) to the ([\w ]+)\.")
 _STRANGE = re.compile(r"[^\w .,;:!?'/-]+")
@@ -31,8 +30,8 @@ def spoken(goal: str) -> str:
 
 def offered(said: str, view: View) -> str:
     """How a command of the engine's is said in this view."""
-    found = _MOVE.fullmatch(said) if view != "engine" else None
-    return f"put {found[1]} in/on {found[2]}" if found else said
+    thing, to, place = said.removeprefix("move ").partition(" to ")
+    return f"put {thing} in/on {place}" if view != "engine" and said.startswith("move ") and to else said
 
 
 def shown(text: str, view: View, locations: Mapping[str, str]) -> str:

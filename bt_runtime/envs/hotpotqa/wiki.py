@@ -18,7 +18,6 @@ from bt_runtime.envs import index_file
 MOST_PAGES = 2_000  # that one search ranks
 SIMILAR = 5  # titles that are named when there is no such page
 _WORD = re.compile(r"\w+")
-_BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
 _TABLES = """
 CREATE TABLE page (id INTEGER PRIMARY KEY, title TEXT NOT NULL UNIQUE, folded TEXT NOT NULL, bare TEXT NOT NULL,
     text TEXT NOT NULL);
@@ -96,7 +95,10 @@ class Wiki:
 
 
 def _bare(title: str) -> str:
-    return _BRACKETS.sub("", title).casefold()
+    """Without what stands in brackets at its end."""
+    head, opened, inside = title.rstrip().rpartition("(")
+    whole = opened and inside.endswith(")") and ")" not in inside[:-1]
+    return (head if whole else title).strip().casefold()
 
 
 def _fill(base: sqlite3.Connection, pages: Iterable[Page]) -> None:

@@ -146,5 +146,5 @@ class _Reader:
             self.open[-1].text += text
 
 
-_TAG = re.compile(rb"<[^\s/>]+(?:[^\"'>]|\"[^\"]*\"|'[^']*')*>")
+_TAG = re.compile(rb"<[^\s/>]++(?:[^\"'>]++|\"[^\"]*+\"|'[^']*+')*+>")
 _ATTRIBUTE = re.compile(rb"\s([^\s=\"'/<>]+)\s*=\s*(?:\"[^\"]*\"|'[^']*')")

@@ -213,7 +213,8 @@ class _Import:
     def main(self) -> str:
         named = self.sources.main
         if named and named not in self.names:
-            raise BtError(f"`main_tree_to_execute` names `{named}`, which is no tree of these files")
+            known = ", ".join(self.names)
+            raise BtError(f"`main_tree_to_execute` names `{named}`, which is no tree of these files", f"trees: {known}")
         called = {call.target for nodes in self.nodes.values() for call in nodes.calls}
         return self.names[named or next((id for id in self.names if id not in called), next(iter(self.names)))]
 

@@ -23,7 +23,6 @@ from bt_runtime.language.source.text import LINE_BREAK
 from bt_runtime.language.spec import TreeSpec
 
 Sort = Literal["kind", "skill", "field", "value", "tree", "manifest", "entry", "function", "word", "port"]
-_WORD = re.compile(r"[A-Za-z_]\w*\Z")
 _NAMED = re.compile(r"""\b(?:file|tree):[ \t]*["']?([\w./-]+)""")
 _WORDS = ("and", "or", "not", "in", "if", "else", "true", "false", "null")
 MOST = 500  # that are offered
@@ -58,7 +57,7 @@ def registry_at(workspace: Workspace, unit: Unit) -> Registry:
         return tree.registry
     registry = workspace.registry
     said = re.search(r"(?m)^skills:(.*(?:\n[ -].*)*)", unit.text.source)
-    for name in re.findall(r"[\w/-]*\w[\w/-]*", said[1]) if said else ():
+    for name in re.findall(r"[\w/-]+", said[1]) if said else ():
         path = workspace.manifest_named(name)
         registry = registry.with_kinds(tuple(workspace.manifest(path).kinds)) if path is not None else registry
     return registry if said or unit.good is None else unit.good.registry
@@ -285,8 +284,7 @@ class _Completion:
         return list(self.unit.known().items())
 
     def expression(self) -> Iterator[Item]:
-        word = _WORD.search(self.cursor.prefix)
-        start = self.offset - len(word[0]) if word else self.offset
+        start = self.offset - len(_word(self.cursor.prefix))
         tail = re.match(r"\w*", self.text.source[self.offset :])
         end = self.offset + (tail.end() if tail else 0)
         written = self.text.source[start:end]  # known only because it stands here
@@ -306,3 +304,11 @@ def _shown(value: object) -> str:
 def _entry_snippet(name: str, type: str) -> str:
     value = {"string": '"text"', "boolean": "true", "list": "[]", "object": "{}"}.get(type, "1")
     return f"{name}: ${{1:{snippet.escaped(value)}}}"
+
+
+def _word(text: str) -> str:
+    """The name at its end, as far as it is written."""
+    start = len(text)
+    while start and (text[start - 1].isalnum() or text[start - 1] == "_"):
+        start -= 1
+    return text[start:].lstrip("0123456789")

@@ -9,7 +9,8 @@ from bt_runtime.interop.lsp.text import Text
 
 ITEM = 0  # the step into a list
 Step = str | int
-_KEY = re.compile(r"""("(?:[^"\\]|\\.)*"|'[^']*'|[^\s\-\[\]{},&*!|>'"%@`#?][^#]*?|-[^\s#][^#]*?)\s*:(?=\s|\Z)""")
+# A key as it stands, blanks behind it included: they are cut off where it is read.
+_KEY = re.compile(r"""("(?:[^"\\]|\\.)*"\s*|'[^']*'\s*|[^\s\-\[\]{},&*!|>'"%@`#?][^#]*?|-[^\s#][^#]*?):(?=\s|\Z)""")
 _FAR = 20_000  # lines above that are looked at; a keystroke in a larger file sees its nearest ones
 
 
@@ -146,12 +147,13 @@ class _Reader:
 
 
 def _plain(key: str) -> str:
+    key = key.rstrip()
     return key[1:-1] if key[:1] in "\"'" and len(key) > 1 else key
 
 
 def _to_comment(text: str) -> str:
-    found = re.search(r"\s+#|\s*\Z", text)
-    return text[: found.start()] if found else text
+    end = next((i for i, sign in enumerate(text) if sign == "#" and i and text[i - 1].isspace()), len(text))
+    return text[:end].rstrip()
 
 
 def _signs(text: str) -> list[tuple[int, str]]:

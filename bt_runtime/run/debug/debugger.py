@@ -346,7 +346,8 @@ class Debugger:
         try:
             known[str(body["do"])](**given)
         except (TypeError, KeyError) as error:
-            raise BtError(f"the journal tells of something that no debugger does: {error}") from error
+            hint = "it was changed, or written by another version"
+            raise BtError(f"the journal tells of something that no debugger does: {error}", hint) from error
 
     def resumed(self) -> None:
         """The process that debugged this run has gone: nobody waits at its breakpoints; what it changed still holds."""
