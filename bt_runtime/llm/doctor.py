@@ -39,8 +39,6 @@ print(json.dumps([bool(llama_cpp.llama_supports_gpu_offload()), [list(d) for d i
 
 
 PINNED = "0.3.36"  # the version of llama-cpp-python that pyproject.toml names
-# the makers' own, built for a version of CUDA: cu118 to cu132
-WHEELS = "https://abetlen.github.io/llama-cpp-python/whl/cu124"
 
 
 class Finding(NamedTuple):
@@ -111,10 +109,7 @@ def _hardware(machine: Machine | None) -> Iterator[Finding]:
             "note",
             f"there is a {name} device, but llama.cpp was built for the processor only",
             f'CMAKE_ARGS="{flag}" pip install --force-reinstall --no-cache-dir llama-cpp-python=={PINNED}'
-            + (
-                f"; or a prebuilt one: pip install llama-cpp-python=={PINNED} --extra-index-url {WHEELS}"
-                * (name == "NVIDIA")
-            )
+            + "; or a wheel that llama-cpp-python's makers have built for your version of CUDA" * (name == "NVIDIA")
             + " (see docs/gpu.md)",
         )
     elif machine.offloads:
