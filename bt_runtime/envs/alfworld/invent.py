@@ -7,11 +7,11 @@ from functools import lru_cache
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
-from zlib import crc32
 
 from bt_runtime import project
 from bt_runtime.envs.alfworld.game import KINDS
 from bt_runtime.envs.content import TEXTS, by_name, check_of, read_yaml, texts
+from bt_runtime.envs.registry import Split, in_split
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.kinds.shape import SCALAR, closed
 from bt_runtime.types import Task
@@ -19,7 +19,6 @@ from bt_runtime.types import Task
 MOST, FURNITURE = 9, 200  # pieces of a kind, and of furniture, in a room
 _ABLE = ("cleanable", "heatable", "coolable", "sliceable", "toggleable", "isReceptacleObject")
 _TRIES = 200  # rooms, until one has a task of the kind
-_PARTS: Mapping[str, range] = {"train": range(6), "dev": range(6, 8), "eval": range(8, 10)}  # of ten parts of all goals
 _DOMAIN = ("sinkbasin", "microwave", "fridge")  # kinds that the rules name, whether they are in the room or not
 _SHARP = ("knife", "butterknife")
 _ABILITY = {KINDS[2]: "cleanable", KINDS[3]: "heatable", KINDS[4]: "coolable"}
@@ -96,7 +95,7 @@ def _range(value: object, path: Path) -> tuple[int, int]:
     return int(low), int(high or low)
 
 
-def task(split: str, seed: int, kind: str, number: int) -> Task:
+def task(split: Split, seed: int, kind: str, number: int) -> Task:
     """The same arguments give the same task. A goal belongs to one split."""
     path = project.find("envs", "alfworld/homes")
     if path is None:
@@ -104,7 +103,7 @@ def task(split: str, seed: int, kind: str, number: int) -> Task:
     known, rng = book(path), Random(f"alfworld {split} {seed} {kind} {number}")
     for _ in range(_TRIES):
         home = _home(known, known.rooms[rng.choice(list(known.rooms))], rng)
-        goals = [g for g in _goals(known, home, kind) if crc32(f"{kind} {' '.join(g)}".encode()) % 10 in _PARTS[split]]
+        goals = [g for g in _goals(known, home, kind) if in_split(f"{kind} {' '.join(g)}", split)]
         if goals:
             thing, place = rng.choice(goals)
             said = rng.choice(_WORDS[kind]).format(o=thing, r=place)

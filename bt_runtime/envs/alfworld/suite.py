@@ -7,16 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, Literal
-from zlib import crc32
 
 from bt_runtime.envs.alfworld import files, invent, pool
 from bt_runtime.envs.alfworld.game import KINDS, TREATED, Game, kind_of, read
 from bt_runtime.envs.alfworld.world import AlfWorld
-from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, tasks_of
+from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, in_split, no_more_options, tasks_of
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task, World
 
-_SHARES: Mapping[str, range] = {"train": range(6), "dev": range(6, 8), "eval": range(8, 10)}  # of ten parts of a file
 _TREATS = {"isclean": ("clean", "sinkbasin"), "ishot": ("heat", "microwave"), "iscool": ("cool", "fridge")}
 
 
@@ -48,8 +46,7 @@ class AlfWorldSuite:
         data = "" if source else data or _own_games()
         if not data:
             return [invent.task(split, seed, chosen[i % len(chosen)], i) for i in range(count)]
-        share = _SHARES[split] if part == "split" else range(10)
-        names = [name for name in files.names(Path(data)) if crc32(name.id.encode()) % 10 in share]
+        names = [name for name in files.names(Path(data)) if part == "all" or in_split(name.id, split)]
         Random(f"alfworld {split} {seed}").shuffle(names)
         found: list[Task] = []
         for name in names:

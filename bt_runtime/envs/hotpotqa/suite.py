@@ -8,18 +8,15 @@ from functools import lru_cache
 from pathlib import Path
 from random import Random
 from typing import Any, Literal
-from zlib import crc32
 
 from bt_runtime.envs.hotpotqa import files, invent
 from bt_runtime.envs.hotpotqa.files import Question
 from bt_runtime.envs.hotpotqa.wiki import Page, Wiki
 from bt_runtime.envs.hotpotqa.world import HotpotQA
 from bt_runtime.envs.index_file import place_of
-from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, tasks_of
+from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, in_split, no_more_options, tasks_of
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task, World
-
-_SHARES: Mapping[str, range] = {"train": range(6), "dev": range(6, 8), "eval": range(8, 10)}  # of ten parts of a file
 
 
 class HotpotSuite:
@@ -59,8 +56,7 @@ class HotpotSuite:
         chosen = choose_kinds(self.kinds, kinds)
         if data:
             known = read(path := files.file_of(Path(data)), path.stat().st_mtime_ns)
-            share = _SHARES[split] if part == "split" else range(10)
-            own = [q for q in known if crc32(q.id.encode()) % 10 in share and q.kind in chosen]
+            own = [q for q in known if q.kind in chosen and (part == "all" or in_split(q.id, split))]
             if not own:
                 raise BtError(f"{path} has no {split} question of these kinds", "ask for other kinds or a split")
             Random(f"hotpotqa {split} {seed}").shuffle(own)

@@ -9,17 +9,14 @@ from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any, Literal
-from zlib import crc32
 
 from bt_runtime.envs.index_file import place_of
-from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, tasks_of
+from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, in_split, no_more_options, tasks_of
 from bt_runtime.envs.webshop import files, invent
 from bt_runtime.envs.webshop.catalogue import Catalogue
 from bt_runtime.envs.webshop.world import WebShop
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task, World
-
-_SHARES: Mapping[str, range] = {"train": range(6), "dev": range(6, 8), "eval": range(8, 10)}  # of ten parts of a file
 
 
 class WebShopSuite:
@@ -63,9 +60,8 @@ class WebShopSuite:
             tasks = ((f"webshop-{split}-{seed}-{i:04}", {**asked, "invented": f"{split}-{seed}"}) for i, asked in made)
             return [Task(name, "invented", str(asked["instruction"]), asked) for name, asked in tasks]
         shop = files.shop_in(Path(data))
-        share = _SHARES[split] if part == "split" else range(10)
         known = goals_of(shop, shop.items.stat().st_mtime_ns, index)
-        own = [g for g in known if g["kind"] in chosen and crc32(g["data"]["asin"].encode()) % 10 in share]
+        own = [g for g in known if g["kind"] in chosen and (part == "all" or in_split(g["data"]["asin"], split))]
         if not own:
             raise BtError(f"{shop.items.parent} has no {split} goal of these kinds", "ask for other kinds or a split")
         Random(f"webshop {split} {seed}").shuffle(own)
