@@ -1,0 +1,173 @@
+"""One course of events of a tree, by choices: what skills say, what is written from outside, when time passes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.skills.skill import Skill
+from bt_runtime.testing.case import BROKEN, Case, Move, Subject, moved, played
+from bt_runtime.testing.casting import nodes_of, skills_of
+from bt_runtime.testing.trial import Trial
+from bt_runtime.testing.values import Values
+from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
+from bt_runtime.types import Json
+
+
+class Oracle:
+    """Answers each question by a choice: those of a prefix first, then always the first one."""
+
+    def __init__(self, prefix: Sequence[int] = ()) -> None:
+        self.prefix = prefix
+        self.trail: list[tuple[int, int]] = []  # the choice, out of how many
+
+    def choose(self, options: Sequence[Any]) -> Any:
+        at = len(self.trail)
+        choice = self.prefix[at] if at < len(self.prefix) else 0
+        self.trail.append((choice, len(options)))
+        return options[choice]
+
+    def next(self) -> list[int] | None:
+        """The prefix that comes after this trail, in order; None: it was the last."""
+        trail = list(self.trail)
+        while trail and trail[-1][0] + 1 == trail[-1][1]:
+            trail.pop()
+        return [*(c for c, _ in trail[:-1]), trail[-1][0] + 1] if trail else None
+
+
+class Play:
+    """One course of events, as far as it was chosen."""
+
+    def __init__(self, choices: Choices) -> None:
+        self.choices = choices
+        self.oracle = Oracle()
+        self.acts: dict[str, list[list[Any]]] = {}  # skill → its starts: ticks, result
+        self.moves: list[Move] = []
+        self.inputs: dict[str, Json] = {}
+        self.trial: Trial | None = None
+
+    def begin(self) -> None:
+        """The first choices: what the run is given."""
+        self.inputs = dict(self.choices.inputs)
+        for name, values in self.choices.starts.items():
+            self.inputs[name] = self.oracle.choose(values)
+        subject = self.choices.subject
+        self.trial = Trial(subject.tree, allow="*", inputs=self.inputs, slow=None)
+        self.trial.promises = subject.promises
+        self.trial.run.context.services.scripted_skills = self
+
+    def get(self, name: str) -> type[Skill]:
+        """As the cast of the trial."""
+        play, options = self, self.choices.results[name]
+
+        class Chosen(Skill):
+            wakes = True  # time passes by what else is due
+
+            def start(self, **params: Any) -> None:
+                self.record: list[Any] = [0, None]
+                play.acts.setdefault(name, []).append(self.record)
+
+            def poll(self) -> Any:
+                said: Any = play.oracle.choose(options)
+                if said is RUNNING:
+                    self.record[0] += 1
+                    return RUNNING
+                self.record[1] = said
+                if isinstance(said, BaseException):
+                    raise said
+                if said is FAILURE:
+                    return FAILURE
+                if said is SUCCESS:
+                    return SUCCESS
+                self.result = said
+                return SUCCESS
+
+        return Chosen
+
+    def step(self) -> None:
+        """One tick, and what happens before it. Raises Broken."""
+        trial = self.trial
+        assert trial is not None
+        began, now = bool(trial.ticks), trial.clock.now()
+        if began:
+            written = self.oracle.choose(self.choices.changes(trial))
+            if written is not None:
+                self.do(("set", *written))
+        due = trial.due if began else now
+        waits = math.isfinite(due) and due > now
+        if waits and self.oracle.choose((False, True)):
+            self.do(("advance", due - now))
+        else:
+            self.do(("tick", 1))
+
+    def do(self, move: Move) -> None:
+        assert self.trial is not None
+        self.moves.append(move)
+        moved(self.trial, move)
+
+    def close(self) -> None:
+        if self.trial is not None:
+            self.trial.close()
+
+    def case(self) -> Case:
+        skills = {name: [played(*start) for start in starts] for name, starts in self.acts.items()}
+        return Case(self.inputs, skills, {}, tuple(self.moves))
+
+
+class Choices:
+    def __init__(self, subject: Subject, values: Values, inputs: Mapping[str, Json]) -> None:
+        self.subject, self.inputs = subject, inputs
+        tree = subject.tree.spec
+        self.playable(tree)
+        kinds = skills_of(tree)
+        values.unused(f.name for kind in kinds.values() for f in kind.fields if f.writes)
+        catches = any(node.kind.name == "try" for node in nodes_of(tree))
+        self.results = {name: self.of(kind, values, catches) for name, kind in kinds.items()}
+        self.starts = {n: self.listed(p, values) for n, p in tree.inputs.items() if n not in inputs}
+        outside = [port for port in values.outside() if port.name not in inputs]
+        self.entries = {port.name: self.listed(port, values) for port in outside}
+        self.starts |= {port.name: self.entries[port.name] for port in outside if port.required}
+
+    def playable(self, tree: Any) -> None:
+        for node in nodes_of(tree):
+            if node.kind.asks or node.kind.foreign or node.again is not None:
+                what = (
+                    "asks a model" if node.kind.asks else "is none of ours" if node.kind.foreign else "grows the tree"
+                )
+                raise BtError(
+                    f"`{node.kind.name}` ({node.file}:{node.span.line}) {what}: its states cannot be listed",
+                    "try the tree by random cases instead: btr fuzz",
+                )
+
+    def of(self, kind: Kind, values: Values, catches: bool) -> list[Any]:
+        """What a skill may say when it is looked at."""
+        good: list[Any] = [{}]
+        for output in (f for f in kind.fields if f.writes):
+            good = [{**made, output.name: value} for made in good for value in self.listed(output, values)]
+        instant = kind.data["entry"].instant
+        ends: list[Any] = [*(made or SUCCESS for made in good), FAILURE, *([RuntimeError(BROKEN)] if catches else [])]
+        return ends if instant else [RUNNING, *ends]
+
+    def listed(self, port: Any, values: Values) -> list[Json]:
+        found = values.bounded(port)
+        if found is None:
+            default = getattr(port, "default", None)
+            if isinstance(default, str | int | float | list | dict):
+                return [default]  # it stays as it is
+            raise BtError(
+                f"the values of `{port.name}` cannot be listed: it is of type {port.type}",
+                f"say which are to be tried: --values '{port.name}=…, …', or values={{'{port.name}': […]}}",
+            )
+        return found
+
+    def changes(self, trial: Trial) -> list[tuple[str, Json] | None]:
+        """Nothing, or one entry gets another value."""
+        board = trial.board
+        there = [(name, values) for name, values in self.entries.items() if len(values) > 1]
+        return [None, *((name, value) for name, values in there for value in values if value != board.get(name, _NO))]
+
+
+_NO = object()
