@@ -48,7 +48,7 @@ class Check(NamedTuple):
 
 LOADS: dict[plugins.Group, Callable[[plugins.Entry], object]] = {
     "suites": registry.of_plugin, "worlds": registry.of_plugin, "kinds": kinds_of, "content": plugins.package_folder,
-    "models": backends.of_entry,
+    "models": backends.of_entry, "impls": impls.of_plugin,
 }  # fmt: skip
 
 
