@@ -97,6 +97,7 @@ class Service:
     def __init__(self, to: Zenoh, name: str, type: str) -> None:
         self.to, self.name, self.type = to, name, type
         self.version = to.messages.hash(type)
+        to.messages.warm(f"{type}_Request", f"{type}_Response")
         self.servers: dict[str, str] = {}  # token → version
         self.changed: set[Callable[[], object]] = set()  # told when servers come or go
         self._sent = itertools.count(1)
@@ -176,6 +177,7 @@ class _Call:
 class Publisher:
     def __init__(self, to: Zenoh, topic: str, type: str, latched: bool) -> None:
         self.to, self.type = to, type
+        to.messages.warm(type)
         self._token, self._gid = to.endpoint("MP", topic, type, wire.LATCHED_QOS if latched else wire.QOS)
         self._sent = itertools.count(1)
         key = to.key(topic, type)
@@ -197,6 +199,7 @@ class Subscription:
 
     def __init__(self, to: Zenoh, topic: str, type: str, told: Heard, latched: bool) -> None:
         self.to, self.type, self.told = to, type, told
+        to.messages.warm(type)
         self.versions = (to.messages.hash(type), wire.UNVERSIONED)
         self._token, _ = to.endpoint("MS", topic, type, wire.LATCHED_QOS if latched else wire.QOS)
         key = to.key(topic, type, "*")

@@ -116,7 +116,7 @@ class Parser:
         """`pose.x`: what a mapping has by this name, and nothing else."""
         name, after = self.tokens[self.at], self.tokens[min(self.at + 1, len(self.tokens) - 1)]
         if name.kind != "name" or name.text.startswith("_") or after.text == "(":
-            hint = "`name.field` and `name[\"field\"]` read what a mapping has; there is nothing else to be had"
+            hint = '`name.field` and `name["field"]` read what a mapping has; there is nothing else to be had'
             raise ExpressionError(FOREIGN, "`.` has no place here", hint, dot.start, dot.end)
         self.next()
         return part.field(value, part.constant(name.text, name.start, name.end))
