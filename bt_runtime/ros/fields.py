@@ -1,4 +1,4 @@
-"""What a manifest says of messages: how parameters make one, and which of its fields are outputs. And checks of that."""
+"""What a manifest says of messages: how parameters make one, which of its fields are outputs; and checks of that."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TURNED = ("orientation", "rotation")  # fields that are a quaternion; `{yaw: 1.
 
 
 class Form:
-    """A message with holes in its texts, as `goal: {pose: "{place}"}` says it; without one, parameters by their names."""
+    """A message with holes in its texts: `goal: {pose: "{place}"}`. Without one: parameters by their names."""
 
     def __init__(self, said: Json, params: list[str]) -> None:
         self.made = _cut({name: "{" + name + "}" for name in params} if said is None else said)

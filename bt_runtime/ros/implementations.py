@@ -60,7 +60,7 @@ IMPLEMENTATIONS = {
         {
             "action": _named("The action: `/navigate_to_pose`."),
             "type": _ANY_TYPE,
-            "goal": _mapping("The goal's fields; texts may have holes for parameters. Without: parameters by their names."),
+            "goal": _mapping("The goal's fields; texts may have holes. Without: parameters by their names."),
             "result": _paths("Outputs, and where they are in the result. Without: fields of their names."),
             "feedback": _paths("Outputs, and where they are in the feedback: they change while it runs."),
             "tells": _text("What people see while it runs: a template over the feedback's fields."),

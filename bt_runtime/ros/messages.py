@@ -33,7 +33,7 @@ class Messages:
         try:
             from rosbags.typesys import Stores, get_typestore
         except ImportError as error:
-            raise MissingExtra("ROS messages", "ros", "rosbags") from error
+            raise MissingExtra("ROS without ROS", "ros") from error
         self.folders = [*map(Path, folders), OURS]
         self.store = get_typestore(Stores.ROS2_JAZZY)
         self.store.fielddefs.update(
@@ -143,15 +143,15 @@ class Messages:
 
     def unpack(self, name: str, data: bytes) -> dict[str, Json]:
         try:
-            return plain(self.store.deserialize_cdr(data, name))
+            return dict(plain(self.store.deserialize_cdr(data, name)))
         except Exception as error:  # whoever sent it
             raise MessageFault(f"this is no `{name}`: {error}", "its sender has another version of the type") from error
 
     def made(self, name: str, value: Json, at: str = "") -> Any:
         """The message that a mapping describes."""
         if not isinstance(value, Mapping):
-            raise MessageFault(f"{at or name} is a mapping of fields, not {value!r:.40}", f"its type is `{name}`")
-        fields = {field: of for field, of in self.store.fielddefs[name][1]}
+            raise MessageFault(f"`{at or name}` is a mapping of fields, not {value!r:.40}", f"its type is `{name}`")
+        fields = dict(self.store.fielddefs[name][1])
         for key in value:
             if key not in fields or key == HOLLOW:
                 near = nearest(str(key), [*fields])
@@ -159,9 +159,9 @@ class Messages:
                 raise MessageFault(
                     f"`{name}` has no field `{key}`", f"did you mean `{near}`?" if near else f"it has: {has}"
                 )
-        return self.store.types[name](**{
-            _python(field): self._value(of, value.get(field), f"{at}.{field}".lstrip(".")) for field, of in fields.items()
-        })  # fmt: skip
+        inside = f"{at}." if at else ""
+        made = {_python(field): self._value(of, value.get(field), inside + field) for field, of in fields.items()}
+        return self.store.types[name](**made)
 
     def _value(self, of: Any, value: Json, at: str) -> Any:
         sort, inner = of
@@ -218,8 +218,7 @@ def plain(message: Any) -> Any:
     """A message as a mapping of plain values, all the way down."""
     fields = getattr(message, "__dataclass_fields__", None)
     if fields is not None:
-        found = {_ros(name): plain(getattr(message, name)) for name in fields if name not in ("__msgtype__", HOLLOW)}
-        return found
+        return {_ros(name): plain(getattr(message, name)) for name in fields if name not in ("__msgtype__", HOLLOW)}
     if hasattr(message, "tolist"):
         return message.tolist() if message.size <= MOST_ITEMS else {"items": int(message.size)}
     if isinstance(message, list):

@@ -12,6 +12,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.expression import ExpressionError, Template
 from bt_runtime.ros.fields import Form, Paths, expression, inputs_of, outputs_of
 from bt_runtime.ros.implementations import GRACE, STOPPING, WAIT
+from bt_runtime.ros.tf import frames_of
 from bt_runtime.ros.topics import Latest
 from bt_runtime.ros.transport import Answer, Goal, Transport
 from bt_runtime.skills.skill import Skill
@@ -313,8 +314,6 @@ def publish(kind: Kind, context: Context) -> Callable[..., bool]:
 
 
 def transform(kind: Kind, context: Context) -> Callable[..., Any]:
-    from bt_runtime.ros.tf import frames_of
-
     options: Mapping[str, Any] = kind.data["entry"].options
     ros = transport_of(kind, context)
     frames = frames_of(ros, context.services.given, context.clock)

@@ -26,9 +26,9 @@ class Pose(NamedTuple):
         return Pose(self.x + x, self.y + y, self.z + z, _times(self.turn, other.turn))
 
     def back(self) -> Pose:
-        x, y, z, w = self.turn
-        turn = (-x, -y, -z, w)
-        return Pose(*(-each for each in _turned(turn, (self.x, self.y, self.z))), turn)
+        turn = (-self.turn[0], -self.turn[1], -self.turn[2], self.turn[3])
+        x, y, z = _turned(turn, (-self.x, -self.y, -self.z))
+        return Pose(x, y, z, turn)
 
 
 STILL = Pose(0.0, 0.0, 0.0, (0.0, 0.0, 0.0, 1.0))

@@ -1,7 +1,7 @@
 """What skills need of ROS, whoever brings it: `rclpy`, or zenoh alone. Nothing here waits.
 
-Messages are plain mappings. What a transport has heard it keeps, in whatever thread that was, and rings `news`; the tick
-looks at it.
+Messages are plain mappings. What a transport has heard, in whatever thread, it keeps, and rings `news`; the tick looks
+at it.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.ros import wire
@@ -51,13 +51,16 @@ class Zenoh:
         self.closed = False
 
     def action(self, name: str, type: str) -> Actions:
-        return self._once(("action", name, type), lambda: Actions(self, name, self.messages.need(type)))
+        made: Actions = self._once(("action", name, type), lambda: Actions(self, name, self.messages.need(type)))
+        return made
 
     def service(self, name: str, type: str) -> Service:
-        return self._once(("service", name, type), lambda: Service(self, name, self.need(type)))
+        made: Service = self._once(("service", name, type), lambda: Service(self, name, self.need(type)))
+        return made
 
     def publisher(self, topic: str, type: str, latched: bool = False) -> Callable[[Message], object]:
-        return self._once(("publisher", topic, type), lambda: Publisher(self, topic, self.need(type), latched).send)
+        made = self._once(("publisher", topic, type), lambda: Publisher(self, topic, self.need(type), latched))
+        return cast(Publisher, made).send
 
     def subscribe(self, topic: str, type: str, told: Heard, latched: bool = False) -> Callable[[], object]:
         return Subscription(self, topic, self.need(type), told, latched).close
