@@ -31,6 +31,8 @@ class Parts(Protocol):
 class Actions:
     """A client of one action."""
 
+    rings = True
+
     def __init__(self, parts: Parts, name: str, type: str) -> None:
         at = f"{name.rstrip('/')}/_action"
         self.sending = parts.service(f"{at}/send_goal", f"{type}_SendGoal")

@@ -77,11 +77,13 @@ class Action(Skill):
         if not goal.open:
             return self.over(goal)
         gone = not self.client.ready()
-        self.wakes = not gone
+        self.wakes = not gone and self.client.rings
         if gone and self.until is None:
             self.until = self.context.clock.now() + self.grace
         if not gone:
-            self.until = None
+            if self.until is not None:
+                self.until = None
+                goal.again()
             return RUNNING
         return self.waits(f"the server of {self.name} is gone")
 

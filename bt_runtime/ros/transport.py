@@ -43,6 +43,9 @@ class Goal:
         """Asks the server to stop it: now, or as soon as it has accepted it. May be said again."""
         raise NotImplementedError
 
+    def again(self) -> None:
+        """Its server was gone, and somebody is there again: how does it stand?"""
+
     def drop(self) -> None:
         """Nobody looks at it any more: what is still heard of it is forgotten."""
 
@@ -59,6 +62,8 @@ class ServiceClient(Protocol):
 
 
 class ActionClient(Protocol):
+    rings: bool  # is `news` told as well when its server comes or goes
+
     def ready(self) -> bool: ...
     def trouble(self) -> str: ...
     def send(self, goal: Message, news: News) -> Goal: ...
