@@ -1,4 +1,4 @@
-"""A double of rclpy that is made from its signatures: the files in `stubs/` are run, and what is called is held to them.
+"""A double of rclpy that is made from its signatures: the files in `stubs/` are run, and calls are held to them.
 
 What a method does is said here; one of which nothing is said gives nothing, and one that the stubs do not have is not
 there. Nothing runs by itself: `Executor.spin` does all that is due, timers included.
