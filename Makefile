@@ -6,7 +6,7 @@ PY := $(VENV)/bin/python
 
 # Extras by target. None of them may bring CUDA packages: who wants those installs them by hand (docs/cli.md).
 DEMO_EXTRAS ?= llm
-TEST_EXTRAS ?= dev,llm,memory,thor,webshop,eval,robot,lsp
+TEST_EXTRAS ?= dev,llm,memory,thor,webshop,eval,robot,ros,lsp
 
 # What is installed is what these files name, each with its hashes (CONTRIBUTING.md tells how they are renewed); other
 # extras, and LOCKED=, take what pip finds in the ranges of pyproject.toml.

@@ -17,6 +17,7 @@ from bt_runtime.cli.color import GREEN, PLAIN, RED, YELLOW, add_color, painted
 from bt_runtime.envs import registry
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
+from bt_runtime.language import impls
 from bt_runtime.language.kinds.registry import of_plugin as kinds_of
 from bt_runtime.language.kinds.registry import registry_of
 from bt_runtime.llm import backends
@@ -48,7 +49,7 @@ class Check(NamedTuple):
 
 LOADS: dict[plugins.Group, Callable[[plugins.Entry], object]] = {
     "suites": registry.of_plugin, "worlds": registry.of_plugin, "kinds": kinds_of, "content": plugins.package_folder,
-    "models": backends.of_entry,
+    "models": backends.of_entry, "impls": impls.of_plugin,
 }  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from bt_runtime.cli.log_lines import LEVELS
 from bt_runtime.cli.models import decides, places
 from bt_runtime.cli.monitors import add_monitors, monitored
 from bt_runtime.cli.result import CutShort, result, show
+from bt_runtime.cli.ros import Ros, add_ros
 from bt_runtime.cli.serving import add_serving
 from bt_runtime.cli.tree_argument import STDIN, found
 from bt_runtime.cli.watch import watched
@@ -56,6 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--view", action="store_true", help="watch it in the browser")
     add_serving(parser)
     add_monitors(parser)
+    add_ros(parser)
     add_color(parser)
 
 
@@ -71,7 +73,8 @@ def run(args: argparse.Namespace) -> int:
         print(render(tree.warnings, {}, "concise", painted(sys.stderr, settings["color"])), file=sys.stderr)
     with ExitStack() as stack:
         inputs, task = begin(args, settings, tree.spec, stack)
-        services = person.at_hand(tree, args.view)
+        ros = Ros(args, stack)
+        services = {**(person.at_hand(tree, args.view) or {}), **ros.services}
         made = stack.enter_context(
             Run(
                 tree,
@@ -84,6 +87,7 @@ def run(args: argparse.Namespace) -> int:
                 budget=budget(args),
                 recall=not args.no_recall,
                 services=services,
+                clock=ros.clock,
                 journal=writing(settings),
                 journal_policy=settings["journal"],
                 strict=settings["strict"],
@@ -91,6 +95,7 @@ def run(args: argparse.Namespace) -> int:
                 slow=settings["slow"] or SLOW,
             )
         )
+        ros.attach(made)
         return spin(made, settings, args, task)
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NamedTuple, cast
 
-from bt_runtime.faults.diagnostic import Diagnostic, nearest
-from bt_runtime.language import acting, source
+from bt_runtime.faults.diagnostic import BtError, Diagnostic, nearest
+from bt_runtime.language import acting, impls, source
 from bt_runtime.language.acting import Acting
 from bt_runtime.language.certain import number
 from bt_runtime.language.emit.manifests import ON_RESUME, manifest_schema
 from bt_runtime.language.implementations import Found, Spots, faults_of
+from bt_runtime.language.impls import Implementation
 from bt_runtime.language.kinds.kind import DATA_TYPES, RESERVED, Field, FieldType, Kind
 from bt_runtime.language.reach import CODE, Reach
 from bt_runtime.language.sentence import Sentence
@@ -21,11 +24,16 @@ from bt_runtime.language.validate import Check
 from bt_runtime.types import Json, Span
 
 FAULT = "BT042"
-CHECK = Check(manifest_schema(), FAULT, "a manifest")
+CHECK = Check(manifest_schema(), FAULT, "a manifest")  # of skills that nothing installed does
 REPEAT, VERIFY, FAIL = ON_RESUME
 ELSEWHERE = ("world", "memory")  # implementations that are no Python
 NODE = "bt_runtime.tree.nodes.skill:SkillNode"
 INSTANT = "bt_runtime.tree.nodes.instant:InstantNode"
+
+
+@lru_cache(maxsize=16)
+def _check(named: frozenset[str]) -> Check:
+    return Check(manifest_schema(impls.keys_of(named)), FAULT, "a manifest")
 
 
 class Manifest(NamedTuple):
@@ -40,7 +48,7 @@ class Entry(NamedTuple):
     """What a skill's node needs to know besides its fields; kept in the kind's `data`."""
 
     sentence: str
-    impl: str  # `world`, `memory`, module:Name or path.py:Name
+    impl: str  # `world`, `memory`, module:Name, path.py:Name, or of what is installed: ros/action
     folder: str  # where a path.py starts
     types: dict[str, str]
     needs: tuple[str, ...] = ()
@@ -54,6 +62,7 @@ class Entry(NamedTuple):
     follow: tuple[str, ...] = ()  # inputs that it is told anew while it runs
     instant: bool = False  # answers within the tick
     test: bool = False  # … true or false
+    options: Mapping[str, Json] = MappingProxyType({})  # what it says besides, by the way in which it is done
 
 
 def read(path: Path, shown: str = "", reach: Reach | None = None) -> Manifest:
@@ -88,9 +97,12 @@ class _Reader:
         top = self.document.root
         if top is None:
             return Manifest("", [], self.found, self.document.text)
-        self.found += (fault for _, fault in CHECK.faults(top, self.document.name))
         named = top if isinstance(top, YamlMap) else None
         impl = _text(named, "impl") or "world"
+        own = [_text(node, "impl") for _, node in _pairs(named, "kinds") if isinstance(node, YamlMap)]
+        self.more = impls.keys_of(filter(impls.named_so, (impl, *own)))
+        check = _check(frozenset(filter(impls.named_so, (impl, *own)))) if self.more else CHECK
+        self.found += (fault for _, fault in check.faults(top, self.document.name))
         self.above = self.reached(named)
         kinds = [self.kind(key, node, impl) for key, node in _pairs(named, "kinds") if isinstance(node, YamlMap)]
         return Manifest(_text(named, "skills"), kinds, self.found, self.document.text, self.spots)
@@ -109,10 +121,12 @@ class _Reader:
         takes, durable = _value(node, "takes"), _value(node, "durable")
         follow = self.followed(node, [f.name for f in inputs])
         impl = _text(node, "impl") or impl
+        way = self.way(impl, node)
+        options = self.options(impl, way, node, key)
         spot = self.above if own is None else own
-        if spot and impl not in ELSEWHERE:
+        if spot and impl not in ELSEWHERE and not impls.named_so(impl):
             self.spots[key.text] = Spots(spot, {name.text: name.span for name, _ in _pairs(node, "params")})
-        instant = _value(node, "instant") is True
+        instant = _value(node, "instant") is True or (way is not None and way.instant)
         if instant and impl == "world":
             self.fault(
                 "`instant` is for Python: a world says itself whether it is", (node.get("instant") or node).span,
@@ -133,8 +147,39 @@ class _Reader:
             _sentences(node, "uses"),
             follow,
             instant,
+            options=options,
         )
-        return skill_kind(key.text, _text(node, "about") or sentence, fields, entry)
+        kind = skill_kind(key.text, _text(node, "about") or sentence, fields, entry)
+        if way is not None and way.check:
+            self.look(way, kind, node, key)
+        return kind
+
+    def way(self, impl: str, node: YamlMap) -> Implementation | None:
+        """How it is done, if by something that is installed."""
+        if not impls.named_so(impl):
+            return None
+        try:
+            return impls.find(impl)
+        except BtError as error:
+            self.fault(error.message, (node.get("impl") or self.document.root or node).span, error.hint)
+            return None
+
+    def options(self, impl: str, way: Implementation | None, node: YamlMap, key: Scalar) -> Mapping[str, Json]:
+        """What it says besides: all that its way of doing needs, and nothing of another's."""
+        given = {name.text: value.data() for name, value in node if name.text in self.more}
+        known: Mapping[str, object] = way.keys if way is not None else {}
+        for name, _ in node:
+            if name.text in given and name.text not in known and (way is not None or not impls.named_so(impl)):
+                help = f"it has: {', '.join(known)}" if known else "that is for what is installed, as `ros/action`"
+                self.fault(f"a skill of `{impl}` has no `{name.text}`", name.span, help)
+        for lacking in [name for name in (way.required if way is not None else ()) if name not in given]:
+            self.fault(f"`{key.text}` lacks `{lacking}`, which `{impl}` needs", key.span, f"write `{lacking}: …`")
+        return MappingProxyType(given)
+
+    def look(self, way: Implementation, kind: Kind, node: YamlMap, key: Scalar) -> None:
+        module, _, name = way.check.partition(":")
+        for option, message, help in getattr(import_module(module), name)(kind):
+            self.fault(message, (node.get(option) or key).span, help)
 
     def params(self, node: YamlMap, section: str, writes: bool) -> tuple[Field, ...]:
         listed = [(key, value) for key, value in _pairs(node, section) if key.text.isidentifier()]

@@ -1,4 +1,5 @@
-"""What installed distributions bring by entry points: suites, worlds, models, kinds of nodes, content. Ours, too.
+"""What installed distributions bring by entry points: suites, worlds, models, kinds of nodes, ways to do a skill,
+content. Ours, too.
 
 The metadata is read by hand: importing `importlib.metadata` takes longer than checking a tree. Nothing is imported
 before it is asked for by its name, and whatever is wrong with one plugin is told of that one alone.
@@ -17,13 +18,14 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from bt_runtime.faults.diagnostic import BtError
 
-Group = Literal["suites", "worlds", "models", "kinds", "content"]
+Group = Literal["suites", "worlds", "models", "kinds", "impls", "content"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 PREFIX = "bt_runtime."  # of the groups: `bt_runtime.suites`
 OURS = "bt_runtime"  # the distribution whose names nobody else can take
 
 _CALLED: dict[Group, str] = {
-    "suites": "the suite", "worlds": "the world", "models": "the model", "kinds": "the nodes", "content": "the content",
+    "suites": "the suite", "worlds": "the world", "models": "the model", "kinds": "the nodes", "impls": "the skills",
+    "content": "the content",
 }  # fmt: skip
 
 

@@ -168,7 +168,7 @@ HINTS = {
     "a && b": "write `and`",
     "a || b": "write `or`",
     "!done": "write `not`",
-    "a.b": 'name["field"]',
+    "a.b()": 'name["field"]',
     "a ? b : c": "this if condition else that",
     "a ^ b": "`**`",
     "'n: ' + count": '"... {name} ..."',

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from bt_runtime.interop.lsp.cursor import ITEM, Step
+from bt_runtime.language import impls
 from bt_runtime.language.emit.editor import header_schema
 from bt_runtime.language.emit.manifests import manifest_schema
 from bt_runtime.language.guide_header import plan_schema
@@ -18,7 +19,8 @@ from bt_runtime.language.project_file import settings_schema
 # value: of `field`; schema: whatever `schema` says
 What = Literal["node", "bare", "nodes", "cases", "entries", "ports", "value", "schema", "unknown"]
 _COMMON = {field.name: field for field in COMMON}
-_HEADER, _MANIFEST, _SETTINGS, _PLAN = header_schema(), manifest_schema(), settings_schema(), plan_schema()
+_HEADER, _SETTINGS, _PLAN = header_schema(), settings_schema(), plan_schema()
+_MANIFEST = manifest_schema(impls.keys_of(impls.every()))
 SCHEMAS: Mapping[str, Schema] = {"tree": _HEADER, "skills": _MANIFEST, "project": _SETTINGS, "plan": _PLAN}
 
 

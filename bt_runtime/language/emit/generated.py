@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bt_runtime import project
-from bt_runtime.language import manifest
+from bt_runtime.language import impls, manifest
 from bt_runtime.language.emit.dialect import DEFAULT_LIMITS, expansion_schema
 from bt_runtime.language.emit.editor import tree_schema
 from bt_runtime.language.emit.manifests import manifest_schema
@@ -53,7 +53,7 @@ def schemas(root: Path | None = None) -> dict[str, Schema]:
     tree = project_schema(root) if root else _shipped_schema()
     return {
         "tree.schema.json": tree,
-        "skills.schema.json": manifest_schema(),
+        "skills.schema.json": manifest_schema(impls.keys_of(impls.every(ours=root is None))),
         "plan.schema.json": plan_schema(),
         "project.schema.json": settings_schema(),
         "expansion.schema.json": expansion_schema(BUILT_IN, DEFAULT_LIMITS),

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from bt_runtime.language.kinds.kind import DATA_TYPES, RESERVED
 from bt_runtime.language.kinds.shape import DRAFT, NAME, SCALAR, Schema, bounds, closed, typed
 
 ON_RESUME = ("repeat", "verify", "fail")
 _TYPES = sorted(DATA_TYPES)
-_IMPL = "Where it is done: `world`, `memory`, module:Name or path.py:Name."
+_IMPL = "Where it is done: `world`, `memory`, module:Name, path.py:Name, or a name of what is installed: `ros/action`."
 
 
-def manifest_schema() -> Schema:
+def manifest_schema(keys: Mapping[str, Schema] | None = None) -> Schema:
+    """`keys`: what skills may say besides, by the ways in which they are done."""
     named = {"pattern": NAME, "errorMessage": "A skill is named by letters, digits and _"}
     return {
         "$schema": DRAFT,
@@ -29,7 +32,7 @@ def manifest_schema() -> Schema:
                     "type": "object",
                     "description": "The skills by name; each becomes a kind of node.",
                     "propertyNames": named,
-                    "additionalProperties": _skill(),
+                    "additionalProperties": _skill(keys or {}),
                 },
             },
             ("version", "skills", "kinds"),
@@ -37,7 +40,7 @@ def manifest_schema() -> Schema:
     }  # fmt: skip
 
 
-def _skill() -> Schema:
+def _skill(keys: Mapping[str, Schema]) -> Schema:
     properties: Schema = {
         "sentence": _text("What an agent says to act: `go to {place}`; each {slot} is a parameter."),
         "about": _text("What it does, in a sentence."),
@@ -69,6 +72,7 @@ def _skill() -> Schema:
             "description": "It answers as soon as it is called: called in the tick, never in a thread.",
         },
         "impl": _text(_IMPL),
+        **keys,
     }
     return {"type": "object", "$comment": "a skill", **closed(properties, ())}
 

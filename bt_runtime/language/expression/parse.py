@@ -102,11 +102,24 @@ class Parser:
 
     def postfix(self) -> Part:
         made = self.atom()
-        while self.take("["):
-            self.deeper()
-            made = self.item(made)
-            self.depth -= 1
-        return made
+        while True:
+            if self.take("["):
+                self.deeper()
+                made = self.item(made)
+                self.depth -= 1
+            elif self.ahead("."):
+                made = self.field(made, self.next())
+            else:
+                return made
+
+    def field(self, value: Part, dot: Token) -> Part:
+        """`pose.x`: what a mapping has by this name, and nothing else."""
+        name, after = self.tokens[self.at], self.tokens[min(self.at + 1, len(self.tokens) - 1)]
+        if name.kind != "name" or name.text.startswith("_") or after.text == "(":
+            hint = '`name.field` and `name["field"]` read what a mapping has; there is nothing else to be had'
+            raise ExpressionError(FOREIGN, "`.` has no place here", hint, dot.start, dot.end)
+        self.next()
+        return part.field(value, part.constant(name.text, name.start, name.end))
 
     def item(self, value: Part) -> Part:
         nothing = part.constant(None, value.end, value.end)

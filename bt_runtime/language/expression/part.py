@@ -17,6 +17,7 @@ from bt_runtime.language.expression.value import (
     PLAIN,
     admit,
     bounded,
+    field_of,
     item,
     kind,
     part,
@@ -211,6 +212,10 @@ def called(word: str, function: Function, operands: Sequence[Part], start: int, 
 
 def indexed(value: Part, key: Part, end: int) -> Part:
     return applied("item", item, (value, key), value.start, end)
+
+
+def field(value: Part, name: Part) -> Part:
+    return applied("item", field_of, (value, name), value.start, name.end)
 
 
 def sliced(value: Part, first: Part, last: Part, end: int) -> Part:

@@ -15,7 +15,7 @@ _TOKEN = re.compile(
     r"(?P<name>[^\W\d]\w*)"
     r"|(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
     r"|(?P<text>'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\")"
-    r"|(?P<sign>\*\*|//|<=|>=|==|!=|[-+*/%<>()\[\]{},:])"
+    r"|(?P<sign>\*\*|//|<=|>=|==|!=|[-+*/%<>()\[\]{},:.])"
     r"|(?P<bad>.)"
     r"|(?P<end>\Z))",
     re.DOTALL,
@@ -30,7 +30,6 @@ _HINTS = {
     "&": "write `and`",
     "|": "write `or`",
     "!": "write `not`, or `!=`",
-    ".": 'a field of a mapping is read by `name["field"]`',
     "?": "write `this if condition else that`",
     "^": "a power is written `**`",
     ";": "one expression, one value",

@@ -254,6 +254,12 @@ def positive(value: Value) -> Value:
     return +value
 
 
+def field_of(value: Value, name: Value) -> Value:
+    if not isinstance(value, dict):
+        raise Misfit(f"{kind(value)} has no fields", "`name.field` reads what a mapping has")
+    return item(value, name)
+
+
 def item(value: Value, key: Value) -> Value:
     if isinstance(value, dict):
         if _hashable(key) and key in value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from py_trees.common import Status
 
 from bt_runtime.events import Feedback, SkillEnded, WorldActed
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.language import ports
+from bt_runtime.language import impls, ports
 from bt_runtime.language.manifest import Entry
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.project.importing import resolve
@@ -70,7 +71,7 @@ class SkillNode(Node):
             scripted = self.context.services.scripted_skills or {}
             python = scripted.get(self.spec.kind.name) or self.spec.kind.data.get("python")
             if python is None and not self.outside:
-                python = resolve(self.entry.impl, Path(self.entry.folder))
+                python = self.found()
             if python is None:
                 python = self.context.services.acted_in(self.entry.impl)
                 if python is None:
@@ -83,6 +84,14 @@ class SkillNode(Node):
             if callable(getattr(self.target, "picture", None)):
                 self.context.services.scene = self.target
         return self.target
+
+    def found(self) -> Any:
+        """What a manifest names: Python, or something that is installed."""
+        impl = self.entry.impl
+        if not impls.named_so(impl):
+            return resolve(impl, Path(self.entry.folder))
+        module, _, name = impls.find(impl).make.partition(":")
+        return getattr(import_module(module), name)(self.spec.kind, self.context)
 
     def step(self) -> Status:
         """What needs no look around (see `plain`) is started and polled here, by no call but the skill's own."""

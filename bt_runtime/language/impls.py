@@ -1,0 +1,83 @@
+"""Ways in which a skill of a manifest is done that an installed distribution brings: `impl: ros/action`.
+
+An entry point `ros` in the group `bt_runtime.impls` names a mapping: `action` → what is here. Such a skill says more
+than others: the keys of its way, which are checked with the manifest, and come to what does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language.kinds.shape import Schema
+from bt_runtime.project import plugins
+
+WANTED = "a mapping of names to an Implementation each"
+
+
+class Implementation(NamedTuple):
+    """`make` and `check` are module:Name, imported when they are needed.
+
+    make: called with the kind and the run's context, gives what is started: a Skill, a function, … (of an `instant`
+    one a plain function). check: called with the kind, gives what is wrong with it: key, message, way out.
+    """
+
+    about: str
+    make: str
+    keys: Mapping[str, Schema] = {}
+    required: tuple[str, ...] = ()
+    check: str = ""
+    instant: bool = False
+
+
+def named_so(impl: str) -> bool:
+    """Is it of the form `ros/action`?"""
+    home, slash, name = impl.partition("/")
+    return bool(slash) and ":" not in impl and home.isidentifier() and name.isidentifier()
+
+
+def find(impl: str) -> Implementation:
+    """Raises when nothing of that name is installed."""
+    home, _, name = impl.partition("/")
+    entry = plugins.find(home, "impls")
+    if entry is None:
+        close = nearest(home, plugins.names("impls"))
+        raise BtError(f"nothing that is installed does `{impl}`", f"did you mean `{close}/{name}`?" if close else
+                      f"there is: {', '.join(sorted(f'{each}/…' for each in plugins.names('impls')))}")  # fmt: skip
+    found = of_plugin(entry)
+    if name not in found:
+        close = nearest(name, found)
+        hint = f"did you mean `{home}/{close}`?" if close else f"it has: {', '.join(f'{home}/{n}' for n in found)}"
+        raise BtError(f"`{home}` has no `{name}`", hint)
+    return found[name]
+
+
+@lru_cache(maxsize=16)
+def of_plugin(entry: plugins.Entry) -> Mapping[str, Implementation]:
+    found = plugins.load(entry)
+    if not isinstance(found, Mapping) or not all(isinstance(each, Implementation) for each in found.values()):
+        raise plugins.unfit(entry, found, WANTED)
+    return found
+
+
+def keys_of(impls: Iterable[str]) -> dict[str, Schema]:
+    """What manifests may say that name these; of what cannot be had nothing (that is told where it is named)."""
+    keys: dict[str, Schema] = {}
+    for impl in sorted(set(impls)):
+        try:
+            keys |= {key: schema for key, schema in find(impl).keys.items() if key not in keys}
+        except BtError:
+            continue
+    return keys
+
+
+def every(ours: bool = False) -> Iterator[str]:
+    """The names of all that are installed, and can be had."""
+    for entry in plugins.entries("impls"):
+        if entry.ours or not ours:
+            try:
+                yield from (f"{entry.name}/{name}" for name in of_plugin(entry))
+            except BtError:
+                continue

@@ -1,0 +1,38 @@
+"""A run in a ROS system: its log as `/rosout`, a simulator's `/clock` as its time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from bt_runtime.events import Line, Notice
+from bt_runtime.ros.transport import Transport
+from bt_runtime.run.run import Run
+from bt_runtime.tree.clock import Simulated
+
+LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
+
+
+def rosout(run: Run, ros: Transport, node: str = "bt_runtime") -> Callable[[], None]:
+    """Every line of the run's log is sent to `/rosout`; gives what ends that."""
+    send = ros.publisher("/rosout", "rcl_interfaces/msg/Log")
+
+    def say(line: Line) -> None:
+        now = time.time_ns()
+        stamp = {"sec": now // 10**9, "nanosec": now % 10**9}
+        level = LEVELS.get(line.level, LEVELS["info"])
+        send({"stamp": stamp, "level": level, "name": node, "msg": line.text, "file": line.path})
+
+    return run.listen(say, Line, Notice)
+
+
+def sim_clock(ros: Transport) -> Simulated:
+    """A clock for `Run(clock=…)` that goes as `/clock` says. It stands still until that is heard."""
+    clock = Simulated()
+
+    def heard(message: dict[str, Any]) -> None:
+        clock.set(message["clock"]["sec"] + message["clock"]["nanosec"] / 10**9)
+
+    ros.subscribe("/clock", "rosgraph_msgs/msg/Clock", heard)
+    return clock

@@ -1,0 +1,149 @@
+"""Actions made of what they are made of: three services and two topics. For transports that have no client of them."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any, Protocol
+from uuid import uuid4
+
+from bt_runtime.ros.transport import Answer, Goal, Message, News, ServiceClient, State
+
+CALL = 10.0  # seconds in which a server says whether it accepts a goal, or a wish to cancel one
+WORK = 365 * 86_400.0  # seconds of a goal at most: it ends when its server says so, or is gone
+ENDED: dict[int, State] = {4: "succeeded", 5: "canceled", 6: "aborted"}  # of action_msgs/GoalStatus
+
+
+class Watched(ServiceClient, Protocol):
+    changed: set[Callable[[], object]]  # called when servers come or go
+
+
+class Parts(Protocol):
+    """What of a transport is needed."""
+
+    def service(self, name: str, type: str) -> Watched: ...
+    def subscribe(
+        self, topic: str, type: str, told: Callable[[dict[str, Any]], object], latched: bool = False
+    ) -> Callable[[], object]: ...
+
+
+class Actions:
+    """A client of one action."""
+
+    rings = True
+
+    def __init__(self, parts: Parts, name: str, type: str) -> None:
+        at = f"{name.rstrip('/')}/_action"
+        self.sending = parts.service(f"{at}/send_goal", f"{type}_SendGoal")
+        self.results = parts.service(f"{at}/get_result", f"{type}_GetResult")
+        self.cancelling = parts.service(f"{at}/cancel_goal", "action_msgs/srv/CancelGoal")
+        self.goals: weakref.WeakValueDictionary[bytes, PartsGoal] = weakref.WeakValueDictionary()
+        parts.subscribe(f"{at}/feedback", f"{type}_FeedbackMessage", self._fed)
+        parts.subscribe(f"{at}/status", "action_msgs/msg/GoalStatusArray", self._told, latched=True)
+        for each in (self.sending, self.results, self.cancelling):
+            each.changed.add(self._moved)
+
+    def ready(self) -> bool:
+        return self.sending.ready() and self.results.ready() and self.cancelling.ready()
+
+    def trouble(self) -> str:
+        return self.sending.trouble() or self.results.trouble()
+
+    def send(self, goal: Message, news: News) -> Goal:
+        made = PartsGoal(self, news)
+        self.goals[made.id] = made
+        made.send(goal)
+        return made
+
+    def _fed(self, message: dict[str, Any]) -> None:
+        goal = self.goals.get(bytes(message["goal_id"]["uuid"]))
+        if goal is not None and goal.open:
+            goal.feedback = message["feedback"]
+            goal.news()
+
+    def _told(self, message: dict[str, Any]) -> None:
+        for each in message["status_list"]:
+            goal = self.goals.get(bytes(each["goal_info"]["goal_id"]["uuid"]))
+            if goal is not None and each["status"] in ENDED:
+                goal.ask()
+
+    def _moved(self) -> None:
+        """A server has come or gone: what is under way asks again, and the tick looks whether anybody is there."""
+        for goal in [*self.goals.values()]:
+            if self.ready():
+                goal.ask()
+            goal.news()
+
+
+class PartsGoal(Goal):
+    def __init__(self, client: Actions, news: News) -> None:
+        self.client, self.news = client, news
+        self.id = uuid4().bytes
+        self.lock = threading.RLock()
+        self.asking = False  # how it has ended
+        self.wanted = False  # to be cancelled, as soon as it is accepted
+
+    @property
+    def named(self) -> dict[str, Any]:
+        return {"uuid": [*self.id]}
+
+    def send(self, goal: Message) -> None:
+        self.client.sending.call({"goal_id": self.named, "goal": goal}, self._answered, CALL)
+
+    def _answered(self, answer: Answer) -> None:
+        with self.lock:
+            if self.state != "sent":
+                return
+            if answer.value is None:
+                self._end("lost", f"the server has not said whether it accepts the goal: {answer.reason}")
+            elif not answer.value["accepted"]:
+                self._end("rejected", "the server has rejected the goal")
+            else:
+                self.state = "accepted"
+                self.ask()
+                if self.wanted:
+                    self._cancel()
+        self.news()
+
+    def ask(self) -> None:
+        """How it ends. What comes while nobody is there to answer is asked again when somebody is."""
+        with self.lock:
+            if self.asking or self.state != "accepted":
+                return
+            self.asking = True
+        self.client.results.call({"goal_id": self.named}, self._ended, WORK)
+
+    def _ended(self, answer: Answer) -> None:
+        with self.lock:
+            self.asking = False
+            if self.state != "accepted":
+                return
+            if answer.value is not None:
+                state = ENDED.get(answer.value["status"], "lost")
+                self.result = answer.value["result"] if state != "lost" else None
+                self._end(state, "" if state != "lost" else "the server knows nothing of the goal: was it restarted?")
+        self.news()
+
+    def _end(self, state: State, reason: str) -> None:
+        self.reason = reason
+        self.state = state
+
+    def cancel(self) -> None:
+        with self.lock:
+            self.wanted = True
+            if self.state == "accepted":
+                self._cancel()
+
+    def _cancel(self) -> None:
+        self.asked += 1
+        wish = {"goal_info": {"goal_id": self.named}}
+        self.client.cancelling.call(wish, self._cancelled, CALL)
+
+    def _cancelled(self, answer: Answer) -> None:
+        if answer.value is None or not answer.value["goals_canceling"]:
+            self.refused += 1
+        self.news()
+
+    def drop(self) -> None:
+        self.client.goals.pop(self.id, None)

@@ -1,0 +1,19 @@
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.task import Future
+
+class ClientGoalHandle:
+    accepted: bool
+    goal_id: Any
+    def cancel_goal_async(self) -> Future: ...
+    def get_result_async(self) -> Future: ...
+
+class ActionClient:
+    def __init__(self, node: Node, action_type: Any, action_name: str, *, callback_group: Any = None) -> None: ...
+    def server_is_ready(self) -> bool: ...
+    def send_goal_async(
+        self, goal: Any, feedback_callback: Callable[[Any], object] | None = None, goal_uuid: Any = None
+    ) -> Future: ...
+    def destroy(self) -> None: ...
