@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
+from bt_runtime.language.manifest import ELSEWHERE
 from bt_runtime.language.reach import read_kinds
 from bt_runtime.llm.backends import is_file
 from bt_runtime.llm.model_setting import apart
@@ -112,7 +113,7 @@ def _python_of(tree: Tree) -> Iterator[str]:
                 yield name
         for kind in spec.registry:
             entry = kind.data.get("entry")
-            if entry is None or entry.impl in ("world", "memory", "python"):
+            if entry is None or entry.impl in (*ELSEWHERE, "python"):
                 continue
             if not any(Path(entry.folder).resolve().is_relative_to(place) for place in shipped):
                 yield entry.impl

@@ -7,7 +7,7 @@ from bt_runtime.language.kinds.shape import DRAFT, NAME, SCALAR, Schema, bounds,
 
 ON_RESUME = ("repeat", "verify", "fail")
 _TYPES = sorted(DATA_TYPES)
-_IMPL = "Where it is done: `world`, `memory`, module:Name or path.py:Name."
+_IMPL = "Where it is done: `world`, `world/skill`, `memory`, module:Name or path.py:Name."
 
 
 def manifest_schema() -> Schema:

@@ -1,0 +1,181 @@
+"""The floor plan: what is in the way for good, what it costs to go near it, and the cheapest way across."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+from bt_runtime.envs.field.messages import Pose
+
+TILE = 0.5  # metres a sign of the plan
+CELL = 0.25  # … and a cell of the grid that ways are planned on
+RADIUS = 0.2  # of the robot
+LETHAL = 254
+NEAR = 0.3  # metres from an obstacle: the robot's middle cannot be there
+WIDE = 1.0  # … so far it costs more
+DEAR = 40  # what doubles the length of a step
+PLAN = """\
+################################
+#..............................#
+#..............................#
+#....a..........b.........c....#
+#..#####......#####.....#####..#
+#..#####......#####.....#####..#
+#..............................#
+#..............................#
+#####...########...#######...###
+#####...########...#######...###
+#..............................#
+#..............................#
+#.....####..........####.......#
+#.....####..........####.......#
+#..............................#
+#..............................#
+#D......................####...#
+#.......................####...#
+#..............................#
+################################
+""".split()
+ROWS, COLUMNS = len(PLAN), len(PLAN[0])
+WIDTH, HEIGHT = COLUMNS * TILE, ROWS * TILE
+ACROSS, UP = round(WIDTH / CELL), round(HEIGHT / CELL)
+SHELVES = {"a": "shelf a", "b": "shelf b", "c": "shelf c"}
+DOCK = "dock"
+_AROUND = tuple(
+    (dx, dy, math.hypot(dx, dy)) for dx in (-1, 0, 1) for dy in (-1, 0, 1) if dx or dy
+)
+_REACH = math.ceil(WIDE / CELL)
+
+
+def middle(row: int, column: int) -> tuple[float, float]:
+    """Of a sign of the plan; the origin is at the lower left."""
+    return (column + 0.5) * TILE, (ROWS - row - 0.5) * TILE
+
+
+def cell_of(x: float, y: float) -> int | None:
+    column, row = int(x // CELL), int(y // CELL)
+    return row * ACROSS + column if 0 <= column < ACROSS and 0 <= row < UP else None
+
+
+def point_of(cell: int) -> tuple[float, float]:
+    return (cell % ACROSS + 0.5) * CELL, (cell // ACROSS + 0.5) * CELL
+
+
+def _places() -> dict[str, Pose]:
+    """Shelves are looked at from above them; in the dock the robot's back is to the room."""
+    found = {}
+    for row, line in enumerate(PLAN):
+        for column, sign in enumerate(line):
+            if sign in SHELVES:
+                found[SHELVES[sign]] = Pose(*middle(row, column), -math.pi / 2)
+            elif sign == "D":
+                found[DOCK] = Pose(*middle(row, column), math.pi)
+    return dict(sorted(found.items()))
+
+
+PLACES = _places()
+WALLS = frozenset(
+    cell
+    for cell in range(ACROSS * UP)
+    if PLAN[ROWS - 1 - int(point_of(cell)[1] // TILE)][int(point_of(cell)[0] // TILE)] == "#"
+)
+
+
+@lru_cache(maxsize=1)
+def _discs() -> tuple[tuple[int, int, int], ...]:
+    """What one obstacle makes the cells around it cost."""
+    steps = range(-_REACH, _REACH + 1)
+    each = ((dx, dy, math.hypot(dx, dy) * CELL) for dx in steps for dy in steps)
+    return tuple(
+        (dx, dy, LETHAL if far < NEAR else round(150 * math.exp(-3 * (far - NEAR))))
+        for dx, dy, far in each
+        if far <= WIDE
+    )
+
+
+def costs(cells: Iterable[int]) -> dict[int, int]:
+    """Inflation: of every cell that it costs something to be in."""
+    found: dict[int, int] = {}
+    for cell in cells:
+        column, row = cell % ACROSS, cell // ACROSS
+        for dx, dy, cost in _discs():
+            x, y = column + dx, row + dy
+            if 0 <= x < ACROSS and 0 <= y < UP and cost > found.get(y * ACROSS + x, 0):
+                found[y * ACROSS + x] = cost
+    return found
+
+
+@lru_cache(maxsize=1)
+def of_walls() -> Mapping[int, int]:
+    return costs(WALLS)
+
+
+def costmap(marks: Iterable[int]) -> dict[int, int]:
+    """The walls, and what was seen besides."""
+    found = dict(of_walls())
+    for cell, cost in costs(marks).items():
+        if cost > found.get(cell, 0):
+            found[cell] = cost
+    return found
+
+
+def cheapest(start: int, goal: int, cost: Mapping[int, int]) -> list[int] | None:
+    """A* over the cells; out of a place that is too near something the first step may always be taken."""
+    gx, gy = goal % ACROSS, goal // ACROSS
+    best, before, todo = {start: 0.0}, {start: start}, [(0.0, start)]
+    done: set[int] = set()
+    while todo:
+        _, cell = heapq.heappop(todo)
+        if cell == goal:
+            return _back(before, goal)
+        if cell in done:
+            continue
+        done.add(cell)
+        column, row = cell % ACROSS, cell // ACROSS
+        leaving = cost.get(cell, 0) >= LETHAL
+        for dx, dy, far in _AROUND:
+            x, y = column + dx, row + dy
+            if not (0 <= x < ACROSS and 0 <= y < UP):
+                continue
+            after = y * ACROSS + x
+            dear = cost.get(after, 0)
+            if after in WALLS or (dear >= LETHAL and not leaving):
+                continue
+            spent = best[cell] + far * (1 + dear / DEAR)
+            if spent < best.get(after, math.inf):
+                best[after], before[after] = spent, cell
+                heapq.heappush(todo, (spent + math.hypot(gx - x, gy - y), after))
+    return None
+
+
+def _back(before: Mapping[int, int], goal: int) -> list[int]:
+    found = [goal]
+    while before[found[-1]] != found[-1]:
+        found.append(before[found[-1]])
+    return found[::-1]
+
+
+def way(start: Pose, goal: Pose, marks: Iterable[int]) -> list[Pose] | str:
+    """Points from one to the other, or why there are none, by the name of Nav2's error."""
+    here, there = cell_of(start.x, start.y), cell_of(goal.x, goal.y)
+    if here is None:
+        return "START_OUTSIDE_MAP"
+    if there is None:
+        return "GOAL_OUTSIDE_MAP"
+    cost = costmap(marks)
+    if cost.get(there, 0) >= LETHAL:
+        return "GOAL_OCCUPIED"
+    cells = cheapest(here, there, cost)
+    if cells is None:
+        return "NO_VALID_PATH"
+    points = [(start.x, start.y), *(point_of(cell) for cell in cells[1:-1]), (goal.x, goal.y)]
+    for _ in range(2):  # corners are rounded
+        points[1:-1] = [
+            ((a[0] + 2 * b[0] + c[0]) / 4, (a[1] + 2 * b[1] + c[1]) / 4)
+            for a, b, c in zip(points, points[1:], points[2:], strict=False)
+        ]
+    turned = [math.atan2(b[1] - a[1], b[0] - a[0]) for a, b in zip(points, points[1:], strict=False)]
+    found = [Pose(x, y, yaw) for (x, y), yaw in zip(points, turned, strict=False)]
+    return [*found, goal._replace(yaw=goal.yaw)]
