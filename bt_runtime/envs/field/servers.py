@@ -110,13 +110,13 @@ class Server(Skill):
             yield 0.0, max(-SPINNING, min(SPINNING, 3 * off))
 
     def along(self, path: list[Pose]) -> Iterator[Drive]:
-        """Follows `self.field.path`, whatever it becomes meanwhile."""
-        field = self.field
-        field.path = path
-        followed, at = path, 0
+        """Follows `self.path`, whatever it becomes meanwhile."""
+        field, followed, at = self.field, path, 0
+        self.path = path
         while True:
-            if field.path is not followed:
-                followed, at = field.path, 0
+            if self.path is not followed:
+                followed, at = self.path, 0
+            field.path = followed[at:]
             here, end = field.pose, followed[-1]
             if here.far(end) < THERE:
                 break
@@ -157,7 +157,6 @@ class ComputePathToPose(Server):
             if isinstance(found, str):
                 return found
             whole, at = [*whole, *found], goal
-        self.field.path = whole
         message = path_message(whole)
         self.out = {"path": message, "route": message, "planning_time": PLANNING}
         self.feedback = f"{_length(whole):.1f} m"
@@ -170,7 +169,7 @@ class FollowPath(Server):
 
     def changed(self, path: Any = None, **unused: Any) -> None:
         if path:
-            self.field.path = points_of(path)
+            self.path = points_of(path)
 
 
 class NavigateToPose(Server):
@@ -213,9 +212,8 @@ class NavigateToPose(Server):
                 return end.value
             yield wheels
             if self.field.now - planned >= AGAIN and self.field.pose.far(goal) > 2 * THERE:
-                planned, path = self.field.now, self.field.path
-                if isinstance(self.field.plan(self.field.pose, goal), str):
-                    self.field.path = path
+                planned, found = self.field.now, self.field.plan(self.field.pose, goal)
+                self.path = self.path if isinstance(found, str) else found
 
     def recover(self, trial: int) -> Iterator[Drive]:
         self.feedback = "held up: clears the map, goes back and turns"

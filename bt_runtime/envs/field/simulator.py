@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
@@ -46,7 +46,7 @@ class State:
     gone: float = 0.0  # metres driven
     seen: list[str] = field(default_factory=list)  # places that it was at since the task began
     marks: list[int] = field(default_factory=list)  # cells of the map in which something was seen that is no wall
-    freed: list[int] = field(default_factory=list)  # snags that hold it no more
+    freed: list[list[float]] = field(default_factory=list)  # snags that hold it no more
 
 
 class Simulator:
@@ -55,12 +55,11 @@ class Simulator:
         self.speed = self.turning = 0.0
         self.driver: Driver | None = None
         self.wanted = False  # does somebody want it to move
-        self.path: list[Pose] = []  # that it follows, or has planned
+        self.path: list[Pose] = []  # what is left of the one that it follows
         self.plans = 0
         self._seen_at = -math.inf
         self._rest = state.x, state.y, state.t  # where and when it last got on
         self._clock: float | None = None
-        self.listeners: list[Callable[[], None]] = []
 
     @property
     def pose(self) -> Pose:
@@ -121,10 +120,10 @@ class Simulator:
 
     def _slips(self, speed: float) -> bool:
         """In a snag the wheels slip, until the robot has gone back, or has turned on the spot for a recovery."""
-        for i, (x, y) in enumerate(self.state.task.get("snags", ())):
-            if i not in self.state.freed and math.hypot(x - self.state.x, y - self.state.y) < SNAG:
+        for x, y, *_ in self.snags():
+            if math.hypot(x - self.state.x, y - self.state.y) < SNAG:
                 if speed < 0 or getattr(self.driver, "frees", False):
-                    self.state.freed.append(i)
+                    self.state.freed.append([x, y])
                 return speed > 0
         return False
 
@@ -138,6 +137,10 @@ class Simulator:
             part = 1 - abs((t * pace / max(math.hypot(to_x - x, to_y - y), 0.01)) % 2 - 1)
             found.append((x + (to_x - x) * part, y + (to_y - y) * part, 0.25, "walker"))
         return found
+
+    def snags(self) -> list[tuple[float, float, float, str]]:
+        """Where the wheels slip yet; no laser sees it."""
+        return [(x, y, SNAG, "snag") for x, y in self.state.task.get("snags", ()) if [x, y] not in self.state.freed]
 
     def target(self) -> Pose | None:
         """Who is followed: along its route, then it stands."""
@@ -191,10 +194,7 @@ class Simulator:
 
     def plan(self, start: Pose, goal: Pose) -> list[Pose] | str:
         self.plans += 1
-        found = ground.way(start, goal, self.state.marks)
-        if not isinstance(found, str):
-            self.path = found
-        return found
+        return ground.way(start, goal, self.state.marks)
 
     # Who drives --------------------------------------------------------------------------------
 

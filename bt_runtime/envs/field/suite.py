@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
+from bt_runtime.envs.field import ground
 from bt_runtime.envs.field.ground import DOCK, PLACES, SHELVES
 from bt_runtime.envs.field.world import Field
 from bt_runtime.envs.registry import Split, choose_kinds, no_more_options
 from bt_runtime.types import Json, Task, World
 
-DOORS = ((4.5, 5.5), (9.75, 5.5), (14.5, 5.5))  # the gaps in the wall
+WALL = 5.5  # how high up the wall is that has the doors
 _OPTIONS = ("speed", "calm")
 
 
@@ -36,7 +37,7 @@ class FieldSuite:
         for i in range(count):
             kind, rng = wanted[i % len(wanted)], Random(f"field {split} {seed} {i}")
             goal, data = _task(kind, rng)
-            data |= {} if _yes(calm) else _obstacles(rng)
+            data |= {} if _yes(calm) else _obstacles(rng, data["goals"])
             data |= {"speed": float(speed)} if float(speed) != 1 else {}
             made.append(Task(f"{split}-{seed}-{i:04}", kind, goal, data))
         return made
@@ -63,17 +64,19 @@ def _task(kind: str, rng: Random) -> tuple[str, dict[str, Json]]:
 
 
 def _route(rng: Random) -> list[list[float]]:
-    up = rng.uniform(2.5, 4.2)
-    return [[3.0, up], [9.75, 4.6], [9.75, 6.5], [4.5, 6.5], [4.5, 4.2], [8.0, 2.0]]
+    end = [round(rng.uniform(6.0, 9.0), 2), round(rng.uniform(1.5, 3.0), 2)]
+    return [[3.0, 4.6], [8.75, 4.6], [8.75, 6.6], [3.25, 6.6], [3.25, 4.6], end]
 
 
-def _obstacles(rng: Random) -> dict[str, Json]:
-    """A box falls into a door, walkers go to and fro, and somewhere the wheels slip."""
-    door = rng.choice(DOORS)
+def _obstacles(rng: Random, goals: Sequence[str]) -> dict[str, Json]:
+    """On the way to the first goal the wheels slip, and a box falls into the door; behind it somebody goes to and fro."""
+    way = ground.way(PLACES[DOCK], PLACES[goals[0] if goals else rng.choice([*SHELVES.values()])], ())
+    assert not isinstance(way, str)
+    door, snag = min(way, key=lambda point: abs(point.y - WALL)), way[rng.randrange(5, 9)]
     return {
-        "boxes": [[door[0], door[1], round(rng.uniform(3, 6), 1)]],
-        "walkers": [[rng.uniform(2, 4), 6.5, rng.uniform(11, 14), 6.5, 0.4]],
-        "snags": [[round(rng.uniform(2.0, 2.6), 2), round(rng.uniform(2.2, 3.0), 2)]],
+        "boxes": [[round(door.x, 2), WALL, round(rng.uniform(3, 6), 1)]],
+        "walkers": [[round(rng.uniform(2, 4), 2), 6.5, round(rng.uniform(11, 14), 2), 6.5, 0.4]],
+        "snags": [[round(snag.x, 2), round(snag.y, 2)]],
     }
 
 

@@ -167,7 +167,7 @@ class Field:
         return {
             "is": "map", "size": [ground.WIDTH, ground.HEIGHT], "walls": _walls(), "path": rounded if field.wanted else [],
             "marks": [[*ground.point_of(cell)] for cell in state.marks], "cell": ground.CELL,
-            "things": [[round(x, 2), round(y, 2), r, what] for x, y, r, what in field.things()],
+            "things": [[round(x, 2), round(y, 2), r, what] for x, y, r, what in (*field.things(), *field.snags())],
             "places": [{"name": n, "x": p.x, "y": p.y, "seen": n in state.seen} for n, p in PLACES.items()],
             "target": [round(target.x, 2), round(target.y, 2)] if target else None,
             "robot": [round(state.x, 2), round(state.y, 2), round(state.yaw, 2), ground.RADIUS],
