@@ -54,7 +54,8 @@ class Asked:
         return before is not None and before != goal
 
     def global_updated_goal(self, **_: Any) -> bool:
-        return False
+        """The first time; later only the blackboard could tell."""
+        return self._each(0.0, math.inf)
 
     def goal_reached(self, goal: Any, **_: Any) -> bool:
         return self.field.pose.far(pose_of(goal, PLACES)) < 0.25
@@ -77,8 +78,17 @@ class Asked:
             points.pop()
         return {"output_path": path_message(points)}
 
-    def truncate_path_local(self, input_path: Any, **_: Any) -> Any:
-        return {"output_path": input_path}
+    def truncate_path_local(self, input_path: Any, distance_forward: float = 8.0, **_: Any) -> Any:
+        """From the robot on, so far."""
+        points, left = points_of(input_path), float(distance_forward)
+        near = min(range(len(points)), key=lambda i: self.field.pose.far(points[i]), default=0)
+        kept = points[near : near + 1]
+        for point in points[near + 1 :]:
+            left -= kept[-1].far(point)
+            if left < 0:
+                break
+            kept.append(point)
+        return {"output_path": path_message(kept)}
 
     def smooth_path(self, unsmoothed_path: Any = None, **_: Any) -> Any:
         return {"smoothed_path": unsmoothed_path, "was_completed": True, "error_code_id": 0, "error_msg": ""}
