@@ -199,10 +199,11 @@ class TapedWorld:
         return self.inner.act(sentence)
 
     def skill(self, name: str, clock: Any) -> Any:
-        """One of its own, of which the same holds; where there is no world nothing starts it."""
+        """One of its own, of which the same holds; where there is no world nothing starts it. The time by which it
+        moves is nobody's decision, and not recorded."""
         if self.inner is None:
             return _nothing
-        return self.inner.skill(name, clock) if isinstance(self.inner, Doing) else None
+        return self.inner.skill(name, getattr(clock, "inner", clock)) if isinstance(self.inner, Doing) else None
 
     def _call(self, name: str, *args: Any, **named: Any) -> Any:
         key = {"call": name, "args": codec.plain([*args, named] if named else list(args))}

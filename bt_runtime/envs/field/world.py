@@ -100,9 +100,6 @@ class Field:
         away = (f"go to {name}" for name, place in PLACES.items() if name != DOCK and here.far(place) >= AT)
         return (*away, "dock", "spin", "back up", "wait")
 
-    def things(self) -> Sequence[str]:
-        return [*PLACES]
-
     def act(self, sentence: str) -> Observation:
         said = " ".join(sentence.split())
         go = _GO.fullmatch(said)
