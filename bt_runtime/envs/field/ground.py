@@ -16,37 +16,34 @@ LETHAL = 254
 NEAR = 0.3  # metres from an obstacle: the robot's middle cannot be there
 WIDE = 1.0  # … so far it costs more
 DEAR = 40  # what doubles the length of a step
-PLAN = """\
-################################
-#..............................#
-#..............................#
-#....a..........b.........c....#
-#..#####......#####.....#####..#
-#..#####......#####.....#####..#
-#..............................#
-#..............................#
-#####...########...#######...###
-#####...########...#######...###
-#..............................#
-#..............................#
-#.....####..........####.......#
-#.....####..........####.......#
-#..............................#
-#..............................#
-#D......................####...#
-#.......................####...#
-#..............................#
-################################
-""".split()
+PLAN = [
+    "################################",
+    "#..............................#",
+    "#..............................#",
+    "#....a..........b.........c....#",
+    "#..#####......#####.....#####..#",
+    "#..#####......#####.....#####..#",
+    "#..............................#",
+    "#..............................#",
+    "#####...########...#######...###",
+    "#####...########...#######...###",
+    "#..............................#",
+    "#..............................#",
+    "#.....####..........####.......#",
+    "#.....####..........####.......#",
+    "#..............................#",
+    "#..............................#",
+    "#D......................####...#",
+    "#.......................####...#",
+    "#..............................#",
+    "################################",
+]
 ROWS, COLUMNS = len(PLAN), len(PLAN[0])
 WIDTH, HEIGHT = COLUMNS * TILE, ROWS * TILE
 ACROSS, UP = round(WIDTH / CELL), round(HEIGHT / CELL)
 SHELVES = {"a": "shelf a", "b": "shelf b", "c": "shelf c"}
 DOCK = "dock"
-_AROUND = tuple(
-    (dx, dy, math.hypot(dx, dy)) for dx in (-1, 0, 1) for dy in (-1, 0, 1) if dx or dy
-)
-_REACH = math.ceil(WIDE / CELL)
+_STEPS = range(-math.ceil(WIDE / CELL), math.ceil(WIDE / CELL) + 1)
 
 
 def middle(row: int, column: int) -> tuple[float, float]:
@@ -86,8 +83,7 @@ WALLS = frozenset(
 @lru_cache(maxsize=1)
 def _discs() -> tuple[tuple[int, int, int], ...]:
     """What one obstacle makes the cells around it cost."""
-    steps = range(-_REACH, _REACH + 1)
-    each = ((dx, dy, math.hypot(dx, dy) * CELL) for dx in steps for dy in steps)
+    each = ((dx, dy, math.hypot(dx, dy) * CELL) for dx in _STEPS for dy in _STEPS)
     return tuple(
         (dx, dy, LETHAL if far < NEAR else round(150 * math.exp(-3 * (far - NEAR))))
         for dx, dy, far in each
@@ -95,37 +91,33 @@ def _discs() -> tuple[tuple[int, int, int], ...]:
     )
 
 
-def costs(cells: Iterable[int]) -> dict[int, int]:
-    """Inflation: of every cell that it costs something to be in."""
-    found: dict[int, int] = {}
-    for cell in cells:
+@lru_cache(maxsize=8)
+def costmap(marks: tuple[int, ...]) -> list[int]:
+    """What each cell costs: inflation around the walls, and around what was seen besides."""
+    found = [0] * (ACROSS * UP) if not marks else [*costmap(())]
+    for cell in marks or WALLS:
         column, row = cell % ACROSS, cell // ACROSS
         for dx, dy, cost in _discs():
             x, y = column + dx, row + dy
-            if 0 <= x < ACROSS and 0 <= y < UP and cost > found.get(y * ACROSS + x, 0):
+            if 0 <= x < ACROSS and 0 <= y < UP and cost > found[y * ACROSS + x]:
                 found[y * ACROSS + x] = cost
     return found
 
 
 @lru_cache(maxsize=1)
-def of_walls() -> Mapping[int, int]:
-    return costs(WALLS)
+def _neighbours() -> list[list[tuple[int, float]]]:
+    """Of each cell those that are no wall, and how far they are; the plan's rim is all wall."""
+    steps = [(dy * ACROSS + dx, math.hypot(dx, dy)) for dx in (-1, 0, 1) for dy in (-1, 0, 1) if dx or dy]
+    return [
+        [] if cell in WALLS else [(cell + step, far) for step, far in steps if cell + step not in WALLS]
+        for cell in range(ACROSS * UP)
+    ]
 
 
-def costmap(marks: Iterable[int]) -> dict[int, int]:
-    """The walls, and what was seen besides."""
-    found = dict(of_walls())
-    for cell, cost in costs(marks).items():
-        if cost > found.get(cell, 0):
-            found[cell] = cost
-    return found
-
-
-def cheapest(start: int, goal: int, cost: Mapping[int, int]) -> list[int] | None:
+def cheapest(start: int, goal: int, cost: list[int]) -> list[int] | None:
     """A* over the cells; out of a place that is too near something the first step may always be taken."""
-    gx, gy = goal % ACROSS, goal // ACROSS
-    best, before, todo = {start: 0.0}, {start: start}, [(0.0, start)]
-    done: set[int] = set()
+    gx, gy, next_to = goal % ACROSS, goal // ACROSS, _neighbours()
+    best, before, todo, done = {start: 0.0}, {start: start}, [(0.0, start)], set()
     while todo:
         _, cell = heapq.heappop(todo)
         if cell == goal:
@@ -133,20 +125,15 @@ def cheapest(start: int, goal: int, cost: Mapping[int, int]) -> list[int] | None
         if cell in done:
             continue
         done.add(cell)
-        column, row = cell % ACROSS, cell // ACROSS
-        leaving = cost.get(cell, 0) >= LETHAL
-        for dx, dy, far in _AROUND:
-            x, y = column + dx, row + dy
-            if not (0 <= x < ACROSS and 0 <= y < UP):
+        so_far, leaving = best[cell], cost[cell] >= LETHAL
+        for after, far in next_to[cell]:
+            dear = cost[after]
+            if after in done or (dear >= LETHAL and not leaving):
                 continue
-            after = y * ACROSS + x
-            dear = cost.get(after, 0)
-            if after in WALLS or (dear >= LETHAL and not leaving):
-                continue
-            spent = best[cell] + far * (1 + dear / DEAR)
+            spent = so_far + far * (1 + dear / DEAR)
             if spent < best.get(after, math.inf):
                 best[after], before[after] = spent, cell
-                heapq.heappush(todo, (spent + math.hypot(gx - x, gy - y), after))
+                heapq.heappush(todo, (spent + math.hypot(gx - after % ACROSS, gy - after // ACROSS), after))
     return None
 
 
@@ -164,8 +151,8 @@ def way(start: Pose, goal: Pose, marks: Iterable[int]) -> list[Pose] | str:
         return "START_OUTSIDE_MAP"
     if there is None:
         return "GOAL_OUTSIDE_MAP"
-    cost = costmap(marks)
-    if cost.get(there, 0) >= LETHAL:
+    cost = costmap(tuple(marks))
+    if cost[there] >= LETHAL:
         return "GOAL_OCCUPIED"
     cells = cheapest(here, there, cost)
     if cells is None:

@@ -111,21 +111,23 @@ class Server(Skill):
 
     def along(self, path: list[Pose]) -> Iterator[Drive]:
         """Follows `self.path`, whatever it becomes meanwhile."""
-        field, followed, at = self.field, path, 0
+        field, followed, at, left = self.field, [], 0, 0.0
         self.path = path
         while True:
             if self.path is not followed:
                 followed, at = self.path, 0
+                left = _length(followed)
             field.path = followed[at:]
             here, end = field.pose, followed[-1]
             if here.far(end) < THERE:
                 break
             if field.still_for() > PATIENCE:
                 return "FAILED_TO_MAKE_PROGRESS"
-            at = min(range(at, min(at + 12, len(followed))), key=lambda i: here.far(followed[i]))
+            near = min(range(at, min(at + 12, len(followed))), key=lambda i: here.far(followed[i]))
+            left, at = left - _length(followed[at : near + 1]), near
             aim = next((p for p in followed[at:] if here.far(p) > AHEAD), end)
             off = math.remainder(math.atan2(aim.y - here.y, aim.x - here.x) - (here.yaw or 0.0), math.tau)
-            self.feedback = f"{_length(followed[at:]):.1f} m to go"
+            self.feedback = f"{left:.1f} m to go"
             slow = min(1.0, 0.3 + 1.5 * here.far(end))
             yield (slow * math.cos(off) ** 2 if abs(off) < 0.8 else 0.0), 2.5 * off
         yield from self.face(followed[-1].yaw)

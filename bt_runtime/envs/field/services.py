@@ -10,7 +10,7 @@ from py_trees.common import Status
 
 from bt_runtime.envs.field import ground
 from bt_runtime.envs.field.ground import PLACES
-from bt_runtime.envs.field.messages import Pose, path_message, points_of, pose_of, stamped
+from bt_runtime.envs.field.messages import path_message, points_of, pose_of, stamped
 from bt_runtime.envs.field.servers import CODES, PATIENCE, Clock
 from bt_runtime.envs.field.simulator import Simulator
 from bt_runtime.skills.skill import Skill
@@ -36,9 +36,9 @@ class Asked:
     clear_costmap_around_robot = clear_costmap_except_region = clear_entire_costmap
 
     def is_path_valid(self, path: Any = None, **_: Any) -> bool:
-        cost = ground.costmap(self.field.state.marks)
+        cost = ground.costmap(tuple(self.field.state.marks))
         cells = [ground.cell_of(p.x, p.y) for p in points_of(path)] if path else []
-        return bool(cells) and all(cell is not None and cost.get(cell, 0) < ground.LETHAL for cell in cells)
+        return bool(cells) and all(cell is not None and cost[cell] < ground.LETHAL for cell in cells)
 
     # The goal ----------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from py_trees.common import Status
 from bt_runtime.envs.field import ground, services
 from bt_runtime.envs.field.ground import DOCK, PLACES
 from bt_runtime.envs.field.servers import SERVERS
-from bt_runtime.envs.field.simulator import AT, STEP, Simulator, State
+from bt_runtime.envs.field.simulator import AT, Simulator, State
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json, Observation, Task, Verdict
 
@@ -65,7 +65,7 @@ class Field:
             state = State(data, x=at.x, y=at.y, yaw=at.yaw or 0.0, docked=start == DOCK)
             state.battery = float(data.get("battery", 1.0))
             simulator = Simulator(state)
-            simulator.look()
+            simulator.look(), simulator.snags(), simulator.target()  # what is in the way can be read
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             hint = "see `btr tasks field --json`"
             raise BtError(f"the task `{task.id}` is none of the field: {problem!r}", hint) from problem
