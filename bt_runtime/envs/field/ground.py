@@ -6,6 +6,7 @@ import heapq
 import math
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import pairwise
 
 from bt_runtime.envs.field.messages import Pose
 
@@ -16,28 +17,29 @@ LETHAL = 254
 NEAR = 0.3  # metres from an obstacle: the robot's middle cannot be there
 WIDE = 1.0  # … so far it costs more
 DEAR = 40  # what doubles the length of a step
-PLAN = [
-    "################################",
-    "#..............................#",
-    "#..............................#",
-    "#....a..........b.........c....#",
-    "#..#####......#####.....#####..#",
-    "#..#####......#####.....#####..#",
-    "#..............................#",
-    "#..............................#",
-    "#####...########...#######...###",
-    "#####...########...#######...###",
-    "#..............................#",
-    "#..............................#",
-    "#.....####..........####.......#",
-    "#.....####..........####.......#",
-    "#..............................#",
-    "#..............................#",
-    "#D......................####...#",
-    "#.......................####...#",
-    "#..............................#",
-    "################################",
-]
+_DRAWN = """\
+################################
+#..............................#
+#..............................#
+#....a..........b.........c....#
+#..#####......#####.....#####..#
+#..#####......#####.....#####..#
+#..............................#
+#..............................#
+#####...########...#######...###
+#####...########...#######...###
+#..............................#
+#..............................#
+#.....####..........####.......#
+#.....####..........####.......#
+#..............................#
+#..............................#
+#D......................####...#
+#.......................####...#
+#..............................#
+################################
+"""
+PLAN = _DRAWN.splitlines()
 ROWS, COLUMNS = len(PLAN), len(PLAN[0])
 WIDTH, HEIGHT = COLUMNS * TILE, ROWS * TILE
 ACROSS, UP = round(WIDTH / CELL), round(HEIGHT / CELL)
@@ -117,7 +119,8 @@ def _neighbours() -> list[list[tuple[int, float]]]:
 def cheapest(start: int, goal: int, cost: list[int]) -> list[int] | None:
     """A* over the cells; out of a place that is too near something the first step may always be taken."""
     gx, gy, next_to = goal % ACROSS, goal // ACROSS, _neighbours()
-    best, before, todo, done = {start: 0.0}, {start: start}, [(0.0, start)], set()
+    best, before, todo = {start: 0.0}, {start: start}, [(0.0, start)]
+    done: set[int] = set()
     while todo:
         _, cell = heapq.heappop(todo)
         if cell == goal:
@@ -163,6 +166,6 @@ def way(start: Pose, goal: Pose, marks: Iterable[int]) -> list[Pose] | str:
             ((a[0] + 2 * b[0] + c[0]) / 4, (a[1] + 2 * b[1] + c[1]) / 4)
             for a, b, c in zip(points, points[1:], points[2:], strict=False)
         ]
-    turned = [math.atan2(b[1] - a[1], b[0] - a[0]) for a, b in zip(points, points[1:], strict=False)]
+    turned = [math.atan2(b[1] - a[1], b[0] - a[0]) for a, b in pairwise(points)]
     found = [Pose(x, y, yaw) for (x, y), yaw in zip(points, turned, strict=False)]
     return [*found, goal._replace(yaw=goal.yaw)]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Generator
+from itertools import pairwise
 from typing import Any, Protocol
 
 from py_trees.common import Status
@@ -27,7 +28,8 @@ AGAIN = 1.0  # seconds between two plans of navigate_to_pose
 HELP = 5  # how often it gets itself out
 STAGING = 0.8  # metres before the dock
 SPINNING = 1.5  # radians a second
-Drive = tuple[float, float]
+Drive = tuple[float, float]  # metres and radians a second
+Course = Generator[Drive, None, str]  # what it returns is the name of an error, or none
 
 
 class Clock(Protocol):
@@ -35,7 +37,7 @@ class Clock(Protocol):
 
 
 class Server(Skill):
-    """A course of steps: each yield is what the wheels do in the next one; it returns the name of an error, or none."""
+    """A course of steps: each yield is what the wheels do in the next one."""
 
     frees = False
 
@@ -49,8 +51,7 @@ class Server(Skill):
         self.wheels = self.course(**params)
         self.field.drives(self)
 
-    def course(self, **params: Any) -> Iterator[Drive]:
-        raise NotImplementedError
+    course: Callable[..., Course]
 
     def control(self) -> Drive:
         try:
@@ -81,12 +82,13 @@ class Server(Skill):
 
     # Parts of courses --------------------------------------------------------------------------
 
-    def rest(self, seconds: float) -> Iterator[Drive]:
+    def rest(self, seconds: float) -> Course:
         until = self.field.now + seconds
         while self.field.now < until:
             yield 0.0, 0.0
+        return ""
 
-    def straight(self, metres: float, speed: float, allowed: float = 60.0) -> Iterator[Drive]:
+    def straight(self, metres: float, speed: float, allowed: float = 60.0) -> Course:
         """Forwards, or backwards when both are negative."""
         begun, late = self.field.pose, self.field.now + allowed
         while (gone := begun.far(self.field.pose)) < abs(metres) - 0.01:
@@ -98,20 +100,23 @@ class Server(Skill):
             yield math.copysign(abs(speed), metres), 0.0
         return ""
 
-    def turn(self, radians: float, speed: float = SPINNING) -> Iterator[Drive]:
+    def turn(self, radians: float, speed: float = SPINNING) -> Course:
         left = abs(radians)
         while left > 0.01:
             step = min(speed, left / 0.05)
             left -= step * 0.05
             yield 0.0, math.copysign(step, radians)
+        return ""
 
-    def face(self, yaw: float | None) -> Iterator[Drive]:
+    def face(self, yaw: float | None) -> Course:
         while yaw is not None and abs(off := math.remainder(yaw - self.field.pose.yaw, math.tau)) > TURNED / 2:
             yield 0.0, max(-SPINNING, min(SPINNING, 3 * off))
+        return ""
 
-    def along(self, path: list[Pose]) -> Iterator[Drive]:
+    def along(self, path: list[Pose]) -> Course:
         """Follows `self.path`, whatever it becomes meanwhile."""
-        field, followed, at, left = self.field, [], 0, 0.0
+        field, at, left = self.field, 0, 0.0
+        followed: list[Pose] = []
         self.path = path
         while True:
             if self.path is not followed:
@@ -130,8 +135,7 @@ class Server(Skill):
             self.feedback = f"{left:.1f} m to go"
             slow = min(1.0, 0.3 + 1.5 * here.far(end))
             yield (slow * math.cos(off) ** 2 if abs(off) < 0.8 else 0.0), 2.5 * off
-        yield from self.face(followed[-1].yaw)
-        return ""
+        return (yield from self.face(followed[-1].yaw))
 
 
 class ComputePathToPose(Server):
@@ -166,7 +170,7 @@ class ComputePathToPose(Server):
 
 
 class FollowPath(Server):
-    def course(self, path: Any, **unused: Any) -> Iterator[Drive]:
+    def course(self, path: Any, **unused: Any) -> Course:
         return (yield from self.along(points_of(path) or [self.field.pose]))
 
     def changed(self, path: Any = None, **unused: Any) -> None:
@@ -177,19 +181,16 @@ class FollowPath(Server):
 class NavigateToPose(Server):
     """Plans again once a second; held up, it clears the map, goes back a little, turns, and tries again."""
 
-    def course(self, goal: Any = None, goals: Any = None, **unused: Any) -> Iterator[Drive]:
+    def course(self, goal: Any = None, goals: Any = None, **unused: Any) -> Course:
         if self.field.state.docked:
-            return self.refused("The robot is docked: undock it first.")
+            raise BtError("The robot is docked: undock it first.", "undock_robot")
         for each in goals or [goal]:
             wrong = yield from self.reach(pose_of(each, PLACES))
             if wrong:
                 return wrong
         return ""
 
-    def refused(self, why: str) -> str:
-        raise BtError(why, "undock_robot")
-
-    def reach(self, goal: Pose) -> Iterator[Drive]:
+    def reach(self, goal: Pose) -> Course:
         error = ""
         for trial in range(HELP + 1):
             self.frees = False
@@ -200,7 +201,7 @@ class NavigateToPose(Server):
                 return ""
         return error
 
-    def attempt(self, goal: Pose) -> Iterator[Drive]:
+    def attempt(self, goal: Pose) -> Course:
         found = self.field.plan(self.field.pose, goal)
         if isinstance(found, str):
             yield from self.rest(1.0)
@@ -211,13 +212,13 @@ class NavigateToPose(Server):
             try:
                 wheels = next(follow)
             except StopIteration as end:
-                return end.value
+                return str(end.value)
             yield wheels
             if self.field.now - planned >= AGAIN and self.field.pose.far(goal) > 2 * THERE:
                 planned, found = self.field.now, self.field.plan(self.field.pose, goal)
                 self.path = self.path if isinstance(found, str) else found
 
-    def recover(self, trial: int) -> Iterator[Drive]:
+    def recover(self, trial: int) -> Course:
         self.feedback = "held up: clears the map, goes back and turns"
         self.field.clear()
         if trial > 1:
@@ -225,14 +226,14 @@ class NavigateToPose(Server):
             self.field.drives(self)
             yield from self.straight(-0.3, -0.2, 3.0)
             yield from self.turn(1.57)
+        return ""
 
 
 class Spin(Server):
     frees = True
 
-    def course(self, spin_dist: float = 1.57, **unused: Any) -> Iterator[Drive]:
-        yield from self.turn(float(spin_dist))
-        return ""
+    def course(self, spin_dist: float = 1.57, **unused: Any) -> Course:
+        return (yield from self.turn(float(spin_dist)))
 
 
 class BackUp(Server):
@@ -240,25 +241,24 @@ class BackUp(Server):
 
     def course(
         self, backup_dist: float = 0.3, backup_speed: float = 0.15, time_allowance: float = 20.0, **unused: Any
-    ) -> Iterator[Drive]:
+    ) -> Course:
         return (yield from self.straight(-abs(float(backup_dist)), -abs(float(backup_speed)), float(time_allowance)))
 
 
 class DriveOnHeading(Server):
     def course(
         self, dist_to_travel: float = 0.3, speed: float = 0.2, time_allowance: float = 20.0, **unused: Any
-    ) -> Iterator[Drive]:
+    ) -> Course:
         return (yield from self.straight(float(dist_to_travel), float(speed), float(time_allowance)))
 
 
 class Wait(Server):
-    def course(self, wait_duration: float = 5.0, **unused: Any) -> Iterator[Drive]:
-        yield from self.rest(float(wait_duration))
-        return ""
+    def course(self, wait_duration: float = 5.0, **unused: Any) -> Course:
+        return (yield from self.rest(float(wait_duration)))
 
 
 class DockRobot(NavigateToPose):
-    def course(self, navigate_to_staging_pose: bool = True, **unused: Any) -> Iterator[Drive]:
+    def course(self, navigate_to_staging_pose: bool = True, **unused: Any) -> Course:
         dock, field = PLACES[DOCK], self.field
         if field.state.docked:
             return ""
@@ -275,14 +275,14 @@ class DockRobot(NavigateToPose):
 
 
 class UndockRobot(Server):
-    def course(self, **unused: Any) -> Iterator[Drive]:
+    def course(self, **unused: Any) -> Course:
         if not self.field.state.docked:
             return ""
         return (yield from self.straight(-STAGING, -0.4))
 
 
 def _length(points: list[Pose]) -> float:
-    return sum(a.far(b) for a, b in zip(points, points[1:], strict=False))
+    return sum(a.far(b) for a, b in pairwise(points))
 
 
 SERVERS: dict[str, type[Server]] = {

@@ -125,9 +125,6 @@ class Asked:
     def is_battery_charging(self, **_: Any) -> bool:
         return self.field.state.docked
 
-    def battery_full(self, **_: Any) -> bool:
-        return self.field.state.battery > 0.99
-
     def distance_traveled(self, distance: float = 1.0, **_: Any) -> bool:
         """The first time, and then each time that it has driven so far."""
         return self._each(self.field.state.gone, float(distance))
@@ -186,8 +183,8 @@ class Service(Skill):
         return self.ended
 
 
-AT_ONCE = ("is_", "would_", "are_", "goal_", "global_", "get_", "truncate_", "concatenate_", "remove_passed", "distance_",
-           "speed_", "time_", "path_", "battery_")  # fmt: skip
+AT_ONCE = ("is_", "would_", "are_", "goal_", "global_", "get_", "truncate_", "concatenate_", "remove_passed",
+           "distance_", "speed_", "time_", "path_")  # fmt: skip
 
 
 def asked(name: str, field: Simulator, clock: Clock) -> Any:

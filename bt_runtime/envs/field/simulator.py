@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol
 
 from bt_runtime.envs.field import ground
@@ -146,7 +147,7 @@ class Simulator:
         """Who is followed: along its route, then it stands."""
         route = [Pose(*point) for point in self.state.task.get("route", ())]
         left = self.state.t * float(self.state.task.get("pace", 0.5))
-        for a, b in zip(route, route[1:], strict=False):
+        for a, b in pairwise(route):
             if left < a.far(b):
                 part = left / a.far(b)
                 return Pose(a.x + (b.x - a.x) * part, a.y + (b.y - a.y) * part)

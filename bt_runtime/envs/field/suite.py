@@ -69,7 +69,7 @@ def _route(rng: Random) -> list[list[float]]:
 
 
 def _obstacles(rng: Random, goals: Sequence[str]) -> dict[str, Json]:
-    """On the way to the first goal the wheels slip, and a box falls into the door; behind it somebody goes to and fro."""
+    """On the way to the first goal the wheels slip, and a box falls into the door; behind it somebody walks."""
     way = ground.way(PLACES[DOCK], PLACES[goals[0] if goals else rng.choice([*SHELVES.values()])], ())
     assert not isinstance(way, str)
     door, snag = min(way, key=lambda point: abs(point.y - WALL)), way[rng.randrange(5, 9)]

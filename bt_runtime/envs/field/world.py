@@ -65,7 +65,8 @@ class Field:
             state = State(data, x=at.x, y=at.y, yaw=at.yaw or 0.0, docked=start == DOCK)
             state.battery = float(data.get("battery", 1.0))
             simulator = Simulator(state)
-            simulator.look(), simulator.snags(), simulator.target()  # what is in the way can be read
+            simulator.look()
+            simulator.snags(), simulator.target()  # what is in the way can be read
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             hint = "see `btr tasks field --json`"
             raise BtError(f"the task `{task.id}` is none of the field: {problem!r}", hint) from problem
@@ -162,14 +163,15 @@ class Field:
         target = field.target()
         doing = "docked" if state.docked else "driving" if field.speed else "turning" if field.turning else "standing"
         return {
-            "is": "map", "size": [ground.WIDTH, ground.HEIGHT], "walls": _walls(), "path": rounded if field.wanted else [],
+            "is": "map", "size": [ground.WIDTH, ground.HEIGHT], "walls": _walls(),
+            "path": rounded if field.wanted else [],
             "marks": [[*ground.point_of(cell)] for cell in state.marks], "cell": ground.CELL,
             "things": [[round(x, 2), round(y, 2), r, what] for x, y, r, what in (*field.things(), *field.snags())],
             "places": [{"name": n, "x": p.x, "y": p.y, "seen": n in state.seen} for n, p in PLACES.items()],
             "target": [round(target.x, 2), round(target.y, 2)] if target else None,
             "robot": [round(state.x, 2), round(state.y, 2), round(state.yaw, 2), ground.RADIUS],
             "stuck": field.wanted and field.still_for() > services.STUCK,
-            "text": f"{doing}, {abs(field.speed):.1f} m/s, battery {state.battery:.0%}, {field.plans} plans, {state.t:.0f} s",
+            "text": f"{state.t:.0f} s: {doing}, {abs(field.speed):.1f} m/s; battery {state.battery:.0%}; {field.plans} plans",
         }  # fmt: skip
 
 
