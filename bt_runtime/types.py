@@ -287,6 +287,22 @@ class Lasting(Protocol):
 
 
 @runtime_checkable
+class Doing(Protocol):
+    """It does skills that take time, say how they get on and can be stopped: `impl: world/skill` in a manifest."""
+
+    def skill(self, name: str, clock: Any) -> Any:
+        """Anything that a skill may be, a new one for each node; None when it has none of that name. `clock`: the
+        run's, by which its time is to pass."""
+
+
+@runtime_checkable
+class Timed(Protocol):
+    """A simulator with a time of its own, which a run takes for its clock (None: the machine's will do)."""
+
+    own_clock: Any
+
+
+@runtime_checkable
 class Things(Protocol):
     def things(self) -> Sequence[str]:
         """The kinds of things that are there, in a fixed order: what an agent may ask its working memory for."""

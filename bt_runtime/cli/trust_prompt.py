@@ -11,6 +11,7 @@ from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
 from bt_runtime.language import impls
+from bt_runtime.language.manifest import ELSEWHERE
 from bt_runtime.language.reach import read_kinds
 from bt_runtime.llm.backends import is_file
 from bt_runtime.llm.model_setting import apart
@@ -113,7 +114,7 @@ def _python_of(tree: Tree) -> Iterator[str]:
                 yield name
         for kind in spec.registry:
             entry = kind.data.get("entry")
-            if entry is None or entry.impl in ("world", "memory", "python") or impls.named_so(entry.impl):
+            if entry is None or entry.impl in (*ELSEWHERE, "python") or impls.named_so(entry.impl):
                 continue
             if not any(Path(entry.folder).resolve().is_relative_to(place) for place in shipped):
                 yield entry.impl

@@ -13,7 +13,7 @@ from bt_runtime.journal.store import safe
 from bt_runtime.journal.tape import Tape, failure, result_of
 from bt_runtime.llm.chat import recalled
 from bt_runtime.skills.activity import Opening
-from bt_runtime.types import Instant, Job, Json, Lasting, Model, Question
+from bt_runtime.types import Doing, Instant, Job, Json, Lasting, Model, Question
 
 if TYPE_CHECKING:
     from bt_runtime.tree.clock import Alarm, RunClock
@@ -198,6 +198,13 @@ class TapedWorld:
         """The action itself; that it began and how it ended is recorded by whoever asked for it."""
         return self.inner.act(sentence)
 
+    def skill(self, name: str, clock: Any) -> Any:
+        """One of its own, of which the same holds; where there is no world nothing starts it. The time by which it
+        moves is nobody's decision, and not recorded."""
+        if self.inner is None:
+            return _nothing
+        return self.inner.skill(name, getattr(clock, "inner", clock)) if isinstance(self.inner, Doing) else None
+
     def _call(self, name: str, *args: Any, **named: Any) -> Any:
         key = {"call": name, "args": codec.plain([*args, named] if named else list(args))}
 
@@ -206,6 +213,10 @@ class TapedWorld:
 
         again = name in CHANGING and self.inner is not None and not self.lasting
         return self.tape.call("world", key, make, make if again else None)
+
+
+def _nothing(**params: Any) -> None:
+    """In place of a skill of a world that is not there."""
 
 
 class TapedOpening:

@@ -14,6 +14,7 @@ from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language.kinds.shape import Schema
 from bt_runtime.project import plugins
 
+WORLD = "world"  # no distribution: `world/skill` is the world's own
 WANTED = "a mapping of names to an Implementation each"
 
 
@@ -35,7 +36,7 @@ class Implementation(NamedTuple):
 def named_so(impl: str) -> bool:
     """Is it of the form `ros/action`?"""
     home, slash, name = impl.partition("/")
-    return bool(slash) and ":" not in impl and home.isidentifier() and name.isidentifier()
+    return bool(slash) and ":" not in impl and home.isidentifier() and name.isidentifier() and home != WORLD
 
 
 def find(impl: str) -> Implementation:

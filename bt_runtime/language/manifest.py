@@ -26,7 +26,8 @@ from bt_runtime.types import Json, Span
 FAULT = "BT042"
 CHECK = Check(manifest_schema(), FAULT, "a manifest")  # of skills that nothing installed does
 REPEAT, VERIFY, FAIL = ON_RESUME
-ELSEWHERE = ("world", "memory")  # implementations that are no Python
+WORLD_SKILL = "world/skill"  # the world's own skill of that name
+ELSEWHERE = ("world", WORLD_SKILL, "memory")  # implementations that are no Python
 NODE = "bt_runtime.tree.nodes.skill:SkillNode"
 INSTANT = "bt_runtime.tree.nodes.instant:InstantNode"
 

@@ -36,7 +36,7 @@ from bt_runtime.tree.node import FAILURE, SUCCESS
 from bt_runtime.tree.request import Grower, Request
 from bt_runtime.tree.runner import Runner, interruptible
 from bt_runtime.tree.watchdog import SLOW
-from bt_runtime.types import Json, Task
+from bt_runtime.types import Json, Task, Timed
 
 if TYPE_CHECKING:
     from bt_runtime.journal.record import Recorder
@@ -105,7 +105,7 @@ class Run:
     seed: of all that is drawn. `budget`: what all agents together may spend.
     recall: may agents look into their working memory?
     services: things of yours by name, for nodes and skills of your own.
-    clock: another clock than the machine's; a test's is moved by hand.
+    clock: another clock than the machine's, or than the world's own; a test's is moved by hand.
     strict: an exception of a node ends the run, instead of being FAILURE of that node.
     hz: the most ticks a second of `spin`; None: as many as there is work for.
     log: called with every log line. `listen` hears all that happens.
@@ -143,7 +143,7 @@ class Run:
         self.journal = _recorder(journal, journal_policy)
         self.name = f"{self.spec.name}-{uuid4().hex[:8]}"
         self.name = self.journal.name_of(self.name) if self.journal is not None else self.name
-        self.context = Context(clock, strict)
+        self.context = Context(clock or (world.own_clock if isinstance(world, Timed) else None), strict)
         self.context.services.update(services or {})
         if isinstance(self.context.services.person, Person):
             self.context.services.person.joins(self.context)

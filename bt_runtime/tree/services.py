@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.front import a_model
 from bt_runtime.tree.budget import Budget, Spent
+from bt_runtime.types import Doing
 
 if TYPE_CHECKING:
     import threading
@@ -73,6 +75,16 @@ class Services:
     def acted_in(self, impl: str) -> Any:
         """What a skill of a manifest acts in: `impl: world` or `impl: memory`."""
         return {"world": self.world, "memory": self.memory}.get(impl)
+
+    def done_by_world(self, name: str, clock: Any) -> Any:
+        """The world's own skill of that name (`impl: world/skill`); raises where there is none."""
+        world = self.world
+        if world is None:
+            raise BtError(f"`{name}` is done by a world, and this run has none", "name one: `btr run TREE --env field`")
+        found = world.skill(name, clock) if isinstance(world, Doing) else None
+        if found is None:
+            raise BtError(f"this world has no skill `{name}`", "is it the world that the manifest was written for?")
+        return found
 
     def spending(self, now: float) -> Spent:
         """What has been spent so far, counted from the first who asks."""

@@ -22,7 +22,8 @@ class WorldReplay:
     @classmethod
     def of(cls, head: Mapping[str, Any]) -> WorldReplay:
         about = head.get("world") or {}
-        if not about or about.get("lasting") or not about.get("instant") or not about.get("suite"):
+        moves = "skill" in about.get("has", ())  # it stands as its skills have left it, not its sentences
+        if not about or moves or about.get("lasting") or not about.get("instant") or not about.get("suite"):
             return cls()
         try:
             return cls(RunEnvironment.recorded(head).open_world())

@@ -16,7 +16,7 @@ def no_outside_data(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("BTR_DATA", raising=False)
 
 
-@pytest.mark.parametrize("name", ["textcraft", "house", "hotpotqa"])
+@pytest.mark.parametrize("name", ["textcraft", "house", "hotpotqa", "field"])
 def test_the_oracle_can_be_watched(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """It prints each sentence with its answer, and ends with the goal reached."""
     assert main(["play", name, "--oracle", "--seed", "3"]) == Exit.SUCCESS
@@ -25,7 +25,7 @@ def test_the_oracle_can_be_watched(name: str, capsys: pytest.CaptureFixture[str]
     assert shown[-1].startswith("Done: ")
 
 
-@pytest.mark.parametrize("name", ["textcraft", "house", "hotpotqa"])
+@pytest.mark.parametrize("name", ["textcraft", "house", "hotpotqa", "field"])
 def test_a_person_plays_a_task_from_standard_input(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

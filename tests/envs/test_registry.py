@@ -14,7 +14,7 @@ from tests.plugged import plug
 def test_our_worlds_are_known_by_name() -> None:
     """Every world of ours is listed, and opens by its name."""
     assert {"textcraft", "house", "hotpotqa", "webshop"} <= set(suite_names())
-    for name in ("textcraft", "house", "hotpotqa"):
+    for name in ("textcraft", "house", "hotpotqa", "field"):
         assert open_suite(name).name == name
         open_world(name).close()
 
@@ -34,7 +34,7 @@ def test_a_world_of_someone_else_is_on_the_same_footing(monkeypatch: pytest.Monk
     assert (open_suite("greenhouse").name, open_suite("house").name) == ("textcraft", "house")
 
 
-@pytest.mark.parametrize("name", ["textcraft", "house", "hotpotqa"])
+@pytest.mark.parametrize("name", ["textcraft", "house", "hotpotqa", "field"])
 def test_an_unknown_option_or_kind_is_an_error(name: str) -> None:
     """Options and kinds of task are never silently ignored."""
     suite = open_suite(name)
@@ -46,7 +46,7 @@ def test_an_unknown_option_or_kind_is_an_error(name: str) -> None:
         suite.tasks(0, 1, kinds=["dance"])
 
 
-@pytest.mark.parametrize("name", ["textcraft", "house", "hotpotqa"])
+@pytest.mark.parametrize("name", ["textcraft", "house", "hotpotqa", "field"])
 @pytest.mark.parametrize(
     "data",
     [

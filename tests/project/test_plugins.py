@@ -59,7 +59,7 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_what_is_ours_is_registered_as_anybody_s_is() -> None:
     """No name of a world, a model or a kind of ours is written in code."""
-    assert suite_names() == ["alfworld", "hotpotqa", "house", "textcraft", "thor", "webshop"]
+    assert suite_names() == ["alfworld", "field", "hotpotqa", "house", "textcraft", "thor", "webshop"]
     assert plugins.names("models") == ["gguf", "http", "https"]
     assert list(installed()) == list(BUILT_IN)
     assert [entry.ours for group in plugins.GROUPS for entry in plugins.entries(group)] == [True] * 12

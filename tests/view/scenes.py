@@ -34,6 +34,15 @@ def craft_run(**options: Any) -> Run:
     return Run("react", inputs={"goal": task.goal}, world=world, task=task, model=model, **options)
 
 
+def field_run(seed: int = 0, **options: Any) -> Run:
+    """A robot that drives to a shelf and back, as fast as it goes: a box, a walker and a snag are in its way."""
+    suite = open_suite("field")
+    task = suite.tasks(seed, 1, kinds=["reach"], speed=0)[0]
+    world = suite.open()
+    world.reset(task)
+    return Run("nav2/navigate_with_replanning", world=world, task=task, **options)
+
+
 def wide_tree(branches: int = 100, leaves: int = 18) -> str:
     """About branches × (leaves + 2) nodes; a leaf of every branch ends, and the next one begins, every 20 to 60 ms."""
     out = ["version: 1", "tree: warehouse", "root:", "  parallel:"]

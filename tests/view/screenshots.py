@@ -13,7 +13,7 @@ from bt_runtime.view import Feed, View
 from bt_runtime.view.page import whole
 from bt_runtime.view.watch import Watch
 from tests.view.browser import Browser
-from tests.view.scenes import craft_run, depot_run, house_run, wide_tree
+from tests.view.scenes import craft_run, depot_run, field_run, house_run, wide_tree
 
 
 def main(folder: Path) -> None:
@@ -33,6 +33,9 @@ def main(folder: Path) -> None:
         still(folder / "recorded.png", house, "btr.seek(66)", dark=True)
         still(folder / "end.png", house, "btr.latest()", "3")
         still(folder / "memory.png", house, "btr.seek(75)", "2")
+        field = Path(made) / "field.html"
+        recorded(field_run(hz=20), field)
+        still(folder / "field.png", field, "btr.seek(Math.floor(btr.history.last * 0.3))", "3")
         still(folder / "craft.png", craft, "btr.latest()", "3")
         still(folder / "small.png", house, "btr.seek(60)", size=(700, 500))
         still(folder / "small_dark.png", house, "btr.seek(88)", "3", size=(700, 500), dark=True)

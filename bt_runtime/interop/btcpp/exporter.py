@@ -113,6 +113,8 @@ class _Export:
                 continue
             tag = "inout_port" if both else "output_port" if field.writes else "input_port"
             self.field(known, tag, field)
+            if field.name in getattr(kind.data.get("entry"), "follow", ()):
+                known[-1].set("follow", "true")
 
     def field(self, into: Element, tag: str, field: Field) -> None:
         foreign, about = foreign_of(field.about)

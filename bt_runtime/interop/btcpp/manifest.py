@@ -56,6 +56,7 @@ def text(stem: str, models: Sequence[Model], kinds: Mapping[str, str]) -> str:
             **({"instant": True, "on_resume": "repeat"} if model.instant else {}),
             **({"params": taken} if taken else {}),
             **({"outputs": given} if given else {}),
+            **({"follow": follow} if (follow := [parameter(p.name) for p in model.ports.values() if p.follow]) else {}),
         }
     return document({"version": 1, "skills": stem, "kinds": listed})
 

@@ -26,6 +26,7 @@ class Port(NamedTuple):
     foreign: str = ""  # the C++ type, where ours says less
     default: str | None = None  # as the XML has it
     about: str = ""
+    follow: bool = False  # is it told anew while it runs: `follow="true"`, a word of ours in models
 
 
 class Model(NamedTuple):
@@ -56,7 +57,7 @@ def port(element: Element) -> Port:
     about = " ".join((element.text or element.get("description")).split())
     foreign = said if type == "any" and said not in ("", "any", "BT::Any", "AnyTypeAllowed") else ""
     direction, default = DIRECTIONS.get(element.tag, "in"), element.attributes.get("default")
-    return Port(element.get("name"), direction, type, foreign, default, about)
+    return Port(element.get("name"), direction, type, foreign, default, about, element.get("follow") == "true")
 
 
 def type_of(said: str) -> str:

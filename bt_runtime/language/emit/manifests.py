@@ -9,7 +9,10 @@ from bt_runtime.language.kinds.shape import DRAFT, NAME, SCALAR, Schema, bounds,
 
 ON_RESUME = ("repeat", "verify", "fail")
 _TYPES = sorted(DATA_TYPES)
-_IMPL = "Where it is done: `world`, `memory`, module:Name, path.py:Name, or a name of what is installed: `ros/action`."
+_IMPL = (
+    "Where it is done: `world`, `world/skill`, `memory`, module:Name, path.py:Name, or a name of what is installed: "
+    "`ros/action`."
+)
 
 
 def manifest_schema(keys: Mapping[str, Schema] | None = None) -> Schema:

@@ -14,7 +14,7 @@ from py_trees.common import Status
 from bt_runtime.events import Feedback, SkillEnded, WorldActed
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import impls, ports
-from bt_runtime.language.manifest import Entry
+from bt_runtime.language.manifest import ELSEWHERE, WORLD_SKILL, Entry
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.project.importing import resolve
 from bt_runtime.skills.activity import Activity, Ended, InThread, News, OfSkill, Stops, ended, form_of
@@ -52,7 +52,7 @@ class SkillNode(Node):
         self.written = [f for f in spec.kind.fields if f.writes and f.name in spec.values]
         dynamic = {f.name for f in self.taken if hasattr(spec.values[f.name], "evaluate")}
         self.fixed = not dynamic
-        self.outside = self.entry.impl in ("world", "memory")  # does the run, or an episode, say where it acts
+        self.outside = self.entry.impl in ELSEWHERE  # does the run, or an episode, say where it acts
         self.limited = limited(self.entry)
         self.follows = [f for f in self.taken if f.name in dynamic and f.name in self.entry.follow]
 
@@ -72,7 +72,9 @@ class SkillNode(Node):
             python = scripted.get(self.spec.kind.name) or self.spec.kind.data.get("python")
             if python is None and not self.outside:
                 python = self.found()
-            if python is None:
+            if python is None and self.entry.impl == WORLD_SKILL:
+                python = self.context.services.done_by_world(self.spec.kind.name, self.context.clock)
+            elif python is None:
                 python = self.context.services.acted_in(self.entry.impl)
                 if python is None:
                     raise BtError(

@@ -60,7 +60,7 @@ class Panel {
     const event = fold.latest.world;
     if (!event) { this.host.replaceChildren(el("p", { class: "dim" }, "This run has no world.")); return; }
     const seen = event.picture;
-    const draw = { house: rooms, bag, image: frame, text: (p) => [el("pre", {}, p.text)] }[seen && seen.is] ?? ((p) => [el("pre", {}, JSON.stringify(p, null, 1))]);
+    const draw = { house: rooms, bag, map: ground, image: frame, text: (p) => [el("pre", {}, p.text)] }[seen && seen.is] ?? ((p) => [el("pre", {}, JSON.stringify(p, null, 1))]);
     this.host.replaceChildren(...draw(seen));
   }
 
