@@ -164,7 +164,9 @@ class ChatServer:
     ) -> tuple[dict[str, Any], str, bool]:
         options = {name: value for name, value in ask.items() if value not in ([], None)}
         options |= {"num_predict": most, "num_ctx": self.context or USUAL_CONTEXT}
-        body: dict[str, Any] = {"model": self.name, "stream": False, "options": options}
+        # it would leave out the oldest without a word; versions that know no such field go on doing so
+        whole = {"truncate": False, "shift": False}
+        body: dict[str, Any] = {"model": self.name, "stream": False, "options": options, **whole}
         if schema is not None:
             body["format"] = schema
         if self.chat is None:

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Self
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.diagnostic import BtError, TooLong
 from bt_runtime.llm import answer
-from bt_runtime.llm.answer import Unanswered
+from bt_runtime.llm.answer import Unanswered, too_long
 from bt_runtime.llm.chat import Chat
 from bt_runtime.llm.chat_servers import TOKEN_BYTES, TRIES, ChatServer, Flavour
 from bt_runtime.llm.grammar import accepts, check
@@ -32,6 +32,7 @@ TIMEOUT = 120.0  # seconds of one exchange when nobody says
 OPENING = 8.0  # seconds in which a server has to say what it is
 _AT_ONCE = 8
 _COUNT_WAIT = 0.05
+_REFUSED = (400, 413, 422, 500)  # what a prompt that is too long may be answered with
 _NAMED = 8  # models of a server that a fault names
 MOST_MODELS = 4096  # that a server may list
 MOST_DIMENSIONS = 65_536  # of an embedding
@@ -181,6 +182,10 @@ class Endpoint(Model):
                 self._spent = self._spent.plus(spent)
 
     def _fault(self, fault: Unanswered) -> BtError:
+        if fault.status in _REFUSED and (measure := too_long(str(fault))) is not None:
+            return TooLong(
+                f"{self.server.address}: {fault}", "shorten the prompt, or start the server with more context", *measure
+            )
         return BtError(f"{self.server.address}: {fault}", self.server.way_out(fault.status))
 
     def _add(self, figure: str) -> None:
@@ -273,7 +278,7 @@ class Endpoint(Model):
         text = self.server.key.blotted(answer.text(entry, name, longest + SAID))  # a key may stand across the end
         if len(text) > longest:
             text, cut = text[:longest], True
-        return Writing(text, "length" if cut else "stop", line.note(said, prompt, most, text))
+        return Writing(text, "length" if cut else "stop", line.note(said, prompt, most, text, cut))
 
     def _embed(self, line: Line, question: Question) -> Sequence[Sequence[float]]:
         texts = question.texts
