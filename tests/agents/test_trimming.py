@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from bt_runtime.agents.scripted import Answered, ScriptedModel
+from bt_runtime.events import AgentEnded, Trimmed
 from bt_runtime.faults.diagnostic import BtError, TooLong
 from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.replay import replay
 from bt_runtime.run.run import Run
 from bt_runtime.testing import FAILURE, SUCCESS
+from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Question
 from tests.support.room import Room, ending
 
@@ -41,6 +42,10 @@ class Narrow(ScriptedModel):
         self.refused.append(question)
         measure = (size, self.limit) if self.tells else (0, 0)
         return Refused(TooLong(f"a prompt of {size}", "a shorter one", *measure))
+
+
+def common(one: str, other: str) -> int:
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def walk(steps: int) -> list[str]:
@@ -80,7 +85,7 @@ def test_a_trimmed_story_keeps_most_of_what_was_computed_of_it(start):
     run, model = lived(start, 60, limit=4000)
     run.spin()
     pairs = [*pairwise([q.prompt for q in model.asked])]
-    shared = sum(len(os.path.commonprefix(pair)) for pair in pairs) / sum(len(later) for _, later in pairs)
+    shared = sum(common(*pair) for pair in pairs) / sum(len(later) for _, later in pairs)
     assert model.refused and shared > 0.9, shared
 
 
@@ -163,3 +168,17 @@ def test_a_model_without_an_answer_is_no_reason_to_trim(start):
     run = start("react", [], goal="get out", world=Room(), services={"model": Broken([])})
     assert run.spin() is FAILURE and "it broke" in ending(run)
     assert "trimmed" not in [name for name, _ in run.told]
+
+
+def test_a_local_model_says_by_how_much_and_its_agent_goes_on(tmp_path):
+    """The starter with an eighth of its context: no agent ends by it, and no prompt is longer."""
+    pytest.importorskip("llama_cpp", reason="needs the llm extra")
+    from bt_runtime.llm.settings import starter
+
+    told: list[Any] = []
+    model = {"file": str(starter()), "context": 400}
+    with Run("react", inputs={"goal": "get out"}, world=Room(), model=model, budget=Budget(decisions=60)) as run:
+        run.listen(told.append, Trimmed, AgentEnded)
+        run.spin(seconds=60)
+    assert told and all(400 < event.tokens < 500 and event.limit == 400 for event in told[:-1]), told
+    assert told[-1].why != "error", told[-1]

@@ -12,8 +12,9 @@ import pytest
 pytest.importorskip("llguidance", reason="needs the llm extra")
 
 from bt_runtime.agents.prompt import Prompt
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.diagnostic import BtError, TooLong
 from bt_runtime.llm.endpoint import Endpoint
+from bt_runtime.llm.retry import Wait
 from bt_runtime.llm.served_chat import CLOSE, OPEN, messages
 from bt_runtime.types import Grammar
 
@@ -128,3 +129,28 @@ def test_a_models_own_sampler_holds_where_a_question_samples_and_says_nothing(op
     assert (double.last(CHAT)["top_p"], double.last(CHAT)["top_k"]) == (0.5, 20)
     endpoint.write("x").wait(WAIT)
     assert double.last(CHAT)["top_p"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "measure"),
+    [
+        (400, {"error": {"message": "request (9412 tokens) exceeds the available context size (8192 tokens), try "
+                         "increasing it", "type": "exceed_context_size_error"}}, (9412, 8192)),
+        (400, {"message": "This model's maximum context length is 8192 tokens. However, you requested 8200"}, (0, 0)),
+        (400, {"error": {"code": "context_length_exceeded"}}, (0, 0)),
+        (400, {"error": "the input length exceeds the context length"}, (0, 0)),
+        (500, {"error": {"message": "Requested tokens (300) exceed context window of 256"}}, (0, 0)),
+        (400, {"error": "no such model"}, None),
+        (503, {"error": "context_length_exceeded"}, None),
+    ],
+)  # fmt: skip
+def test_a_prompt_that_is_too_long_for_a_server_is_told_apart_from_other_refusals(opened, status, said, measure):
+    """So that an agent leaves out its oldest steps, and asks again."""
+    _, endpoint = opened(lambda path, body: (status, said) if body else servers.completion(path, body), chat=False,
+                         wait=Wait(lambda seconds, off: False))  # fmt: skip
+    job = endpoint.write("once", max_tokens=8)
+    with pytest.raises(BtError) as fault:
+        job.wait(WAIT)
+    assert isinstance(fault.value, TooLong) == (measure is not None) and fault.value.hint
+    if measure is not None:
+        assert (fault.value.tokens, fault.value.limit) == measure
