@@ -431,3 +431,30 @@ def test_each_node_says_how_it_samples_and_what_it_leaves_open_stays_the_models(
 def test_a_sampler_that_cannot_be_is_a_fault_of_the_plan(said):
     with pytest.raises(Faults, match=said.partition(":")[0]):
         load(tree(f"agent: {{goal: rest, {said}}}"))
+
+
+def test_votes_are_asked_side_by_side_each_with_a_seed_of_its_own(start):
+    """So that a model answers them in one batch; what comes of them does not hang on the order of their answers."""
+    model = Scoring(liking("billing"), ["a", "b", "c", "d", "e"], polls=3)
+    run = start(TEAM[:-1] + ", votes: 5, think: 20, temperature: 0.7}", model)
+    run.tick()
+    assert [q.kind for q in model.asked] == ["write"] * 5 and len({q.seed for q in model.asked}) == 5
+    assert run.spin(ticks=20) is SUCCESS and len(model.asked) == 10
+    assert run.blackboard["team"] == "billing" and run.blackboard["odds"]["team"]["billing"] > 0.8
+
+
+def test_votes_that_are_halted_or_fail_leave_no_question_open(start):
+    model = Scoring(liking("billing"), ["a", "b", "c"], polls=3)
+    run = start(TEAM[:-1] + ", votes: 3, think: 20, temperature: 0.7}", model)
+    run.tick()
+    run.halt("enough")
+    assert all(job.cancelled for job in model.jobs) and len(model.jobs) == 3
+
+
+def test_votes_are_recorded_and_replayed_whatever_their_order(tmp_path):
+    model = Scoring(liking("billing"), ["a", "b", "c"], polls=2)
+    text = tree(TEAM[:-1] + ", votes: 3, think: 20, temperature: 0.7}")
+    with Run(text, model=model, journal=tmp_path) as run:
+        assert run.spin(ticks=30) is SUCCESS
+        path = run.journal.path
+    assert replay(path).same
