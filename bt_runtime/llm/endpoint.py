@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from bt_runtime.faults.diagnostic import BtError, TooLong
 from bt_runtime.llm import answer
@@ -42,7 +42,8 @@ class Endpoint(Model):
     """The same protocol as a local model. `stats()["capabilities"]` says what this server can do.
 
     `name`: the server's model, where it has several. `chat`: asked through its template? None: as it is made for.
-    `context`: tokens that an Ollama is to hold. `sampler`: see `Settings`. `wait`: how one waits for another try.
+    `context`: tokens that an Ollama is to hold. `turns`, `sampler`, `seed`: see `Settings`. `wait`: how one waits for
+    another try.
     """
 
     def __init__(
@@ -55,11 +56,13 @@ class Endpoint(Model):
         chat: bool | None = None,
         context: int = 0,
         sampler: Mapping[str, float] | None = None,
+        turns: Literal["chat", "one"] = "chat",
+        seed: int = 0,
         wait: Wait = WAIT,
     ) -> None:
         self.server = Server(address, timeout, key)
         self.name, self.terminator, self.chat, self.context = name, terminator, chat, context
-        self.sampler = dict(sampler or {})
+        self.turns, self.sampler, self.seed = turns, dict(sampler or {}), seed
         self._wait = wait
         self._pool = Pool(_AT_ONCE, "btr-endpoint")
         self._lock, self._probing = threading.Lock(), threading.Lock()
@@ -87,7 +90,7 @@ class Endpoint(Model):
         return self._dialect.chat if self._dialect else None
 
     def ask(self, question: Question) -> Answer[Any]:
-        question = sound(sampled(question, self.sampler), self.terminator)
+        question = sound(sampled(question, self.sampler, self.seed), self.terminator)
         ways: dict[str, Callable[[Line, Question], Any]] = {
             "choose": lambda line, asked: self._probe(line).choose(line, asked),
             "decide": lambda line, asked: self._probe(line).decide(line, asked),
@@ -196,7 +199,10 @@ class Endpoint(Model):
 
     def _probe(self, line: Line) -> LlamaServer | ChatServer:
         if self._dialect is None:
-            self._dialect = self._found(line)
+            found = self._found(line)
+            if self.turns == "one" and found.chat is not None:
+                found.chat = found.chat.in_one_turn()
+            self._dialect = found
         return self._dialect
 
     def _found(self, line: Line) -> LlamaServer | ChatServer:
