@@ -9,39 +9,17 @@ import pytest
 
 from bt_runtime.agents.scripted import Answered, ScriptedModel
 from bt_runtime.events import AgentEnded, Trimmed
-from bt_runtime.faults.diagnostic import BtError, TooLong
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.replay import replay
 from bt_runtime.run.run import Run
 from bt_runtime.testing import FAILURE, SUCCESS
 from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Question
+from tests.support.narrow import Narrow, Refused
 from tests.support.room import Room, ending
 
 NOTE = " left out)\n"
-LIMIT = 1200
-
-
-class Refused(Answered):
-    def poll(self) -> Any:
-        raise self.answer
-
-
-class Narrow(ScriptedModel):
-    """Takes prompts of so many characters, an answer of 50 included; refuses others, as a model does whose tokens are
-    characters. `tells`: with numbers."""
-
-    def __init__(self, script: Any, limit: int = LIMIT, tells: bool = True) -> None:
-        super().__init__(script)
-        self.limit, self.tells, self.refused = limit, tells, list[Question]()
-
-    def ask(self, question: Question) -> Answered:
-        size = len(question.prompt) + 50
-        if size <= self.limit:
-            return super().ask(question)
-        self.refused.append(question)
-        measure = (size, self.limit) if self.tells else (0, 0)
-        return Refused(TooLong(f"a prompt of {size}", "a shorter one", *measure))
 
 
 def common(one: str, other: str) -> int:
