@@ -257,8 +257,9 @@ class Endpoint(Model):
             written = self._read(line, most, *dialect.write(line, ask, grammar, most))
             if grammar is None:
                 return written
-            if accepts(grammar, written.text):
-                return Writing(written.text, "grammar", written.tokens)
+            said = written.text.strip() if grammar.kind == "json_schema" else written.text  # blanks say nothing there
+            if accepts(grammar, said):
+                return Writing(said, "grammar", written.tokens)
             self._add("asked_again")
         assert written is not None
         if written.ended == "length":

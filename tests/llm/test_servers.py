@@ -137,12 +137,16 @@ def test_a_models_own_sampler_holds_where_a_question_samples_and_says_nothing(op
     assert double.last(CHAT)["top_p"] == 1.0
 
 
+MOST = "This model's maximum context length is 8192 tokens."
+
+
 @pytest.mark.parametrize(
     ("status", "said", "measure"),
     [
         (400, {"error": {"message": "request (9412 tokens) exceeds the available context size (8192 tokens), try "
                          "increasing it", "type": "exceed_context_size_error"}}, (9412, 8192)),
-        (400, {"message": "This model's maximum context length is 8192 tokens. However, you requested 8200"}, (0, 0)),
+        (400, {"message": f"{MOST} However, you requested 8200 tokens (8100 in the messages)."}, (8200, 8192)),
+        (400, {"message": f"{MOST} However, you requested 100 output tokens and your prompt has 8193"}, (0, 0)),
         (400, {"error": {"code": "context_length_exceeded"}}, (0, 0)),
         (400, {"error": "the input length exceeds the context length"}, (0, 0)),
         (500, {"error": {"message": "Requested tokens (300) exceed context window of 256"}}, (0, 0)),
