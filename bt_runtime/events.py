@@ -242,6 +242,23 @@ class Stepped(NamedTuple):
     observation: str
 
 
+class Reasoned(NamedTuple):
+    """What a model that was let reason has thought before a decision; no later prompt knows of it."""
+
+    path: str
+    text: str
+
+
+class Trimmed(NamedTuple):
+    """A story no longer fitted its model: from here on the oldest steps are left out of the prompt."""
+
+    path: str
+    omitted: int  # steps, all told
+    steps: int  # that there are
+    tokens: int  # that the prompt took with its answer; 0: the model does not say
+    limit: int  # … and that there are
+
+
 class Expanded(NamedTuple):
     path: str
     plan: str  # as the model wrote it
@@ -301,8 +318,8 @@ class AgentEnded(NamedTuple):
 
 
 AgentEvent = (
-    GoalTaken | Prompted | Decided | Acting | Stepped | Expanded | PlanRefused | Retrieved | RetrievalFailed | Reflected
-    | Rewriting | RolledBack | EpisodeBegun | EpisodeJudged | AgentEnded
+    GoalTaken | Prompted | Decided | Acting | Stepped | Reasoned | Trimmed | Expanded | PlanRefused | Retrieved
+    | RetrievalFailed | Reflected | Rewriting | RolledBack | EpisodeBegun | EpisodeJudged | AgentEnded
 )  # fmt: skip
 Event = (
     Started | Tick | Crash | Ended | Debugged | Line | Notice | Written | Unset | SkillEnded | Feedback | WorldActed
@@ -316,6 +333,8 @@ NAMES: Mapping[type[Any], str] = {
     Decided: "decision",
     Acting: "act",
     Stepped: "step",
+    Reasoned: "reasoning",
+    Trimmed: "trimmed",
     Expanded: "expand",
     PlanRefused: "refused",
     Retrieved: "retrieval",

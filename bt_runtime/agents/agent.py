@@ -16,7 +16,9 @@ from bt_runtime.agents.model_node import PAUSE, Life
 from bt_runtime.agents.prompt import Prompt, agent_prompt, equipped, guided, system_text
 from bt_runtime.agents.story import ACT, OPENINGS, Family, Step, written
 from bt_runtime.agents.surroundings import DONE, FAILURE, Surroundings
-from bt_runtime.events import Acting, Decided, Stepped
+from bt_runtime.agents.trimming import KEPT, cut_off, too_many
+from bt_runtime.events import Acting, Decided, Reasoned, Stepped, Trimmed
+from bt_runtime.faults.diagnostic import TooLong
 from bt_runtime.llm.chat import Chat
 from bt_runtime.tree.node import RUNNING, SUCCESS
 from bt_runtime.types import End, Grammar, Observation, Question
@@ -34,14 +36,16 @@ class Agent(Growing):
     opening = ""
     family: Family | None = None
     examples: tuple[str, ...] = ()
-    reasoned = ""  # the prompt of this decision with what the model thought about it
+    reasoned = ""  # what the model thought about this decision, as it stands at the end of its prompt
+    aloud = False  # … and whether it was let
+    omitted = 0  # so many of the oldest steps are left out of the prompt
 
     # Life ------------------------------------------------------------------------------------
 
     def prepare(self) -> Generator[Any, Any, None]:
         """What is there before the first decision: actions, the first observation, the prompt, examples."""
         self.steps, self.trail, self.plans, self.warned = [], [], [], set()
-        self.reasoned = ""
+        self.reasoned, self.aloud, self.omitted = "", False, 0
         self.invalid = 0
         self.moves = [str(m) for m in self.value("moves")]
         self.notes = [str(n) for n in self.value("notes")]
@@ -98,16 +102,17 @@ class Agent(Growing):
     def reason(self) -> Generator[Any, Any, None]:
         """With `think: model`, one that can reason does so before it decides; the next prompt knows nothing of it."""
         chat = self.model().chat_template
-        self.reasoned = ""
+        self.reasoned, self.aloud = "", False
         if self.spec.values["think"] != "model" or not isinstance(chat, Chat) or not chat.thinks:
             return
-        values, begun = self.spec.values, self.prompted(self.prompt(), aloud=True)
-        stop, close = chat.thought
+        self.aloud = True
+        values, (stop, close) = self.spec.values, chat.thought
         wrote = yield from self.asked(Question(
-            "write", begun, stop=(stop,), max_tokens=values["think_tokens"],
+            "write", self.text(), stop=(stop,), max_tokens=values["think_tokens"],
             temperature=float(values["temperature"]), seed=self.seed(),
         ))  # fmt: skip
-        self.reasoned = begun + chat.harmless(wrote.text) + close
+        self.reasoned = chat.harmless(wrote.text) + close
+        self.context.emit(Reasoned(self.path, wrote.text.strip()))
 
     def think(self, opening: str) -> Turn:
         thought = yield from self.line(opening)
@@ -176,13 +181,41 @@ class Agent(Growing):
             family=self.family,
             examples=self.examples,
             notes=self.notes,
+            omitted=self.omitted,
         )
 
     def text(self) -> str:
-        return self.reasoned or self.prompted(self.prompt())
+        return self.prompted(self.prompt(), self.aloud) + self.reasoned
+
+    def asked(self, question: Question) -> Generator[Any, Any, Any]:
+        """A story that has become too long for its model loses its oldest steps, and is asked again."""
+        again = True
+        while True:
+            try:
+                answer = yield from super().asked(question)
+                fault = cut_off(question, answer)
+                if fault is None or not again or not self.omittable():
+                    return answer
+                again = False
+            except TooLong as told:
+                if not self.omittable():
+                    raise
+                fault = told
+            question = self.shortened(question, fault)
+
+    def omittable(self) -> bool:
+        return len(self.steps) - self.omitted > KEPT
+
+    def shortened(self, question: Question, fault: TooLong) -> Question:
+        """The same question behind a shorter story."""
+        before = self.text()
+        sizes = [len(step.written()) for step in self.steps[self.omitted :]]
+        self.omitted += too_many(sizes, len(before), fault)
+        self.context.emit(Trimmed(self.path, self.omitted, len(self.steps), fault.tokens, fault.limit))
+        return question._replace(prompt=self.text() + question.prompt.removeprefix(before))
 
     def add(self, step: Step) -> None:
-        self.reasoned = ""
+        self.reasoned, self.aloud = "", False
         self.steps.append(step)
         self.trail.append((step, self.around.state() if step.move == "act" else ""))
         self.feedback_message = step.written().partition("\n")[0]

@@ -15,6 +15,7 @@ from bt_runtime.agents.judging import Judging
 from bt_runtime.agents.model_node import Life
 from bt_runtime.agents.prompt import Prompt, example_block, system_text
 from bt_runtime.agents.story import THINK
+from bt_runtime.agents.together import Together
 from bt_runtime.events import Stepped
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.outputs import Output, misfit, sound_choices
@@ -65,13 +66,12 @@ class Infer(Judging):
         return self.now.prompt if self.now is not None else str(self.value("prompt"))
 
     def live(self) -> Life:
-        asked, votes = self.now or self.question(), list[Vote]()
-        examples = yield from recalling.examples(self)
-        for number in range(int(self.value("votes"))):
-            vote = yield from self.vote(asked, example_block(examples) + asked.shots, number)
+        asked = self.now or self.question()
+        shown = example_block((yield from recalling.examples(self))) + asked.shots
+        votes = yield Together([self.vote(asked, shown, number) for number in range(int(self.value("votes")))])
+        for vote in votes:
             if isinstance(vote, Ending):
                 return vote
-            votes.append(vote)
         written = self.result_of(asked, votes)
         self.write(written)
         self.known = (asked, written)

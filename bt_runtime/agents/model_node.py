@@ -168,7 +168,13 @@ class ModelNode(Parent):
     def asked(self, question: Question) -> Generator[Any, Any, Any]:
         """One decision of the model."""
         model = self.model()
+        if question.kind == "write":
+            question = question._replace(**self.sampler())
         return (yield a_job(model.ask(question._replace(by=self.path, wake=self.context.wake)), model))
+
+    def sampler(self) -> dict[str, Any]:
+        """How this node samples, as far as it says so."""
+        return {name: self.value(name) for name in ("top_p", "min_p", "top_k") if name in self.spec.values}
 
     def prompted(self, prompt: Prompt, aloud: bool = False) -> str:
         """As this node's model is asked it; whoever looks on is told what it begins with."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime import project
-from bt_runtime.agents.story import Family, Step, opening, written
+from bt_runtime.agents.story import Family, Step, left_out, opening, written
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.expression import ExpressionError, Template
 from bt_runtime.llm.chat import Chat
@@ -23,11 +23,12 @@ class Prompt(NamedTuple):
     task: str  # family, goal, notes, first observation
     steps: str  # what was thought and done since
     turns: tuple[tuple[str, str], ...] = ()  # the same as a conversation: what was said, what was heard
+    omitted: str = ""  # says how many earlier steps are left out
 
     def text(self, template: str | ChatTemplate | None = None, aloud: bool = False) -> str:
         """For a base model the parts one after another; for a chat model by its own template, as a conversation where
         it can hold one. `aloud`: it is to think first."""
-        asked = "\n".join(part for part in (self.examples, self.task) if part)
+        asked = "\n".join(part for part in (self.examples, self.task) if part) + self.omitted
         if template is None:
             return "\n".join(part for part in (self.system.rstrip("\n") + "\n", asked) if part.strip()) + self.steps
         chat = Chat.of(template) if isinstance(template, str) else template
@@ -47,9 +48,13 @@ def agent_prompt(
     family: Family | None = None,
     examples: Sequence[str] = (),
     notes: Sequence[str] = (),
+    omitted: int = 0,
 ) -> Prompt:
-    turns = tuple([step.turn() for step in steps])
-    return Prompt(system, example_block(examples), opening(goal, observation, family, notes), written(steps), turns)
+    """`omitted`: so many of the oldest steps are left out."""
+    told = steps[omitted:] if omitted else steps
+    turns = tuple([step.turn() for step in told])
+    task = opening(goal, observation, family, notes)
+    return Prompt(system, example_block(examples), task, written(told), turns, left_out(omitted))
 
 
 def guided(system: str, guide: str) -> str:

@@ -9,8 +9,9 @@ from bt_runtime.agents import autoplan
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.model_node import Life, ModelNode
 from bt_runtime.agents.prompt import Prompt, system_text
+from bt_runtime.agents.trimming import shorter
 from bt_runtime.events import Reflected
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.diagnostic import BtError, TooLong
 from bt_runtime.language.guide import text_of
 from bt_runtime.types import Json, Question
 
@@ -24,21 +25,30 @@ class Reflect(ModelNode):
                 f"`parts` of a reflection are some of {', '.join(autoplan.CUES)}, not {', '.join(unknown) or 'none'}",
                 "leave `parts` out: one lesson is written then",
             )
-        said = yield from self.lesson() if parts == [autoplan.LESSON] else self.examined(parts)
+        said = yield from self.whole_or_shorter(parts)
         self.keep(said, alone=parts == [autoplan.LESSON])
         self.context.emit(Reflected(self.path, said))
         return Ending("done", next(reversed(said.values())))
 
-    def lesson(self) -> Generator[Any, Any, dict[str, str]]:
-        """One line for the next attempt at the same task."""
+    def whole_or_shorter(self, parts: list[str]) -> Generator[Any, Any, dict[str, str]]:
+        """Of an attempt that is too long for its model, the middle is left out."""
         story, ended = self.story()
+        while True:
+            try:
+                return (yield from (
+                    self.lesson(story, ended) if parts == [autoplan.LESSON] else self.examined(parts, story, ended)
+                ))  # fmt: skip
+            except TooLong as fault:
+                story = shorter(story, fault)
+
+    def lesson(self, story: str, ended: str) -> Generator[Any, Any, dict[str, str]]:
+        """One line for the next attempt at the same task."""
         system = system_text(self.spec.values["prompt"] or "reflect", {})
         prompt = Prompt(system, "", autoplan.attempt(story, ended, self.goal), autoplan.CUES[autoplan.LESSON])
         return {autoplan.LESSON: (yield from self.line(prompt, None))}
 
-    def examined(self, parts: list[str]) -> Generator[Any, Any, dict[str, str]]:
+    def examined(self, parts: list[str], story: str, ended: str) -> Generator[Any, Any, dict[str, str]]:
         """One part after the other, each with those before it in view."""
-        story, ended = self.story()
         values = self.spec.values
         story = autoplan.shortened(story, int(values["story_tokens"]), self.model().count, int(values["story_line"]))
         told = autoplan.attempt(story, ended, self.goal) + autoplan.judged(self.value("experience"))

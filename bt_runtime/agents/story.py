@@ -67,6 +67,11 @@ def written(steps: Sequence[Step]) -> str:
     return "".join(f"{step.written()}\n" for step in steps)
 
 
+def left_out(count: int) -> str:
+    """What stands in the place of the oldest steps when a story is too long for its model."""
+    return f"({count} earlier step{'s' * (count > 1)} left out)\n" if count else ""
+
+
 def _and(parts: Sequence[str]) -> str:
     if len(parts) < 2:
         return "".join(parts)

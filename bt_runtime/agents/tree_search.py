@@ -15,6 +15,7 @@ from bt_runtime.agents.end import Ending
 from bt_runtime.agents.model_node import PAUSE, Life
 from bt_runtime.agents.story import ACT, OPENINGS, Step
 from bt_runtime.agents.surroundings import DONE, FAILURE
+from bt_runtime.agents.trimming import KEPT
 from bt_runtime.events import RolledBack
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Judging, Question, Restorable
@@ -173,6 +174,7 @@ class TreeSearch(Agent):
         world: Any = self.context.services.world
         world.restore(state.world)
         self.steps = [*state.steps]
+        self.omitted = min(self.omitted, max(0, len(self.steps) - KEPT))
         self.trail = [(step, "") for step in state.steps]
         self.context.emit(RolledBack(self.path))
 

@@ -68,6 +68,15 @@ class MissingExtra(BtError):
         self.extra = extra
 
 
+class TooLong(BtError):
+    """A prompt that does not fit its model's context. `tokens`: what it takes with its answer, of `limit`; 0 where the
+    model does not tell."""
+
+    def __init__(self, message: str, hint: str = "", tokens: int = 0, limit: int = 0) -> None:
+        super().__init__(message, hint)
+        self.tokens, self.limit = tokens, limit
+
+
 class Faults(BtError):
     """Every fault of a document at once. Raised by `load`; never by the tick."""
 

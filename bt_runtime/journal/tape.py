@@ -10,7 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.diagnostic import BtError, TooLong
 from bt_runtime.journal import codec
 from bt_runtime.journal.layout import Event
 from bt_runtime.journal.reading import Recording
@@ -180,10 +180,13 @@ def as_lines(value: Any) -> str | None:
 
 def failure(error: Exception) -> dict[str, Json]:
     message, hint = (error.message, error.hint) if isinstance(error, BtError) else (repr(error), "")
-    return {"error": message, "hint": hint, "type": type(error).__name__}
+    told: dict[str, Json] = {"error": message, "hint": hint, "type": type(error).__name__}
+    return {**told, "measure": [error.tokens, error.limit]} if isinstance(error, TooLong) else told
 
 
 def result_of(body: dict[str, Any]) -> Any:
+    if "measure" in body:
+        raise TooLong(body["error"], body["hint"], *body["measure"])
     if "error" in body:
         raise Failed(body["error"], body["hint"])
     if "lines" in body:

@@ -86,6 +86,7 @@ MODEL_OPTIONS: dict[str, Schema] = {
     "turns": {"enum": ["chat", "one"]},
     "context": _COUNT,
     "sampler": {"type": "object", "properties": SAMPLER, "additionalProperties": False},
+    "seed": _COUNT,
     "gpu_layers": {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": -1}]},
     "tensor_split": {"type": "array", "items": {"type": "number", "minimum": 0}, "maxItems": 16},
     "main_gpu": _COUNT,
@@ -97,7 +98,7 @@ MODEL_OPTIONS: dict[str, Schema] = {
     "patience": {"type": "number", "exclusiveMinimum": 0},
     "niceness": {"type": "integer"},
 }  # fmt: skip
-SERVER_OPTIONS = ("name", "timeout", "chat", "context", "sampler")  # the others are of files
+SERVER_OPTIONS = ("name", "timeout", "chat", "turns", "context", "sampler", "seed")  # the others are of files
 _ADDRESS: Schema = {
     "type": "string",
     "pattern": "^https?://",

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 MOST_PARTS = 1_500_000  # values of one answer; each takes some 70 bytes, whatever few bytes say it
+# how llama-server, vLLM and OpenAI, and Ollama say it
+_TOO_LONG = ("exceeds the available context size", "maximum context length", "context_length_exceeded",
+             "exceeds the context length", "exceed context window")  # fmt: skip
+_MEASURE = re.compile(r"\((\d{1,9}) tokens\) exceeds the available context size \((\d{1,9}) tokens\)")  # llama-server
+_REQUESTED = re.compile(r"maximum context length is (\d{1,9}) tokens[^\d]{1,30}you requested (\d{1,9}) tokens")
 _SURE, _LEAST = 0.01, -1e300  # nats: above zero by a rounding; and what some servers say for never
 
 
@@ -17,6 +23,17 @@ class Unanswered(Exception):
     def __init__(self, why: str, status: int | None = None, *, again: bool = False, after: float | None = None) -> None:
         super().__init__(why)
         self.status, self.again, self.after = status, again, after
+
+
+def too_long(said: str) -> tuple[int, int] | None:
+    """Whether a server refused a prompt as longer than its context, with the tokens of both where it names them."""
+    if not any(words in said.lower() for words in _TOO_LONG):
+        return None
+    if (told := _MEASURE.search(said)) is not None:
+        return int(told[1]), int(told[2])
+    told = _REQUESTED.search(said)
+    tokens, limit = (int(told[2]), int(told[1])) if told is not None else (0, 0)
+    return (tokens, limit) if tokens > limit else (0, 0)
 
 
 def parsed(raw: bytes, several: bool = False) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class ChatServer:
     def __init__(self, flavour: Flavour, name: str, context: int, asked_again: Callable[[], None]) -> None:
         self.flavour, self.name, self.context, self.asked_again = flavour, name, context, asked_again
         self.chat: Chat | None = None
-        self.structured = True  # until it refuses one
+        self.forms = [_strict, _loose]  # of a structured answer, in which it is asked: those that it has not refused
         self.able = ("asked and checked",)
         self.writes = "asked and checked"
 
@@ -98,7 +98,7 @@ class ChatServer:
             said, text, _ = self._said(line, prompt, ask, LONGEST)
             return text, _rows(said)
         schema = {"type": "object", "properties": {"choice": {"enum": [*options]}}, "required": ["choice"]}
-        stop = {} if self.structured and self.chat else {"stop": ["\n"]}
+        stop = {} if self.forms and self.chat else {"stop": ["\n"]}
         _, text, _ = self._said(line, prompt, {**sample, **stop}, LONGEST, schema if self.chat else None)
         try:
             found = json.loads(text)
@@ -143,15 +143,15 @@ class ChatServer:
         return said, text, entry.get("finish_reason") == "length"
 
     def _structured(self, line: Line, body: dict[str, Any], schema: Any) -> dict[str, Any]:
-        if schema is not None and self.structured:
-            form = {"name": "answer", "schema": {**schema, "additionalProperties": False}, "strict": True}
+        while schema is not None and self.forms:
+            form = self.forms[0]
             try:
-                asked = {**body, "response_format": {"type": "json_schema", "json_schema": form}}
-                return line.post("/v1/chat/completions", asked)
+                return line.post("/v1/chat/completions", {**body, "response_format": form(schema)})
             except Unanswered as fault:
-                if fault.status not in (400, 422):
+                refused = fault.status in (400, 422) or (fault.status == 500 and "response_format" in str(fault))
+                if not refused or answer.too_long(str(fault)) is not None:
                     raise
-                self.structured = False  # it is asked in words from now on
+                self.forms = [other for other in self.forms if other is not form]  # without any it is asked in words
         return line.post("/v1/chat/completions", body)
 
     def _known(self, ask: Mapping[str, Any]) -> dict[str, Any]:
@@ -164,7 +164,9 @@ class ChatServer:
     ) -> tuple[dict[str, Any], str, bool]:
         options = {name: value for name, value in ask.items() if value not in ([], None)}
         options |= {"num_predict": most, "num_ctx": self.context or USUAL_CONTEXT}
-        body: dict[str, Any] = {"model": self.name, "stream": False, "options": options}
+        # it would leave out the oldest without a word; versions that know no such field go on doing so
+        whole = {"truncate": False, "shift": False}
+        body: dict[str, Any] = {"model": self.name, "stream": False, "options": options, **whole}
         if schema is not None:
             body["format"] = schema
         if self.chat is None:
@@ -178,6 +180,17 @@ class ChatServer:
             text = answer.text(message, "content", 4 * most * TOKEN_BYTES)
         told = {"prompt_tokens": said.get("prompt_eval_count"), "completion_tokens": said.get("eval_count")}
         return {**said, "usage": told}, text, said.get("done_reason") == "length"
+
+
+def _strict(schema: Any) -> dict[str, Any]:
+    """As OpenAI has it."""
+    form = {"name": "answer", "schema": {**schema, "additionalProperties": False}, "strict": True}
+    return {"type": "json_schema", "json_schema": form}
+
+
+def _loose(schema: Any) -> dict[str, Any]:
+    """As llama-cpp-python's server has it."""
+    return {"type": "json_object", "schema": {**schema, "additionalProperties": False}}
 
 
 def _rows(said: Mapping[str, Any]) -> list[tuple[str, float, dict[str, float]]]:

@@ -11,11 +11,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Self
+from typing import Any, Literal, Self
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.diagnostic import BtError, TooLong
 from bt_runtime.llm import answer
-from bt_runtime.llm.answer import Unanswered
+from bt_runtime.llm.answer import Unanswered, too_long
 from bt_runtime.llm.chat import Chat
 from bt_runtime.llm.chat_servers import TOKEN_BYTES, TRIES, ChatServer, Flavour
 from bt_runtime.llm.grammar import accepts, check
@@ -32,6 +32,7 @@ TIMEOUT = 120.0  # seconds of one exchange when nobody says
 OPENING = 8.0  # seconds in which a server has to say what it is
 _AT_ONCE = 8
 _COUNT_WAIT = 0.05
+_REFUSED = (400, 413, 422, 500)  # what a prompt that is too long may be answered with
 _NAMED = 8  # models of a server that a fault names
 MOST_MODELS = 4096  # that a server may list
 MOST_DIMENSIONS = 65_536  # of an embedding
@@ -41,7 +42,8 @@ class Endpoint(Model):
     """The same protocol as a local model. `stats()["capabilities"]` says what this server can do.
 
     `name`: the server's model, where it has several. `chat`: asked through its template? None: as it is made for.
-    `context`: tokens that an Ollama is to hold. `sampler`: see `Settings`. `wait`: how one waits for another try.
+    `context`: tokens that an Ollama is to hold. `turns`, `sampler`, `seed`: see `Settings`. `wait`: how one waits for
+    another try.
     """
 
     def __init__(
@@ -54,11 +56,13 @@ class Endpoint(Model):
         chat: bool | None = None,
         context: int = 0,
         sampler: Mapping[str, float] | None = None,
+        turns: Literal["chat", "one"] = "chat",
+        seed: int = 0,
         wait: Wait = WAIT,
     ) -> None:
         self.server = Server(address, timeout, key)
         self.name, self.terminator, self.chat, self.context = name, terminator, chat, context
-        self.sampler = dict(sampler or {})
+        self.turns, self.sampler, self.seed = turns, dict(sampler or {}), seed
         self._wait = wait
         self._pool = Pool(_AT_ONCE, "btr-endpoint")
         self._lock, self._probing = threading.Lock(), threading.Lock()
@@ -86,7 +90,7 @@ class Endpoint(Model):
         return self._dialect.chat if self._dialect else None
 
     def ask(self, question: Question) -> Answer[Any]:
-        question = sound(sampled(question, self.sampler), self.terminator)
+        question = sound(sampled(question, self.sampler, self.seed), self.terminator)
         ways: dict[str, Callable[[Line, Question], Any]] = {
             "choose": lambda line, asked: self._probe(line).choose(line, asked),
             "decide": lambda line, asked: self._probe(line).decide(line, asked),
@@ -181,6 +185,10 @@ class Endpoint(Model):
                 self._spent = self._spent.plus(spent)
 
     def _fault(self, fault: Unanswered) -> BtError:
+        if fault.status in _REFUSED and (measure := too_long(str(fault))) is not None:
+            return TooLong(
+                f"{self.server.address}: {fault}", "shorten the prompt, or start the server with more context", *measure
+            )
         return BtError(f"{self.server.address}: {fault}", self.server.way_out(fault.status))
 
     def _add(self, figure: str) -> None:
@@ -191,7 +199,10 @@ class Endpoint(Model):
 
     def _probe(self, line: Line) -> LlamaServer | ChatServer:
         if self._dialect is None:
-            self._dialect = self._found(line)
+            found = self._found(line)
+            if self.turns == "one" and found.chat is not None:
+                found.chat = found.chat.in_one_turn()
+            self._dialect = found
         return self._dialect
 
     def _found(self, line: Line) -> LlamaServer | ChatServer:
@@ -246,8 +257,9 @@ class Endpoint(Model):
             written = self._read(line, most, *dialect.write(line, ask, grammar, most))
             if grammar is None:
                 return written
-            if accepts(grammar, written.text):
-                return Writing(written.text, "grammar", written.tokens)
+            said = written.text.strip() if grammar.kind == "json_schema" else written.text  # blanks say nothing there
+            if accepts(grammar, said):
+                return Writing(said, "grammar", written.tokens)
             self._add("asked_again")
         assert written is not None
         if written.ended == "length":
@@ -273,7 +285,7 @@ class Endpoint(Model):
         text = self.server.key.blotted(answer.text(entry, name, longest + SAID))  # a key may stand across the end
         if len(text) > longest:
             text, cut = text[:longest], True
-        return Writing(text, "length" if cut else "stop", line.note(said, prompt, most, text))
+        return Writing(text, "length" if cut else "stop", line.note(said, prompt, most, text, cut))
 
     def _embed(self, line: Line, question: Question) -> Sequence[Sequence[float]]:
         texts = question.texts

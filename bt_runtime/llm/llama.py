@@ -17,6 +17,7 @@ except ImportError as absent:
     raise MissingExtra("a local model", "llm") from absent
 
 
+_NAME = 256  # bytes of a token that is shown
 _words: deque[str] = deque(maxlen=200)
 
 
@@ -104,9 +105,10 @@ class Weights:
 
     def __init__(
         self, path: str, gpu_layers: int = 0, progress: Callable[[], None] | None = None, main_gpu: int = 0,
-        tensor_split: Sequence[float] = (),
+        tensor_split: Sequence[float] = (), vocabulary_only: bool = False,
     ) -> None:  # fmt: skip
         params = C.llama_model_default_params()
+        params.vocab_only = vocabulary_only
         params.n_gpu_layers, params.main_gpu = gpu_layers, main_gpu
         shares = (ctypes.c_float * max(len(tensor_split), C.llama_max_devices()))(*tensor_split)
         if tensor_split:
@@ -180,6 +182,12 @@ class Weights:
                 count = C.llama_token_to_piece(self.vocab, token, buffer, -count, 0, False)
             known = self._pieces[token] = buffer.raw[: max(0, count)]
         return known
+
+    def shown(self, token: int) -> str:
+        """For people: a control token by its name."""
+        buffer = ctypes.create_string_buffer(_NAME)
+        count = C.llama_token_to_piece(self.vocab, token, buffer, _NAME, 0, True)
+        return buffer.raw[: max(0, count)].decode("utf-8", "backslashreplace")
 
     def ends(self, token: int) -> bool:
         return bool(C.llama_vocab_is_eog(self.vocab, token))

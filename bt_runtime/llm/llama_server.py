@@ -57,8 +57,7 @@ class LlamaServer:
         if chat is None and sign in source and len(self.spelling.mixed(line, sign, steer=True)) != 1:
             return
 
-        def render(system: str, user: str) -> str:
-            said = [{"role": role, "content": text} for role, text in (("system", system), ("user", user)) if text]
+        def render(said: list[dict[str, str]]) -> str:
             ask = {"messages": said, "chat_template_kwargs": {"enable_thinking": False}}
             return answer.text(line.post("/apply-template", ask), "prompt", LONGEST)
 
@@ -69,7 +68,7 @@ class LlamaServer:
                 f"{line.server.address}: its chat template cannot be used: {line.server.quoted(str(fault))}",
                 "ask it as a base model: `model: {server: …, chat: false}`; or start it with --chat-template-file",
             ) from None
-        for shape in self.chat.shapes.values():
+        for shape in (*self.chat.shapes.values(), self.chat.turns or ()):
             for part in shape:
                 if isinstance(part, str):
                     self._steering(line, part.strip(served_chat.OPEN + served_chat.CLOSE))

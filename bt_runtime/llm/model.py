@@ -56,7 +56,7 @@ class LocalModel(Model):
         return self
 
     def ask(self, question: Question) -> Answer[Any]:
-        question = sound(sampled(question, self.settings.sampler), self.settings.terminator)
+        question = sound(sampled(question, self.settings.sampler, self.settings.seed), self.settings.terminator)
         id = next(self._ids)
         job: Answer[Any] = Answer(lambda _: self._line.cancel(id), question.wake)
         self._line.post(Ask(id, question._replace(wake=None), job))  # what is called stays on this side

@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import source
-from bt_runtime.language.project_file import MODEL_OPTIONS, SERVER_OPTIONS
+from bt_runtime.language.project_file import CODE, MODEL_OPTIONS, SERVER_OPTIONS
+from bt_runtime.language.validate import Check
 
+_CHECK = Check({"type": "object", "properties": MODEL_OPTIONS}, CODE, "a model")
 _EXAMPLE = "write `{file: FILE.gguf, context: 16384}`, or `{server: http://127.0.0.1:8080, name: MODEL}`"
 
 
@@ -45,7 +47,7 @@ def apart(given: object) -> Named:
         given = source.parse(given, "the model").sound().data()
     if not isinstance(given, Mapping):
         raise BtError(f"a model is named by a text or a mapping, this is {given!r:.80}", _EXAMPLE)
-    how = {str(name): str(value) if isinstance(value, Path) else value for name, value in given.items()}
+    how = {str(name): _plain(value) for name, value in given.items()}
     places = [name for name in ("file", "server") if name in how]
     if len(places) != 1 or not isinstance(how[places[0]], str) or not how[places[0]]:
         raise BtError("a model is either a `file` or a `server`", _EXAMPLE)
@@ -61,4 +63,11 @@ def apart(given: object) -> Named:
             raise BtError(f"`{name}` is for a file; a server is given it where it is started", _EXAMPLE)
         if places[0] == "file" and name in ("name", "timeout"):
             raise BtError(f"`{name}` is for a server; a file has none", _EXAMPLE)
+        if how[name] is not None and (why := _CHECK.complaint(name, how[name])):
+            raise BtError(f"`{name}` of the model {where}: {why}", "docs/models.md has a table of all settings")
     return Named(where, {name: value for name, value in how.items() if value is not None})
+
+
+def _plain(value: Any) -> Any:
+    """As it would stand in a file."""
+    return str(value) if isinstance(value, Path) else [*value] if isinstance(value, tuple) else value

@@ -29,10 +29,11 @@ def sound(question: Question, terminator: str) -> Question:
     return question
 
 
-def sampled(question: Question, sampler: Mapping[str, float]) -> Question:
-    """As the model's own sampler has it, where the question samples and leaves that open."""
-    if question.kind != "write" or question.temperature == 0 or not sampler:
+def sampled(question: Question, sampler: Mapping[str, float], seed: int = 0) -> Question:
+    """As the model's own sampler has it, where the question samples and leaves that open; seeds count from its own."""
+    if question.kind != "write" or question.temperature == 0 or not (sampler or seed):
         return question
+    question = question._replace(seed=question.seed + seed) if type(question.seed) is int else question
     unsaid: dict[str, Any] = {"top_p": 1.0, "min_p": 0.0, "top_k": 0}
     mine: dict[str, Any] = {n: v for n, v in sampler.items() if n in unsaid and getattr(question, n) == unsaid[n]}
     return question._replace(**mine)

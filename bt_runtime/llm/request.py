@@ -58,10 +58,11 @@ class Line:
         self._off.set()
         self._call.cut()
 
-    def note(self, said: Mapping[str, Any], prompt: int, most: int, text: str = "") -> int:
+    def note(self, said: Mapping[str, Any], prompt: int, most: int, text: str = "", cut: bool = False) -> int:
         """What the server says it computed, as far as it can be: tokens that it wrote, of `most`.
 
-        `prompt`: how long that was, in tokens or characters. What is not told is guessed, and never as nothing.
+        `prompt`: how long that was, in tokens or characters. What is not told is guessed, and never as nothing; `cut`:
+        the answer went to its bound.
         """
         usage, timings = said.get("usage"), said.get("timings")
         reused = answer.figure(timings, "cache_n", 4 * prompt + 4096)
@@ -69,6 +70,6 @@ class Line:
         run = run or answer.figure(usage, "prompt_tokens", 4 * prompt + 4096) or prompt * (not reused) // _USUAL_BYTES
         wrote = answer.figure(said, "tokens_predicted", most) or answer.figure(timings, "predicted_n", most)
         wrote = wrote or answer.figure(usage, "completion_tokens", most)
-        wrote = wrote or min(most, max(1, len(text.encode()) // _USUAL_BYTES))
+        wrote = wrote or (most if cut else min(most, max(1, len(text.encode()) // _USUAL_BYTES)))
         self.spent = self.spent.plus(Spent(prompt=reused + run, reused=reused, computed=run + wrote))
         return wrote

@@ -10,13 +10,17 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from bt_runtime.llm.answer import Unanswered
 from bt_runtime.llm.chat import Chat, Shape
-from bt_runtime.llm.template import LONGEST, SYSTEM, USER
+from bt_runtime.llm.template import HEARD, LONGEST, SAID, SYSTEM, USER
+from bt_runtime.llm.turns import Turns, conversation
 
 OPEN, CLOSE = "\ue000", "\ue001"
 _MARKER = re.compile(r"<[^<>\s]{1,40}>|\[/?[A-Z_]{2,40}\]")
 _THINKS = re.compile(r"<think>\s*$")
 MOST_MARKERS = 256
+Message = dict[str, str]
+Render = Callable[[list[Message]], str]
 
 
 class Part(NamedTuple):
@@ -33,16 +37,33 @@ def parts(prompt: str) -> list[Part]:
     return found
 
 
-def of_render(render: Callable[[str, str], str], source: str) -> Chat:
+def of_render(render: Render, source: str) -> Chat:
     """The shapes of a server that renders; `source`: its template, whose signs are those that no text may form."""
-    shapes = {"both": _shape(_rendered(render, SYSTEM, USER)), "user": _shape(render("", USER))}
-    return Chat(shapes, (OPEN, CLOSE, *dict.fromkeys(_MARKER.findall(source[:LONGEST])[:MOST_MARKERS])))
+    begun = [_message("system", SYSTEM), _message("user", USER)]
+    both = render(begun)
+    if SYSTEM not in both or USER not in both:  # a template that drops the system text is told it with the user's
+        begun = [_message("user", f"{SYSTEM}\n\n{USER}")]
+        both = render(begun)
+    shapes = {"both": _shape(both), "user": _shape(render([_message("user", USER)]))}
+    markers = (OPEN, CLOSE, *dict.fromkeys(_MARKER.findall(source[:LONGEST])[:MOST_MARKERS]))
+    return Chat(shapes, markers, _conversation(render, begun, both))
 
 
-def _rendered(render: Callable[[str, str], str], system: str, user: str) -> str:
-    """A template that drops the system text is told it with the user's."""
-    said = render(system, user)
-    return said if system in said and user in said else render("", f"{system}\n\n{user}")
+def _message(role: str, content: str) -> Message:
+    return {"role": role, "content": content}
+
+
+def _conversation(render: Render, begun: list[Message], both: str) -> Turns | None:
+    """As for a file: None where its template shows no regular one, or sets turns apart by nothing but blanks."""
+    pairs = zip(SAID, HEARD, strict=True)
+    then = [each for said, heard in pairs for each in (_message("assistant", said), _message("user", heard))]
+    try:
+        found = conversation(render([*begun, *then]), both)
+    except (ValueError, Unanswered):  # it takes one question and one answer
+        return None
+    if found is None or not found.answer.strip():
+        return None
+    return Turns(*(f"{OPEN}{part}{CLOSE}" if part else "" for part in found))
 
 
 def _shape(text: str) -> Shape:
@@ -62,6 +83,7 @@ ROLES = Chat(
         "system": (f"{OPEN}system{CLOSE}", 0, f"{OPEN}assistant{CLOSE}"),
     },
     (OPEN, CLOSE),
+    Turns(f"{OPEN}user{CLOSE}", f"{OPEN}assistant{CLOSE}", f"{OPEN}assistant{CLOSE}"),
 )  # of a server that takes messages
 
 

@@ -21,7 +21,7 @@ STARTER = "starter"  # the model that comes with the package; a file of that nam
 _MOST = 2**31 - 1  # llama.cpp's own numbers end there
 _BOUNDS = {
     "context": (0, _MOST), "lanes": (0, 256), "room": (0, 1 << 50), "threads": (0, 4096), "chunk": (0, 1 << 16),
-    "width": (1, 4096), "niceness": (-20, 19), "main_gpu": (0, 15),
+    "width": (1, 4096), "niceness": (-20, 19), "main_gpu": (0, 15), "seed": (0, _MOST),
 }  # fmt: skip
 _STARTER_FILE = Path(__file__).parent / "starter" / "starter.gguf"
 
@@ -39,6 +39,7 @@ class Settings:
     main_gpu: int = 0  # the GPU that holds what is not split
     cache_type: str = "f16"  # of keys and values; those below 16 bits need flash attention, and so no lanes
     sampler: Mapping[str, float] = field(default_factory=dict)  # top_p, min_p, top_k where a node samples and says none
+    seed: int = 0  # where a node samples, its seed counts from this one
     threads: int = 0
     chunk: int = 0  # tokens of prefill between two looks at the inbox
     width: int = 32  # branches that an exact choice scores in one batch

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.diagnostic import BtError, TooLong
 from bt_runtime.llm.branches import choose
 from bt_runtime.llm.chat import Chat
 from bt_runtime.llm.choice import check_apart, combine, ended
@@ -67,9 +67,11 @@ class TaskFactory:
     def _check_length(self, task: Task) -> None:
         longest = self.limit - 1
         if len(task.prompt) > longest:
-            raise BtError(
+            raise TooLong(
                 f"a prompt of {len(task.prompt)} tokens; {Path(self.settings.model).name} is open for {self.limit}",
-                f"shorten the prompt to {longest} tokens, or open the model with a longer context",
+                f"shorten the prompt to {longest} tokens, or open the model with a longer `context`",
+                len(task.prompt) + 1,
+                self.limit,
             )
 
     def choice(self, id: int, question: Question, end: str | None = None) -> Task:
@@ -80,9 +82,11 @@ class TaskFactory:
         if mode == "scores":
             check_apart(options, trie)
         if len(boundary.prompt) + longest > self.limit:
-            raise BtError(
+            raise TooLong(
                 f"the prompt has {len(tokens)} tokens and the longest option {longest}, the context {self.limit}",
-                f"shorten the prompt to {self.limit - longest} tokens",
+                f"shorten the prompt to {self.limit - longest} tokens, or open the model with a longer `context`",
+                len(boundary.prompt) + longest,
+                self.limit,
             )
         extra = max(longest, min(len(trie) + 64, _MOST_EXTRA, self.room - len(boundary.prompt)))
         ending = (self.weights.newline, *self.enders) if end == "\n" and self.enders else ()

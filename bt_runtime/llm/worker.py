@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.diagnostic import BtError, TooLong
 from bt_runtime.llm import offload, wire
 from bt_runtime.llm.batch import Batch
 from bt_runtime.llm.context import Context
@@ -210,7 +210,8 @@ class Worker:
         else:
             self.orders.forget(id)
             message, hint = (error.message, error.hint) if isinstance(error, BtError) else (str(error), "")
-            self.send("error", id, message, hint, spent)
+            measure = (error.tokens, error.limit) if isinstance(error, TooLong) else None
+            self.send("error", id, message, hint, spent, measure)
 
 
 def _stand_back(settings: Settings) -> None:

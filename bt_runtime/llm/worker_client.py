@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.diagnostic import BtError, TooLong
 from bt_runtime.llm import wire
 from bt_runtime.llm.job import Answer
 from bt_runtime.llm.process import Process
@@ -160,8 +160,9 @@ class WorkerClient:
             id, value, spent = rest
             self._finish(id, spent, value=value)
         elif kind == "error":
-            id, message, hint, spent = rest
-            self._finish(id, spent, error=BtError(message, hint))
+            id, message, hint, spent, measure = rest
+            error = TooLong(message, hint, *measure) if measure else BtError(message, hint)
+            self._finish(id, spent, error=error)
         elif kind == "counted":
             tell = self.counts.pop(rest[0], None)
             if tell:

@@ -16,6 +16,7 @@ from bt_runtime.types import Grammar, Question, Writing
 
 _KEPT = 64  # grammars that stay compiled
 _COLDEST = 1e-6  # a smaller temperature is zero in 32 bits, and nothing can be divided by it
+_LIKELIEST = 1024  # tokens among which nearly always all are that `top_p` leaves
 _SPARE = 32  # idle matchers of each
 _REPORT = "this is a bug of bt_runtime or of llguidance: please report it, with the grammar"
 
@@ -31,12 +32,24 @@ def sample(row: Any, allowed: Any, how: Question, dice: np.random.Generator) -> 
             edge = np.partition(weights, -how.top_k)[-how.top_k]
             weights[weights < edge] = 0.0
         if how.top_p < 1.0:
-            order = np.argsort(-weights, kind="stable")
-            before = np.cumsum(weights[order]) - weights[order]
-            weights[order[before >= how.top_p * weights.sum()]] = 0.0
+            _cut_tail(weights, how.top_p * weights.sum())
         edges = np.cumsum(weights, dtype=np.float64)
         at = min(int(np.searchsorted(edges, dice.random() * edges[-1], side="right")), len(edges) - 1)
     return at if allowed is None else int(allowed[at])
+
+
+def _cut_tail(weights: Any, share: Any) -> None:
+    """The likeliest that have this share together stay; all tokens are sorted only where few do not suffice."""
+    top = np.flatnonzero(weights)
+    if len(top) > _LIKELIEST:
+        some = np.flatnonzero(weights >= np.partition(weights, -_LIKELIEST)[-_LIKELIEST])
+        top = some if weights[some].sum() > share * 1.0001 else top
+    order = top[np.argsort(-weights[top], kind="stable")]
+    ordered = weights[order]
+    kept = order[np.cumsum(ordered) - ordered < share]
+    held = weights[kept]
+    weights[:] = 0.0
+    weights[kept] = held
 
 
 def pick(row: Any, matcher: Any, how: Question, dice: np.random.Generator) -> int:

@@ -399,3 +399,62 @@ def test_the_starter_answers_within_what_it_may_and_the_same_twice(start):
     assert found[0] == found[1]
     assert 0 <= found[0]["sum"] <= 9 and found[0]["team"] in ("billing", "support") and found[0]["margin"] > 0
     assert sum(found[0]["odds"]["team"].values()) == pytest.approx(1) and json.dumps(found[0])
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        "agent: {goal: rest, moves: [think, act], temperature: 0.5, %s}",
+        "plan: {goal: rest, leaf: react, temperature: 0.5, %s}",
+        "reflect: {goal: rest, into: said, temperature: 0.5, %s}",
+        "infer: {prompt: x, outputs: {word: string}, temperature: 0.5, %s}",
+        "infer: {prompt: x, outputs: {sure: boolean}, think: 20, temperature: 0.5, %s}",
+    ],
+    ids=["agent", "plan", "reflect", "infer", "thought"],
+)
+def test_each_node_says_how_it_samples_and_what_it_leaves_open_stays_the_models(start, root):
+    """`top_p`, `min_p` and `top_k` go with what is written, and only where the node says them."""
+    asked = []
+    for said in ("top_p: 0.9, min_p: 0.05, top_k: 40", "top_k: 3", ""):
+        script = ["Think: x", "Act: done"] if root.startswith("agent") else ["x"] * 3
+        model = ScriptedModel(script) if root.startswith("agent") else Scoring(liking(), script)
+        start(root % said, model, "blackboard: {said: {type: list, default: []}, word: string, sure: boolean}").spin(
+            ticks=6
+        )
+        asked.append(next(q for q in model.asked if q.kind == "write"))
+    assert [(q.temperature, q.top_p, q.min_p, q.top_k) for q in asked] == [
+        (0.5, 0.9, 0.05, 40), (0.5, 1.0, 0.0, 3), (0.5, 1.0, 0.0, 0)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("said", ["top_p: 1.5", "min_p: -1", "top_k: 0.5", "top_k: -2"])
+def test_a_sampler_that_cannot_be_is_a_fault_of_the_plan(said):
+    with pytest.raises(Faults, match=said.partition(":")[0]):
+        load(tree(f"agent: {{goal: rest, {said}}}"))
+
+
+def test_votes_are_asked_side_by_side_each_with_a_seed_of_its_own(start):
+    """So that a model answers them in one batch; what comes of them does not hang on the order of their answers."""
+    model = Scoring(liking("billing"), ["a", "b", "c", "d", "e"], polls=3)
+    run = start(TEAM[:-1] + ", votes: 5, think: 20, temperature: 0.7}", model)
+    run.tick()
+    assert [q.kind for q in model.asked] == ["write"] * 5 and len({q.seed for q in model.asked}) == 5
+    assert run.spin(ticks=20) is SUCCESS and len(model.asked) == 10
+    assert run.blackboard["team"] == "billing" and run.blackboard["odds"]["team"]["billing"] > 0.8
+
+
+def test_votes_that_are_halted_or_fail_leave_no_question_open(start):
+    model = Scoring(liking("billing"), ["a", "b", "c"], polls=3)
+    run = start(TEAM[:-1] + ", votes: 3, think: 20, temperature: 0.7}", model)
+    run.tick()
+    run.halt("enough")
+    assert all(job.cancelled for job in model.jobs) and len(model.jobs) == 3
+
+
+def test_votes_are_recorded_and_replayed_whatever_their_order(tmp_path):
+    model = Scoring(liking("billing"), ["a", "b", "c"], polls=2)
+    text = tree(TEAM[:-1] + ", votes: 3, think: 20, temperature: 0.7}")
+    with Run(text, model=model, journal=tmp_path) as run:
+        assert run.spin(ticks=30) is SUCCESS
+        path = run.journal.path
+    assert replay(path).same

@@ -5,16 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import datetime
 from typing import Any
 
 import pytest
 
 pytest.importorskip("llguidance", reason="needs the llm extra")
 
-from bt_runtime.agents.prompt import Prompt
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.agents.prompt import Prompt, agent_prompt
+from bt_runtime.agents.story import Step
+from bt_runtime.faults.diagnostic import BtError, TooLong
+from bt_runtime.llm.answer import Unanswered
+from bt_runtime.llm.chat import Chat
 from bt_runtime.llm.endpoint import Endpoint
-from bt_runtime.llm.served_chat import CLOSE, OPEN, messages
+from bt_runtime.llm.retry import Wait
+from bt_runtime.llm.served_chat import CLOSE, OPEN, messages, of_render, parts
+from bt_runtime.llm.template import compiled
 from bt_runtime.types import Grammar
 
 from . import servers
@@ -93,6 +99,7 @@ def test_ollama_is_asked_by_chat_for_the_named_model_with_a_format_and_a_context
     body = double.last("/api/chat")
     assert body["model"] == "qwen2.5:7b-instruct"
     assert body["options"]["num_ctx"] == 16384 and body["think"] is False and body["stream"] is False
+    assert body["truncate"] is body["shift"] is False, "what is too long is to be a fault, and not cut without a word"
     assert body["format"]["properties"]["choice"]["enum"] == ["find the egg", "open the sink"]
     written = endpoint.write(asked(endpoint), stop=["\n"], max_tokens=30).wait(WAIT)
     assert (written.text, written.tokens) == (" I look for it.", 5)
@@ -128,3 +135,80 @@ def test_a_models_own_sampler_holds_where_a_question_samples_and_says_nothing(op
     assert (double.last(CHAT)["top_p"], double.last(CHAT)["top_k"]) == (0.5, 20)
     endpoint.write("x").wait(WAIT)
     assert double.last(CHAT)["top_p"] == 1.0
+
+
+MOST = "This model's maximum context length is 8192 tokens."
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "measure"),
+    [
+        (400, {"error": {"message": "request (9412 tokens) exceeds the available context size (8192 tokens), try "
+                         "increasing it", "type": "exceed_context_size_error"}}, (9412, 8192)),
+        (400, {"message": f"{MOST} However, you requested 8200 tokens (8100 in the messages)."}, (8200, 8192)),
+        (400, {"message": f"{MOST} However, you requested 100 output tokens and your prompt has 8193"}, (0, 0)),
+        (400, {"error": {"code": "context_length_exceeded"}}, (0, 0)),
+        (400, {"error": "the input length exceeds the context length"}, (0, 0)),
+        (500, {"error": {"message": "Requested tokens (300) exceed context window of 256"}}, (0, 0)),
+        (400, {"error": "no such model"}, None),
+        (503, {"error": "context_length_exceeded"}, None),
+    ],
+)  # fmt: skip
+def test_a_prompt_that_is_too_long_for_a_server_is_told_apart_from_other_refusals(opened, status, said, measure):
+    """So that an agent leaves out its oldest steps, and asks again."""
+    _, endpoint = opened(lambda path, body: (status, said) if body else servers.completion(path, body), chat=False,
+                         wait=Wait(lambda seconds, off: False))  # fmt: skip
+    job = endpoint.write("once", max_tokens=8)
+    with pytest.raises(BtError) as fault:
+        job.wait(WAIT)
+    assert isinstance(fault.value, TooLong) == (measure is not None) and fault.value.hint
+    if measure is not None:
+        assert (fault.value.tokens, fault.value.limit) == measure
+
+
+STORY = agent_prompt("S", "leave", "A room.", [Step("think", "hm"), Step("act", "go", "A door.")])
+
+
+def test_a_servers_conversation_has_the_decisions_as_the_assistants_messages_and_what_was_seen_as_the_users(opened):
+    """By messages, as by its own template; `turns: one` keeps the form before, and base models theirs."""
+    double, endpoint = opened(servers.vllm)
+    endpoint.write(STORY.text(endpoint.chat_template) + "Think:").wait(WAIT)
+    said = [(message["role"], message["content"]) for message in double.last(CHAT)["messages"]]
+    assert said == [
+        ("system", "S"), ("user", "Your task is to: leave\nA room."), ("assistant", "Think: hm"), ("user", "OK."),
+        ("assistant", "Act: go"), ("user", "A door."), ("assistant", "Think:"),
+    ]  # fmt: skip
+    double, endpoint = opened(servers.vllm, turns="one")
+    endpoint.write(STORY.text(endpoint.chat_template) + "Think:").wait(WAIT)
+    assert [message["role"] for message in double.last(CHAT)["messages"]] == ["system", "user", "assistant"]
+
+
+PLAIN = (
+    "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+)
+NO_SYSTEM = (
+    "{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content }} [/INST]"
+    "{% elif m.role == 'assistant' %}{{ m.content }}</s>{% endif %}{% endfor %}"
+)
+THINKS = PLAIN.replace("<|assistant|>{% endif %}", "<|assistant|><think>\n{% endif %}")
+ONE_QUESTION = PLAIN.replace("{% for", "{% if messages|length > 2 %}{{ raise_exception('one') }}{% endif %}{% for", 1)
+
+
+@pytest.mark.parametrize("template", [PLAIN, NO_SYSTEM, THINKS, ONE_QUESTION, "{{ messages[-1].content }}"])
+def test_a_server_that_renders_is_asked_as_the_same_template_in_a_file_is(template):
+    """Word for word, the signs apart by which a template's parts are known; also where it holds no conversation."""
+    here = compiled(template, datetime(2026, 1, 2))
+
+    def render(said):
+        try:
+            return here.render(messages=said, add_generation_prompt=True, enable_thinking=False, eos_token="</s>")
+        except Exception as fault:
+            raise Unanswered(str(fault), 500) from None
+
+    theirs, ours = of_render(render, template), Chat.of(template)
+    assert (theirs.turns is None) == (ours.turns is None)
+    shown = STORY.text(theirs)
+    assert shown.replace(OPEN, "").replace(CLOSE, "") == STORY.text(ours)
+    told = [text for text, fixed in parts(shown) if not fixed]
+    assert "".join(told).count("A door.") == 1 and not any("<|" in text or "INST" in text for text in told)

@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import json
 import math
+import re
+from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
 from bt_runtime import llm
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.language.project_file import MODEL_OPTIONS, SERVER_OPTIONS
 from bt_runtime.llm import settings
 from bt_runtime.llm.endpoint import Endpoint
 from bt_runtime.llm.header import read_header
 from bt_runtime.llm.model_setting import apart
-from bt_runtime.llm.question import sound
+from bt_runtime.llm.question import sampled, sound
 from bt_runtime.llm.settings import STARTER, Settings, find_model
 from bt_runtime.run.config import read_project
 from bt_runtime.types import Question
@@ -178,3 +183,67 @@ def test_a_quantised_cache_takes_flash_attention():
         Settings("a.gguf", cache_type="q8_0", flash=False)
     with pytest.raises(BtError, match="cache_type"):
         Settings("a.gguf", cache_type="q9")
+
+
+SAMPLES = {
+    "name": "q", "timeout": 5, "chat": False, "turns": "one", "context": 2048, "sampler": {"top_p": 0.9, "top_k": 5},
+    "seed": 7, "gpu_layers": 3, "tensor_split": [1, 2], "main_gpu": 1, "cache_type": "q8_0", "flash": True,
+    "threads": 2, "chunk": 64, "room": 4096, "lanes": 1, "width": 8, "repeatable": True, "background": True,
+    "patience": 9, "niceness": 5,
+}  # fmt: skip
+WRONG = {"sampler": {"top_z": 1}, "tensor_split": ["a"], "chat": "no", "repeatable": 3, "background": 1, "flash": 2}
+DOCUMENT = Path(__file__).parents[2] / "docs" / "models.md"
+
+
+@pytest.mark.parametrize("name", MODEL_OPTIONS)
+def test_every_setting_can_be_said_in_the_file_after_the_flag_in_the_variable_and_in_python(project, monkeypatch, name):
+    """One definition: what one place takes, all take, and it reaches what opens the model; a wrong value is a fault."""
+    monkeypatch.setattr("bt_runtime.project.trust.may_send", lambda where, base: None)
+    for place, where in (("file", str(Path.cwd() / "a.gguf")), ("server", "http://127.0.0.1:9")):
+        if (place == "server" and name not in SERVER_OPTIONS) or (place == "file" and name in ("name", "timeout")):
+            continue
+        text = json.dumps({place: where, name: SAMPLES[name]})
+        root = project(f"model: {text}\n")
+        assert not read_project(root).diagnostics
+        wanted = (where, {name: SAMPLES[name]})
+        assert apart(find_model()) == apart(find_model(text)) == apart(find_model(json.loads(text))) == wanted
+        monkeypatch.setenv("BTR_MODEL", text)
+        assert apart(find_model()) == wanted
+        monkeypatch.delenv("BTR_MODEL")
+        if place == "file":
+            found = getattr(Settings(where, **{name: SAMPLES[name]}), name)
+            assert found == (tuple(SAMPLES[name]) if name == "tensor_split" else SAMPLES[name])
+        else:
+            endpoint = llm.open_model(text)
+            found = endpoint.server.timeout if name == "timeout" else getattr(endpoint, name)
+            endpoint.close()
+            assert found == SAMPLES[name]
+    with pytest.raises(BtError, match=name) as fault:
+        apart({"server" if name in ("name", "timeout") else "file": where if name in ("name", "timeout") else "a.gguf",
+               name: WRONG.get(name, [])})  # fmt: skip
+    assert fault.value.hint
+
+
+def test_the_table_of_settings_in_the_documentation_is_what_there_is():
+    """Its names, and of which of the two each is."""
+    table = DOCUMENT.read_text().partition("| setting | of | what it says |")[2].partition("\n\n")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
+    told = {name: of for names, of, *_ in rows for name in re.findall(r"`(\w+)`", names)}
+    both = {name for name in SERVER_OPTIONS if name not in ("name", "timeout")}
+    assert told == {
+        "file": "", "server": "",
+        **{n: "both" if n in both else "servers" if n in SERVER_OPTIONS else "files" for n in MODEL_OPTIONS},
+    }  # fmt: skip
+
+
+def test_the_settings_of_a_file_are_those_of_its_worker():
+    """None is left that only Python could say, but for the file itself and what ends an option."""
+    assert {field.name for field in fields(Settings)} - {"model", "terminator"} == {*MODEL_OPTIONS} - {
+        "name",
+        "timeout",
+    }
+
+
+def test_a_models_seed_moves_those_of_its_questions_and_no_answer_that_is_not_sampled():
+    warm, cold = Question("write", temperature=0.5, seed=3), Question("write", seed=3)
+    assert sampled(warm, {}, 10).seed == 13 and sampled(cold, {}, 10).seed == 3 and sampled(warm, {}).seed == 3

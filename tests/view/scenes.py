@@ -156,3 +156,24 @@ def depot_run(folder: Path, **options: Any) -> Run:
     (folder / "survey.yaml").write_text(SURVEY, encoding="utf-8")
     (folder / "depot.yaml").write_text(DEPOT % "survey.yaml", encoding="utf-8")
     return Run(load(folder / "depot.yaml", skills=[DriveTo, open_door]), **options)
+
+
+def reasoning_run(**options: Any) -> Run:
+    """A model that reasons before each decision, in a context that soon is too short for its story."""
+    from bt_runtime.llm.chat import Chat
+    from tests.support.narrow import Narrow
+    from tests.support.room import Room
+
+    class Reasoner(Narrow):
+        def answer(self, question: Any) -> str:
+            thought = question.kind == "write" and question.prompt.endswith("<think>\n")
+            return f"The room is empty; nothing has changed since. {HOSTILE}" if thought else self.lines.pop(0)
+
+    model = Reasoner([])
+    model.lines, model.script = ["Act: jump"] * 25 + ["Act: done"], model.answer
+    model.chat_template = Chat.of(
+        "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}<|assistant|>"
+        "{% if enable_thinking is not defined or enable_thinking %}<think>\n{% endif %}", ["<|end|>", "</think>"]
+    )  # fmt: skip
+    tree = "version: 1\ntree: t\nroot:\n  agent: {goal: get out, think: model, think_tokens: 50, patience: 99}\n"
+    return Run(tree, world=Room(), model=model, recall=False, **options)

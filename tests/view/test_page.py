@@ -19,7 +19,7 @@ from bt_runtime.view.picture import Picture
 from bt_runtime.view.watch import Watch
 from tests.support.pictures import as_it_is
 from tests.view.browser import Browser, missing
-from tests.view.scenes import HOSTILE, craft_run, depot_run, hostile_run, house_run, wide_tree
+from tests.view.scenes import HOSTILE, craft_run, depot_run, hostile_run, house_run, reasoning_run, wide_tree
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there")
 SHOWN = """
@@ -379,3 +379,22 @@ def test_the_page_says_why_the_run_failed_and_leads_there(browser, file):
     )
     browser.click("#blame")
     browser.until("btr.fold.path(btr.chosen) === '/t/1'")
+
+
+def test_what_a_model_reasoned_is_folded_away_and_a_trimmed_story_says_so(browser, file, artefact):
+    """Opened by a click; what was left out of the prompt is told between the steps, which stay where they are."""
+    events = recording(reasoning_run())
+    browser.open(file(events))
+    browser.until("window.btr && btr.history.last > 5")
+    browser.js("btr.latest(); btr.goTo([...btr.fold.nodes.values()].find((n) => n.kind === 'agent').id)")
+    browser.keys("1")
+    browser.until("document.querySelectorAll('.step.reasoning').length >= 3")
+    folded = browser.js("return [...document.querySelectorAll('.step.reasoning details')].map((d) => d.open)")
+    assert folded and not any(folded)
+    said = "return document.querySelector('.step.reasoning pre').textContent"
+    assert browser.js(said).startswith("The room is empty")
+    assert browser.js("return document.querySelector('.step.reasoning pre').checkVisibility()") is False
+    browser.js("document.querySelector('.step.reasoning summary').click()")
+    assert browser.js("return document.querySelector('.step.reasoning pre').checkVisibility()") is True
+    assert "oldest of" in browser.js("return document.querySelector('.step.trimmed').textContent")
+    browser.screenshot(artefact / "reasoning.png")

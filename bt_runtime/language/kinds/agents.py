@@ -49,6 +49,13 @@ _GUIDE = Field(
 _TEMPERATURE = Field(
     "temperature", "number", "Of thoughts and plans; 0 takes the likeliest.", default=0, minimum=0, maximum=2
 )
+SAMPLER = (
+    Field("top_p", "number", "Where it samples: from the likeliest tokens that have this share together. Left open, "
+          "this and the next two are as the model's `sampler` says.", minimum=0, maximum=1),
+    Field("min_p", "number", "… from tokens at least this likely beside the likeliest.", minimum=0, maximum=1),
+    Field("top_k", "integer", "… from so many of the likeliest; 0 means all.", minimum=0),
+)  # fmt: skip
+_SAMPLING = (_TEMPERATURE, *SAMPLER)
 _PROMPT = Field("prompt", "text", "The prompt file in trees/prompts/.", default="")
 
 AGENT = Kind(
@@ -68,7 +75,7 @@ AGENT = Kind(
               "`think_tokens`.", default="move", choices=("move", "model")),
         Field("think_tokens", "integer", "Tokens of one thought.", default=200, minimum=1),
         Field("patience", "integer", "How often a cycle of actions may repeat.", default=3, minimum=2),
-        _GUIDE, _NOTES, _TEMPERATURE, _PROMPT, *_EXAMPLES, *_BUDGETS, *_GROWTH,
+        _GUIDE, _NOTES, *_SAMPLING, _PROMPT, *_EXAMPLES, *_BUDGETS, *_GROWTH,
     ),
     (
         "Each step chooses a move; `act` chooses one of the sentences executable now, `done` or `failure`.",
@@ -118,7 +125,7 @@ PLAN = Kind(
         _GOAL, Field("leaf", "text", _LEAF.about, required=True), _ACTIONS, _WITH, _MODEL,
         Field("form", "word", "What it writes: our dialect, ReAcTree's lists, or ADaPT's steps.", default="dialect",
               choices=("dialect", "lists", "steps")),
-        _GUIDE, _NOTES, _TEMPERATURE, _PROMPT, *_EXAMPLES, *_BUDGETS[1:], *_GROWTH,
+        _GUIDE, _NOTES, *_SAMPLING, _PROMPT, *_EXAMPLES, *_BUDGETS[1:], *_GROWTH,
     ),
     (
         "The plan is asked for once; one that cannot be used is asked for again with the reason, then it is FAILURE.",
@@ -144,7 +151,7 @@ REFLECT = Kind(
         Field("story_line", "integer", "Characters of one answer in it that are shown at most; 0 means all.", default=0,
               minimum=0),
         Field("line_length", "integer", "Characters of a summary, flaw or revision.", default=400, minimum=1),
-        _MODEL, _TEMPERATURE, _PROMPT,
+        _MODEL, *_SAMPLING, _PROMPT,
         Field("max_tokens", "integer", "Tokens of one part.", default=200, minimum=1),
     ),
     (
@@ -165,7 +172,7 @@ REWRITE = Kind(
         Field("guide", "string", "The plan that was followed: its text, or a file of guides/.", default=""),
         Field("max_lines", "integer", "Steps of the plan.", default=12, minimum=1, maximum=40),
         Field("line_length", "integer", "Characters of one step.", default=200, minimum=1),
-        _MODEL, _TEMPERATURE, _PROMPT,
+        _MODEL, *_SAMPLING, _PROMPT,
         Field("max_tokens", "integer", "Tokens of the whole plan.", default=600, minimum=1),
     ),
     (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bt_runtime.language.kinds.agents import SAMPLER
 from bt_runtime.language.kinds.kind import Field, Kind
 
 _IMPL = "bt_runtime.agents"
@@ -37,6 +38,7 @@ INFER = Kind(
               default=1, minimum=1, maximum=50),
         Field("temperature", "number", "Of thoughts, and of what is not chosen; 0 takes the likeliest.", default=0,
               minimum=0, maximum=2),
+        *SAMPLER,
         Field("max_tokens", "integer", "Tokens of one list, object or text.", default=256, minimum=1),
         _SYSTEM, _MODEL,
     ),

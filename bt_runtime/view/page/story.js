@@ -1,7 +1,7 @@
 "use strict";
 // What one agent was asked, thought, did and saw.
 
-const VERBS = { think: "Thinks", act: "Acts", ask: "Asks", expand: "Expands", refused: "Refused", retrieval: "Recalls", reflection: "Reflects", rewriting: "Rewrites", episode: "Begins", outcome: "Came to", end: "Ended", "retrieval failed": "Recall failed" };
+const VERBS = { think: "Thinks", act: "Acts", ask: "Asks", expand: "Expands", reasoning: "Reasons", trimmed: "Leaves out", refused: "Refused", retrieval: "Recalls", reflection: "Reflects", rewriting: "Rewrites", episode: "Begins", outcome: "Came to", end: "Ended", "retrieval failed": "Recall failed" };
 const good = (end) => end.why === "done" || (end.why === "expanded" && end.detail !== "failed");
 
 class Story {
@@ -46,6 +46,7 @@ class Story {
     const made = el("div", { class: `step ${kind.replace(/\W/g, "")}${kind === "end" && good(event) ? " good" : ""}` }, el("span", { class: "aside", title: sure }, seconds(event.t)), el("span", { class: "verb" }, VERBS[kind] ?? kind));
     const text = this.text(event);
     if (kind === "expand" || kind === "refused" || kind === "rewriting") made.append(el("pre", {}, text));
+    else if (kind === "reasoning") made.append(el("details", {}, el("summary", {}, `${text.length.toLocaleString("en")} characters, in no later prompt`), el("pre", {}, text)));
     else made.append(el("span", { class: "said" }, text));
     if (kind === "expand" && this.grafted) { made.append(el("details", {}, el("summary", {}, "As it was grafted"), el("pre", {}, this.grafted))); this.grafted = ""; }
     if (event.observation) made.append(el("span", { class: "said saw" }, event.observation));
@@ -60,6 +61,8 @@ class Story {
       case "retrieval": return typeof event.why === "string" ? event.why : JSON.stringify(event.why, null, 1);
       case "reflection": return ["lesson", "summary", "flaw", "revision"].filter((part) => event[part]).map((part) => (part === "lesson" ? event[part] : `${part}: ${event[part]}`)).join("\n");
       case "rewriting": return event.plan;
+      case "reasoning": return event.text;
+      case "trimmed": return `the ${event.omitted} oldest of ${event.steps} steps: the prompt had grown longer than the model's context`;
       case "episode": return event.goal;
       case "outcome": return `${event.met} of ${event.total}`;
       default: return Object.entries(event).filter(([k]) => !["k", "t", "id", "what"].includes(k)).map(([k, v]) => `${k}: ${value(v)}`).join("\n");
