@@ -69,6 +69,35 @@ def solved(world, task) -> list[str]:
     return said
 
 
+# Refusals ------------------------------------------------------------------------------------------
+
+
+def test_what_is_wrong_is_told_in_autoplans_words_where_that_is_asked_for(workers):
+    """`feedback=detailed`; without it, and of what is no command, the engine's own nothing."""
+    world, terse = AlfWorld(workers, feedback="detailed"), AlfWorld(workers)
+    task = next(t for t in SUITE.tasks(1, 40) if t.kind == KINDS[3])
+    world.reset(task)
+    terse.reset(task)
+    game = read(task.data["problem"])
+    thing = next(t for t in game.things if kind_of(t) == game.aim.thing)
+    box = sorted(game.openable)[0]
+    told = {
+        f"go to {kind_of(box)}": f"You miss the index of {kind_of(box)}, e.g., {kind_of(box)} 1.",
+        "go to volcano 1": "There is no volcano 1 in this home.",
+        f"open {box}": f"You are not at {box}.",
+        f"heat {thing} with fridge 1": "fridge cannot be used for heating.",
+        "dance": "Nothing happens.",
+    }
+    for said, text in told.items():
+        assert world.act(said).text == text and terse.act(said).text == "Nothing happens."
+    world.act(f"go to {box}")
+    assert world.act(f"put {thing} in/on {box}").text == f"{box} is closed."
+    world.act(f"open {box}")
+    assert world.act(f"put {thing} in/on {box}").text == f"You are not carrying {thing}."
+    with pytest.raises(BtError, match="feedback is terse or detailed"):
+        AlfWorld(workers, feedback="loud")
+
+
 # Homes ---------------------------------------------------------------------------------------------
 
 
