@@ -28,8 +28,8 @@ def page(folders: Sequence[Path]) -> str:
         "# A plan that improves: what it reached", "",
         f"Made by `make autoplan` ({common}). Each version of a plan was tried on {of} {_TOLD[score]}; mean and "
         "deviation over seeds, each of which has house rules of its own. 0 is the empty plan: the strategy without a "
-        "guide; of each iteration it is the best plan so far that counts, by the validation tasks. Gains with their 95 % "
-        "interval over the runs (Student's t).", "",
+        "guide; of each iteration it is the best plan so far that counts, by the validation tasks. Gains have their "
+        "95 % interval over the runs (Student's t).", "",
         *_curves(found), "", "## Each run", "", *_runs(folders, runs, score), "", "## The plans", "",
         "What holds in each house, and the plan that was chosen for it.", "",
     ]  # fmt: skip

@@ -16,7 +16,7 @@ _COMMAND = re.compile(r"(go to|open|close|take|move|heat|cool|clean|use) ([\w ]+
 
 
 def told(said: str, game: Game, facts: Iterable[Fact]) -> str:
-    """The first thing that is wrong, in one sentence; of what is no command of this form, no more than the engine says."""
+    """The first thing that is wrong, in one sentence; of what has not the form of a command, what the engine says."""
     found = _COMMAND.fullmatch(said)
     if found is None:
         return NOTHING
@@ -26,7 +26,7 @@ def told(said: str, game: Game, facts: Iterable[Fact]) -> str:
         if not name.rpartition(" ")[2].isdigit():
             return f"You miss the index of {name}, e.g., {name} 1."
         if name not in known:
-            return f"There is no {name} in this home."
+            return f"{name} is not a valid action in this household."
     place = first if verb in ("open", "close") else place
     if verb in USED and kind_of(place) != USED[verb][0]:
         return f"{kind_of(place)} cannot be used for {USED[verb][1]}."
@@ -36,5 +36,5 @@ def told(said: str, game: Game, facts: Iterable[Fact]) -> str:
         return f"{place} is closed."
     held = [fact[1] for fact in now if fact[0] == "holds"]
     if verb == "take":
-        return "You cannot hold more than 1 thing." if held else f"{first} is not in {place}."
+        return "You cannot hold more than one object." if held else f"{first} is not in {place}."
     return f"You are not carrying {first}." if verb in ("move", *USED) and first not in held else NOTHING

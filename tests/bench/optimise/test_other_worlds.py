@@ -14,9 +14,8 @@ from tests.bench.optimise.learner import KNOWS, Learner
 from tests.support.alfworld_engine import DOUBLE
 
 HOTPOT = Setup("hotpotqa", batch=2, validation=2, seed=1, world={"wording": "autoplan"}, steps=10)
-ALFWORLD = Setup(
-    "alfworld", "pick_and_place_simple", batch=2, validation=2, seed=1, world={"feedback": "detailed"}, steps=35
-)
+DETAILED = {"feedback": "detailed"}
+ALFWORLD = Setup("alfworld", "pick_and_place_simple", batch=2, validation=2, seed=1, world=DETAILED, steps=35)
 
 
 @pytest.fixture
@@ -29,7 +28,7 @@ def engine(monkeypatch):
 
 @pytest.mark.parametrize("setup", [HOTPOT, ALFWORLD], ids=lambda setup: setup.suite)
 def test_a_plan_is_learnt_scored_and_tried_on_tasks_of_the_other_split(tmp_path, engine, setup):
-    """And what the paper tells after an attempt in HotpotQA, the answer and its pages, stands in what is reflected on."""
+    """What the paper tells after an attempt in HotpotQA, the answer and its pages, stands in what is reflected on."""
     aside, batches = draw(setup, 2)
     tests = open_suite(setup.suite).tasks(0, 2, "eval", [setup.kind] if setup.kind else None)
     learner = Learner([*aside, *batches[0], *batches[1], *tests], setup.suite)

@@ -80,10 +80,10 @@ def test_what_is_wrong_is_told_in_autoplans_words_where_that_is_asked_for(worker
     terse.reset(task)
     game = read(task.data["problem"])
     thing = next(t for t in game.things if kind_of(t) == game.aim.thing)
-    box = sorted(game.openable)[0]
+    box = min(game.openable)
     told = {
         f"go to {kind_of(box)}": f"You miss the index of {kind_of(box)}, e.g., {kind_of(box)} 1.",
-        "go to volcano 1": "There is no volcano 1 in this home.",
+        "go to volcano 1": "volcano 1 is not a valid action in this household.",
         f"open {box}": f"You are not at {box}.",
         f"heat {thing} with fridge 1": "fridge cannot be used for heating.",
         "dance": "Nothing happens.",
