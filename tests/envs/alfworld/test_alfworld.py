@@ -17,6 +17,8 @@ import pytest
 import yaml
 
 from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.bench.run.backend import Local
+from bt_runtime.bench.run.case import Setup, Strategy, cases
 from bt_runtime.envs.alfworld import files, invent, pool
 from bt_runtime.envs.alfworld.game import KINDS, kind_of, read
 from bt_runtime.envs.alfworld.suite import SUITE
@@ -28,7 +30,7 @@ from bt_runtime.project import child, packaged
 from bt_runtime.run.run import Run
 from bt_runtime.testing import SUCCESS
 from tests.support.alfworld_engine import DOUBLE
-from tests.support.oracles import acting, expanding, planning
+from tests.support.oracles import acting, expanding, goal_of, planning, ways
 
 ALL = bool(os.environ.get("BTR_ALFWORLD"))  # every game of the data, 200 invented ones: minutes
 engine = pytest.mark.alfworld
@@ -259,6 +261,29 @@ def test_an_agent_whose_worker_was_killed_ends_by_a_crash_and_not_by_giving_up(w
     with Run("react", inputs={"goal": task.goal}, world=world, services=services, recall=False) as run:
         run.spin(seconds=60)
         assert any("the episode is lost" in crash.message for crash in run.context.crashes)
+
+
+def test_an_evaluation_counts_an_episode_whose_worker_was_killed_as_broken_and_goes_on(workers, monkeypatch):
+    """`kill -9` amid an episode: that one says so and has an error, which is no failure; the others reach their goals."""
+    monkeypatch.setattr(pool, "shared", lambda bound: workers)
+    tasks = SUITE.tasks(4, 3)
+    known, lost = ways(tasks, "alfworld"), tasks[1].goal
+    assert len({task.goal for task in tasks}) == 3
+
+    def line(question):
+        goal = goal_of(question.prompt)
+        done = question.prompt.rpartition(goal)[2].count("Act: ")
+        if goal == lost and done == 1:
+            for worker in workers.workers:
+                if worker.owner is not None:
+                    os.kill(worker.process.pid, signal.SIGKILL)
+                    worker.process.wait()
+        return f"Act: {known[goal][done]}"
+
+    backend = Local({"default": ScriptedModel(line)}, 1)
+    found = list(backend.outcomes(Setup("alfworld"), cases([Strategy("react", "react")], tasks)))
+    assert [(o.goal, o.success) for o in found] == [(task.goal, task.goal != lost) for task in tasks]
+    assert [bool(o.error) for o in found] == [False, True, False] and "the episode is lost" in found[1].error
 
 
 def test_a_worker_that_hangs_is_ended_after_its_deadline(workers, monkeypatch):
