@@ -47,12 +47,15 @@ class Errand(NamedTuple):
     sentences: list[str]  # what the oracle acts, all of it
 
 
-@pytest.fixture(params=["textcraft", "house", "hotpotqa", "thor", "alfworld"])
+@pytest.fixture(params=["textcraft", "house", "hotpotqa", "webshop", "alfworld", "thor"])
 def errand(request: pytest.FixtureRequest) -> Iterator[Errand]:
     """One task of each suite."""
     if request.param == "thor":
         pytest.importorskip("ai2thor")
         pytest.importorskip("msgpack")
+    if request.param == "webshop":
+        pytest.importorskip("snowballstemmer")
+        pytest.importorskip("rapidfuzz")
     suite = open_suite(request.param)
     task = suite.tasks(7, 1)[0]
     pool = Pool(1, DOUBLE)  # starts nothing until it is asked

@@ -76,7 +76,7 @@ def test_strategies_that_plan_graft_the_parts_and_reach_the_goal(name, errand, s
     assert ended.count("failure") == (1 if name == "adapt" else 0)
 
 
-@pytest.mark.parametrize("errand", ["textcraft", "house", "hotpotqa"], indirect=True)
+@pytest.mark.parametrize("errand", ["textcraft", "house", "hotpotqa", "webshop", "alfworld"], indirect=True)
 def test_adaplanner_asserts_each_part_and_mends_what_is_not_so(errand, start):
     """The first part is said to be done before it is: its assertion fails, and it is mended where it stands."""
     _, task, world, sentences = errand

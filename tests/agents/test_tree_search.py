@@ -55,9 +55,9 @@ def made(name, seed=7):
 
 
 @rule("tree_search", 1, 4)
-@pytest.mark.parametrize("name", ["textcraft", "house", "hotpotqa"])
-def test_it_reaches_the_goal_in_every_world_that_can_be_put_back(name, start):
-    task, world, said = made(name)
+@pytest.mark.parametrize("errand", ["textcraft", "house", "hotpotqa", "webshop", "alfworld"], indirect=True)
+def test_it_reaches_the_goal_in_every_world_that_can_be_put_back(errand, start):
+    _, task, world, said = errand
     run = start("lats", knowing(said), world=world, goal=task.goal, width=2)
     assert run.spin(seconds=120) is SUCCESS
     verdict = world.verdict()

@@ -44,7 +44,7 @@ def test_what_an_evaluation_names_is_there(name: str) -> None:
 
 
 def test_every_evaluation_is_needed_by_a_claim() -> None:
-    assert set(CLAIMS.needed(CLAIMS.chosen([]))) == set(CLAIMS.evaluations)
+    assert set(CLAIMS.needed(CLAIMS.claims.values())) == set(CLAIMS.evaluations)
 
 
 def test_both_sides_of_a_comparison_are_run_alike_but_for_what_is_compared() -> None:
@@ -60,3 +60,22 @@ def test_one_claim_needs_only_its_own_evaluations_and_an_unknown_one_is_told() -
     with pytest.raises(BtError) as caught:
         CLAIMS.chosen(["adpat"])
     assert caught.value.hint == "did you mean `adapt`?"
+
+
+def test_tables_that_take_long_are_looked_at_only_when_they_are_named() -> None:
+    """And each of their figures of a strategy has the paper's beside it, by type of task where the paper has it so."""
+    long = {name for name, claim in CLAIMS.claims.items() if claim.named_only}
+    assert long == {"adapt_alfworld", "adapt_webshop_textcraft", "autoplan"}
+    assert not long & {claim.name for claim in CLAIMS.chosen([])}
+    assert [claim.name for claim in CLAIMS.chosen(["autoplan"])] == ["autoplan"]
+    for figure in (f for name in long for f in CLAIMS.claims[name].figures):
+        assert figure.against or figure.paper is not None
+        assert figure.kind in ("", *open_suite(CLAIMS.evaluations[figure.of[0]].suite).kinds)
+
+
+def test_what_an_evaluation_is_guided_by_is_written_for_its_world() -> None:
+    for found in CLAIMS.evaluations.values():
+        if found.plan:
+            plan = CLAIMS.plans[found.plan]
+            assert (plan.suite, plan.world) == (found.suite, found.world)
+            assert all("guide" in load(strategy.tree).spec.ports for strategy in found.strategies)

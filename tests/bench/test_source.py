@@ -60,9 +60,9 @@ def test_textcrafts_results_give_their_tasks_with_the_recipes_that_were_shown(tm
     assert find(str(path), Wanted(episodes=1)).tasks == found.tasks[:1]
 
 
-def test_lines_of_another_name_and_files_that_are_not_there_are_told_apart(tmp_path: Path) -> None:
+def test_lines_of_nothing_and_files_that_are_not_there_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "tasks.jsonl").write_text("{}\n")
-    with pytest.raises(BtError, match="no file of ALFRED's tasks"):
+    with pytest.raises(BtError, match="no format that is known"):
         find(str(tmp_path / "tasks.jsonl"), Wanted())
     with pytest.raises(BtError, match="there is no file"):
         find(str(tmp_path / "none.json"), Wanted())

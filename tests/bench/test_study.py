@@ -9,13 +9,18 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.bench.report.claims import Claim, Claims, Evaluation, Figure, Lessons
+from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.bench.optimise.setup import Setup as Optimised
+from bt_runtime.bench.optimise.setup import draw
+from bt_runtime.bench.report.claims import Claim, Claims, Evaluation, Figure, Lessons, Plan
 from bt_runtime.bench.report.study import NO_DATA, Study
 from bt_runtime.bench.run.backend import Local
 from bt_runtime.bench.run.case import Strategy
 from bt_runtime.bench.run.outcome import Outcome
+from bt_runtime.envs.registry import open_suite
 from bt_runtime.tree.clock import Manual
 from tests.bench.conftest import knowing
+from tests.bench.optimise.learner import Learner
 
 REACT = Strategy("react", "react")
 DOORS = Evaluation("doors", (REACT,), 50)
@@ -77,6 +82,31 @@ def test_without_its_data_an_evaluation_is_left_out_and_says_so(
     (tmp_path / "wah").mkdir()
     monkeypatch.setenv("BTR_DATA", str(tmp_path))
     assert some.able("outside") == ""
+
+
+def test_a_strategy_is_guided_by_the_best_plan_that_was_written_on_train_tasks(tmp_path: Path) -> None:
+    """It is written once, kept in a folder of its own, and stands in every prompt of the evaluation."""
+    plan = Plan("textcraft", 2, 1, 2, 12)
+    setup = Optimised("textcraft", batch=2, validation=2, steps=12)
+    aside, batches = draw(setup, 1)
+    tests = open_suite("textcraft").tasks(0, 2, "eval")
+    learner = Learner([*aside, *batches[0], *tests])
+    models = {"default": ScriptedModel(learner)}
+    guided = Evaluation("textcraft", (REACT,), 50, plan="some")
+    claims = Claims({}, {"guided": guided}, {}, {"some": plan})
+    made = Study(claims, tmp_path, models, Local(models, 2, Manual), len, Seen().open, episodes=2)
+    assert [o.success for o in made.measure("guided").outcomes] == [True, True]
+    asked, folders = len(learner.asked), {path.name for path in tmp_path.iterdir()}
+    assert made.measure("guided").tasks == 2 and len(learner.asked) == asked
+    assert {name.rpartition("-")[0] for name in folders} == {"plan-some", "guided"}
+
+
+def test_an_evaluation_whose_extra_is_missing_is_left_out_and_says_which(
+    doors: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    some = study(tmp_path, Seen(), plain=DOORS._replace(extra="alfworld"))
+    monkeypatch.setattr("bt_runtime.bench.report.study.find_spec", lambda name: None)
+    assert some.able("plain") == "the extra `alfworld` is not installed: pip install 'bt_runtime[alfworld]'"
 
 
 @pytest.mark.memory

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from bt_runtime.bench.optimise import plan_versions
 from bt_runtime.bench.optimise.plan_versions import Version
+from bt_runtime.bench.report.statistics import Estimate, student
 from bt_runtime.faults.diagnostic import BtError
 
 ALIKE = (
@@ -32,6 +33,7 @@ class Curve(NamedTuple):
     name: str  # what it is in which it differs from the others
     runs: int
     points: tuple[Point, ...]  # by iteration, from the empty plan on
+    gain: Estimate  # of the last over the empty plan, run by run
 
 
 def curves(folders: Sequence[Path]) -> tuple[str, list[Curve]]:
@@ -50,11 +52,13 @@ def curves(folders: Sequence[Path]) -> tuple[str, list[Curve]]:
 
 
 def rates(run: Sequence[Version], score: str) -> list[float]:
-    """Versions without that score are those that a run was cut off at: they end it."""
+    """Of the plan that is chosen after each iteration: the best so far by validation, which is what the next is made
+    from. Versions without that score are those that a run was cut off at: they end it."""
     found: list[float] = []
-    for version in run:
-        rate = version.rate(score)
-        if rate is None:
+    for i, version in enumerate(run):
+        chosen = plan_versions.best(run[: i + 1]) or version
+        rate = chosen.rate(score)
+        if rate is None or version.rate(score) is None:
             break
         found.append(rate)
     return found
@@ -71,7 +75,7 @@ def _curve(name: str, runs: Sequence[Sequence[float]]) -> Curve:
     longest = max((len(run) for run in whole), default=0)
     even = [run + run[-1:] * (longest - len(run)) for run in whole]
     points = tuple(Point(fmean(at), stdev(at) if len(at) > 1 else 0.0) for at in zip(*even, strict=True))
-    return Curve(name, len(even), points)
+    return Curve(name, len(even), points, student([run[-1] - run[0] for run in even]))
 
 
 def table(score: str, found: Sequence[Curve]) -> str:

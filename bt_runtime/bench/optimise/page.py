@@ -28,9 +28,10 @@ def page(folders: Sequence[Path]) -> str:
         "# A plan that improves: what it reached", "",
         f"Made by `make autoplan` ({common}). Each version of a plan was tried on {of} {_TOLD[score]}; mean and "
         "deviation over seeds, each of which has house rules of its own. 0 is the empty plan: the strategy without a "
-        "guide.", "",
-        *_curves(found), "", "## The plans", "",
-        "What holds in each house, and the last plan that was written for it.", "",
+        "guide; of each iteration it is the best plan so far that counts, by the validation tasks. Gains have their "
+        "95 % interval over the runs (Student's t).", "",
+        *_curves(found), "", "## Each run", "", *_runs(folders, runs, score), "", "## The plans", "",
+        "What holds in each house, and the plan that was chosen for it.", "",
     ]  # fmt: skip
     for folder, run in zip(folders, runs, strict=True):
         lines += [
@@ -38,7 +39,7 @@ def page(folders: Sequence[Path]) -> str:
             "",
             *_hidden(run[0]),
             "```",
-            run[-1].guide.text or "(the empty plan)",
+            (plan_versions.best(run) or run[-1]).guide.text or "(the empty plan)",
             "```",
             "",
         ]
@@ -57,9 +58,28 @@ def _curves(found: Sequence[Curve]) -> list[str]:
 
 def _row(curve: Curve, longest: int) -> str:
     points = [f"{100 * point.mean:.0f} ± {100 * point.deviation:.0f} %" for point in curve.points]
-    gain = 100 * (curve.points[-1].mean - curve.points[0].mean)
-    cells = [*points, *[""] * (longest - len(points)), f"{gain:+.0f} points"]
+    gain, low, high = (100 * each for each in curve.gain)
+    span = f" ({low:+.0f} to {high:+.0f})" if curve.runs > 1 else ""
+    cells = [*points, *[""] * (longest - len(points)), f"{gain:+.0f} points{span}"]
     return f"| {curve.name} | {curve.runs} | " + " | ".join(cells) + " |"
+
+
+def _runs(folders: Sequence[Path], runs: Sequence[Sequence[Version]], score: str) -> list[str]:
+    """Every version of every run, also those that were not built on."""
+    longest = max(map(len, runs))
+    lines = ["| |" + "".join(f" {n} |" for n in range(longest)) + " chosen |", "|---" * (longest + 2) + "|"]
+    for folder, run in zip(folders, runs, strict=True):
+        cells = [_of(version, score) for version in run] + [""] * (longest - len(run))
+        chosen = plan_versions.best(run)
+        lines.append(f"| {folder.name} | {' | '.join([*cells, str(chosen.iteration) if chosen else ''])} |")
+    return lines
+
+
+def _of(version: Version, score: str) -> str:
+    """`18 of 20`, and in brackets what the validation tasks said."""
+    own, aside = version.guide.header.get(score), version.guide.header.get("validation")
+    told = f"{own['reached']} of {own['of']}" if own else "not tried"
+    return f"{told} ({aside['reached']} of {aside['of']})" if aside and score == "test" else told
 
 
 def _hidden(version: Version) -> list[str]:

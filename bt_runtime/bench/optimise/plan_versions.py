@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -31,7 +31,7 @@ def versions(folder: Path) -> list[Version]:
     return sorted(Version(int(path.stem), path, guide.sound(path)) for path in named)
 
 
-def best(kept: list[Version]) -> Version | None:
+def best(kept: Sequence[Version]) -> Version | None:
     """The one with the highest score; of equals the first, which took the least to find."""
     scored = [(rate, -v.iteration, v) for v in kept if (rate := v.rate()) is not None]
     return max(scored)[-1] if scored else (kept[-1] if kept else None)

@@ -25,6 +25,17 @@ class Lessons(NamedTuple):
     budget: int
 
 
+class Plan(NamedTuple):
+    """A plan that AutoPlan writes on train tasks, which a strategy then follows."""
+
+    suite: str
+    batch: int
+    iterations: int
+    validation: int
+    steps: int  # acts of an attempt
+    world: Mapping[str, Json] = {}
+
+
 class Evaluation(NamedTuple):
     suite: str
     strategies: tuple[Strategy, ...]
@@ -38,6 +49,9 @@ class Evaluation(NamedTuple):
     level: str = ""
     example_tokens: int = 0
     data: bool = False  # needs the outside data
+    world: Mapping[str, Json] = {}  # options of the world
+    plan: str = ""  # what the strategies are guided by
+    extra: str = ""  # needs that one
 
 
 class Figure(NamedTuple):
@@ -52,6 +66,8 @@ class Figure(NamedTuple):
     among: str = "all"
     like: tuple[str, str] | None = None  # only the tasks that this one had too
     target: Mapping[str, float] = {}
+    kind: str = ""  # only tasks of this kind
+    paper: float | None = None  # what stands in the paper's table, in percent
 
 
 class Claim(NamedTuple):
@@ -61,6 +77,7 @@ class Claim(NamedTuple):
     about: str
     figures: tuple[Figure, ...]
     picture: Mapping[str, tuple[str, str]] = {}  # legend → (evaluation, strategy)
+    named_only: bool = False  # takes long: looked at only when it is named
 
     @property
     def needs(self) -> list[str]:
@@ -73,6 +90,7 @@ class Claims(NamedTuple):
     lessons: Mapping[str, Lessons]
     evaluations: Mapping[str, Evaluation]
     claims: Mapping[str, Claim]
+    plans: Mapping[str, Plan] = {}
 
     def chosen(self, names: Sequence[str]) -> list[Claim]:
         """All, or those that are named."""
@@ -81,7 +99,7 @@ class Claims(NamedTuple):
                 close = nearest(name, self.claims)
                 hint = f"did you mean `{close}`?" if close else f"claims: {', '.join(self.claims)}"
                 raise BtError(f"there is no claim `{name}`", hint)
-        return [claim for name, claim in self.claims.items() if not names or name in names]
+        return [claim for name, claim in self.claims.items() if name in names or not (names or claim.named_only)]
 
     def needed(self, claims: Iterable[Claim]) -> list[str]:
         """Evaluations in the order of the claims: one that is cut off has finished the first ones."""
@@ -97,17 +115,22 @@ _LESSONS = closed(_LESSON := {"suite": TEXT, "strategy": _STRATEGY, "episodes": 
 _EVALUATION = closed({
     "suite": TEXT, "strategies": {"type": "array", "items": _STRATEGY}, "budget": _COUNT, "share": {"type": "number"},
     "kinds": TEXTS, "options": {"type": "object"}, "recall": _YES, "free": _YES, "lessons": TEXT, "level": TEXT,
-    "example_tokens": _COUNT, "data": _YES,
+    "example_tokens": _COUNT, "data": _YES, "world": {"type": "object"}, "plan": TEXT, "extra": TEXT,
 }, ("suite", "strategies", "budget"))  # fmt: skip
 _FIGURE = closed({
     "name": TEXT, "of": TEXT, "measure": TEXT, "against": TEXT, "depth": _SPAN, "against_depth": _SPAN, "among": TEXT,
-    "like": TEXT, "target": by_name({"type": "number"}),
+    "like": TEXT, "target": by_name({"type": "number"}), "kind": TEXT, "paper": {"type": "number"},
 }, ("name", "of", "measure"))  # fmt: skip
 _CLAIM = closed({
-    "claim": TEXT, "paper": TEXT, "about": TEXT, "picture": by_name(TEXT),
+    "claim": TEXT, "paper": TEXT, "about": TEXT, "picture": by_name(TEXT), "named_only": _YES,
     "figures": {"type": "array", "items": {"type": "object", **_FIGURE}},
 }, ("claim", "paper", "about", "figures"))  # fmt: skip
-_PARTS = {"lessons": _LESSONS, "evaluations": _EVALUATION, "claims": _CLAIM}
+_PLAN = closed(
+    _WRITTEN := {"suite": TEXT, **dict.fromkeys(("batch", "iterations", "validation", "steps"), _COUNT),
+                 "world": {"type": "object"}},
+    _WRITTEN,
+)  # fmt: skip
+_PARTS = {"lessons": _LESSONS, "plans": _PLAN, "evaluations": _EVALUATION, "claims": _CLAIM}
 CHECK = check_of("what is claimed", {n: by_name({"type": "object", **each}) for n, each in _PARTS.items()}, _PARTS)
 
 
@@ -119,7 +142,8 @@ def read_claims(path: Path = OURS) -> Claims:
     }
     evaluations = {name: _evaluation(each) for name, each in found["evaluations"].items()}
     claims = {name: _claim(name, each) for name, each in found["claims"].items()}
-    return Claims(lessons, evaluations, claims)
+    plans = {name: Plan(**each) for name, each in found["plans"].items()}
+    return Claims(lessons, evaluations, claims, plans)
 
 
 def _strategy(each: Mapping[str, Any]) -> Strategy:
@@ -134,7 +158,7 @@ def _evaluation(each: Mapping[str, Any]) -> Evaluation:
 def _claim(name: str, each: Mapping[str, Any]) -> Claim:
     picture = {legend: _side(named) for legend, named in each.get("picture", {}).items()}
     figures = tuple(_figure(figure) for figure in each["figures"])
-    return Claim(name, each["claim"], each["paper"], each["about"], figures, picture)
+    return Claim(name, each["claim"], each["paper"], each["about"], figures, picture, each.get("named_only", False))
 
 
 def _figure(each: Mapping[str, Any]) -> Figure:

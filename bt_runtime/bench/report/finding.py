@@ -30,6 +30,7 @@ class Finding(NamedTuple):
     p: float = math.nan
     target: Mapping[str, float] = {}  # shares in percent, as a person wrote them
     met: bool | None = None
+    paper: float | None = None  # its own figure, in percent
 
     def to_json(self) -> dict[str, Json]:
         plain = {k: _finite(v) for k, v in self._asdict().items()}
@@ -47,19 +48,19 @@ def _finite(value: Any) -> Any:
 
 def find(figure: Figure, sides: Sides, seed: int) -> Finding:
     """Nothing is left out of a rate: what broke has not reached its goal."""
-    own = _within(sides[figure.of], figure.depth)
+    own = _within(sides[figure.of], figure.depth, figure.kind)
     if figure.like:
         shared = {(o.task, o.goal) for o in sides[figure.like]}
         own = [o for o in own if (o.task, o.goal) in shared]
     if figure.against is None:
         return _judged(_alone(figure, own, seed), figure)
-    other = _within(sides[figure.against], figure.against_depth or figure.depth)
+    other = _within(sides[figure.against], figure.against_depth or figure.depth, figure.kind)
     compared = _apart if figure.against_depth else _paired
     return _judged(compared(figure, own, other, seed), figure)
 
 
-def _within(outcomes: Sequence[Outcome], depth: tuple[int, int]) -> list[Outcome]:
-    return [o for o in outcomes if depth[0] <= o.depth <= depth[1]]
+def _within(outcomes: Sequence[Outcome], depth: tuple[int, int], kind: str) -> list[Outcome]:
+    return [o for o in outcomes if depth[0] <= o.depth <= depth[1] and kind in ("", o.kind)]
 
 
 def _measured(outcome: Outcome, measure: str) -> float:
@@ -98,6 +99,7 @@ def _apart(figure: Figure, own: Sequence[Outcome], other: Sequence[Outcome], see
 
 def _judged(found: Finding, figure: Figure) -> Finding:
     """A target is met by the number itself; its interval stands beside it."""
+    found = found._replace(paper=figure.paper)
     if not figure.target:
         return found
     value = found.value * 100 if figure.measure in SHARES else found.value

@@ -76,8 +76,11 @@ def _section(claim: Claim, found: Mapping[str, Any], picture: str) -> str:
     if "missing" in told:
         parts.append(_missing(told, bool(own)))
     if own:
-        rows = [(f.name, value(f), interval(f), f.n, test(f), target(f)) for f in own]
-        parts.append(_table(("", "here", "95 %", "n", "paired test", "target"), rows))
+        beside = any(f.paper is not None for f in own)
+        rows = [
+            (f.name, *([_of_paper(f)] if beside else []), value(f), interval(f), f.n, test(f), target(f)) for f in own
+        ]
+        parts.append(_table(("", *(["paper"] if beside else []), "here", "95 %", "n", "paired test", "target"), rows))
     if picture:
         parts.append(f"![{claim.claim}]({picture})")
     return "\n\n".join(parts)
@@ -89,6 +92,10 @@ def _missing(told: Mapping[str, Any], known: bool) -> str:
         return f"**Not measured**: {told['missing']}."
     made = told["made"]
     return f"**Not part of this run**: {told['missing']}. The figures are of {made['date']}, {_model(made)}."
+
+
+def _of_paper(found: Finding) -> str:
+    return "" if found.paper is None else f"{found.paper:.1f} %"
 
 
 def value(found: Finding) -> str:

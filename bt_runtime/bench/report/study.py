@@ -9,9 +9,13 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from bt_runtime.bench.optimise.loop import optimise
+from bt_runtime.bench.optimise.plan_versions import best
+from bt_runtime.bench.optimise.setup import Setup as Optimised
 from bt_runtime.bench.report.claims import Claims, Evaluation
 from bt_runtime.bench.run import evaluation, provenance
 from bt_runtime.bench.run.backend import Backend
@@ -26,6 +30,7 @@ from bt_runtime.run.run import load
 from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Json
 
+EXTRAS = {"alfworld": "textworld", "webshop": "rapidfuzz"}  # a module of each that is looked for
 NO_DATA = "the outside data is not here: name its folder with --data or BTR_DATA"
 
 
@@ -64,8 +69,10 @@ class Study(NamedTuple):
     def able(self, name: str) -> str:
         """Why this evaluation cannot be run here; or nothing."""
         data = self.data or os.environ.get("BTR_DATA", "")
-        needs = self.claims.evaluations[name].data
-        return NO_DATA if needs and not (data and (Path(data) / "wah").is_dir()) else ""
+        wanted = self.claims.evaluations[name]
+        if wanted.extra and find_spec(EXTRAS[wanted.extra]) is None:
+            return f"the extra `{wanted.extra}` is not installed: pip install 'bt_runtime[{wanted.extra}]'"
+        return NO_DATA if wanted.data and not (data and (Path(data) / "wah").is_dir()) else ""
 
     def measure(self, name: str) -> Measured:
         wanted = self.claims.evaluations[name]
@@ -74,11 +81,15 @@ class Study(NamedTuple):
         strategies: Sequence[Strategy] = wanted.strategies
         if wanted.lessons:
             strategies, asked["lessons"] = self._taught(wanted)
+        if wanted.plan:
+            guide = self._planned(wanted.plan)
+            strategies = [s._replace(inputs={**s.inputs, "guide": guide}) for s in strategies]
         setup = Setup(
-            source.suite, source.world, self.seed, Budget(decisions=wanted.budget), recall=wanted.recall,
-            free=wanted.free, level=wanted.level, example_tokens=wanted.example_tokens,
+            source.suite, {**source.world, **wanted.world}, self.seed, Budget(decisions=wanted.budget),
+            recall=wanted.recall, free=wanted.free, level=wanted.level, example_tokens=wanted.example_tokens,
         )  # fmt: skip
-        folder, number = self._opened(name, setup, wanted.strategies, source, asked)
+        known = strategies if wanted.plan else wanted.strategies  # a memory is told by its lessons, not by its file
+        folder, number = self._opened(name, setup, known, source, asked)
         with self.watch(name) as watch:
             outcomes = evaluation.run(
                 folder, setup, cases(strategies, source.tasks), self.backend, self.again, watch.told
@@ -89,6 +100,19 @@ class Study(NamedTuple):
     def _wanted(self, wanted: Evaluation) -> Wanted:
         count = math.ceil(self.episodes * wanted.share)
         return Wanted(self.seed, count, "eval", wanted.kinds, self.data if wanted.data else "", wanted.options)
+
+    def _planned(self, name: str) -> str:
+        """The best plan by validation, written on train tasks by AutoPlan's tree; what is there is gone on with."""
+        plan = self.claims.plans[name]
+        model = self.models["default"]
+        setup = Optimised(
+            plan.suite, batch=plan.batch, seed=self.seed, model=str(provenance.of_model(model).get("digest", "")),
+            validation=plan.validation, world=dict(plan.world), steps=plan.steps,
+        )  # fmt: skip
+        folder = self.out / f"plan-{name}-{setup.digest}"
+        kept, _ = optimise(setup, folder, plan.iterations, model=model, patience=plan.iterations)
+        chosen = best(kept)
+        return chosen.guide.text if chosen is not None else ""
 
     def _taught(self, wanted: Evaluation) -> tuple[Sequence[Strategy], str]:
         """The strategy with what it has learnt from train tasks; made once for all evaluations that show it."""

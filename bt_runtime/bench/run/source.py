@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bt_runtime.bench.run import own_tasks
+from bt_runtime.envs.outline import outline
 from bt_runtime.envs.registry import Reading, Suite, Wanted, of_plugin, open_suite, suite_names, tasks_of
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project import importing, plugins
@@ -53,12 +54,13 @@ def _of_suite(name: str, wanted: Wanted, world: Mapping[str, Json]) -> Source:
 
 
 def _of_file(path: Path, wanted: Wanted, world: Mapping[str, Json]) -> Source:
-    """The readers are the suites' own; those of plugins are asked first, since ours take any JSON for results."""
+    """The readers are the suites' own, and look at what is in the file; those of plugins are asked first."""
     for name, suite in _readers():
         found = suite.read(path, wanted)
         if found is not None:
             return Source(name, found.tasks, {**found.world, **world})
-    raise BtError(f"{path} is in no format that is known", f"known: {_formats()}")
+    held = "" if path.is_dir() else f": it holds {outline(path)}"
+    raise BtError(f"{path} is in no format that is known{held}", f"looked for: {_formats()}")
 
 
 def _readers() -> Iterator[tuple[str, Reading]]:

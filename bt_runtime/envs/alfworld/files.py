@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from bt_runtime.envs.alfworld.game import HINT, read
 from bt_runtime.envs.content import read_json
+from bt_runtime.envs.outline import inside, outline
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task
 
 GAME = "game.tw-pddl"
-_LINES = (".jsonl", ".jsonl.gz")
 _SAID = "Your task is to: "
 _LEFT_OUT = ("movable_receptacle", "-movable", "Sliced")  # ALFWorld plays neither
 
@@ -29,26 +29,20 @@ class Name(NamedTuple):
 def is_ours(path: Path) -> bool:
     """By what is in it."""
     if path.is_dir():
-        return next(_games(path), None) is not None or any(map(is_ours, _ready(path)))
-    if path.name.endswith(GAME):
-        return True
-    if not path.name.endswith(_LINES):
-        return False
-    try:
-        return "pddl_problem" in next(_rows(path), {})
-    except BtError:
-        return False
+        return next(_games(path), None) is not None or bool(_ready(path))
+    found = outline(path)
+    return path.name.endswith(GAME) or (found.rows and found.has("pddl_problem"))
 
 
 def names(place: Path) -> list[Name]:
     """All games there, in a fixed order, without those that ALFWorld leaves out; a folder may hold `alfworld/`."""
     place = place / "alfworld" if (place / "alfworld").is_dir() else place
-    if place.is_file() and place.name.endswith(_LINES):
+    if place.is_file() and not place.name.endswith(GAME):
         return [Name(str(row.get("path") or f"{place.name}-{i}"), place, row) for i, row in enumerate(_rows(place))]
     if place.is_file():
         return [Name(place.parent.name, place)]
     found = [Name(str(path.parent.relative_to(place)), path) for path in sorted(_games(place))]
-    found = found or [name for path in _ready(place) if is_ours(path) for name in names(path)]
+    found = found or [name for path in _ready(place) for name in names(path)]
     if not found:
         raise BtError(f"there are no games in {place}", HINT)
     return [name for name in found if not any(word in name.id for word in _LEFT_OUT)]
@@ -59,7 +53,7 @@ def _games(place: Path) -> Iterator[Path]:
 
 
 def _ready(place: Path) -> list[Path]:
-    return sorted(place.glob("games*.jsonl*"))
+    return [path for path in inside(place) if is_ours(path)]
 
 
 def task(name: Name) -> Task | None:

@@ -26,12 +26,14 @@ class AlfWorldSuite:
     formats: Sequence[str] = ("ALFWorld's games (game.tw-pddl in its folders, or lines with pddl_problem)",)
     reads_data: Sequence[Literal["open", "tasks"]] = ("tasks",)
 
-    def open(self, *, view: str = "papers", workers: int | str = pool.WORKERS, **options: Any) -> World:
+    def open(
+        self, *, view: str = "papers", feedback: str = "terse", workers: int | str = pool.WORKERS, **options: Any
+    ) -> World:
         """`workers`: how many games are played at the same time, each in a process of its own."""
-        no_more_options(self.name, options, ("view", "workers"))
+        no_more_options(self.name, options, ("view", "feedback", "workers"))
         if not str(workers).isdecimal() or int(workers) < 1:
             raise BtError(f"`workers` is a number of processes, not {workers!r}", "workers=2")
-        return AlfWorld(pool.shared(int(workers)), view)
+        return AlfWorld(pool.shared(int(workers)), view, feedback)
 
     def tasks(
         self, seed: int, count: int, split: Split = "train", kinds: Sequence[str] | None = None,

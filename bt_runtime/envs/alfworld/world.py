@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from bt_runtime.envs.alfworld import pool as pools
 from bt_runtime.envs.alfworld.game import HINT, Fact, Game, judge, parts, read
+from bt_runtime.envs.alfworld.refusal import FEEDBACKS, told
 from bt_runtime.envs.alfworld.words import NOTHING, VIEWS, View, command, offered, shown, spoken
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json, Observation, Task, Verdict
@@ -33,11 +34,14 @@ class Now(NamedTuple):
 class AlfWorld:
     instant = False  # a step takes a tenth of a second, a game seconds to load
 
-    def __init__(self, pool: pools.Pool, view: str = "papers") -> None:
-        """`view`: papers (as its papers wrote it), react (without the arrivals), engine (the engine's own words)."""
+    def __init__(self, pool: pools.Pool, view: str = "papers", feedback: str = "terse") -> None:
+        """`view`: papers (as its papers wrote it), react (without the arrivals), engine (the engine's own words).
+        `feedback`: terse ("Nothing happens."), detailed (AutoPlan's: what is wrong)."""
         if view not in VIEWS:
             raise BtError(f"no view of ALFWorld is called `{view}`", f"views: {', '.join(VIEWS)}")
-        self._pool = pool
+        if feedback not in FEEDBACKS:
+            raise BtError(f"feedback is {' or '.join(FEEDBACKS)}, not {feedback!r}", "detailed says what is wrong")
+        self._pool, self._feedback = pool, feedback
         self._view: View = view  # type: ignore[assignment]
         self._owner = object()
         self._task: Task | None = None
@@ -67,13 +71,13 @@ class AlfWorld:
         if self._lost is not None:
             raise self._lost
         try:
-            told = self._pool.play(self._owner, self._asked(act))
+            answer = self._pool.play(self._owner, self._asked(act))
         except BtError as lost:
             self._lost = lost
             raise
-        if "fault" in told:
-            raise BtError(f"the engine cannot play this game: {told['fault']}", HINT)
-        return Now.of(told)
+        if "fault" in answer:
+            raise BtError(f"the engine cannot play this game: {answer['fault']}", HINT)
+        return Now.of(answer)
 
     def _observed(self) -> Observation:
         return Observation(shown(self._now.text, self._view, self._game.places))
@@ -88,7 +92,9 @@ class AlfWorld:
         if self._now.won:
             return Observation(NOTHING, False, "the task is done")
         if said not in self._now.commands:
-            return Observation(NOTHING, False, "that is none of the commands that can be given here and now")
+            why = "that is none of the commands that can be given here and now"
+            terse = self._feedback == "terse"
+            return Observation(NOTHING if terse else told(said, self._game, self._now.facts), False, why)
         self._now = self._played(said)
         self._done = [*self._done, said]
         return self._observed()
@@ -146,10 +152,11 @@ class AlfWorld:
         self._pool.leave(self._owner)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"workers": self._pool.bound, "view": self._view, "snapshot": self.snapshot()}
+        how = {"workers": self._pool.bound, "view": self._view, "feedback": self._feedback}
+        return {**how, "snapshot": self.snapshot()}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        AlfWorld.__init__(self, pools.shared(state["workers"]), state["view"])
+        AlfWorld.__init__(self, pools.shared(state["workers"]), state["view"], state["feedback"])
         self.restore(state["snapshot"])
 
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from bt_runtime.envs.content import read_json
 from bt_runtime.envs.hotpotqa.wiki import Page
+from bt_runtime.envs.outline import inside, outline, told
 from bt_runtime.faults.diagnostic import BtError
 
 HINT = "a file such as hotpot_dev_distractor_v1.json, whole"
-ENDS = (".json", ".json.gz", ".jsonl", ".jsonl.gz")
 
 
 class Question(NamedTuple):
@@ -31,10 +31,10 @@ def file_of(place: Path) -> Path:
     if place.is_file():
         return place
     inner = place / "hotpotqa" if (place / "hotpotqa").is_dir() else place
-    found = sorted(p for p in inner.glob("*") if p.name.endswith(ENDS)) if inner.is_dir() else []
+    found = [path for path in inside(inner) if is_ours(path)]
     if len(found) != 1:
         said = f"{len(found)} files of questions" if found else "no file of questions"
-        raise BtError(f"there is {said} in {inner}", f"name one: {HINT}")
+        raise BtError(f"there is {said} in {inner}{told(inner)}", f"name one: {HINT}")
     return found[0]
 
 
@@ -48,11 +48,8 @@ def questions(path: Path) -> Iterator[Question]:
 
 def is_ours(path: Path) -> bool:
     """By what is in it: its first entry has a question and paragraphs."""
-    try:
-        first = next(iter(_entries(path)), None)
-        return isinstance(first, dict) and "question" in first and bool({"context", "paragraphs"} & first.keys())
-    except BtError:
-        return False
+    found = outline(path)
+    return found.rows and found.has("question", "answer") and bool({"context", "paragraphs"} & found.keys)
 
 
 def _entries(path: Path) -> Iterator[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -39,13 +40,9 @@ class Rulebook:
         return self.draw(int(number), of)
 
     def draw(self, seed: int, split: Split) -> Rules:
-        """Seeds that follow each other go through all ways to heat before one comes again, and nearly so through the
-        others: no appliance does two things in one house."""
-        of: dict[str, Rule] = {}
-        for process, found in self.rules[split].items():
-            taken = {rule.place for rule in of.values()}
-            in_turn = _in_turn(f"{split} {process}", found, seed)
-            of[process] = next((rule for rule in in_turn if rule.place not in taken), in_turn[0])
+        """Seeds that follow each other go through all rules of a process before one comes again, so as many sets as it
+        has rules truly differ in it. No appliance does two things in one house."""
+        of = _set(split, tuple(self.rules[split].items()), seed)
         open_while_on = {rule.place for rule in of.values() if rule.way[1:] == ("open", "turned on")}
         able = sorted(set(self._lockable()) - open_while_on)
         rng = Random(f"house rules {split} {seed}")
@@ -56,11 +53,36 @@ class Rulebook:
         return [furniture.name for furniture in known if furniture.opens and furniture.switch]
 
 
-def _in_turn(what: str, found: tuple[Rule, ...], seed: int) -> list[Rule]:
-    """All of them, the one whose turn it is in front."""
-    turn, at = divmod(seed, len(found))
-    order = Random(f"{what} {turn}").sample(found, len(found))
-    return order[at:] + order[:at]
+_Found = tuple[tuple[str, tuple[Rule, ...]], ...]  # processes with their rules; the last one is asked about
+
+
+@lru_cache(maxsize=256)
+def _turn(split: Split, found: _Found, turn: int) -> tuple[Rule, ...]:
+    """The rules of the last process in the order of that turn: each once, beside none of the same appliance."""
+    *before, (process, rules) = found
+    order = Random(f"{split} {process} {turn}").sample(rules, len(rules))
+    sets = (_set(split, tuple(before), turn * len(rules) + i) for i in range(len(rules)))
+    taken = [{rule.place for rule in of.values()} for of in sets]
+    seat: dict[int, int] = {}  # of a rule: its place in the turn
+
+    def seated(i: int, tried: set[int]) -> bool:
+        for at in (*range(i, len(order)), *range(i)):
+            if at not in tried and order[at].place not in taken[i]:
+                tried.add(at)
+                if at not in seat or seated(seat[at], tried):
+                    seat[at] = i
+                    return True
+        return False
+
+    unseated = [i for i in range(len(order)) if not seated(i, set())]
+    at_seat = {i: order[at] for at, i in seat.items()}
+    free = {i: next((rule for rule in order if rule.place not in taken[i]), order[i]) for i in unseated}
+    return tuple((at_seat | free)[i] for i in range(len(order)))
+
+
+def _set(split: Split, found: _Found, seed: int) -> dict[str, Rule]:
+    turns = ((i, process, *divmod(seed, len(rules))) for i, (process, rules) in enumerate(found))
+    return {process: _turn(split, found[: i + 1], turn)[at] for i, process, turn, at in turns}
 
 
 def read_rulebook(path: Path, catalogue: Catalogue) -> Rulebook:

@@ -26,6 +26,7 @@ from bt_runtime.envs.house.steward import Steward
 from bt_runtime.envs.house.tasks import Errand, read_errands
 from bt_runtime.envs.house.wah import CUT_OFF, PARTS, recorded, spoken
 from bt_runtime.envs.house.world import Feedback, HouseWorld
+from bt_runtime.envs.outline import told
 from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.project import find, folders
@@ -85,26 +86,30 @@ class HouseSuite:
         part: str = "all",
         rules: Asked = None,
         hint: bool | str = False,
+        file: str | os.PathLike[str] | None = None,
         data: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> list[Task]:
-        """`homes`: only in these or this one. A home serves one split, as its file says; apartments are for evaluation.
-        `source`: made (by us), or of `data`: wah (recorded tasks of Watch-And-Help), wah_nl (WAH-NL's instructions).
-        `part`: of WAH-NL all, or held (each fifth task, for evaluation), or the rest (for training).
+        """`homes`: only in these or this one, `data` for those of the data. A home serves one split, as its file says;
+        apartments are for evaluation.
+        `source`: made (by us), or of `data`: wah (recorded tasks of Watch-And-Help), wah_nl (WAH-NL's instructions);
+        `file`: only of that one. `part`: of WAH-NL all, or held (each fifth task of its train set and all of its test
+        set, for evaluation), or the rest (for training).
         `rules`: the house rules of clean, heat and cool, by number (each split has its own) or themselves;
         `hint`: their goals say where the thing lies."""
-        no_more_options(self.name, options, ("homes", "source", "part", "rules", "hint", "data"))
+        no_more_options(self.name, options, ("homes", "source", "part", "rules", "hint", "file", "data"))
         content = load_content()
-        known = {**content.homes, **(apartments(Path(data), content.catalogue) if data else {})}
+        theirs = apartments(Path(data), content.catalogue) if data and _flats_needed(source, file) else {}
+        known = {**content.homes, **theirs}
         usual = self.kinds if rules is None else self.asked_for
         wanted = choose_kinds((*content.errands, *self.asked_for), kinds or usual)
         ruled = None if rules is None else content.rulebook.find(rules, split)
         if source != "made":
             rng = Random(f"house {source} {seed}")
-            found = _of_others(source, part, data, content, known, rng, count, wanted)
+            found = _of_others(source, part, file or data, content, known, rng, count, wanted)
             return [under(ruled, task) for task in found]
         own = [h for h in known.values() if content.split.get(h.name, "eval") == split]
-        named = [homes] if isinstance(homes, str) else homes
+        named = list(theirs) if homes == "data" else [homes] if isinstance(homes, str) else homes
         chosen = [_home(known, name) for name in named] if named else own
         rng = Random(f"house {split} {seed}")
         maker = Maker(
@@ -206,24 +211,40 @@ def _of_others(
         raise BtError(f"the parts are {', '.join(PARTS)}, not `{part}`", "part='held' is for evaluation")
     if data is None:
         raise BtError(f"`{source}` is outside data", "name its folder: --data DIR, or BTR_DATA")
+    place = Path(data) / "wah" if (Path(data) / "wah").is_dir() else Path(data)
     flats = {name: home for name, home in known.items() if name not in content.homes}
+    found: Iterator[Task]
     if source == "wah":
-        found = list(recorded(Path(data), content.catalogue, content.errands, rng))
+        paths = files.of_forms(place, *(("recorded", "episode") if place.is_file() else ("recorded",)))
+        found = recorded(paths, content.catalogue, content.errands, rng)
     else:
-        found = list(spoken(Path(data), content.catalogue, content.errands, flats, rng, PARTS[part]))
-    rng.shuffle(found)
-    return [task for task in found if task.kind in kinds][:count]
+        paths = files.of_forms(place, "spoken", "spoken, with graphs")
+        found = spoken(paths, content.catalogue, content.errands, flats, rng, part)
+    if not paths:
+        raise BtError(
+            f"there are no tasks of `{source}` in {place}{told(place)}", "give the folder that holds `wah/`, or a file"
+        )
+    tasks = list(found)
+    rng.shuffle(tasks)
+    return [task for task in tasks if task.kind in kinds][:count]
+
+
+def _flats_needed(source: str, file: str | os.PathLike[str] | None) -> bool:
+    """Other people's tasks that bring their own apartments need none of the data folder's."""
+    return file is None or (source == "wah_nl" and files.form_of(Path(file)) == "spoken")
 
 
 def apartments(data: Path, catalogue: Catalogue) -> dict[str, House]:
-    """VirtualHome's apartments: every graph in `house/` of that folder (or in the folder itself)."""
-    folder = data / "house" if (data / "house").is_dir() else data
+    """VirtualHome's apartments: a graph, or every graph in a folder (in its `house/`, if it has one)."""
+    place = data / "house" if (data / "house").is_dir() else data
     found = {}
-    for path in sorted(p for p in folder.glob("*_graph.json*") if p.name.endswith((".json", ".json.gz"))):
-        name = path.name.partition("_graph")[0]
-        found[name] = house_of(read_graph(read_json(path, CUT_OFF), catalogue, name).data["house"], catalogue)
+    for path in files.of_forms(place, "graph"):
+        name = path.name.partition(".")[0].removesuffix("_graph")
+        graph = read_json(path, CUT_OFF)
+        whole = read_graph(graph.get("init_graph", graph), catalogue, name)
+        found[name] = house_of(whole.data["house"], catalogue)
     if not found:
-        raise BtError(f"no apartments in {folder}", "they are files such as TestScene1_graph.json.gz")
+        raise BtError(f"no apartments in {place}", "they are graphs such as TestScene1_graph.json.gz")
     return found
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from bt_runtime.envs.content import read_json
 from bt_runtime.envs.house.catalogue import Catalogue
@@ -20,43 +22,69 @@ CUT_OFF = "the file may be cut off: fetch it again"
 PARTS = {"all": frozenset(range(FIFTHS)), "held": frozenset({0}), "rest": frozenset(range(1, FIFTHS))}
 
 
-def recorded(data: Path, catalogue: Catalogue, errands: Mapping[str, Errand], rng: Random) -> Iterator[Task]:
-    """`wah/envset_hist_*`: each task with its apartment as it was, and an instruction of ours."""
-    for path in _files(data, "envset_hist_*.json*"):
-        for i, entry in enumerate(read_json(path, CUT_OFF)):
+def recorded(paths: Iterable[Path], catalogue: Catalogue, errands: Mapping[str, Errand], rng: Random) -> Iterator[Task]:
+    """Each task with its apartment as it was, and an instruction of ours."""
+    for path in paths:
+        found = read_json(path, CUT_OFF)
+        for i, entry in enumerate(found if isinstance(found, list) else [_as_task(found)]):
             name = f"{path.name.partition('.')[0]}-{i}"
-            (kind, parts), *_ = entry["goal"].items()
-            wanted = {text: count for part in parts for text, count in part.items()}
-            apartment = read_graph(entry["init_graph"], catalogue, f"apartment {entry['apartment']}")
-            goal = read_goal(wanted, catalogue, apartment.names)
-            said = ask(errands[kind], {g["thing"]: g["amount"] for g in goal}, rng)
+            with _sound(path, i):
+                (kind, parts), *_ = entry["goal"].items()
+                wanted = {text: count for part in parts for text, count in part.items()}
+                apartment = read_graph(entry["init_graph"], catalogue, f"apartment {entry['apartment']}")
+                goal = read_goal(wanted, catalogue, apartment.names)
+                said = ask(errands[kind], {g["thing"]: g["amount"] for g in goal if "thing" in g}, rng)
             yield Task(name, kind, said, {**apartment.data, "goal": goal})
 
 
+def _as_task(episode: Mapping[str, Any]) -> dict[str, Any]:
+    """A recorded episode in the form of a task: it has graphs of every step, and we begin at the first."""
+    goal = {episode["task_name"]: [episode["goals"]]}
+    return {"apartment": episode.get("env_id", ""), "init_graph": episode["init_unity_graph"], "goal": goal}
+
+
 def spoken(
-    data: Path,
+    paths: Iterable[Path],
     catalogue: Catalogue,
     errands: Mapping[str, Errand],
     homes: Mapping[str, House],
     rng: Random,
-    part: frozenset[int],
+    part: str,
 ) -> Iterator[Task]:
-    """WAH-NL's train tasks: its goals and its people's words, things strewn anew over one of `homes`."""
-    for path in _files(data, "train_plans_instructions.json"):
-        for entry in read_json(path, CUT_OFF):
-            errand = errands[entry["task_name"]]
-            able = [home for home in homes.values() if fits(errand, home)]
-            if able and entry["nl_instructions"] and int(entry["task_id"]) % FIFTHS in part:
-                goal = read_goal(entry["task_goal_derived"], catalogue, {})
-                wanted = {g["thing"]: g["amount"] for g in goal if "thing" in g}
-                said = rng.choice(entry["nl_instructions"])
-                name = f"wah-nl-train-{entry['task_id']}"
-                yield make_task(errand, rng.choice(able), catalogue, rng, name, wanted, said)
+    """WAH-NL's tasks in its people's words. Those of its test set have their apartment with everything in it, and are
+    for evaluation; in those of its train set things are strewn anew over one of `homes`."""
+    for path in paths:
+        for i, entry in enumerate(read_json(path, CUT_OFF)):
+            with _sound(path, i):
+                kind, number = str(entry["task_name"]), int(entry["task_id"])
+                texts = [str(text) for text in entry["nl_instructions"] if str(text).strip()]
+                if not texts:
+                    continue
+                if "init_graph" in entry:
+                    if part != "rest":
+                        yield _with_graph(entry, catalogue, f"wah-nl-test-{number}", kind, rng.choice(texts))
+                    continue
+                able = [home for home in homes.values() if fits(errands[kind], home)]
+                if able and number % FIFTHS in PARTS[part]:
+                    goal = read_goal(entry["task_goal_derived"], catalogue, {})
+                    wanted = {g["thing"]: g["amount"] for g in goal if "thing" in g}
+                    name = f"wah-nl-train-{number}"
+                    said = rng.choice(texts)
+                    yield make_task(errands[kind], rng.choice(able), catalogue, rng, name, wanted, said)
 
 
-def _files(data: Path, pattern: str) -> list[Path]:
-    folder = data / "wah" if (data / "wah").is_dir() else data
-    found = sorted(folder.glob(pattern))
-    if not found:
-        raise BtError(f"no {pattern} in {folder}", "give the folder that holds `wah/`")
-    return found
+def _with_graph(entry: Mapping[str, Any], catalogue: Catalogue, name: str, kind: str, said: str) -> Task:
+    apartment = read_graph(entry["init_graph"], catalogue, f"apartment {entry.get('env_id', '')}".strip())
+    goal = read_goal(entry["task_goal"], catalogue, apartment.names)
+    data = dict(apartment.data)
+    rooms = [room for room in data["house"]["rooms"] if room.startswith(f"{catalogue.spoken(entry['init_room'])} ")]
+    return Task(name, kind, said, {**data, "start": rooms[:1] or data["start"], "goal": goal})
+
+
+@contextmanager
+def _sound(path: Path, number: int) -> Iterator[None]:
+    """What an entry lacks is told with its place."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        raise BtError(f"entry {number + 1} of {path} is no task of Watch-And-Help: {problem!r}", CUT_OFF) from problem

@@ -8,13 +8,26 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from bt_runtime.envs.content import read_json
+from bt_runtime.envs.outline import inside, outline
 from bt_runtime.envs.textcraft.recipes import NAMESPACE, Book, Ingredient, Recipe
 from bt_runtime.faults.diagnostic import BtError
 
 # Circles are cut in load order; with these first every item that the paper tests can be made.
 FIRST = ("iron_nugget.json", "gold_nugget.json", "honey_bottle.json")
 _TABLE = ("minecraft:crafting_shaped", "minecraft:crafting_shapeless")
+_MADE = {"result", "ingredient", "ingredients", "pattern"}  # what an entry says besides its type
+PEEKED = 16  # files of a folder that are looked into, to tell what it is
 _TAG = "#"  # marks a generic ingredient until it is known which of them have members
+
+
+def is_ours(path: Path) -> bool:
+    """A recipe, all of them by file name, or a folder with either."""
+    if path.is_dir():
+        inner = path / "recipes" if (path / "recipes").is_dir() else path
+        return any(map(is_ours, inside(inner)[:PEEKED]))
+    found = outline(path)
+    return not found.rows and any("type" in names and names & _MADE for names in (found.keys, found.inner))
 
 
 def read_game(path: Path) -> Book:
@@ -34,11 +47,12 @@ def read_game(path: Path) -> Book:
 
 
 def _files(path: Path) -> Mapping[str, Any]:
-    single = path if path.is_file() else next(iter(sorted(path.glob("recipes_*.json"))), None)
+    many = (p for p in inside(path)[:PEEKED] if "type" in outline(p).inner and is_ours(p))
+    single = path if path.is_file() else next(many, None)
     try:
         if single:
-            loaded = json.loads(single.read_text(encoding="utf-8"))
-            return loaded if isinstance(loaded, dict) else {}
+            loaded = read_json(single, "give a folder of the game's recipe files")
+            return {single.name: loaded} if "type" in loaded else loaded if isinstance(loaded, dict) else {}
         folder = path / "recipes" if (path / "recipes").is_dir() else path
         files = {p.name: json.loads(p.read_text(encoding="utf-8")) for p in sorted(folder.glob("*.json"))}
     except (OSError, ValueError) as problem:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+from bt_runtime.envs.outline import outline
 from bt_runtime.envs.textcraft.recipes import Book, Recipe, counted
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task
+
+
+def is_ours(path: Path) -> bool:
+    """Its first entry has a problem and the commands that were shown: those of other worlds have none."""
+    return not outline(path).rows and {"problem", "commands"} <= outline(path).inner
 
 
 def read_results(found: Any, shelf: Mapping[str, Book], name: str) -> list[Task]:
@@ -16,6 +23,8 @@ def read_results(found: Any, shelf: Mapping[str, Book], name: str) -> list[Task]
         raise BtError(f"{name} holds no results of TextCraft", 'they are {"env_0": {"problem": …, "commands": …}, …}')
     tasks = []
     for key, entry in found.items():
+        if isinstance(entry, dict) and "problem" not in entry and "commands" not in entry:
+            continue  # `overall`: how many were reached
         try:
             goal = str(entry["problem"]).strip().removeprefix("craft ").rstrip(".")
             shown = list(_recipes(str(entry["commands"])))

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from bt_runtime.envs.content import read_json
 from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, tasks_of
+from bt_runtime.envs.textcraft import game_files, results_file
 from bt_runtime.envs.textcraft.book_file import read_book
 from bt_runtime.envs.textcraft.game_files import read_game
 from bt_runtime.envs.textcraft.planner import plan
@@ -30,7 +31,7 @@ class TextCraftSuite:
     name = "textcraft"
     kinds: Sequence[str] = ("depth 1", "depth 2", "depth 3", "depth 4")
     skills = "textcraft"
-    formats: Sequence[str] = ("TextCraft's recipes", "its results")
+    formats: Sequence[str] = ("TextCraft's recipes", "ADaPT's results of it")
     reads_data: Sequence[Literal["open", "tasks"]] = ("open", "tasks")
 
     def open(self, *, data: str | os.PathLike[str] | None = None, **options: Any) -> World:
@@ -69,11 +70,10 @@ class TextCraftSuite:
         ]
 
     def read(self, path: Path, wanted: Wanted) -> Read | None:
-        """A folder of recipe files, or results: any other JSON."""
-        if path.is_dir() or path.name.startswith("recipes_"):
-            folder = path if path.is_dir() else path.parent
-            return tasks_of(self, wanted._replace(data=wanted.data or str(folder)))
-        if not path.name.endswith((".json", ".json.gz")):
+        """Recipe files, by folder or in one; or results. By what is in them."""
+        if game_files.is_ours(path):
+            return tasks_of(self, wanted._replace(data=wanted.data or str(path)))
+        if not results_file.is_ours(path):
             return None
         tasks = read_results(read_json(path, RESULTS), books(wanted.data or None), path.stem)
         chosen = [t for t in tasks if not wanted.kinds or t.kind in wanted.kinds]
@@ -129,7 +129,8 @@ def _goals(book: Book, levels: Sequence[int], split: Split, data: str | os.PathL
 
 def _set_aside(data: Path) -> set[str]:
     """Goals of the data that may be trained on."""
-    for path in (data / "textcraft" / "dev_goals.json", data / "dev_goals.json"):
+    folder = data if data.is_dir() else data.parent
+    for path in (folder / "textcraft" / "dev_goals.json", folder / "dev_goals.json"):
         if path.is_file():
             return {entry["goal"] for entry in json.loads(path.read_text(encoding="utf-8"))}
     return set()

@@ -5,12 +5,15 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from bt_runtime.envs.content import read_json
+from bt_runtime.envs.outline import outline
 from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.goals import from_alfred
 from bt_runtime.envs.thor.room import Point, Room, Thing, make_id
@@ -23,6 +26,9 @@ SPLITS = {"train": "json_2.1.0_train.jsonl.gz", "eval": "json_2.1.0_valid_seen.j
 SCENES = ((1, "kitchen"), (201, "living room"), (301, "bedroom"), (401, "bathroom"))
 SAME = 0.06  # metres: the plan and the pose speak of one thing
 INSIDE = 0.11  # metres across: it stands in that cup
+TRIAL = "traj_data.json"
+NEEDED = ("task_id", "task_type", "pddl_params", "scene")
+HINT = "ALFRED's tasks are folders of traj_data.json, or a file with one in each line"
 Row = Mapping[str, Any]
 
 
@@ -31,13 +37,53 @@ def rows(data: Path, split: str) -> Iterator[Row]:
     path = data / "alfred" / SPLITS[split]
     if not path.is_file():
         raise BtError(f"no ALFRED data at {path}", "name the data folder: --data DIR, or BTR_DATA")
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
+    return rows_of(path)
+
+
+def is_ours(path: Path) -> bool:
+    """Lines with a task in each, a `traj_data.json`, or a folder that holds some at any depth, as ALFRED has its
+    splits."""
+    if path.is_dir():
+        return next(_trials(path), None) is not None
+    return outline(path).has("pddl_params", "scene")
+
+
+def rows_of(place: Path) -> Iterator[Row]:
+    if place.is_dir():
+        yield from (_row(read_json(path, HINT), path) for path in sorted(_trials(place)))
+    elif outline(place).rows:
+        opened: Any = gzip.open if place.suffix == ".gz" else open
+        try:
+            with opened(place, "rt", encoding="utf-8") as lines:
+                yield from (_row(json.loads(line), place) for line in lines if line.strip())
+        except (OSError, ValueError, EOFError) as problem:
+            raise BtError(f"cannot read {place}: {problem}", HINT) from problem
+    else:
+        yield _row(read_json(place, HINT), place)
+
+
+def _trials(place: Path) -> Iterator[Path]:
+    return (Path(folder) / TRIAL for folder, _, names in os.walk(place) if TRIAL in names)
+
+
+def _row(found: Any, path: Path) -> Row:
+    """ALFRED's own files say `plan` and `turk_annotations` for what lines have flat."""
+    try:
+        flat = {} if "high_pddl" in found else {"high_pddl": found["plan"]["high_pddl"]}
+        flat |= {} if "anns" in found else {"anns": found["turk_annotations"]["anns"]}
+        return {**{name: found[name] for name in NEEDED}, **found, **flat}
+    except (KeyError, TypeError) as problem:
+        raise BtError(f"{path} holds no task of ALFRED: {problem!r}", HINT) from problem
 
 
 @lru_cache(maxsize=2)
 def layouts(data: Path) -> Mapping[str, Json]:
-    with gzip.open(data / "alfred" / LAYOUTS, "rt", encoding="utf-8") as text:
+    path = data / "alfred" / LAYOUTS
+    if not path.is_file():
+        raise BtError(
+            f"there are no layouts of ALFRED's scenes at {path}", "name the data folder: --data DIR, or BTR_DATA"
+        )
+    with gzip.open(path, "rt", encoding="utf-8") as text:
         found: Mapping[str, Json] = json.load(text)
     return found
 

@@ -26,7 +26,8 @@ class Episode:
     def reset(self, setup: Mapping[str, Json]) -> Observation:
         self.goal = Goal(**setup["goal"]) if setup.get("goal") else None
         self.hands.begin(setup)
-        return self.view.begin(setup["kind"])
+        named = (self.goal.object, self.goal.toggle, self.goal.movable) if self.goal is not None else ()
+        return self.view.begin(setup["kind"], named)
 
     def look(self) -> Observation:
         return self.view.look()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 
 from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.choice import Object, choose, same_kind
@@ -39,7 +39,7 @@ class FullView:
         self.goal_of_put = ""  # the kind found last; forgotten after anything but opening and putting down
         self.sliced = False
 
-    def begin(self, scene: str) -> Observation:
+    def begin(self, scene: str, named: Container[str] = ()) -> Observation:
         self.scene, self.goal_of_put, self.sliced = scene, "", False
         return self.look()
 

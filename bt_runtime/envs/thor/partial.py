@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.choice import Object, is_slice
 from bt_runtime.envs.thor.full import possible
 from bt_runtime.envs.thor.hands import Hands
+from bt_runtime.envs.thor.scene import AT_FEET, FAR_END, HALF_VIEW, SIGHT
 from bt_runtime.types import Observation
 
 _SENTENCE = re.compile(
@@ -24,18 +26,22 @@ class PartialView:
         self.numbers: dict[str, int] = {}  # id → its number among its kind
         self.ids: dict[tuple[str, int], str] = {}
         self.seen: set[str] = set()
+        self.apart: set[str] = set()  # what no way to any furniture leads past
         self.here = ""  # what was gone to last: things are put down there
 
-    def begin(self, scene: str) -> Observation:
+    def begin(self, scene: str, named: Container[str] = ()) -> Observation:
+        """`named`: the kinds of thing that the task is about."""
         self.numbers, self.ids, self.here = {}, {}, ""
         self._number_new()
         self.scene = scene
-        self.seen = {i for i, e in self.hands.objects.items() if _stands_out(e)}
+        self.apart = apart(self.hands, named)
+        self.seen = {i for i, e in self.hands.objects.items() if _stands_out(e)} | self.apart
         return self.look()
 
     def look(self) -> Observation:
         """What one sees from the door, and what is held: enough to begin with, at any time."""
-        fixed = [i for i, e in self.hands.objects.items() if _stands_out(e)]
+        objects = self.hands.objects
+        fixed = [i for i, e in objects.items() if _stands_out(e) or (i in self.apart and i != self.hands.held)]
         where = f"You are in the house, and you arrive at the {self.scene}"
         return self._reply(f"{where}, Looking quickly around the room, you see {self.grouped(fixed)}.")
 
@@ -210,6 +216,42 @@ class PartialView:
         for i, entry in things:
             if entry["visible"]:
                 yield from (f"{verb} {self.name(i)}" for verb in possible(entry, self.hands))
+
+
+def apart(hands: Hands, named: Container[str]) -> set[str]:
+    """What the task names and who goes from furniture to furniture never sees, such as a ball on the bare floor. It is
+    told at the door: else it could never be gone to, and nobody could solve the task."""
+    objects = hands.objects
+    wanted = {i: e for i, e in objects.items() if kinds.id_kind(i) in named and not _stands_out(e)}
+    if not wanted or not hands.stands:
+        return set()
+    views = [(_nearest(hands.stands, _place(e)), _place(e)) for e in objects.values() if _stands_out(e)]
+    return {
+        thing for thing, entry in wanted.items()
+        if not any(_seen_from(*view, _place(entry), _wide(entry, objects)) for view in views)
+    }  # fmt: skip
+
+
+def _wide(entry: Object, objects: Mapping[str, Object]) -> bool:
+    """Does it lie along something wide, to whose end one sees?"""
+    return any(objects[p]["objectType"] in kinds.WIDE for p in entry["parentReceptacles"] or () if p in objects)
+
+
+def _nearest(stands: Iterable[tuple[float, float, float]], at: tuple[float, float]) -> tuple[float, float]:
+    return min(((x, z) for x, _, z in stands), key=lambda stand: math.dist(stand, at))
+
+
+def _place(entry: Object) -> tuple[float, float]:
+    return entry["position"]["x"], entry["position"]["z"]
+
+
+def _seen_from(stand: tuple[float, float], facing: tuple[float, float], place: tuple[float, float], wide: bool) -> bool:
+    far = math.dist(stand, place)
+    if wide and far <= FAR_END:
+        return True
+    turn, way = (math.atan2(to[0] - stand[0], to[1] - stand[1]) for to in (facing, place))
+    off = abs((math.degrees(way - turn) + 180.0) % 360.0 - 180.0)
+    return far <= SIGHT and (far <= AT_FEET or off <= HALF_VIEW)
 
 
 def _stands_out(entry: Object) -> bool:

@@ -13,6 +13,7 @@ from bt_runtime.envs.thor.room import Point, Room, spread
 
 SIGHT = 1.5  # metres, as ALFRED sets it
 FAR_END = 2.5  # metres to the end of a bed or a counter that one stands at
+AT_FEET = 0.3  # metres: what is so near is seen whichever way one faces
 HALF_VIEW = 60.0  # degrees to either side
 HEIGHT = 0.9
 Object = dict[str, Any]  # one entry of metadata["objects"]
@@ -123,7 +124,7 @@ class Scene:
             entry["distance"] = distance
             along = distance <= FAR_END and self.on_wide(entry)
             near = distance <= SIGHT or along
-            if near and distance > 0.3 and not along:  # what is at one's feet is seen whichever way one faces
+            if near and distance > AT_FEET and not along:
                 off = (math.degrees(math.atan2(dx, dz)) - turn + 180.0) % 360.0 - 180.0
                 near = abs(off) <= HALF_VIEW
             entry["visible"] = near and not entry["isSliced"] and not self.hidden(entry)

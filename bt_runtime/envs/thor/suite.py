@@ -32,7 +32,7 @@ class ThorSuite:
     name = "thor"
     kinds: Sequence[str] = TYPES
     skills = "thor"
-    formats: Sequence[str] = ("ALFRED's json_2.1.0_*.jsonl.gz",)
+    formats: Sequence[str] = ("ALFRED's tasks (a split's folder, traj_data.json, or lines)",)
 
     def open(self, **options: Any) -> World:
         """`view`, `through`, `build` (a path, or "fetch"), `frames`, `platform`, `start_timeout`, `step_timeout`."""
@@ -55,27 +55,29 @@ class ThorSuite:
         self, seed: int, count: int, split: Split = "train", kinds: Sequence[str] | None = None, **options: Any
     ) -> list[Task]:
         """Of our rooms by seed (`room`: only that one, `view="full"`: only what words without numbers can say);
-        with `source="alfred"` those of `data`, in an order that the seed decides."""
+        with `source="alfred"` those of `data`, in an order that the seed decides; with a path those that lie there."""
         for option in options:
             if option not in TASK_OPTIONS:
                 raise _no_option(option, TASK_OPTIONS)
         wanted = _kinds(kinds, options.get("view", "partial"))
         source = options.get("source", "made")
-        if source not in SOURCES:
-            raise BtError(f"tasks come from {' or '.join(SOURCES)}, not `{source}`", "source='made' needs no data")
-        if source == "alfred":
-            return _alfred_tasks(seed, count, split, wanted, data_folder(options.get("data")))
+        if source != "made":
+            if source not in SOURCES and not alfred.is_ours(Path(source)):
+                raise BtError(f"tasks come from {' or '.join(SOURCES)}, not `{source}`", "source='made' needs no data")
+            data = data_folder(options.get("data"))
+            rows = alfred.rows(data, split) if source == "alfred" else alfred.rows_of(Path(source))
+            return _alfred_tasks(seed, count, rows, wanted, data)
         name = options.get("room")
         rooms = {name: read_room(name)} if name else read_rooms()
         return generate(rooms, seed, count, split, wanted)
 
     def read(self, path: Path, wanted: Wanted) -> Read | None:
-        if not path.name.endswith((".jsonl.gz", ".jsonl")):
+        if not alfred.is_ours(path):
             return None
-        split: Split | None = next((s for s in ("train", "eval") if alfred.SPLITS[s] == path.name), None)
-        if split is None:
-            raise BtError(f"{path} is no file of ALFRED's tasks", f"known: {', '.join(alfred.SPLITS.values())}")
-        return tasks_of(self, wanted.of_data(path, "alfred", source="alfred")._replace(split=split))
+        named = wanted.data or os.environ.get("BTR_DATA", "")
+        beside = wanted.of_data(path, "alfred").data
+        data = beside if (Path(beside) / "alfred" / alfred.LAYOUTS).is_file() else named or beside
+        return tasks_of(self, wanted._replace(data=data, options={**wanted.options, "source": str(path)}))
 
     def wanted(self, task: Task) -> Mapping[str, int]:
         """In words: `ButterKnife` is a butter knife."""
@@ -113,8 +115,8 @@ def data_folder(given: Any = None) -> Path:
     return Path(named).expanduser()
 
 
-def _alfred_tasks(seed: int, count: int, split: Split, kinds: Sequence[str], data: Path) -> list[Task]:
-    rows = [row for row in alfred.rows(data, split) if row["task_type"] in kinds]
+def _alfred_tasks(seed: int, count: int, found: Iterable[alfred.Row], kinds: Sequence[str], data: Path) -> list[Task]:
+    rows = [row for row in found if row["task_type"] in kinds]
     random.Random(seed).shuffle(rows)
     return [alfred.task_of(row, data) for row in islice(rows, count)]
 

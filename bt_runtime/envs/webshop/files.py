@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from bt_runtime.envs.content import read_json
+from bt_runtime.envs.outline import inside, outline, told
 from bt_runtime.envs.webshop.catalogue import Product, read_row
 from bt_runtime.envs.webshop.reward import NO_LIMIT
 from bt_runtime.faults.diagnostic import BtError
@@ -26,35 +27,48 @@ _LITTLE = frozenset(
 )
 
 
+Form = Literal["products", "goals", "items", "of people", "made"]
+
+
 class Shop(NamedTuple):
     items: Path
     goals: tuple[Path, ...]
+    decoded: bool  # not WebShop's own form
+
+
+def form_of(path: Path) -> Form | None:
+    """Decoded products and their goals; or WebShop's own items, instructions of people, and those that were made."""
+    found = outline(path)
+    if found.rows and found.has("asin"):
+        if found.has("instruction", "price_upper"):
+            return "goals"
+        return "items" if found.has("name") else "products" if found.has("title", "query") else None
+    if found.rows or "instruction" not in found.inner:
+        return None
+    return "of people" if "instruction_options" in found.inner else "made" if "attributes" in found.inner else None
+
+
+def of_forms(place: Path, *forms: Form) -> list[Path]:
+    """The file itself, or those in a folder."""
+    return [path for path in ([place] if place.is_file() else inside(place)) if form_of(path) in forms]
 
 
 def shop_in(place: Path) -> Shop:
     """By what is there: a folder, the file of its products, or a folder that holds `webshop/`."""
     folder = place if place.is_dir() else place.parent
     folder = folder / "webshop" if (folder / "webshop").is_dir() else folder
-    found = [place] if place.is_file() else [p for n in ("products.jsonl", "items_shuffle") for p in _named(folder, n)]
+    found = of_forms(place if place.is_file() else folder, "products", "items")
     if not found:
-        raise BtError(f"there are no products in {folder}", HINT)
-    small = found[0].name.startswith("products")
-    names = ("goals",) if small else ("items_human_ins", "items_ins_v2")
-    goals = tuple(p for name in names for p in _named(folder, name))
-    return Shop(found[0], goals)
-
-
-def _named(folder: Path, start: str) -> list[Path]:
-    ends = (".json", ".json.gz", ".jsonl", ".jsonl.gz")
-    return sorted(p for p in folder.glob(f"{start}*") if p.name.endswith(ends))
+        raise BtError(f"there are no products in {place}{told(folder)}", HINT)
+    decoded = form_of(found[0]) == "products"
+    return Shop(found[0], tuple(of_forms(folder, *(("goals",) if decoded else ("of people", "made")))), decoded)
 
 
 def products(shop: Shop) -> Iterator[Product]:
-    small = shop.items.name.startswith("products")
-    asked = {} if small else _instructions(shop, "items_ins")
+    asked = {} if shop.decoded else _instructions(shop, "made")
     for number, row in enumerate(_rows(shop.items), 1):
         try:
-            product = read_row(row) if small else _item(row, asked.get(str(row.get("asin")), {}))
+            product = read_row(row) if shop.decoded else _item(row, asked.get(str(row.get("asin")), {}))
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             raise BtError(f"product {number} of {shop.items} is none of WebShop's: {problem!r}", HINT) from problem
         if product is not None:
@@ -63,15 +77,14 @@ def products(shop: Shop) -> Iterator[Product]:
 
 def goals(shop: Shop, product_of: Any) -> Iterator[dict[str, Any]]:
     """`product_of`: a product by its asin; goals for what the shop does not sell are left out."""
-    if shop.items.name.startswith("products"):
+    if shop.decoded:
         for path in shop.goals:
             for row in _rows(path):
-                if "asin" in row:
-                    values = [value for _, value in row.get("options") or ()]
-                    asked = (row["id"], row["kind"], row["instruction"], row["asin"], row["attributes"])
-                    yield _asked(*asked, values, row["price_upper"])
+                values = [value for _, value in row.get("options") or ()]
+                asked = (row["id"], row["kind"], row["instruction"], row["asin"], row["attributes"])
+                yield _asked(*asked, values, row["price_upper"])
         return
-    for asin, entries in _instructions(shop, "items_human").items():
+    for asin, entries in _instructions(shop, "of people").items():
         product = product_of(asin)
         for number, entry in enumerate(entries if product is not None else ()):
             wanted = entry.get("instruction_attributes") or ()
@@ -81,7 +94,7 @@ def goals(shop: Shop, product_of: Any) -> Iterator[dict[str, Any]]:
                 values = [str(v) for v in (chosen.values() if isinstance(chosen, Mapping) else chosen)]
                 text = f"{str(entry['instruction']).strip('.')}{said}"
                 yield _asked(f"h-{asin}-{number}", "human", text, asin, wanted, values, limit)
-    for asin, entry in _instructions(shop, "items_ins").items():
+    for asin, entry in _instructions(shop, "made").items():
         product = product_of(asin)
         wanted = entry.get("instruction_attributes") or ()
         if product is None or not entry.get("instruction") or not wanted:
@@ -114,8 +127,8 @@ def _limit(asin: str, number: int, product: Product) -> tuple[float, str]:
     return limit, f", and price lower than {limit:.2f} dollars"
 
 
-def _instructions(shop: Shop, start: str) -> dict[str, Any]:
-    path = next((p for p in shop.goals if p.name.startswith(start)), None)
+def _instructions(shop: Shop, form: Form) -> dict[str, Any]:
+    path = next((p for p in shop.goals if form_of(p) == form), None)
     found = read_json(path, HINT) if path is not None else {}
     if not isinstance(found, dict):
         raise BtError(f"{path} holds no instructions by product", HINT)

@@ -68,7 +68,7 @@ class WebShopSuite:
         return [Task(g["id"], g["kind"], g["data"]["instruction"], g["data"]) for g in own[:count]]
 
     def read(self, path: Path, wanted: Wanted) -> Read | None:
-        if not path.is_file() or not path.name.startswith(("products", "items_shuffle")):
+        if not files.of_forms(path, "products", "items"):
             return None
         return tasks_of(self, wanted._replace(data=str(path), options={"part": "all", **wanted.options}))
 

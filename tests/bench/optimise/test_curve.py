@@ -34,7 +34,8 @@ def test_a_page_shows_the_curves_the_gain_and_each_plan_beside_the_rules_of_its_
     folders = [keep(tmp_path / name, rates, "test", **told) for name, rates in (("a", [1, 3]), ("b", [0, 4]))]
     text = page(folders)
     assert "(world house, kind clean, batch 2)" in text
-    assert "| plans | 2 | 12 ± 18 % | 88 ± 18 % | +75 points |" in text
+    assert "| plans | 2 | 12 ± 18 % | 88 ± 18 % | +75 points (-243 to +393) |" in text
+    assert "| a | 1 of 4 | 3 of 4 | 1 |" in text
     assert "The washing machine cleans what you hold, when it is closed and turned on." in text
     assert "### b\n" in text and text.count("```\n1. Go.\n```") == 2
 
@@ -63,6 +64,18 @@ def test_runs_that_differ_only_in_their_seed_make_one_curve_with_mean_and_deviat
     assert [(c.name, c.runs) for c in found] == [("batch 4", 2), ("batch 2", 1)]
     assert found[0].points[1] == Point(0.75, pytest.approx(0.35355, abs=1e-4))
     assert found[1].points == (Point(0.0, 0.0), Point(0.25, 0.0), Point(0.25, 0.0))
+
+
+def test_the_plan_of_an_iteration_is_the_best_so_far_by_validation(tmp_path):
+    """One that got worse is kept and told, but not what one would take; of equals the earliest."""
+    folder = tmp_path / "a"
+    for n, (validation, test) in enumerate([(1, 2), (0, 4), (3, 3), (3, 1)]):
+        scores = {"validation": {"reached": validation, "of": 4}, "test": {"reached": test, "of": 4}}
+        plan_versions.keep(folder, n, Guide("" if n == 0 else f"{n}. Go.", {"version": 1, **scores}))
+    (curve,) = curves([folder])[1]
+    assert [point.mean for point in curve.points] == [0.5, 0.5, 0.75, 0.75] and curve.gain.value == 0.25
+    assert "| a | 2 of 4 (1 of 4) | 4 of 4 (0 of 4) | 3 of 4 (3 of 4) | 1 of 4 (3 of 4) | 2 |" in page([folder])
+    assert "```\n2. Go.\n```" in page([folder])
 
 
 def test_a_run_that_stopped_early_goes_on_with_its_last_plan(tmp_path):

@@ -17,6 +17,8 @@ import pytest
 import yaml
 
 from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.bench.run.backend import Local
+from bt_runtime.bench.run.case import Setup, Strategy, cases
 from bt_runtime.envs.alfworld import files, invent, pool
 from bt_runtime.envs.alfworld.game import KINDS, kind_of, read
 from bt_runtime.envs.alfworld.suite import SUITE
@@ -28,7 +30,7 @@ from bt_runtime.project import child, packaged
 from bt_runtime.run.run import Run
 from bt_runtime.testing import SUCCESS
 from tests.support.alfworld_engine import DOUBLE
-from tests.support.oracles import acting, expanding, planning
+from tests.support.oracles import acting, expanding, goal_of, planning, ways
 
 ALL = bool(os.environ.get("BTR_ALFWORLD"))  # every game of the data, 200 invented ones: minutes
 engine = pytest.mark.alfworld
@@ -67,6 +69,35 @@ def solved(world, task) -> list[str]:
         assert world.act(sentence).ok, (task.id, sentence)
         said.append(sentence)
     return said
+
+
+# Refusals ------------------------------------------------------------------------------------------
+
+
+def test_what_is_wrong_is_told_in_autoplans_words_where_that_is_asked_for(workers):
+    """`feedback=detailed`; without it, and of what is no command, the engine's own nothing."""
+    world, terse = AlfWorld(workers, feedback="detailed"), AlfWorld(workers)
+    task = next(t for t in SUITE.tasks(1, 40) if t.kind == KINDS[3])
+    world.reset(task)
+    terse.reset(task)
+    game = read(task.data["problem"])
+    thing = next(t for t in game.things if kind_of(t) == game.aim.thing)
+    box = min(game.openable)
+    told = {
+        f"go to {kind_of(box)}": f"You miss the index of {kind_of(box)}, e.g., {kind_of(box)} 1.",
+        "go to volcano 1": "volcano 1 is not a valid action in this household.",
+        f"open {box}": f"You are not at {box}.",
+        f"heat {thing} with fridge 1": "fridge cannot be used for heating.",
+        "dance": "Nothing happens.",
+    }
+    for said, text in told.items():
+        assert world.act(said).text == text and terse.act(said).text == "Nothing happens."
+    world.act(f"go to {box}")
+    assert world.act(f"put {thing} in/on {box}").text == f"{box} is closed."
+    world.act(f"open {box}")
+    assert world.act(f"put {thing} in/on {box}").text == f"You are not carrying {thing}."
+    with pytest.raises(BtError, match="feedback is terse or detailed"):
+        AlfWorld(workers, feedback="loud")
 
 
 # Homes ---------------------------------------------------------------------------------------------
@@ -230,6 +261,29 @@ def test_an_agent_whose_worker_was_killed_ends_by_a_crash_and_not_by_giving_up(w
     with Run("react", inputs={"goal": task.goal}, world=world, services=services, recall=False) as run:
         run.spin(seconds=60)
         assert any("the episode is lost" in crash.message for crash in run.context.crashes)
+
+
+def test_an_evaluation_counts_an_episode_whose_worker_was_killed_as_broken_and_goes_on(workers, monkeypatch):
+    """`kill -9` amid an episode: that one says so and has an error, which is no failure; the others reach their goals."""
+    monkeypatch.setattr(pool, "shared", lambda bound: workers)
+    tasks = SUITE.tasks(4, 3)
+    known, lost = ways(tasks, "alfworld"), tasks[1].goal
+    assert len({task.goal for task in tasks}) == 3
+
+    def line(question):
+        goal = goal_of(question.prompt)
+        done = question.prompt.rpartition(goal)[2].count("Act: ")
+        if goal == lost and done == 1:
+            for worker in workers.workers:
+                if worker.owner is not None:
+                    os.kill(worker.process.pid, signal.SIGKILL)
+                    worker.process.wait()
+        return f"Act: {known[goal][done]}"
+
+    backend = Local({"default": ScriptedModel(line)}, 1)
+    found = list(backend.outcomes(Setup("alfworld"), cases([Strategy("react", "react")], tasks)))
+    assert [(o.goal, o.success) for o in found] == [(task.goal, task.goal != lost) for task in tasks]
+    assert [bool(o.error) for o in found] == [False, True, False] and "the episode is lost" in found[1].error
 
 
 def test_a_worker_that_hangs_is_ended_after_its_deadline(workers, monkeypatch):

@@ -1,0 +1,40 @@
+"""Why a command cannot be given, in the words of AutoPlan's table: what the engine itself answers with nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal, get_args
+
+from bt_runtime.envs.alfworld.game import Fact, Game, kind_of
+from bt_runtime.envs.alfworld.words import NOTHING
+
+Feedback = Literal["terse", "detailed"]
+FEEDBACKS = get_args(Feedback)
+USED = {"heat": ("microwave", "heating"), "cool": ("fridge", "cooling"), "clean": ("sinkbasin", "cleaning")}
+_COMMAND = re.compile(r"(go to|open|close|take|move|heat|cool|clean|use) ([\w ]+?)(?: (?:from|to|with) ([\w ]+))?")
+
+
+def told(said: str, game: Game, facts: Iterable[Fact]) -> str:
+    """The first thing that is wrong, in one sentence; of what has not the form of a command, what the engine says."""
+    found = _COMMAND.fullmatch(said)
+    if found is None:
+        return NOTHING
+    verb, first, place = found[1], found[2], found[3] or ""
+    known, now = {*game.places, *game.things}, set(facts)
+    for name in filter(None, (first, place)):
+        if not name.rpartition(" ")[2].isdigit():
+            return f"You miss the index of {name}, e.g., {name} 1."
+        if name not in known:
+            return f"{name} is not a valid action in this household."
+    place = first if verb in ("open", "close") else place
+    if verb in USED and kind_of(place) != USED[verb][0]:
+        return f"{kind_of(place)} cannot be used for {USED[verb][1]}."
+    if place and place not in game.at(now):
+        return f"You are not at {place}."
+    if verb in ("take", "move") and place in game.openable and ("opened", place) not in now:
+        return f"{place} is closed."
+    held = [fact[1] for fact in now if fact[0] == "holds"]
+    if verb == "take":
+        return "You cannot hold more than one object." if held else f"{first} is not in {place}."
+    return f"You are not carrying {first}." if verb in ("move", *USED) and first not in held else NOTHING
