@@ -1,4 +1,4 @@
-"""Exact search at a quarter of the memory traffic: FAISS scans one byte a number, the few that can win are scored in full.
+"""Exact search at a quarter of the memory traffic: FAISS scans a byte a number, what can win is scored in full.
 
 Question and vectors are rounded to whole steps. That moves the product of two unit vectors by no more than the lengths
 of what was rounded away (Cauchy and Schwarz), which are kept. So whatever is more than that below the last code that
