@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from bt_runtime.cli import lessons
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
@@ -19,7 +20,7 @@ from bt_runtime.journal.lines import lines
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.summary import Summary, summary
 
-FORMATS = ("jsonl", "mcap", "btlog", "otlp")
+FORMATS = ("jsonl", "mcap", "btlog", "otlp", *lessons.FORMATS)
 NOTHING = 5
 
 
@@ -34,8 +35,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     one.add_argument("journal", metavar="RUN")
     one.add_argument("other", metavar="OTHER")
     one.add_argument("--json", action="store_true", help="print JSON")
-    one = what.add_parser("export", help="a run in another format")
-    one.add_argument("journal", metavar="RUN")
+    one = what.add_parser("export", help="a run in another format, or what runs teach")
+    one.add_argument("journal", nargs="*", metavar="RUN", help="one; sft and preference: any number (default: all)")
+    lessons.configure(one)
     one.add_argument("--format", choices=FORMATS, default="jsonl")
     one.add_argument("-o", "--output", type=Path, help="the file; - is standard output (jsonl only)")
     one = what.add_parser("copy", help="a journal as one whole file, though its run may go on")
@@ -130,7 +132,11 @@ def diff(args: argparse.Namespace) -> int:
 
 
 def export(args: argparse.Namespace) -> int:
-    recording = Recording(folder.find(args.journal, reading(args)))
+    if args.format in lessons.FORMATS:
+        return lessons.export(args)
+    if len(args.journal) != 1:
+        raise BtError(f"{args.format} is of one run", "name it, such as `last`")
+    recording = Recording(folder.find(args.journal[0], reading(args)))
     path: Path = args.output or Path(f"{folder.file_name(recording.name)}.{args.format}")
     if recording.damage:
         print(f"damaged: {recording.damage}; what is whole is exported", file=sys.stderr)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bt_runtime.agents.growing import CUT_OFF, UNUSABLE
 from bt_runtime.distill.documents import Document
@@ -20,29 +20,50 @@ def told(paths: Iterable[Path]) -> Iterator[Document]:
     """Of every run that succeeded; the others, and what cannot be read, teach nothing."""
     for path in paths:
         recording = Recording(path)
-        met = recording.verdict
-        if recording.result == "SUCCESS" and (met is None or met[0] == met[1]):
+        if met(recording):
             yield from of_run(recording)
+
+
+def met(recording: Recording) -> bool:
+    """Did it come out well, by the world's verdict where there is one?"""
+    verdict = recording.verdict
+    return recording.result == "SUCCESS" and (verdict is None or verdict[0] == verdict[1])
 
 
 def of_run(recording: Recording) -> Iterator[Document]:
     """One document for each life of a node: its last prompt, and every answer on the way to it."""
+    for life in lives(recording):
+        yield from life.documents
+
+
+def lives(recording: Recording) -> Iterator[Life]:
+    """What each node was asked, as each ends; last those that never did."""
     kind = str(recording.head["tree"])
     models: Mapping[str, Any] = recording.head.get("models") or {}
     asked: dict[int, dict[str, Any]] = {}
-    lives: dict[str, Life] = {}
+    found: dict[str, Life] = {}
     for event, body in recording.of("ask", "answer", "end"):
         if event.kind == "ask" and body["what"] in ("choose", "decide", "write"):
             asked[body["job"]] = body
         elif event.kind == "answer" and body["job"] in asked and "value" in body:
             question = asked.pop(body["job"])
             template = (models.get(question["model"]) or {}).get("template")
-            life = lives.setdefault(question["path"], Life(kind))
-            yield from life.answered(plain(question["prompt"], template), codec.full(body["value"]).text)
-        elif event.kind == "end" and body["path"] in lives:
-            life = lives.pop(body["path"])
-            if body["why"] in _GOOD:
-                yield from life.document()
+            life = found.setdefault(question["path"], Life(kind, question["path"]))
+            answer = codec.full(body["value"]).text
+            life.answered(Decision(question["what"], plain(question["prompt"], template), answer))
+        elif event.kind == "end" and body["path"] in found:
+            life = found.pop(body["path"])
+            life.good = body["why"] in _GOOD
+            if life.good:
+                life.ended()
+            yield life
+    yield from found.values()
+
+
+class Decision(NamedTuple):
+    what: str  # choose, decide or write
+    prompt: str
+    answer: str
 
 
 class Life:
@@ -52,21 +73,35 @@ class Life:
     that was refused stands there too, and is not learnt.
     """
 
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
+    def __init__(self, kind: str, path: str = "") -> None:
+        self.kind, self.path, self.good = kind, path, False
         self.prompt = self.answer = ""  # the latest
         self.spans: list[tuple[int, int]] = []
+        self.documents: list[Document] = []
+        self.decisions: list[Decision] = []
+        self.refused: set[int] = set()  # which of them were
 
-    def answered(self, prompt: str, answer: str) -> Iterator[Document]:
-        """Takes in an answer; yields what came before when this prompt does not go on from there."""
+    def answered(self, decision: Decision) -> None:
+        """Takes in an answer; what came before is a document of its own when this prompt does not go on from there."""
+        prompt = decision.prompt
         if self.prompt:
             end = told_in(prompt[len(self.prompt) :], self.answer) if prompt.startswith(self.prompt) else 0
             if not end:
-                yield from self.document()
+                self.ended()
                 self.spans = []
-            elif not prompt.startswith((UNUSABLE, CUT_OFF), len(self.prompt) + end):
+            elif prompt.startswith((UNUSABLE, CUT_OFF), len(self.prompt) + end):
+                self.refused.add(len(self.decisions) - 1)
+            else:
                 self.spans.append((len(self.prompt), len(self.prompt) + end))
-        self.prompt, self.answer = prompt, answer
+        self.prompt, self.answer = prompt, decision.answer
+        self.decisions.append(decision)
+
+    def ended(self) -> None:
+        self.documents += self.document()
+
+    def whole(self) -> list[Document]:
+        """With the last, though its end was no decision of its own."""
+        return self.documents if self.good else [*self.documents, *self.document()]
 
     def document(self) -> Iterator[Document]:
         answer = self.answer.strip("\n")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bt_runtime.memory.index import Hit, Index, Plain
+from bt_runtime.memory.mapped import Torn, beside, forget
 from bt_runtime.memory.rwlock import RWLock
 from bt_runtime.memory.store import Kept, Store, kept, mixed
 from bt_runtime.memory.vector import check_seals, damaged
@@ -45,8 +46,16 @@ class Cache:
         index = self.abreast(db)
         if index is None:
             return []
-        with self._gate.shared():
-            return index.search(query, count, within)
+        try:
+            with self._gate.shared():
+                return index.search(query, count, within)
+        except Torn:
+            _log.warning("%s is damaged and is made anew", beside(self._store.path))
+            forget(self._store.path)
+        with self._gate.alone():
+            self._index = None
+            self._refresh(db)
+        return self.search(db, query, count, within)
 
     def abreast(self, db: sqlite3.Connection) -> Index | None:
         """The index, with all that `db` can see; None while the store has no goal."""
@@ -95,6 +104,8 @@ class Cache:
         return True
 
     def _load(self, db: sqlite3.Connection, owner: Kept) -> None:
+        if self._map(db, owner):
+            return
         (size,) = db.execute("SELECT count(*) FROM vectors WHERE embedder = ?", (owner.id,)).fetchone()
         (self._last,) = db.execute("SELECT coalesce(max(id), 0) FROM vectors").fetchone()
         self._goal = 0
@@ -112,6 +123,19 @@ class Cache:
         while page := cursor.fetchmany(PAGE):
             self._fill(index, page)
         self._index = index
+
+    def _map(self, db: sqlite3.Connection, owner: Kept) -> bool:
+        """Nothing of a large store is read whose cells lie ready in a file."""
+        if _flat() is Plain or not beside(self._store.path).exists():
+            return False
+        from bt_runtime.memory.survey import map_cells
+
+        found = map_cells(self._store, db, owner)
+        if found is None or len(found) < self._cells_from:
+            return False
+        self._index = found
+        (self._goal,) = db.execute("SELECT max(goal) FROM vectors").fetchone()
+        return True
 
     def _fill(self, index: Index, rows: Sequence[tuple[int, bytes, int]]) -> None:
         check_seals(self._store.path, rows, self._dim)

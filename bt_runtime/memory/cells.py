@@ -7,10 +7,11 @@ The cells are drawn once and kept in the store, so that every process looks into
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from bt_runtime.memory.index import Hit, ordered, whole_ties
+from bt_runtime.memory.mapped import Mapped
 
 PROBES = 24  # cells looked into; recall@10 of the bench in docs/memory.md
 SAMPLE = 64  # vectors per cell to draw the cells from; with 24 the bench lost 5 of 100, with 48 none
@@ -40,24 +41,38 @@ def nearest_cells(rows: Any, centres: Any) -> Any:
 
 
 class Cells:
-    def __init__(self, centres: Any, fetch: Callable[[Sequence[int]], list[tuple[int, bytes]]]) -> None:
+    """What is in a mapped file is searched there; what came later lies in memory, in the same cells."""
+
+    def __init__(
+        self, centres: Any, fetch: Callable[[Sequence[int]], list[tuple[int, bytes]]], mapped: Mapped | None = None
+    ) -> None:
         import faiss
         import numpy
 
-        self._np, self._faiss, self._fetch = numpy, faiss, fetch
+        self._np, self._faiss, self._fetch, self._mapped = numpy, faiss, fetch, mapped
         faiss.omp_set_num_threads(1)
         self.centres = numpy.ascontiguousarray(centres, dtype=numpy.float32)
         count, self._dim = self.centres.shape
         self._coarse = faiss.IndexFlatIP(self._dim)
         self._coarse.add(self.centres)
-        self._codes: Any = faiss.IndexIVFScalarQuantizer(
+        self._codes = self._empty(count)
+        self._parts = [self._codes]
+        if mapped is not None:
+            self._parts.append(self._empty(count))
+            self._parts[-1].replace_invlists(mapped.lists, False)
+            self._parts[-1].ntotal = mapped.head.goals
+
+    def _empty(self, count: int) -> Any:
+        faiss = self._faiss
+        made = faiss.IndexIVFScalarQuantizer(
             self._coarse, self._dim, count, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT, False
         )
-        self._codes.is_trained = True
-        self._codes.nprobe = min(PROBES, count)
+        made.is_trained = True
+        made.nprobe = min(PROBES, count)
+        return made
 
     def __len__(self) -> int:
-        return int(self._codes.ntotal)
+        return sum(int(part.ntotal) for part in self._parts)
 
     def add(self, goals: Sequence[int], blobs: Sequence[bytes], cells: Any = None) -> None:
         np, swig = self._np, self._faiss.swig_ptr
@@ -66,18 +81,38 @@ class Cells:
         names = np.asarray(goals, dtype=np.int64)
         self._codes.add_core(len(goals), swig(rows), swig(names), swig(homes))
 
+    def each(self) -> Iterator[tuple[bytes, bytes]]:
+        """Codes and goals of every cell that lies in memory."""
+        lists = self._codes.invlists
+        for cell in range(lists.nlist):
+            size = lists.list_size(cell)
+            codes = self._faiss.rev_swig_ptr(lists.get_codes(cell), size * lists.code_size).tobytes() if size else b""
+            yield codes, self._faiss.rev_swig_ptr(lists.get_ids(cell), size).tobytes() if size else b""
+
     def search(self, query: bytes, count: int, within: Sequence[int] | None = None) -> list[Hit]:
-        np, faiss = self._np, self._faiss
-        asked = np.frombuffer(query, dtype="<f4")
+        asked = self._np.frombuffer(query, dtype="<f4")
         if within is not None and len(within) <= SCAN:
             return whole_ties(self._scored(asked, within), count)
         fetch = min(2 * count + 16, max(1, len(self)))
-        how = None
-        if within is not None:
-            chosen = faiss.IDSelectorBatch(np.asarray(within, dtype=np.int64))
-            how = faiss.SearchParametersIVF(sel=chosen, nprobe=self._codes.nlist)
-        _, at = self._codes.search(asked[None, :], fetch, params=how)
-        return whole_ties(self._scored(asked, at[0][at[0] >= 0].tolist()), count)
+        near = self._near(asked[None, :], fetch) if within is None else self._among(asked[None, :], fetch, within)
+        return whole_ties(self._scored(asked, [goal for goal in near if goal >= 0]), count)
+
+    def _near(self, asked: Any, fetch: int) -> list[int]:
+        distances, cells = self._coarse.search(asked, self._codes.nprobe)
+        if self._mapped is not None:
+            self._mapped.check(cells[0].tolist())
+        parts = (part for part in self._parts if part.ntotal)
+        return [goal for p in parts for goal in p.search_preassigned(asked, fetch, cells, distances)[1][0].tolist()]
+
+    def _among(self, asked: Any, fetch: int, within: Sequence[int]) -> list[int]:
+        """In all cells, but only these goals."""
+        if self._mapped is not None:
+            self._mapped.check(range(len(self.centres)))
+        chosen = self._faiss.IDSelectorBatch(self._np.asarray(within, dtype=self._np.int64))
+        parameters: Any = self._faiss.SearchParametersIVF
+        how = parameters(sel=chosen, nprobe=self._codes.nlist)
+        parts = (part for part in self._parts if part.ntotal)
+        return [goal for p in parts for goal in p.search(asked, fetch, params=how)[1][0].tolist()]
 
     def _scored(self, asked: Any, goals: Sequence[int]) -> list[Hit]:
         np = self._np

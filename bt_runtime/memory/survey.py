@@ -1,18 +1,24 @@
-"""Cells of a large store: drawn once, written beside the vectors, read back by every process."""
+"""Cells of a large store: drawn once, written beside the vectors, mapped or read back by every process."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
+from zlib import crc32
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.memory import mapped
 from bt_runtime.memory.cells import SAMPLE, Cells, cell_count, draw_cells, nearest_cells
 from bt_runtime.memory.store import Kept, Store
 from bt_runtime.memory.vector import check_seals
 
 PAGE = 20_000
+MAPPED_FROM = 20_000  # goals: fewer are read in no time
+BEHIND = 8  # an eighth as many goals since the file was written: write it anew
+WITNESSES = 32  # rows that tell whether the file is of this store
 OUTGROWN = 4  # times as many goals as the cells were drawn from: draw anew
 
 
@@ -31,10 +37,55 @@ def load_cells(store: Store, db: sqlite3.Connection, owner: Kept, size: int) -> 
     while page := cursor.fetchmany(PAGE):
         check_seals(store.path, ((goal, blob, kept) for goal, blob, kept, _ in page), owner.dim)
         homes += _add_page(index, page, owner.dim, fresh)
-    if not store.readonly and len(homes) >= PAGE:
+    if store.readonly or size < MAPPED_FROM or not mapped.supported():
+        return index
+    if len(homes) >= PAGE:
         with suppress(BtError):  # a read-only or full disk: the next process draws its own
             _write(store, owner, centres if fresh else None, homes, size)
+    mapped.write(mapped.beside(store.path), _head(store, db, owner, centres, len(index)), index.each())
+    return map_cells(store, db, owner) or index
+
+
+def map_cells(store: Store, db: sqlite3.Connection, owner: Kept) -> Cells | None:
+    """The cells as the file beside the store has them, with what came since; None when it is not of this store."""
+    row = db.execute("SELECT value FROM meta WHERE key = ?", (f"cells:{owner.id}",)).fetchone()
+    path = mapped.beside(store.path)
+    if row is None or not mapped.supported() or (centres := _centres(row[0], owner)) is None:
+        return None
+    found = mapped.read(path, 2 * owner.dim, len(centres))
+    if found is None or not _of(found.head, store, db, owner, centres):
+        return None
+    since = "SELECT goal, vector, seal FROM vectors WHERE id > ? AND embedder = ? ORDER BY goal LIMIT ?"
+    most = max(PAGE, found.head.goals // BEHIND)
+    rows = db.execute(since, (found.head.last, owner.id, most)).fetchall()
+    if len(rows) == most or (rows and rows[0][0] <= found.head.goal):
+        return None
+    index = Cells(centres, _fetcher(store, owner), found)
+    if rows:
+        check_seals(store.path, rows, owner.dim)
+        index.add([goal for goal, *_ in rows], [blob for _, blob, _ in rows])
     return index
+
+
+def _head(store: Store, db: sqlite3.Connection, owner: Kept, centres: Any, count: int) -> mapped.Head:
+    (last, goal) = db.execute("SELECT max(id), max(goal) FROM vectors").fetchone()
+    sql = "SELECT id, goal, seal FROM vectors WHERE id IN (SELECT value FROM json_each(?))"
+    some = json.dumps([last - step * (last // WITNESSES) for step in range(WITNESSES)])
+    seen = [list(row) for row in db.execute(sql, (some,))]
+    drawn = crc32(centres.astype("<f4").tobytes())
+    return mapped.Head(mapped.LAYOUT, store.identity(), owner.fingerprint, drawn, count, last, goal, seen)
+
+
+def _of(head: mapped.Head, store: Store, db: sqlite3.Connection, owner: Kept, centres: Any) -> bool:
+    """Was it made of this store? Of one that was put back from a copy, other rows have the same numbers."""
+    identity = store.identity()
+    drawn = crc32(centres.tobytes())
+    if not identity or (head.store, head.fingerprint, head.centres) != (identity, owner.fingerprint, drawn):
+        return False
+    there = "SELECT goal, seal FROM vectors WHERE id = ?"
+    found = [(db.execute(there, (row,)).fetchone(), (goal, seal)) for row, goal, seal in head.witnesses]
+    kept = [told for told, _ in found if told is not None]
+    return all(told == was for told, was in found if told is not None) and 2 * len(kept) > len(found)
 
 
 def _add_page(
@@ -55,15 +106,17 @@ def _add_page(
 
 
 def _known_centres(db: sqlite3.Connection, owner: Kept, size: int) -> Any | None:
+    row = db.execute("SELECT value FROM meta WHERE key = ?", (f"cells:{owner.id}",)).fetchone()
+    if row is None or int.from_bytes(row[0][:8], "little") * OUTGROWN < size:
+        return None
+    return _centres(row[0], owner)
+
+
+def _centres(value: bytes, owner: Kept) -> Any | None:
     import numpy as np
 
-    row = db.execute("SELECT value FROM meta WHERE key = ?", (f"cells:{owner.id}",)).fetchone()
-    if row is None:
-        return None
-    drawn_from, blob = int.from_bytes(row[0][:8], "little"), row[0][8:]
-    if drawn_from * OUTGROWN < size or len(blob) % (4 * owner.dim):
-        return None
-    return np.frombuffer(blob, dtype="<f4").reshape(-1, owner.dim)
+    blob = value[8:]
+    return None if len(blob) % (4 * owner.dim) or not blob else np.frombuffer(blob, dtype="<f4").reshape(-1, owner.dim)
 
 
 def _sample(db: sqlite3.Connection, owner: Kept, size: int) -> Any:
@@ -86,14 +139,17 @@ def _write(store: Store, owner: Kept, centres: Any | None, homes: Sequence[tuple
 
 
 def _fetcher(store: Store, owner: Kept) -> Callable[[Sequence[int]], list[tuple[int, bytes]]]:
+    """Vectors as they were written: those of a mapped file were not read at opening."""
+
     def fetch(goals: Sequence[int]) -> list[tuple[int, bytes]]:
-        found: list[tuple[int, bytes]] = []
+        found: list[tuple[int, bytes, int]] = []
         with store.pool.borrow() as db:
             for at in range(0, len(goals), 1000):
                 part = goals[at : at + 1000]
                 marks = ",".join("?" * len(part))
-                sql = f"SELECT goal, vector FROM vectors WHERE goal IN ({marks}) AND embedder = ?"
+                sql = f"SELECT goal, vector, seal FROM vectors WHERE goal IN ({marks}) AND embedder = ?"
                 found += db.execute(sql, (*part, owner.id)).fetchall()
-        return found
+        check_seals(store.path, found, owner.dim)
+        return [(goal, blob) for goal, blob, _ in found]
 
     return fetch

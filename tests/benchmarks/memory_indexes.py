@@ -27,7 +27,7 @@ def main(sizes: list[int]) -> int:
         asked = source.draw(40)
         exact = [set(ten(matrix, q)) for q in asked]
         report(size, "numpy product and top 10", 0.0, lambda q, m=matrix: ten(m, q), asked, exact)
-        for name, build in {"flat, half precision": flat, "cells": cells, "HNSW32": hnsw}.items():
+        for name, build in {"flat, one byte a number": flat, "cells": cells, "HNSW32": hnsw}.items():
             if build is hnsw and size > HNSW_UP_TO:
                 continue
             start = time.process_time()

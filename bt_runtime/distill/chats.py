@@ -1,0 +1,140 @@
+"""Recorded decisions as conversations, for training with other tools: `messages`, or pairs of better and worse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from bt_runtime.agents.story import EXPAND, OPENINGS, SILENT
+from bt_runtime.distill.documents import Document
+from bt_runtime.distill.journals import Life
+from bt_runtime.llm.chat import Chat
+
+Message = dict[str, str]
+# Where the task begins behind what is fixed: examples first where there are any.
+_EXAMPLES = re.compile(r"\n\n(?=Earlier tasks, and how they went:\n)")
+_TASK = re.compile(r"\n\n(?=Your (?:primary goal|task) is to: )")
+_STEP = re.compile(rf"\n(?=(?:{'|'.join(sorted(o for o, m in OPENINGS.items() if m != 'expand'))}) )")
+
+
+def messages(document: Document, until: int | None = None) -> list[Message]:
+    """What was fixed, what was asked, and in turns what was said and heard; up to a place, else to the last answer."""
+    until = document.learn[-1][1] if until is None else until
+    spans = [(start, end) for start, end in document.learn if end <= until]
+    at = spans[0][0] if spans else until
+    found = opening(document.text[:at])
+    for start, end in spans:
+        if start > at:
+            found.append(_message("user", document.text[at:start]))
+        for number, said in enumerate(_STEP.split(document.text[start:end].strip())):
+            if number:
+                found.append(_message("user", SILENT))
+            found.append(_message("assistant", said))
+        at = end
+    if document.text[at:until].strip():
+        found.append(_message("user", document.text[at:until]))
+    return found
+
+
+def opening(prompt: str) -> list[Message]:
+    """A prompt, up to the first answer, as what a system and what a user say."""
+    begins = next(_EXAMPLES.finditer(prompt), None) or next(reversed([*_TASK.finditer(prompt)]), None)
+    parts = (prompt[: begins.start()], prompt[begins.end() :]) if begins else ("", prompt)
+    return [_message(role, text) for role, text in zip(("system", "user"), parts, strict=True) if text.strip()]
+
+
+def _message(role: str, text: str) -> Message:
+    return {"role": role, "content": text.strip()}
+
+
+def rendered(said: Sequence[Message], chat: Chat) -> dict[str, Any]:
+    """By a model's own template: the text, and the characters of it that are to be learnt, each with its turn's end."""
+    system = next((m["content"] for m in said if m["role"] == "system"), "")
+    rest = [chat.harmless(m["content"]) for m in said if m["role"] != "system"]
+    user, answers, heard = rest[0], rest[1::2], rest[2::2]
+    begin = chat.say(chat.harmless(system), user)
+    if chat.turns is None:
+        return _in_one_turn(begin, answers, heard)
+    ask, tail = (begin[: begin.rindex(user) + len(user)], begin[begin.rindex(user) + len(user) :])
+    how = chat.turns
+    over = _over(how.answer, chat.markers)
+    text, spans = ask, []
+    for number, answer in enumerate(answers):
+        text += how.again if number < len(answers) - 1 else tail
+        spans.append([len(text), len(text) + len(answer) + len(over)])
+        text += answer + over
+        if number < len(answers) - 1:
+            text += how.answer.removeprefix(over) + heard[number]
+    return {"text": text, "spans": spans}
+
+
+def _in_one_turn(text: str, answers: Sequence[str], heard: Sequence[str]) -> dict[str, Any]:
+    spans = []
+    for number, answer in enumerate(answers):
+        spans.append([len(text), len(text) + len(answer) + 1])
+        text += f"{answer}\n" + (f"{heard[number]}\n" if number < len(heard) else "")
+    return {"text": text, "spans": spans}
+
+
+def _over(after: str, markers: Iterable[str]) -> str:
+    """What ends a turn: the first token behind an answer that is no text."""
+    ends = [after.index(marker) + len(marker) for marker in markers if marker in after]
+    return after[: min(ends)] if ends else after[: len(after) - len(after.lstrip())] or "\n"
+
+
+def pairs(lives: Iterable[tuple[Life, bool]]) -> Iterator[dict[str, Any]]:
+    """Prompts with a chosen and a rejected answer; `lives` come with whether their run came out well.
+
+    A plan that was refused is rejected, and chosen is the plan that its node wrote in its place. Of the same prompt in
+    several lives what a good one said is chosen, and rejected what was only said in such that were not.
+    """
+    good: dict[str, dict[str, Any]] = {}
+    bad: dict[str, dict[str, str]] = {}
+    for life, met in lives:
+        yield from _mended(life) if met and life.good else ()
+        for document in life.whole():
+            for start, end in document.learn:
+                prompt, said = document.text[:start], _STEP.split(document.text[start:end].strip())[0]
+                if met and life.good:
+                    good.setdefault(prompt, {}).setdefault(said, messages(document, start))
+                else:
+                    bad.setdefault(prompt, {}).setdefault(said, life.path)
+    for prompt, chosen in good.items():
+        first, asked = next(iter(chosen.items()))
+        for said, path in bad.get(prompt, {}).items():
+            if said not in chosen:
+                yield _pair(asked, first, said, "outcome", path)
+
+
+def _mended(life: Life) -> Iterator[dict[str, Any]]:
+    for number in sorted(life.refused):
+        prompt, answer = life.decisions[number][1:]
+        later = enumerate(life.decisions[number + 1 :], number + 1)
+        good = next((d for n, d in later if d.what == "write" and n not in life.refused), None)
+        if good is None or not good.prompt.startswith(prompt):
+            continue
+        begun = len(EXPAND) if prompt.rstrip().endswith(EXPAND) else 0
+        at = len(prompt.rstrip()) - begun if begun else len(prompt)
+        opened = f"{EXPAND}\n" if begun else ""
+        whole = next((d for d in life.documents if d.text.startswith(prompt)), None)
+        asked = messages(whole, at) if whole is not None else opening(prompt[:at])
+        yield _pair(asked, opened + good.answer.strip(), opened + answer.strip(), "refused", life.path)
+
+
+def _pair(asked: list[Message], chosen: str, rejected: str, why: str, node: str) -> dict[str, Any]:
+    two = {"chosen": [_message("assistant", chosen)], "rejected": [_message("assistant", rejected)]}
+    return {"prompt": asked, **two, "why": why, "node": node}
+
+
+def taught(lives: Iterable[Life], chat: Chat | None, as_text: bool) -> Iterator[dict[str, Any]]:
+    """Every decision of these lives, each life a row."""
+    for life in lives:
+        for document in life.documents:
+            if not as_text:
+                row: dict[str, Any] = {"messages": messages(document)}
+            elif chat is None:
+                row = {"text": document.text, "spans": [list(span) for span in document.learn]}
+            else:
+                row = rendered(messages(document), chat)
+            yield {**row, "tree": life.kind, "node": life.path}

@@ -1,0 +1,138 @@
+"""The codes of a large store in a file beside it, mapped at opening instead of computed. Only a cache: the truth is the
+store, and a file that does not belong to it, or is not whole, is made anew.
+
+The file is the lists of all cells (codes, then goals, as FAISS lays them out), a table of their sizes and checksums, a
+head of JSON, and the lengths and digest of these two. A cell is held against its checksum when it is first looked into.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+from zlib import crc32
+
+LAYOUT = 1
+MOST_HEAD = 1 << 20  # bytes
+_END = struct.Struct("<8sQQ16s")  # magic, bytes of the table, bytes of the head, their digest
+_MAGIC = b"btrcells"
+
+
+class Torn(Exception):
+    """A cell of the file is not as it was written."""
+
+
+class Head(NamedTuple):
+    """What the file was made of."""
+
+    layout: int
+    store: str  # its identity
+    fingerprint: str
+    centres: int  # checksum
+    goals: int  # how many
+    last: int  # the newest row of `vectors` in it
+    goal: int  # the newest goal in it
+    witnesses: list[list[int]]  # some rows: id, goal, seal
+
+
+def supported() -> bool:
+    """FAISS for Windows maps nothing."""
+    import faiss
+
+    return hasattr(faiss, "OnDiskInvertedLists")
+
+
+def beside(store: Path) -> Path:
+    return store.with_name(store.name + ".cells")
+
+
+def write(path: Path, head: Head, cells: Iterable[tuple[bytes, bytes]]) -> bool:
+    """All cells, codes and goals of each; whole or not at all. False where there is no room, or no leave."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with draft.open("wb") as file:
+            table = b""
+            for codes, goals in cells:
+                file.write(codes)
+                file.write(goals)
+                table += struct.pack("<II", len(goals) // 8, crc32(goals, crc32(codes)))
+            told = json.dumps(head._asdict()).encode()
+            file.write(table + told + _END.pack(_MAGIC, len(table), len(told), _digest(table + told)))
+        draft.replace(path)
+    except OSError:
+        return False
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+    return True
+
+
+def forget(store: Path) -> None:
+    beside(store).unlink(missing_ok=True)
+
+
+class Mapped:
+    """The lists of a file, read only; FAISS sees them as any others."""
+
+    def __init__(self, path: Path, head: Head, table: Any, code_size: int) -> None:
+        import faiss
+        import numpy
+
+        self.head, self._faiss = head, faiss
+        self.sizes, self._sums = table[:, 0].astype(numpy.int64), table[:, 1]
+        self._seen: Any = numpy.zeros(len(table), dtype=bool)
+        self._bytes = self.sizes * (code_size + 8)
+        self.lists = faiss.OnDiskInvertedLists(len(table), code_size, "")
+        self.lists.filename, self.lists.read_only = str(path), True
+        self.lists.prefetch_nthread = 0  # a fork after its threads hangs
+        wide = self.sizes.astype(numpy.uint64)  # a name, since FAISS is given its address only
+        self.lists.set_all_lists_sizes(faiss.swig_ptr(wide))
+        self.lists.totsize = int(self._bytes.sum())
+        self.lists.do_mmap()
+
+    def check(self, cells: Sequence[int]) -> None:
+        for cell in cells:
+            if not self._seen[cell]:
+                raw = self._faiss.rev_swig_ptr(self.lists.get_codes(cell), int(self._bytes[cell]))
+                if crc32(raw.data) != int(self._sums[cell]):
+                    raise Torn
+                self._seen[cell] = True
+
+
+def read(path: Path, code_size: int, cells: int) -> Mapped | None:
+    """The file as it lies there; None when it is not whole, or not ours."""
+    import numpy as np
+
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            file.seek(size - _END.size)
+            magic, table_size, head_size, digest = _END.unpack(file.read(_END.size))
+            lists_end = size - _END.size - table_size - head_size
+            if magic != _MAGIC or table_size != 8 * cells or head_size > MOST_HEAD or lists_end < 1:
+                return None
+            file.seek(lists_end)
+            rest = file.read(table_size + head_size)
+        if _digest(rest) != digest:
+            return None
+        head = Head(**json.loads(rest[table_size:]))
+        numbers = [head.layout, head.goals, head.last, head.goal, *(n for row in head.witnesses for n in row)]
+    except (OSError, ValueError, TypeError, struct.error):
+        return None
+    table = np.frombuffer(rest[:table_size], dtype="<u4").reshape(cells, 2)
+    if (
+        head.layout != LAYOUT
+        or set(map(type, numbers)) != {int}
+        or int(table[:, 0].astype(np.int64).sum()) * (code_size + 8) != lists_end
+    ):
+        return None
+    return Mapped(path, head, table, code_size)
+
+
+def _digest(blob: bytes) -> bytes:
+    return blake2b(blob, digest_size=16).digest()
