@@ -52,8 +52,9 @@ def _several(what: str, between: str, most: int) -> str:
 def listed(limits: PlanLimits = DEFAULT_LIMITS) -> Grammar:
     """`- control flow: …` and `- subgoals: …`, which a comma and a blank set apart."""
     letter, inside = _LETTER.replace("[^", "[^,.;"), _INSIDE.replace("[^", "[^,")
+    parts = _several("PART", ", ", limits.width)
     rules = [
-        f'start: "- control flow: " ({any_of(CONTROLS)}) "\\n- subgoals: " {_several("PART", ", ", limits.width)} "\\n"?',
+        f'start: "- control flow: " ({any_of(CONTROLS)}) "\\n- subgoals: " {parts} "\\n"?',
         f"PART: /{letter}{inside}{{0,{limits.string - 1}}}/",
     ]
     return Grammar("lark", "\n".join([*rules, ""]))

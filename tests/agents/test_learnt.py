@@ -129,8 +129,8 @@ def test_experiences_stand_in_a_prompt_as_they_always_did(strategy: str, tmp_pat
 ASKED = {
     ("react", "house"): "aae6bde70cd08b7f 74e7d1d12088b2fc 3b2372e65a114a73",
     ("react", "textcraft"): "41aa789789874e0d ae56c1ffb64812c3 7f367cfde618224c",
-    ("reactree", "house"): "f15b6bd9ba0cb618 4723f76af2f57a22 5e10a20ba0238e0e",
-    ("reactree", "textcraft"): "9a2a619edfb712a1 ea3e2fc88b30263e b01bb63d066379d8",
+    ("reactree", "house"): "87618e3130a6d1ab c618ff35523f8ca0 276dd8e3d7fe9871",
+    ("reactree", "textcraft"): "96dc37777c71eefe 00596efc66a596e8 bee8dd7c266af807",
     ("adapt", "house"): "f98a25fd04d2181a 2395d58d3bbb1e45 b25e96c76d945562",
     ("adapt", "textcraft"): "5cd50ed3c9a78958 251dfe229d4b0f95 de82abf1ebb919f1",
     ("plan_and_execute", "house"): "e8a2dd89b293e5cd b3df36a3a386af66 0e09addb0374d3bd",
@@ -143,6 +143,6 @@ ASKED = {
     ("lota", "textcraft"): "f3d31116f4267eb6 4dca74dbeef8102e 2ba9e07737c67209",
 }
 TOLD = {
-    "reactree": "05c4912af34632ba 9cfb811813ae82fc 976600f73d4d480f",
+    "reactree": "12bcda8985825ac4 f13bfdfed3618ff6 0e75e3da7c562d4f",
     "lota": "6b2b55ce0ccc108b bc3bd056d5f8ba7a b72329d09ff94b53",
 }

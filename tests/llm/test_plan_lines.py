@@ -1,4 +1,4 @@
-"""Plans of numbered steps and of lists, held by a grammar: whatever is written can be read, within the node's limits."""
+"""Plans of numbered steps and of lists, held by a grammar: whatever is written is read, within its limits."""
 
 from __future__ import annotations
 
