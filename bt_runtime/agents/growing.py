@@ -41,6 +41,7 @@ class Growing(ModelNode):
     """`plans` are those made since something was last learnt; `warned` are mild objections that were made already."""
 
     actions: Actions
+    beside = False  # its own goal may be a part beside others
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
@@ -89,15 +90,15 @@ class Growing(ModelNode):
         if wrote.ended == "length":
             return text, CUT_OFF
         try:
-            yield from self.graft_plan(text)
+            yield from self.graft_plan(text, form)
         except Faults as faults:
             return text, _said("; ".join(d.message for d in faults.diagnostics if d.severity == "error"))
         except BtError as error:
             return text, _said(f"{error.message}. {error.hint}".strip())
         return text, ""
 
-    def graft_plan(self, text: str) -> Generator[Any, Any, None]:
-        plan = read_plan(text, [kind.name for kind in self.actions.kinds])
+    def graft_plan(self, text: str, form: str = "dialect") -> Generator[Any, Any, None]:
+        plan = read_plan(text, [kind.name for kind in self.actions.kinds], form)
         against = objections(plan, self.situation())
         if against:
             self.warned |= {o.code for o in against if o.mild}
@@ -116,7 +117,7 @@ class Growing(ModelNode):
         earlier = [p for node in (self, *agents) if isinstance(node, Growing) for p in node.plans]
         return Situation(
             self.goal, (self.goal, *(a.goal for a in agents)), len(agents) + 1, self.whole.nodes, self.budget,
-            tuple(earlier), frozenset(self.warned),
+            tuple(earlier), frozenset(self.warned), self.beside,
         )  # fmt: skip
 
     def grammar(self, form: str = "dialect") -> Grammar:

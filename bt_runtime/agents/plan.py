@@ -16,6 +16,8 @@ _OPENINGS = {"dialect": "Expand:\n", "lists": "Expand:\n", "steps": "# Think:"}
 
 
 class Plan(Growing):
+    beside = True  # what could not be done at once may well be, once something else is done
+
     def live(self) -> Life:
         self.plans, self.warned = [], set()
         values = self.spec.values
