@@ -27,6 +27,7 @@ class Situation(NamedTuple):
     budget: Budget
     earlier: tuple[Group, ...] = ()  # expansions of this agent since it last learnt anything, and those above it
     warned: frozenset[str] = frozenset()  # objections that were made already and need not be made twice
+    beside: bool = False  # a goal from above may stand again beside others: they change what it starts from
 
 
 class Objection(NamedTuple):
@@ -72,9 +73,11 @@ def _size(plan: Group, at: Situation) -> list[Objection]:
 
 def _loops(plan: Group, at: Situation) -> list[Objection]:
     found = []
-    for goal in (g.text for g in _goals(plan)):
-        known = repeats_ancestor(goal, at.ancestors)
-        if known is not None:
+    named = [goal.text for goal in _goals(plan)]
+    again = [goal for goal in named if repeats_ancestor(goal, at.ancestors) is not None]
+    others = len(list(goals(plan))) > len(again)
+    for goal in again:
+        if not (at.beside and others and len(again) == 1):
             found.append(
                 Objection("same goal", f"the subgoal `{goal}` is the goal above it again: name a smaller part, or act")
             )

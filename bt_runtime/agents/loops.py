@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Sequence
 
-_WORD = re.compile(r"[a-z0-9]+")
+_WORD = re.compile(r"[^\W_]+")  # of any script
 _IDLE = frozenset(
     ["a", "an", "the", "to", "of", "and", "please", "now", "then", "your", "you", "is", "be", "it", "its"]
 )

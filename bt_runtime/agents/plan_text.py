@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
@@ -58,22 +58,34 @@ class Unreadable(BtError):
     """A plan cannot be read; the message is written for the model that wrote it."""
 
 
-def read_plan(text: str, skills: Collection[str] | None = ()) -> Group:
-    """Any of the forms. A lone subgoal or action is a sequence of one. `skills`: those that may stand as nodes;
-    None takes any name, of a plan that was accepted before."""
+def read_plan(text: str, skills: Collection[str] | None = (), form: str = "dialect") -> Group:
+    """Any of the forms, whichever was asked for. A lone subgoal or action is a sequence of one. `skills`: those that may
+    stand as nodes; None takes any name, of a plan that was accepted before."""
     if len(text) > MOST_TEXT:
         raise Unreadable(f"the plan is too long: {len(text)} characters, at most {MOST_TEXT}")
-    body = _unfenced(text)
+    body = _unwrapped(text)
     if not body.strip():
         raise Unreadable("the plan is empty")
-    part = (
-        _steps(body)
-        if _ORDER.search(body) or _STEP.search(body)
-        else _lists(body)
-        if _FLOW.search(body)
-        else _dialect(body, skills)
-    )
+    part = _read(body, skills, form)
     return part if isinstance(part, Group) else Group("sequence", (part,))
+
+
+def _read(body: str, skills: Collection[str] | None, form: str) -> Part:
+    lines = [_bare(line) for line in body.splitlines()]
+    if any(_STEP.match(line) or _ORDER.match(line) for line in lines):
+        return _steps(lines, _STEP)
+    plain = body.replace("**", "")
+    if _FLOW.search(plain):
+        return _lists(plain)
+    if not any(_CONTROL.match(line) for line in body.splitlines()):
+        numbered = sum(_NUMBERED.match(line) is not None for line in lines)
+        if numbered > 1 or (numbered and form == "steps"):
+            return _steps(lines, _NUMBERED)
+        if form == "steps":
+            return _bullets(body)
+        if form == "lists":
+            raise Unreadable(_LISTED)
+    return _dialect(_block(body), skills)
 
 
 def goals(part: Part) -> Iterator[str]:
@@ -89,11 +101,29 @@ def goals(part: Part) -> Iterator[str]:
         yield part.text
 
 
-def _unfenced(text: str) -> str:
-    """Models like to put a fence around YAML, and `Expand:` before it."""
-    found = re.search(r"```[a-z]*\n(.*?)(?:```|$)", text, re.DOTALL)
+def _unwrapped(text: str) -> str:
+    """Models like to think aloud first, to put a fence around YAML, and `Expand:` before it."""
+    text = text.rpartition("</think>")[2]
+    found = re.search(r"```[A-Za-z]*[^\S\n]*\n(.*?)(?:```|$)", text, re.DOTALL)
     body = (found[1] if found else text).strip("\n")
     return re.sub(r"\A\s*Expand:[ \t]*\n", "", body)
+
+
+_CONTROL = re.compile(r"(?:- )?(?:sequence|fallback|parallel)[ \t]*:")
+
+
+def _block(body: str) -> str:
+    """Of a text with a plan in it the plan: from its first control node to where a line begins with something else."""
+    lines = body.splitlines()
+    first = next((at for at, line in enumerate(lines) if _CONTROL.match(line)), None)
+    if first is None:
+        return body
+    end = next((at for at in range(first, len(lines)) if not _goes_on(lines[at])), len(lines))
+    return "\n".join(lines[first:end])
+
+
+def _goes_on(line: str) -> bool:
+    return not line.strip() or line[0] in " \t-#" or _CONTROL.match(line) is not None
 
 
 # The smaller dialect ----------------------------------------------------------------------------
@@ -117,6 +147,8 @@ def _part(node: Node, depth: int, skills: Collection[str] | None) -> Part:
         if node.value is None or not str(node.text).strip():
             raise Unreadable("a subgoal is empty")
         return Goal(_one_line(node.text))
+    if isinstance(node, YamlList) and depth == 0 and len(node.items) == 1 and isinstance(node.items[0], YamlMap):
+        return _part(node.items[0], 1, skills)
     if isinstance(node, YamlList):
         raise Unreadable("a list stands here alone", "say how its parts are joined: sequence, fallback or parallel")
     if len(node.pairs) != 1:
@@ -168,6 +200,7 @@ def _one_line(text: str) -> str:
 # A line begins by blanks of its own and then maybe a dash; no two loops here can take the same blanks.
 _BLANKS = r"^[^\S\n]*+"
 _FLOW = re.compile(_BLANKS + r"(?:-\s*+)?control[ _]flow\s*+:\s*+(.*)$", re.IGNORECASE | re.MULTILINE)
+_LISTED = "a plan in this form has `- control flow: …` and `- subgoals: …`"
 _SUBGOALS = re.compile(_BLANKS + r"(?:-\s*+)?sub-?goals\s*+:\s*+(.*)$", re.IGNORECASE | re.MULTILINE | re.DOTALL)
 
 
@@ -175,11 +208,11 @@ def _lists(text: str) -> Part:
     flow = _FLOW.search(text)
     listed = _SUBGOALS.search(text)
     if flow is None or listed is None:
-        raise Unreadable("a plan in this form has `- control flow: …` and `- subgoals: …`")
+        raise Unreadable(_LISTED)
     control = flow[1].strip().strip("\"'").casefold()
     if control not in CONTROLS:
         raise Unreadable(f"the control flow `{control[:40]}` is none of sequence, fallback, parallel")
-    body = listed[1].strip()
+    body = listed[1].strip().partition("\n\n")[0]
     if "\n" in body:
         parts = [re.sub(r"^\s*(?:[-*]|\d+[.)])\s*", "", line) for line in body.splitlines() if line.strip()]
     else:
@@ -192,19 +225,50 @@ def _lists(text: str) -> Part:
 
 # ADaPT's steps: `Step 1: …` and `Execution Order: (Step 1 OR Step 2) AND Step 3` ----------------------------
 
-_STEP = re.compile(_BLANKS + r"(?:[-*]\s*+)?Step\s++(\d++)\s*+:\s*(.+)$", re.IGNORECASE | re.MULTILINE)
-_ORDER = re.compile(_BLANKS + r"Execution\s++Order\s*+:\s*(.+)$", re.IGNORECASE | re.MULTILINE)
-_TOKEN = re.compile(r"\s*(\(|\)|AND\b|OR\b|Step\s+\d+)", re.IGNORECASE)
+_SIGNS = "#>*-+•·–— \t"  # before a line that is a heading, a quotation or a bullet
+_STEP = re.compile(r"Step\s{1,3}(\d++)\s{0,3}(?:[:：.)]|[-–—](?!>))\s*+(\S.*)", re.IGNORECASE)
+_NUMBERED = re.compile(r"(\d++)[.):]\s++(\S.*)")
+_ORDER = re.compile(r"Execution\s{1,3}Order\s{0,3}[:：]\s*+(.*)", re.IGNORECASE)
+_TOKEN = re.compile(
+    r"\s*(?:(?P<step>Step\s{1,3}\d+|\d+)|(?P<open>[(\[])|(?P<close>[)\]])|"
+    r"(?P<and>AND\b|then\b|[-=]>|→|⇒|➔|&&?|,|;)|(?P<or>OR\b|\|\|?))", re.IGNORECASE
+)  # fmt: skip
+_JOINS = ("AND", "OR")
 
 
-def _steps(text: str) -> Part:
-    steps: dict[int, Part] = {_number(number): Goal(_one_line(said)) for number, said in _STEP.findall(text)}
+def _bare(line: str) -> str:
+    """Without what only dresses it: bullets, headings, bold type."""
+    return line.replace("**", "").replace("__", "").strip().lstrip(_SIGNS).strip("`")
+
+
+def _steps(lines: Sequence[str], numbered: re.Pattern[str]) -> Part:
+    found = [match for line in lines if (match := numbered.match(line))]
+    steps: dict[int, Part] = {_number(each[1]): Goal(_one_line(each[2])) for each in found}
     if not steps:
-        raise Unreadable("the plan names no steps: write `Step 1: …`")
-    order = _ORDER.search(text)
-    if order is None:
-        return Group("sequence", tuple(steps.values()))
-    return _Order(order[1], steps).read()
+        raise Unreadable(_NO_STEPS)
+    order = _order(lines)
+    return _Order(order, steps).read() if order else Group("sequence", tuple(steps.values()))
+
+
+_NO_STEPS = "the plan names no steps: write `Step 1: …`"
+_REFERENCE = re.compile(r"[(\[]*Step\s{1,3}\d+\s{0,3}(?:AND\b|OR\b|[-=]>|→|⇒|➔|,)", re.IGNORECASE)
+
+
+def _order(lines: Sequence[str]) -> str:
+    """What stands behind `Execution Order:` or on the next line, else a line of nothing but steps."""
+    for at, line in enumerate(lines):
+        if found := _ORDER.match(line):
+            return found[1].strip() or next((each for each in lines[at + 1 :] if each), "")
+    return next((line for line in lines if _REFERENCE.match(line)), "")
+
+
+def _bullets(body: str) -> Part:
+    """A list without numbers, where numbered steps were asked for: all of them, in order."""
+    lines = [line.strip() for line in body.splitlines()]
+    said = [_one_line(_bare(line)) for line in lines if line[:2] in ("- ", "* ", "• ", "+ ")]
+    if len(said) < 2:
+        raise Unreadable(_NO_STEPS)
+    return Group("sequence", tuple(Goal(each) for each in said if each))
 
 
 def _number(digits: str) -> int:
@@ -223,13 +287,17 @@ class _Order:
         self.depth = 0
 
     def scan(self, text: str) -> list[str]:
-        tokens, at, text = [], 0, text.strip().rstrip(".")
+        tokens: list[str] = []
+        at, text = 0, text.strip().rstrip(".")
         while at < len(text):
             found = _TOKEN.match(text, at)
             if found is None:
                 raise Unreadable(f"the execution order cannot be read from `{text[at : at + 20]}` on")
-            tokens.append(" ".join(found[1].upper().split()))
-            at = found.end()
+            kind, at = str(found.lastgroup), found.end()
+            token = {"open": "(", "close": ")", "and": "AND", "or": "OR"}.get(kind, f"STEP {found[kind].split()[-1]}")
+            if tokens and token in _JOINS and tokens[-1] in _JOINS:
+                tokens.pop()  # `Step 1, and Step 2`
+            tokens.append(token)
         return tokens
 
     def read(self) -> Part:

@@ -17,6 +17,8 @@ from bt_runtime.llm.grammar import LETTER, any_of, literal
 from bt_runtime.types import Grammar
 
 _FIRST = 16  # letters of a subgoal's first word
+# beyond ASCII: what stands bare in YAML, without a blank among it
+FOREIGN = "\u00c0-\u167f\u1681-\u1fff\u2c00-\u2fff\u3005-\ud7ff\uf900-\ufdff\ufe70-\ufefc\uff10-\uffdc"
 _VALUES = {
     "integer": r"/0|-?[1-9][0-9]{0,5}/",
     "number": r"/-?(0|[1-9][0-9]{0,5})(\.[0-9]{1,4})?/",
@@ -37,12 +39,14 @@ def expansion(
 
 
 def _plain(longest: int) -> str:
-    """Text that stands bare in block YAML and reads back as itself: two words, so never `null`, `yes` or a date."""
-    ways = (
-        rf"[A-Za-z][A-Za-z0-9_'\-]{{{first}}} [A-Za-z0-9]{LETTER}{{0,{longest - first - 3}}}"
+    """Text that stands bare in block YAML and reads back as itself: two words, so never `null`, `yes` or a date; one
+    is enough where its first letter is none of these scripts."""
+    any_letter = LETTER.replace("]", f"{FOREIGN}]")
+    ways = [
+        rf"[A-Za-z][A-Za-z0-9_'\-{FOREIGN}]{{{first}}} [A-Za-z0-9{FOREIGN}]{any_letter}{{0,{longest - first - 3}}}"
         for first in range(min(_FIRST, longest - 3))
-    )
-    return "|".join(ways)
+    ]
+    return "|".join([*ways, f"[{FOREIGN}]{any_letter}{{0,{longest - 1}}}"])
 
 
 def bare(text: str) -> str:
@@ -84,7 +88,11 @@ class _Unrolled:
         lines = [f'QUOTED: /"{letter}{{1,{self.limits.string}}}"/']
         if self.sentences:
             lines.append("SENTENCE: " + " | ".join(self.sentences))
-        return [*lines, f"PLAIN: /{_plain(self.limits.string)}/"] if self.subgoals else lines
+        if not self.subgoals:
+            return lines
+        quote = letter.replace(r"\x1f", r"\x20")  # one that begins with a letter: blanks alone say nothing
+        longest = self.limits.string
+        return [*lines, f"PLAIN: /{_plain(longest)}/", f'QUOTE: /"{quote}{letter}{{0,{longest - 1}}}"/']
 
     def value(self, field: FormField) -> str:
         return f"({any_of([bare(t) for t in field.type])})" if isinstance(field.type, tuple) else _VALUES[field.type]
@@ -95,7 +103,7 @@ class _Unrolled:
         if name not in self.rules:
             self.rules[name] = ""  # holds the place while the forms below ask for deeper nodes
             ways = [self.form(f, depth, column) for f in self.usable(depth)]
-            self.rules[name] = " | ".join([*ways, 'PLAIN "\\n"'] if self.subgoals else ways)
+            self.rules[name] = " | ".join([*ways, 'PLAIN "\\n"', 'QUOTE "\\n"'] if self.subgoals else ways)
         return name
 
     def form(self, form: Form, depth: int, column: int) -> str:

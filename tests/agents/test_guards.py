@@ -60,6 +60,14 @@ def test_expand_level_infinite_loop_the_goal_of_an_ancestor_again_is_refused():
     assert codes("sequence: [Tidy a kitchen!, sweep]") == ["same goal"]
 
 
+def test_a_planner_may_name_its_own_goal_once_beside_others_but_not_alone():
+    """What could not be done at once may well be, once something else is done: ADaPT's natural plan."""
+    planner = AT._replace(beside=True)
+    assert codes("sequence: [get the mop, tidy the kitchen]", planner) == []
+    assert "same goal" in codes("sequence: [tidy the kitchen]", planner)
+    assert "same goal" in codes("sequence: [tidy the kitchen, sweep, tidy the house]", planner)
+
+
 def test_expand_level_infinite_loop_a_number_makes_another_goal():
     assert not same_goal("wash cup 1", "wash cup 2")
 

@@ -8,6 +8,7 @@ import tarfile
 import pytest
 
 from bt_runtime.agents.expansion import as_yaml
+from bt_runtime.agents.loops import same_goal
 from bt_runtime.agents.plan_text import Act, Fail, Goal, Group, Unreadable, goals, read_plan
 from bt_runtime.run.run import load
 
@@ -79,6 +80,62 @@ def test_execution_orders_nest_by_their_brackets_and_and_binds_tighter_than_or(o
         return {"sequence": "S", "fallback": "F"}[part.control] + f"({','.join(map(shown, part.parts))})"
 
     assert shown(read_plan(text)) == shape
+
+
+CUP, PLATE = Goal("get the cup"), Goal("wash the plate")
+WRITTEN = {
+    "a thought and blank lines": "I need both.\n\nStep 1: get the cup\n\nStep 2: wash the plate\n\n"
+    "Execution Order: (Step 1 AND Step 2)",
+    "bold type": "**Step 1:** get the cup\n**Step 2:** wash the plate\n\n**Execution Order:** Step 1 AND Step 2",
+    "headings": "### Step 1. get the cup\n### Step 2. wash the plate",
+    "numbers": "Both, then.\n1. get the cup\n2. wash the plate\n",
+    "brackets behind numbers": "1) get the cup\n2) wash the plate",
+    "bullets": "My plan:\n- get the cup\n- wash the plate\n",
+    "arrows": "Step 1: get the cup\nStep 2: wash the plate\nStep 1 -> Step 2",
+    "an arrow in one sign": "Step 1: get the cup\nStep 2: wash the plate\nExecution Order: Step 1 → Step 2",
+    "an order in words": "Step 1: get the cup\nStep 2: wash the plate\nExecution Order:\nStep 1, and then Step 2.",
+    "bare numbers in the order": "Step 1: get the cup\nStep 2: wash the plate\nExecution Order: [1 AND 2]",
+    "the wide colon": "Step 1：get the cup\nStep 2：wash the plate",
+    "a fence": "```\nStep 1: get the cup\nStep 2: wash the plate\n```\nThat is all.",
+    "reasoning": "<think>Step 1: no</think>\nStep 1: get the cup\nStep 2: wash the plate",
+}
+
+
+@pytest.mark.parametrize("text", WRITTEN.values(), ids=WRITTEN)
+def test_numbered_steps_are_read_as_models_write_them(text):
+    assert read_plan(text, form="steps") == Group("sequence", (CUP, PLATE))
+
+
+DIALECT = {
+    "a fence": "Sure:\n```yaml\nsequence:\n- get the cup\n- wash the plate\n```\nI hope it helps.",
+    "a thought and an afterthought": "Both.\n\nsequence:\n  - get the cup\n\n  - wash the plate\n\nThat is all.",
+    "a list of one": "- sequence:\n  - get the cup\n  - wash the plate",
+    "numbers": "1. get the cup\n2. wash the plate",
+    "lists in bold type": "**- control flow:** sequence\n- subgoals: get the cup, wash the plate\n\nNote that, well",
+}
+
+
+@pytest.mark.parametrize("text", DIALECT.values(), ids=DIALECT)
+def test_a_plan_is_found_in_what_stands_around_it(text):
+    assert read_plan(text) == Group("sequence", (CUP, PLATE))
+
+
+@pytest.mark.parametrize("goal", ["öffne die Tür", "打开冰箱", "открой окно", "افتح الباب"])
+def test_subgoals_are_read_in_any_script_and_told_apart(goal):
+    other = f"{goal} 2"
+    for text, form in (
+        (f"sequence:\n- {goal}\n- {other}", "dialect"),
+        (f"Step 1: {goal}\nStep 2: {other}", "steps"),
+        (f"- control flow: sequence\n- subgoals: {goal}, {other}", "lists"),
+    ):
+        assert read_plan(text, form=form) == Group("sequence", (Goal(goal), Goal(other)))
+    assert same_goal(goal, f" {goal} ") and not same_goal(goal, other)
+
+
+@pytest.mark.parametrize("text", ["I need all of it on the table.", "- only this"])
+def test_a_thought_is_no_step(text):
+    with pytest.raises(Unreadable, match="names no steps"):
+        read_plan(text, form="steps")
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import yaml
 
 pytest.importorskip("llguidance", reason="needs the llm extra")
 
+from bt_runtime.agents.plan_text import Goal, Group, read_plan
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.emit.dialect import Form, FormField, PlanLimits
 from bt_runtime.llm.grammar import accepts
-from bt_runtime.llm.plan_grammar import bare, expansion
+from bt_runtime.llm.plan_grammar import FOREIGN, bare, expansion
 from bt_runtime.types import Grammar
 
 FORMS = [
@@ -142,3 +145,19 @@ def test_limits_and_grammars_that_allow_nothing_are_faults():
     ):
         with pytest.raises(BtError):
             bad()
+
+
+@pytest.mark.parametrize("goal", ["öffne die Tür", "Tür öffnen", "打开冰箱", "открой окно", '"use glue #2: strong"'])
+def test_a_subgoal_is_said_in_any_script_and_with_any_sign_between_quotes(goal):
+    text = f"sequence:\n- {goal}\n- put it down\n"
+    assert accepts(expansion(FORMS, LIMITS, SKILLS), text)
+    check(yaml.safe_load(text), LIMITS)
+
+
+def test_every_letter_beyond_ascii_that_may_stand_bare_reads_back_as_itself():
+    foreign = [chr(code) for code in range(0x80, 0x10000) if re.fullmatch(f"[{FOREIGN}]", chr(code))]
+    assert len(foreign) > 50_000
+    for start in range(0, len(foreign), 1000):
+        some = foreign[start : start + 1000]
+        written = "sequence:\n" + "".join(f"- {letter}\n" for letter in some)
+        assert read_plan(written) == Group("sequence", tuple(map(Goal, some)))
