@@ -16,7 +16,7 @@ from bt_runtime.cli.failure import say
 from bt_runtime.cli.journals import add_folder, writing
 from bt_runtime.cli.log_lines import LEVELS
 from bt_runtime.cli.models import decides, places
-from bt_runtime.cli.monitors import add_monitors, monitored
+from bt_runtime.cli.monitors import add_monitors, follow, monitored, noted
 from bt_runtime.cli.result import CutShort, result, show
 from bt_runtime.cli.serving import add_serving
 from bt_runtime.cli.tree_argument import STDIN, found
@@ -84,13 +84,14 @@ def run(args: argparse.Namespace) -> int:
                 budget=budget(args),
                 recall=not args.no_recall,
                 services=services,
-                journal=writing(settings),
+                journal=noted(args, writing(settings)),
                 journal_policy=settings["journal"],
                 strict=settings["strict"],
                 hz=settings["hz"],
                 slow=settings["slow"] or SLOW,
             )
         )
+        follow(made, args)
         return spin(made, settings, args, task)
 
 
