@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from bt_runtime.cli.tree_argument import found
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
 
@@ -25,6 +26,7 @@ def add_debugging(parser: argparse.ArgumentParser) -> None:
     where = "pause before this node (or: 'PATH MOMENT if EXPR'), with a prompt; may be given again"
     parser.add_argument("--break", dest="break_at", metavar="PATH", action="append", default=[], help=where)
     parser.add_argument("--debug", action="store_true", help="let `btr attach` in, for this user only")
+    parser.add_argument("--watch", action="store_true", help="take what is edited in its files while it runs")
     parser.add_argument("--pause", type=float, metavar="S", help="how long a silent pause may last; default: 60")
     then = "what becomes of the run after that; default: continue"
     parser.add_argument("--pause-then", choices=("continue", "halt"), help=then)
@@ -33,7 +35,7 @@ def add_debugging(parser: argparse.ArgumentParser) -> None:
 @contextmanager
 def debugged(run: Run, args: argparse.Namespace) -> Iterator[None]:
     """While this context lasts the run can be looked into, when that was asked for."""
-    if not (args.break_at or args.debug or args.pause or args.pause_then):
+    if not (args.break_at or args.debug or args.pause or args.pause_then or args.watch):
         yield
         return
     from bt_runtime.run.debug.commands import do, parsed
@@ -45,7 +47,12 @@ def debugged(run: Run, args: argparse.Namespace) -> Iterator[None]:
             door = Door(run, run.name, limit=args.pause, then=args.pause_then)
             stack.callback(door.close)
             print(f"debug: btr attach {run.name}", file=sys.stderr, flush=True)
-        if not args.debug or args.break_at:
+        if args.watch:
+            from bt_runtime.run.debug.file_watch import FileWatch
+            from bt_runtime.run.run import load
+
+            stack.callback(FileWatch(run, lambda: load(found(args.tree))).close)
+        if args.break_at or not (args.debug or args.watch):
             debugger = run.debugger
             debugger.pause_of.author(args.pause, args.pause_then)
         if args.break_at:

@@ -6,8 +6,13 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bt_runtime.run.run import Run
+
+if TYPE_CHECKING:
+    from bt_runtime.journal.record import Recorder
 
 GROOT2 = 1667  # what Groot2 and btview ask for when they are told nothing
 
@@ -16,7 +21,31 @@ def add_monitors(parser: argparse.ArgumentParser) -> None:
     text = f"show it to Groot2 and btview at this port and the next [{GROOT2}]"
     parser.add_argument("--groot2", type=int, nargs="?", const=GROOT2, metavar="PORT", help=text)
     parser.add_argument("--breakpoints", action="store_true", help="let Groot2 hold the run between two ticks")
+    parser.add_argument("--mcap", type=Path, metavar="FILE", help="write an MCAP file, for Foxglove, while it runs")
+    text = "send spans to this OpenTelemetry collector, http://HOST:4318; env: to OTEL_EXPORTER_OTLP_ENDPOINT"
+    parser.add_argument("--otlp", metavar="ENDPOINT", help=text)
     parser.add_argument("--metrics", type=int, metavar="PORT", help="counters for Prometheus at this port")
+
+
+def noted(args: argparse.Namespace, journal: Path | None) -> Path | Recorder | None:
+    """Who follows a run is told what its journal notes, also when none is written."""
+    if journal is None and (args.mcap is not None or args.otlp is not None):
+        from bt_runtime.journal.record import Recorder
+
+        return Recorder(None)
+    return journal
+
+
+def follow(run: Run, args: argparse.Namespace) -> None:
+    """What is written about it elsewhere, until the run is closed."""
+    if args.mcap is not None:
+        from bt_runtime.interop.mcap import Mcap
+
+        run.follow(Mcap(args.mcap))
+    if args.otlp is not None:
+        from bt_runtime.interop.otlp import Otlp
+
+        run.follow(Otlp(args.otlp))
 
 
 @contextmanager

@@ -38,7 +38,7 @@ def result(run: Run, seconds: float, running: str, goals: Verdict | None = None)
     """`running` is what was going on when the run was cut short, if it was."""
     runner, status = run.runner, run.status.name
     slow = dict(run.engine.watchdog.counts) if run.engine.watchdog else {}
-    name = run.name if run.journal is not None else ""
+    name = run.name if run.journal is not None and run.journal.path is not None else ""
     if runner.stopped:
         reason = "" if runner.stopped == "interrupted" else runner.stopped
         word, code, path = "INTERRUPTED", Exit.INTERRUPTED, running

@@ -16,7 +16,7 @@ from bt_runtime.cli.failure import say
 from bt_runtime.cli.journals import add_folder, writing
 from bt_runtime.cli.log_lines import LEVELS
 from bt_runtime.cli.models import decides, places
-from bt_runtime.cli.monitors import add_monitors, monitored
+from bt_runtime.cli.monitors import add_monitors, follow, monitored, noted
 from bt_runtime.cli.result import CutShort, result, show
 from bt_runtime.cli.ros import Ros, add_ros
 from bt_runtime.cli.serving import add_serving
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
                 recall=not args.no_recall,
                 services=services,
                 clock=ros.clock,
-                journal=writing(settings),
+                journal=noted(args, writing(settings)),
                 journal_policy=settings["journal"],
                 strict=settings["strict"],
                 hz=settings["hz"],
@@ -96,6 +96,7 @@ def run(args: argparse.Namespace) -> int:
             )
         )
         ros.attach(made)
+        follow(made, args)
         return spin(made, settings, args, task)
 
 

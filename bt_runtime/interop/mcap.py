@@ -1,43 +1,162 @@
-"""A run as an MCAP file: statuses, events and blackboard writes as JSON messages, for Foxglove and its like."""
+"""A run as an MCAP file for Foxglove and its like: written from a journal that is there, or while the run goes on."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from bt_runtime.faults.diagnostic import MissingExtra
+from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.interop.spool import Spool
+from bt_runtime.journal.following import Line, Say
 
+CHUNK = 262_144  # bytes of one chunk
+EVERY = 1.0  # seconds after which a chunk is closed, however small: what a kill may cost
+CODES = {"INVALID": 0, "RUNNING": 1, "SUCCESS": 2, "FAILURE": 3}
+LEVELS = {"debug": 1, "info": 2, "warning": 3, "error": 4}
+
+
+class Topic(NamedTuple):
+    schema: str
+    fields: Mapping[str, Any]
+
+
+_TEXT, _WHOLE, _ANY = {"type": "string"}, {"type": "integer"}, {"type": "object"}
+_NODE = {"type": "object", "properties": {"path": _TEXT, "status": _TEXT, "code": _WHOLE}}
+_SINCE = {"type": "object", "title": "time", "properties": {"sec": _WHOLE, "nsec": _WHOLE}}
 TOPICS = {
-    "status": "/bt/status",
-    "blackboard": "/bt/blackboard",
-    "write": "/bt/blackboard",
-    "unset": "/bt/blackboard",
-    "node": "/bt/nodes",
-}
-OTHERS = "/bt/events"
-_SCHEMA = {"type": "object", "properties": {"tick": {"type": "integer"}, "kind": {"type": "string"}}}
+    "/bt/status": Topic("bt_runtime.Status", {"tick": _WHOLE, "changes": {"type": "array", "items": _NODE}}),
+    "/bt/blackboard": Topic("bt_runtime.Entry", {"tick": _WHOLE, "scope": _TEXT, "name": _TEXT, "value": {}}),
+    "/bt/nodes": Topic("bt_runtime.Node", {"tick": _WHOLE, "number": _WHOLE, "path": _TEXT, "is": _TEXT}),
+    "/bt/events": Topic("bt_runtime.Event", {"tick": _WHOLE, "kind": _TEXT, "what": _ANY}),
+    "/bt/log": Topic("foxglove.Log", {
+        "timestamp": _SINCE, "level": _WHOLE, "message": _TEXT, "name": _TEXT, "file": _TEXT, "line": _WHOLE,
+    }),
+}  # fmt: skip
 
 
-def write(lines: Iterable[Mapping[str, Any]], path: Path) -> int:
-    """How many messages were written."""
-    try:
-        from mcap.writer import Writer
-    except ImportError:
-        raise MissingExtra("an MCAP export", "robot") from None
-    count, at = 0, 0
-    with path.open("wb") as out:
-        writer = Writer(out)
-        writer.start(profile="", library="bt_runtime")
-        schema = writer.register_schema("bt_runtime.Event", "jsonschema", json.dumps(_SCHEMA).encode())
-        channels = {
-            topic: writer.register_channel(topic, "json", schema) for topic in sorted({*TOPICS.values(), OTHERS})
-        }
+class Message(NamedTuple):
+    topic: str
+    at: int  # nanoseconds: of the run's own clock when it has one, else since 1970
+    said: int  # … since 1970
+    body: Mapping[str, Any]
+
+
+class Told:
+    """Lines of a journal as messages. A clock that is not the machine's gives their time."""
+
+    def __init__(self) -> None:
+        self.own, self.time, self.said = False, 0.0, 0.0
+
+    def of(self, line: Line) -> Iterator[Message]:
+        kind, what = str(line["kind"]), line.get("what") or {}
+        self.said = float(line.get("at") or line.get("started") or self.said)
+        self.own = self.own or line.get("clock") == "own"
+        if "time" in line:
+            self.time = float(line["time"])
+        elif kind == "clock":
+            self.time = float(what["value"])
+        at = round((self.time if self.own else self.said) * 1e9)
+        yield from (Message(topic, at, round(self.said * 1e9), body) for topic, body in _bodies(kind, line, what, at))
+
+
+def _bodies(kind: str, line: Line, what: Mapping[str, Any], at: int) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    tick = {"tick": line.get("tick", 0)}
+    if kind == "clock":
+        return
+    if kind == "status":
+        changes = [{"path": path, "status": status, "code": CODES[status]} for path, status in what["changes"]]
+        yield "/bt/status", {**tick, "changes": changes}
+    elif kind in ("blackboard", "write"):
+        yield "/bt/blackboard", {**tick, **what}
+    elif kind == "unset":
+        for name in what["names"]:
+            yield "/bt/blackboard", {**tick, "scope": what["scope"], "name": name, "value": None, "unset": True}
+    elif kind == "node":
+        yield "/bt/nodes", {key: value for key, value in line.items() if key != "kind"}
+    elif kind == "log":
+        since = {"sec": at // 10**9, "nsec": at % 10**9}
+        level = LEVELS.get(str(what["level"]), 0)
+        told = {"message": str(what["text"]), "name": str(what["path"]), "file": "", "line": 0}
+        yield "/bt/log", {"timestamp": since, "level": level, **told}
+    else:
+        body = what or {key: value for key, value in line.items() if key != "kind"}
+        yield "/bt/events", {**tick, "kind": kind, "what": body}
+
+
+class File:
+    """The writing side. What was flushed can be read, whatever becomes of the process."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            from mcap.writer import Writer
+        except ImportError:
+            raise MissingExtra("an MCAP file", "robot") from None
+        try:
+            self.out = path.open("wb")
+        except OSError as error:
+            raise BtError(f"{path} cannot be written: {error.strerror}", "name another file") from error
+        self.told, self.count, self.closed = Told(), 0, time.monotonic()
+        self.writer: Any = Writer(self.out, chunk_size=CHUNK)
+        self.writer.start(profile="", library="bt_runtime")
+        self.channels = {topic: self._channel(topic, *about) for topic, about in TOPICS.items()}
+
+    def _channel(self, topic: str, name: str, fields: Mapping[str, Any]) -> int:
+        schema = json.dumps({"$schema": _DRAFT, "title": name, "type": "object", "properties": fields}).encode()
+        return int(self.writer.register_channel(topic, "json", self.writer.register_schema(name, "jsonschema", schema)))
+
+    def write(self, lines: Iterable[Line]) -> None:
         for line in lines:
-            at = int(float(line.get("at") or line.get("started") or at / 1e9) * 1e9)
-            channel = channels[TOPICS.get(str(line["kind"]), OTHERS)]
-            writer.add_message(channel, at, json.dumps(line).encode(), at, count)
-            count += 1
-        writer.finish()
-    return count
+            for topic, at, said, body in self.told.of(line):
+                self.writer.add_message(self.channels[topic], at, json.dumps(body).encode(), said, self.count)
+                self.count += 1
+
+    def flush(self) -> None:
+        """Closes a chunk that has been open for long enough: the package knows no other word for it."""
+        if time.monotonic() - self.closed >= EVERY:
+            self.closed = time.monotonic()
+            getattr(self.writer, "_Writer__finalize_chunk", lambda: None)()
+            self.out.flush()
+
+    def close(self) -> None:
+        try:
+            self.writer.finish()
+        finally:
+            self.out.close()
+
+
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def write(lines: Iterable[Line], path: Path) -> int:
+    """How many messages were written."""
+    file = File(path)
+    try:
+        file.write(lines)
+    finally:
+        file.close()
+    return file.count
+
+
+class Mcap:
+    """Follows a run: `run.follow(Mcap(path))`, before its first tick. The file is finished when the run is closed."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+
+    def begin(self, line: Line, say: Say) -> None:
+        self.file = File(self.path)
+        self.spool = Spool(f"the recording {self.path}", self._work, self.file.close)
+        self.spool.begin(line, say)
+
+    def take(self, line: Line, size: int) -> None:
+        self.spool.take(line, size)
+
+    def close(self) -> None:
+        self.spool.close()
+
+    def _work(self, lines: Sequence[Line]) -> None:
+        self.file.write(lines)
+        self.file.flush()

@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 OPERATION, AGENT, MODEL, TOOL = "gen_ai.operation.name", "gen_ai.agent.name", "gen_ai.request.model", "gen_ai.tool.name"
 OUTPUT_TOKENS, SYSTEM = "gen_ai.usage.output_tokens", "gen_ai.provider.name"
 INVOKE_AGENT, TEXT, EXECUTE_TOOL = "invoke_agent", "text_completion", "execute_tool"
+NODE = "bt.node"  # the path of a node that ran
 INTERNAL, CLIENT, OK, ERROR = 1, 3, 1, 2
+SCOPE = SERVICE = "bt_runtime"
 
 
 class Span(NamedTuple):
@@ -31,24 +33,27 @@ class Span(NamedTuple):
 def write(lines: Iterable[Mapping[str, Any]], path: Path) -> int:
     """How many spans were written."""
     spans = list(spans_of(lines))
-    trace = _id(spans[0].about["bt.run"], 16) if spans else ""
-    scope = {"scope": {"name": "bt_runtime"}, "spans": [_plain(span, trace) for span in spans]}
-    service = [_attribute("service.name", "bt_runtime")]
+    trace = id_of(spans[0].about["bt.run"], 16) if spans else ""
+    scope = {"scope": {"name": SCOPE}, "spans": [_plain(span, trace) for span in spans]}
+    service = [_attribute("service.name", SERVICE)]
     whole = {"resourceSpans": [{"resource": {"attributes": service}, "scopeSpans": [scope]}]}
     path.write_text(json.dumps(whole, ensure_ascii=True) + "\n", encoding="utf-8")
     return len(spans)
 
 
 def spans_of(lines: Iterable[Mapping[str, Any]]) -> Iterator[Span]:
-    """The run, its agents, and below them every question to a model and every action."""
-    story = _Story()
+    """The run; nodes that ran for more than a tick; agents, and below them every question and every action."""
+    story = Story()
     for line in lines:
         story.read(line)
     yield from story.spans()
 
 
-class _Story:
+class Story:
+    """What the lines of a run come to, one after the other: the same of a file and of a run that goes on."""
+
     def __init__(self) -> None:
+        self.nodes: dict[str, tuple[str, float]] = {}  # path → span id and start of a node that runs
         self.run: Mapping[str, Any] = {}
         self.last = 0.0
         self.result = ""
@@ -67,13 +72,16 @@ class _Story:
             path = str(what.get("path") or self.acting.pop(str(what.get("sentence")), ""))
             self.open[what["job"]] = ({**what, "path": path}, at)
             if kind == "ask":
-                self.agents.setdefault(path, (self.new(path), at))
+                self.agents.setdefault(path, (self.new(path, at), at))
         elif kind in ("answer", "done") and what.get("job") in self.open:
             self.done.append(self.work(kind, what, at))
         elif kind == "act":
             self.acting[str(what["sentence"])] = str(what["path"])
         elif kind == "end":
             self.end(what, at)
+        elif kind == "status":
+            for path, status in what["changes"]:
+                self.node(path, status, at)
         elif kind == "result":
             self.result = str(what["status"])
 
@@ -92,25 +100,59 @@ class _Story:
             if (tokens := _tokens(what.get("value"))) is not None:
                 about[OUTPUT_TOKENS] = tokens
             return Span(
-                f"{TEXT} {about[MODEL]}", self.new("ask"), parent, CLIENT, start, at, about, ERROR if failed else 0
+                f"{TEXT} {about[MODEL]}",
+                self.new("job", what["job"]),
+                parent,
+                CLIENT,
+                start,
+                at,
+                about,
+                ERROR if failed else 0,
             )
         sentence = str(begun.get("sentence", ""))
         value = what.get("value")
         failed = failed or (isinstance(value, list) and value[:1] == ["FAILURE"])
         about = {OPERATION: EXECUTE_TOOL, TOOL: sentence}
         return Span(
-            f"{EXECUTE_TOOL} {sentence}", self.new("act"), parent, INTERNAL, start, at, about, ERROR if failed else OK
+            f"{EXECUTE_TOOL} {sentence}",
+            self.new("job", what["job"]),
+            parent,
+            INTERNAL,
+            start,
+            at,
+            about,
+            ERROR if failed else OK,
         )
 
     def end(self, what: Mapping[str, Any], at: float) -> None:
         path = str(what["path"])
-        id, start = self.agents.pop(path, (self.new(path), at))
+        id, start = self.agents.pop(path, (self.new(path, at), at))
         why = str(what.get("why", ""))
         about = {OPERATION: INVOKE_AGENT, AGENT: path, "bt.goal": str(what.get("goal", "")), "bt.end": why}
         good = why in ("done", "expanded")
         self.done.append(
             Span(f"{INVOKE_AGENT} {path}", id, self.above(path), INTERNAL, start, at, about, OK if good else ERROR)
         )
+
+    def node(self, path: str, status: str, at: float) -> None:
+        """A node behind a guard stands at the guard's path: the two are one."""
+        if status == "RUNNING":
+            self.nodes.setdefault(path, (self.new(f"node {path}", at), at))
+        elif path in self.nodes:
+            id, start = self.nodes.pop(path)
+            over = path
+            while (over := over.rpartition("/")[0]) and over not in self.nodes:
+                pass
+            parent = self.nodes[over][0] if over else self.new("run", 0)
+            good = {"SUCCESS": OK, "FAILURE": ERROR}.get(status, 0)
+            self.done.append(
+                Span(f"node {path}", id, parent, INTERNAL, start, at, {NODE: path, "bt.status": status}, good)
+            )
+
+    def ended(self) -> list[Span]:
+        """Those since the last time."""
+        found, self.done = self.done, []
+        return found
 
     def above(self, path: str, itself: bool = False) -> str:
         """The nearest agent at work at this path or above it, else the run."""
@@ -120,9 +162,9 @@ class _Story:
             itself, path = True, path.rpartition("/")[0]
         return self.new("run", 0)
 
-    def new(self, what: str, number: int | None = None) -> str:
-        counted = len(self.done) + len(self.open) + len(self.agents) + 1 if number is None else number
-        return _id(f"{self.run.get('name')} {what} {counted} {self.last if number is None else ''}", 8)
+    def new(self, what: str, which: object) -> str:
+        """The same wherever it stands among the others: they may come in another order from a run that goes on."""
+        return id_of(f"{self.run.get('name')} {what} {which}", 8)
 
     def spans(self) -> Iterator[Span]:
         started = float(self.run.get("started") or self.last)
@@ -159,5 +201,5 @@ def _attribute(key: str, value: Any) -> dict[str, Any]:
     return {"key": key, "value": typed}
 
 
-def _id(text: str, size: int) -> str:
+def id_of(text: str, size: int) -> str:
     return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=size).hexdigest()

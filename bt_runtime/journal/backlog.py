@@ -7,13 +7,15 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from bt_runtime.journal.following import Following
 from bt_runtime.journal.writer import Ticket, Writer
 
 
 class Backlog(Writer):
     """In place of a writer. A run that cannot be led back leaves its journal as it was."""
 
-    def __init__(self) -> None:
+    def __init__(self, following: Following) -> None:
+        self.following = following
         self.queue: deque[tuple[Any, ...]] = deque()
         self.wanted = threading.Event()
         self.broken, self.closing = "", False

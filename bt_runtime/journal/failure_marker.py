@@ -37,13 +37,16 @@ UNREADABLE = WriteFailure(0, "what is said of it beside it cannot be read", care
 class FailureMarker:
     """The writing side."""
 
-    def __init__(self, journal: Path) -> None:
-        self.path = place(journal)
+    def __init__(self, journal: Path | None) -> None:
+        self.path = place(journal) if journal is not None else None
         self.file: int | None = None
-        self.said = read(journal)  # of an earlier process, until this one has written what was missing
+        # of an earlier process, until this one has written what was missing
+        self.said = read(journal) if journal is not None else None
         self._reserve()
 
     def _reserve(self) -> None:
+        if self.path is None:
+            return
         try:
             self.file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             if os.fstat(self.file).st_size < SIZE:
@@ -73,7 +76,7 @@ class FailureMarker:
         if self.file is not None:
             os.close(self.file)
             self.file = None
-        if self.said is None:
+        if self.said is None and self.path is not None:
             self.path.unlink(missing_ok=True)
 
 

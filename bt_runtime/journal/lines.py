@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from bt_runtime.journal.layout import STATUS, changes_of
 from bt_runtime.journal.reading import Recording
 
-_HEAD = ("name", "tree", "file", "text", "digest", "inputs", "seed", "model", "task", "versions", "started")
+_HEAD = ("name", "tree", "file", "text", "digest", "inputs", "seed", "model", "task", "versions", "started", "clock")
+
+
+def first(head: Mapping[str, Any], damage: str = "") -> dict[str, Any]:
+    """What the run is made of."""
+    return {"kind": "run", **{key: head.get(key) for key in _HEAD}, "damage": damage}
+
+
+def changed(changes: Iterable[tuple[int, str]], paths: Mapping[int, str]) -> list[list[str]]:
+    """[path, status] in the order in which they came; letters of resets are passed over."""
+    return [[paths.get(number, "?"), STATUS[letter]] for number, letter in changes if letter in STATUS]
 
 
 def lines(recording: Recording) -> Iterator[dict[str, Any]]:
     """`run` first, then nodes as they come, events and status changes by tick. Bounded as `Recording.of` is."""
-    yield {"kind": "run", **{key: recording.head.get(key) for key in _HEAD}, "damage": recording.damage}
+    yield first(recording.head, recording.damage)
     paths = {row.number: row.path for row in recording.nodes}
     nodes = iter(recording.nodes)
     entries = recording.of()
@@ -26,5 +37,5 @@ def lines(recording: Recording) -> Iterator[dict[str, Any]]:
             yield {"kind": event.kind, "tick": event.tick, "at": event.at, "what": body}
             entry = next(entries, None)
         if tick in recording.ticks:
-            changes = [[paths.get(n, "?"), status] for n, status in recording.changes(tick)]
+            changes = changed(changes_of(recording.ticks[tick])[0], paths)
             yield {"kind": "status", "tick": tick, "at": recording.times[tick], "what": {"changes": changes}}

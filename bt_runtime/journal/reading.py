@@ -12,6 +12,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import failure_marker, folder, opening, validation
 from bt_runtime.journal.layout import (
     LONGEST,
+    STATUS,
     End,
     Event,
     NodeRow,
@@ -26,7 +27,6 @@ from bt_runtime.journal.layout import (
 from bt_runtime.journal.texts import DEPTH, Piece, Whole
 from bt_runtime.types import Json
 
-STATUS = {"I": "INVALID", "R": "RUNNING", "S": "SUCCESS", "F": "FAILURE"}
 DECIDED = ("answer", "done", "result")  # a decision or an action is whole once this is there
 MOST_TOLD = 2**28  # characters that the texts of one journal may come to when all of them are told
 

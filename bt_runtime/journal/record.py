@@ -18,6 +18,7 @@ from bt_runtime.events import (
     AgentEvent,
     Crash,
     Line,
+    Notice,
     Prompted,
     Reshaped,
     Tick,
@@ -30,6 +31,7 @@ from bt_runtime.journal import codec, failure_marker, folder, identity, retentio
 from bt_runtime.journal.action import TapedActivity, TapedInstant
 from bt_runtime.journal.backlog import Backlog
 from bt_runtime.journal.environment import RunEnvironment
+from bt_runtime.journal.following import Follower, Following, Nowhere
 from bt_runtime.journal.in_doubt import entry_of
 from bt_runtime.journal.layout import FORMAT, HEAD, Event, head_sum
 from bt_runtime.journal.lock import Lock
@@ -45,6 +47,7 @@ from bt_runtime.journal.texts import Texts
 from bt_runtime.journal.writer import Writer
 from bt_runtime.language.manifest import Entry
 from bt_runtime.tree.blame import blame
+from bt_runtime.tree.clock import of_the_machine
 from bt_runtime.tree.node import FAILURE, RUNNING
 
 if TYPE_CHECKING:
@@ -59,7 +62,7 @@ class Recorder:
     """Given to a Run. `recording` is what happened before, when the run is one that is made again.
 
     Who goes on with a journal has its `lock` since before it was read; notes that were `standing` behind the last
-    answer are kept.
+    answer are kept. Without a place and a recording nothing is kept: only those who `follow` are told.
     """
 
     def __init__(
@@ -85,6 +88,7 @@ class Recorder:
         self.ticks = 0  # the latest that was told
         self.closed = self.judged = self.over = False
         self.stack = ExitStack()  # what has to be there for as long as the run
+        self.following = Following(self._warn)
 
     def name_of(self, name: str) -> str:
         """A run that is made again keeps its name."""
@@ -103,8 +107,14 @@ class Recorder:
             self.around = RunEnvironment.recorded(self.recording.head)
         else:
             self.around = RunEnvironment.of(run)
+        if not of_the_machine(self.clock.inner):
+            clock = self.clock
+            self.following.time = lambda: clock.inner.now() + clock.ahead
         if self.place is not None:
             self._open(run, given)
+        elif self.recording is None:
+            self.following.head = self._head(run, given)
+            self.tape.writer = Writer(Nowhere(), Texts(), 0, self._told, self.policy, self.following)
         self.around.wrap(run, self.tape)
         if self.around.suite:
             self._entries()  # read now: an agent's first act is within a tick
@@ -125,7 +135,8 @@ class Recorder:
             self.lock = Lock(self.path)
         if self.recording is not None:
             self.since = self.recording.events[-1].tick if self.recording.events else 0
-            self.tape.writer, self.tape.on_live = Backlog(), self._goes_on
+            self.following.head = self.recording.head
+            self.tape.writer, self.tape.on_live = Backlog(self.following), self._goes_on
             if self.tape.live:
                 self._goes_on()
             return
@@ -134,7 +145,7 @@ class Recorder:
         except BaseException:
             self.lock.release()
             raise
-        self.tape.writer = Writer(store, Texts(), 0, self._told, self.policy)
+        self.tape.writer = Writer(store, Texts(), 0, self._told, self.policy, self.following)
         self._begin(self.tape.writer)
 
     def _let_old_go(self, place: Path) -> None:
@@ -146,7 +157,7 @@ class Recorder:
 
     def _summed(self, run: Any, given: dict[str, Any]) -> dict[str, str]:
         """What a new journal begins with."""
-        head = self._head(run, given)
+        head = self.following.head = self._head(run, given)
         kept = {name: codec.text(value) for name, value in {**head, "sum": head_sum(head)}.items()}
         if sum(len(value.encode()) for value in kept.values()) > HEAD:
             why = f"what this run is made of is too long for a journal: more than {HEAD // 2**20} MB"
@@ -164,7 +175,9 @@ class Recorder:
         except Exception as error:
             self.tape.broken = True
             raise Difference(self.tape.tick(), f"its journal cannot be written: {error}") from error
-        self.tape.writer = self.tape.writer.hand_over(Writer(store, texts, seq, self._told, self.policy))
+        self.tape.writer = self.tape.writer.hand_over(
+            Writer(store, texts, seq, self._told, self.policy, self.following)
+        )
 
     def _cut(self, store: Store, texts: Texts, recording: Recording) -> int:
         last = recording.events[-1] if recording.events else None
@@ -194,7 +207,8 @@ class Recorder:
             "recall": bool(given.get("recall", True)), "strict": bool(given.get("strict")), "hz": given.get("hz"),
             "policy": self.policy,
             "given": kept, "model": identity.names(kept["models"]),
-            "versions": versions(), "started": time.time(), **self.around.head(),
+            "versions": versions(), "started": time.time(),
+            "clock": "machine" if of_the_machine(self.clock.inner) else "own", **self.around.head(),
         }  # fmt: skip
 
     def _board(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -212,6 +226,15 @@ class Recorder:
             left.unlink(missing_ok=True)  # the run never was
         why = begun.failed or "the disk does not answer"
         raise BtError(f"{self.path} cannot be written: {why}", "free the disk, or name another folder")
+
+    def follow(self, follower: Follower) -> None:
+        """Told what is noted from now on, until the run is closed. Call it before the first tick."""
+        if self.tape.writer is None:
+            raise BtError("a run that is only played again tells nothing new", "follow the run that goes on")
+        self.following.join(follower)
+
+    def _warn(self, what: str) -> None:
+        self.context.emit(Notice("", "warning", what))
 
     def _told(self, what: str) -> None:
         self.context.emit(Line("", "warning", what))

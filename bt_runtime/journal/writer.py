@@ -16,6 +16,7 @@ from typing import Any
 from bt_runtime.events import Tick
 from bt_runtime.journal import codec, layout
 from bt_runtime.journal.failure_marker import FailureMarker, WriteFailure
+from bt_runtime.journal.following import Following, Nowhere
 from bt_runtime.journal.layout import LONGEST, Event, NodeRow
 from bt_runtime.journal.outage import BEST_EFFORT, POLICIES, WAITING, Outage, full
 from bt_runtime.journal.store import Batch, Store, safe
@@ -61,15 +62,16 @@ class Ticket:
 class Writer:
     def __init__(
         self, store: Store, texts: Texts, seq: int = 0, told: Callable[[str], None] | None = None,
-        policy: str = POLICIES[0],
+        policy: str = POLICIES[0], following: Following | None = None,
     ) -> None:  # fmt: skip
+        self.following = following or Following(lambda what: None)
         self.store, self.texts, self.seq, self.policy = store, texts, seq, policy
         self.told = told or (lambda what: None)
         self.queue: deque[tuple[Any, ...]] = deque()  # appended to by any thread, taken from by the one that writes
         self.waiting: deque[_Made] = deque()  # what could not be written yet, in order
         self.trouble: Outage | None = None
         self.latest: Ticket | None = None  # that somebody asked for
-        self.mark = FailureMarker(store.path)
+        self.mark = FailureMarker(store.path if not isinstance(store, Nowhere) else None)
         self.tick, self.ended = 0, ""  # the last tick of which something was written; how the run ended
         self.wanted = threading.Event()
         self.broken = ""  # why nothing can be written any more
@@ -81,12 +83,12 @@ class Writer:
     # From the tick ---------------------------------------------------------------------------
 
     def event(self, tick: int, kind: str, body: Body, texts: dict[str, str] | None = None) -> None:
-        self.queue.append(("event", tick, time.time(), kind, body, texts))
+        self.queue.append(("event", tick, time.time(), kind, body, texts, self.following.now()))
 
     def changes(self, tick: Tick) -> None:
         """As text at once: thousands of pairs that are kept for the next batch would keep the collector busy."""
         text = layout.changes_text(statuses(tick), feedback(tick))
-        self.queue.append(("changes", tick.number, time.time(), text))
+        self.queue.append(("changes", tick.number, time.time(), text, self.following.now()))
 
     def nodes(self, rows: list[NodeRow]) -> None:
         self.queue.append(("nodes", rows))
@@ -158,6 +160,7 @@ class Writer:
         if self.broken:
             self._say()
         self.mark.close()
+        self.following.close()
 
     def _flush(self) -> None:
         made = _Made()
@@ -251,9 +254,15 @@ class Writer:
 
     # What there is to write ------------------------------------------------------------------
 
-    def _event(self, made: _Made, tick: int, at: float, kind: str, body: Body, texts: dict[str, str] | None) -> None:
+    def _event(
+        self, made: _Made, tick: int, at: float, kind: str, body: Body, texts: dict[str, str] | None,
+        now: float | None = None,
+    ) -> None:  # fmt: skip
         made.tick = tick
         body = body() if callable(body) else body
+        if self.following.all:
+            size = sum(map(len, texts.values())) if texts else 0
+            self.following.event(tick, at, now, kind, {**body, **(texts or {})}, size)
         if kind in ("result", "ask", "begin", "halt"):
             self.ended = str(body["status"]) if kind == "result" else ""
         if self.is_full and kind not in ALWAYS:
@@ -271,11 +280,13 @@ class Writer:
     def _clock(self, made: _Made, tick: int, now: float) -> None:
         self._event(made, tick, time.time(), "clock", {"value": now}, None)
 
-    def _changes(self, made: _Made, tick: int, at: float, text: str) -> None:
+    def _changes(self, made: _Made, tick: int, at: float, text: str, now: float | None = None) -> None:
+        self.following.changes(tick, at, now, text)
         made.ticks.append((tick, at, text))
         made.tick, made.size = max(made.tick, tick), made.size + len(text) + _ROW
 
     def _nodes(self, made: _Made, rows: list[NodeRow]) -> None:
+        self.following.nodes(rows)
         made.nodes += rows
         made.size += len(rows) * _ROW
 

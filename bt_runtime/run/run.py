@@ -16,7 +16,7 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.events import How, Line, Notice, Slow, Tick
-from bt_runtime.faults.diagnostic import Diagnostic, closing
+from bt_runtime.faults.diagnostic import BtError, Diagnostic, closing
 from bt_runtime.language import ports
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.loader import Loader
@@ -39,6 +39,7 @@ from bt_runtime.tree.watchdog import SLOW
 from bt_runtime.types import Json, Task, Timed
 
 if TYPE_CHECKING:
+    from bt_runtime.journal.following import Follower
     from bt_runtime.journal.record import Recorder
     from bt_runtime.run.debug.debugger import Debugger
     from bt_runtime.tree.budget import Budget
@@ -337,6 +338,13 @@ class Run:
     def observe(self, observer: Callable[[Tick], object]) -> Callable[[], None]:
         """Called after every tick with what it did; returns what ends that."""
         return self.listen(observer, Tick)
+
+    def follow(self, follower: Follower) -> None:
+        """Told all that the journal notes, off the tick; closed with the run. Call it before the first tick."""
+        if self.journal is None:
+            hint = 'give it one: `journal="runs/"`, or `journal=Recorder(None)` for none on the disk'
+            raise BtError("a run without a journal notes nothing that could be followed", hint)
+        self.journal.follow(follower)
 
     def __enter__(self) -> Run:
         return self

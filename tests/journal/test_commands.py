@@ -110,7 +110,7 @@ def test_an_mcap_file_can_be_read_by_the_reference_reader(journal, tmp_path):
     with out.open("rb") as file:
         found = [(c.topic, json.loads(m.data)) for _, c, m in reader.make_reader(file).iter_messages()]
     assert {topic for topic, _ in found} >= {"/bt/status", "/bt/events", "/bt/nodes", "/bt/blackboard"}
-    changes = [c for topic, line in found if topic == "/bt/status" for c in line["what"]["changes"]]
+    changes = [c for topic, line in found if topic == "/bt/status" for c in line["changes"]]
     recording = Recording(journal)
     assert len(changes) == sum(len(recording.changes(t)) for t in recording.ticks)
 

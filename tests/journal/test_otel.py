@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from bt_runtime.cli import main
-from bt_runtime.interop.otel import AGENT, EXECUTE_TOOL, INVOKE_AGENT, OPERATION, TEXT
+from bt_runtime.interop.otel import AGENT, EXECUTE_TOOL, INVOKE_AGENT, NODE, OPERATION, TEXT
 
 
 def spans_of(journal, tmp_path):
@@ -30,6 +30,13 @@ def test_every_question_and_action_is_a_span_below_the_agent_that_asked_and_agen
     root, *rest = spans
     assert "parentSpanId" not in root and root["status"]["code"] == 1
     assert all(s["parentSpanId"] in by_id for s in rest)
+    nodes = [s for s in rest if NODE in about(s)]
+    rest = [s for s in rest if NODE not in about(s)]
+    for span in nodes:
+        parent = by_id[span["parentSpanId"]]
+        assert parent is root or about(span)[NODE].startswith(about(parent)[NODE] + "/")
+        assert int(parent["startTimeUnixNano"]) <= int(span["startTimeUnixNano"])
+    assert nodes
     kinds = [about(s).get(OPERATION) for s in rest]
     assert kinds.count(INVOKE_AGENT) == 4 and TEXT in kinds and EXECUTE_TOOL in kinds
     for span in rest:

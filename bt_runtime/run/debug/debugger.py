@@ -20,7 +20,7 @@ from bt_runtime.tree.node import INVALID, RUNNING, path_of
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
-    from bt_runtime.language.spec import TreeSpec
+    from bt_runtime.language.spec import NodeSpec, TreeSpec
     from bt_runtime.tree.engine import Engine
 
 MOST_HITS = 64  # that are kept of one pause
@@ -152,14 +152,23 @@ class Debugger:
             self._say("changed", path, found.text())
             return found
 
-    def replace(self, path: str, text: str) -> str:
-        """Puts the nodes of a text where this node stands, which is halted and told why; gives their path."""
-        spec = checked(self.context.growth, self.tree_at(path), path, text)  # takes its time: ticks go on
-        with self._doing("replace", path=path, text=text):
-            made = replace(self.engine, self.context.growth, path, spec, text, self._next())
+    def replace(self, path: str, text: str, by: str = "") -> str:
+        """Puts the nodes of a text where this node stands, which is halted and told why; gives their path.
+
+        `by`: the file whose author has edited it. That is the tree from now on, and is not taken back."""
+        spec = self.check(path, text)  # takes its time: ticks go on
+        with self._doing("replace", path=path, text=text, **({"by": by} if by else {})):
+            made = replace(self.engine, self.context.growth, path, spec, text, self._next(), by)
+            if by:
+                self.context.emit(Line(made.path, "info", f"{path} is replaced: {by} was edited"))
+                return made.path
             self.replaced.append(made)
             self._say("changed", made.path, f"{path} was replaced by edited YAML")
             return made.path
+
+    def check(self, path: str, text: str) -> NodeSpec:
+        """A text for this place; raises Faults."""
+        return checked(self.context.growth, self.tree_at(path), path, text)
 
     def tree_at(self, path: str) -> TreeSpec:
         """To which the node belongs."""
@@ -339,7 +348,7 @@ class Debugger:
             "break": lambda path, moment, condition, once: self.break_at(path, moment, condition, once),
             "clear": lambda which: self.clear(which),
             "force": lambda path, acts: self.force(path, *acts),
-            "replace": lambda path, text: self.replace(path, text),
+            "replace": lambda path, text, by="": self.replace(path, text, by),
             "take back": lambda which: self.take_back(which),
             "pass": lambda: self.hooks.let_go(),
         }

@@ -27,12 +27,12 @@ class Replaced(NamedTuple):
         return f"{self.was} is replaced by edited YAML"
 
 
-def replace(engine: Engine, growth: Grower, path: str, spec: NodeSpec, text: str, number: int) -> Replaced:
+def replace(engine: Engine, growth: Grower, path: str, spec: NodeSpec, text: str, number: int, by: str) -> Replaced:
     """Made at once, wholly or not at all."""
     old = engine.find(path)
     if not isinstance(old, Node):
         raise BtError(f"{path} was made in Python, and could not be put back", "replace a node above it")
-    request = Request("replace", path, text=text, name=spec.name or "", why=_why(path))
+    request = Request("replace", path, text=text, name=spec.name or "", why=_why(path, by))
     _made(engine, growth.stand(request, spec))
     segment = spec.name or segment_of(old)
     return Replaced(number, path, f"{path.rpartition('/')[0]}/{segment}", old.spec)
@@ -73,5 +73,7 @@ def _made(engine: Engine, request: Request) -> None:
         raise BtError(f"{request.path} could not be replaced", "try again between two ticks")
 
 
-def _why(path: str) -> Halt:
+def _why(path: str, by: str) -> Halt:
+    if by:
+        return Halt("watch", f"{by} was edited: {path} is replaced")
     return Halt("debugger", f"{path} was replaced by edited YAML")

@@ -6,11 +6,13 @@ from bt_runtime.language.spec import NodeSpec, TreeSpec
 
 
 def text_of(spec: NodeSpec, tree: TreeSpec) -> str:
-    """ "" when the text is not at hand, or the node stands within a line."""
+    """ "" when the text is not at hand, or the node is a part of a line without braces of its own."""
     lines, at = tree.text.splitlines(), spec.span
     if spec.file != tree.file or not 0 < at.line <= len(lines):
         return ""
     deep, first = at.column - 1, lines[at.line - 1]
+    if first[:deep].rstrip().endswith("{"):
+        return _braced("\n".join([first[first[:deep].rindex("{") :], *lines[at.line :]]))
     if first[:deep].strip(" -"):
         return ""
     found = [first[deep:]]
@@ -21,3 +23,18 @@ def text_of(spec: NodeSpec, tree: TreeSpec) -> str:
     while found and (not found[-1].strip() or found[-1].lstrip().startswith("#")):
         found.pop()  # what stands behind belongs to whatever comes
     return "\n".join(found) + "\n"
+
+
+def _braced(text: str) -> str:
+    """A mapping in braces, to where it ends."""
+    deep, quote = 0, ""
+    for at, sign in enumerate(text):
+        if quote:
+            quote = "" if sign == quote and text[at - 1] != "\\" else quote
+        elif sign in "'\"":
+            quote = sign
+        else:
+            deep += (sign in "{[") - (sign in "}]")
+            if not deep:
+                return text[: at + 1] + "\n"
+    return ""
