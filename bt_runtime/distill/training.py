@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +78,8 @@ class Training:
         if path.suffix != pretrained.SUFFIX:
             return self._checkpoint(path)[1]
         found = pretrained.read(path)
-        if found.size != self.size:
-            raise BtError(f"{path} is of another size", f"its size is {found.size}: take the same --size and --context")
+        if replace(found.size, context=self.size.context) != self.size:  # positions are turned, none is a weight
+            raise BtError(f"{path} is of another size", f"its size is {found.size}: take the same --size")
         return found.weights
 
     def _checkpoint(self, path: Path) -> tuple[State, Any, Any]:

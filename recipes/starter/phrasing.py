@@ -24,7 +24,7 @@ _FACTS, _TAILS, _STARTS, _WASHES = (_SAID[sort] for sort in ("facts", "tails", "
 def asked(errand: Errand, wanted: Mapping[str, int], rng: Random) -> tuple[str, list[Json]]:
     """The instruction, and what it wants in the order in which it says so."""
     loose = rng.random() < 0.3  # words that are no names of this world
-    style = rng.choice(("article", "article", "number", "the", "mixed"))
+    style = rng.choice(("article", "article", "number", "the", "mixed", "bare"))  # bare: `apple, wine and cupcake`
     order = rng.sample(sorted(wanted.items()), len(wanted))
     parts = []
     for thing, count in order:
@@ -34,9 +34,7 @@ def asked(errand: Errand, wanted: Mapping[str, int], rng: Random) -> tuple[str, 
             head, of, rest = name.partition(" of ")
             parts.append(f"{number(count, rng)} {plural(head)}{of}{rest}")
         else:
-            parts.append(
-                f"{number(1, rng)} {name}" if own == "number" else article(name) if own == "article" else f"the {name}"
-            )
+            parts.append(_one(own, name, rng))
     place = rng.choice(_CALLED[errand.place]) if loose and errand.place in _CALLED else errand.place
     them = "it" if sum(wanted.values()) == 1 else "them"
     said = spin(rng.choice(errand.say), rng).replace("{things}", listing(parts, rng))
@@ -46,6 +44,11 @@ def asked(errand: Errand, wanted: Mapping[str, int], rng: Random) -> tuple[str, 
     if rng.random() < 0.1:
         said = said.rstrip(".!")
     return said, [[thing, count] for thing, count in order]
+
+
+def _one(style: str, name: str, rng: Random) -> str:
+    said = {"number": f"{number(1, rng)} {name}", "article": article(name), "the": f"the {name}"}
+    return said.get(style, name)
 
 
 def phrase(rng: Random, way: str, runs: bool) -> str:
