@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
 from random import Random
@@ -37,13 +37,22 @@ def asked(errand: Errand, wanted: Mapping[str, int], rng: Random) -> tuple[str, 
             parts.append(_one(own, name, rng))
     place = rng.choice(_CALLED[errand.place]) if loose and errand.place in _CALLED else errand.place
     them = "it" if sum(wanted.values()) == 1 else "them"
-    said = spin(rng.choice(errand.say), rng).replace("{things}", listing(parts, rng))
+    say = _in_turn(parts, errand, rng) if len(parts) > 1 and rng.random() < 0.15 else rng.choice(errand.say)
+    said = spin(say, rng).replace("{things}", listing(parts, rng))
     said = capital(said.replace("{them}", them).replace("{place}", place))
     if rng.random() < 0.04:
         said = said.lower()
     if rng.random() < 0.1:
         said = said.rstrip(".!")
     return said, [[thing, count] for thing, count in order]
+
+
+def _in_turn(parts: Sequence[str], errand: Errand, rng: Random) -> str:
+    """A sentence for each thing, as people go through a list."""
+    forms = _ONTO if errand.way == "on" else _INTO
+    said = [rng.choice(forms).replace("{things}", part).replace("{them}", "that") for part in parts]
+    starts = rng.choice(_STARTS) if errand.then else ""
+    return f"{'. '.join(map(capital, said))}.{starts}"
 
 
 def _one(style: str, name: str, rng: Random) -> str:
