@@ -132,6 +132,7 @@ class Model(ABC):
 
     chat_template: str | Template | None = None  # None: a base model, asked with the bare text
     settings: Any = None  # of a local file: `llm.settings.Settings`
+    constrains: bool = True  # it writes what a grammar allows; else plans are asked for without, and read as they come
 
     @abstractmethod
     def ask(self, question: Question) -> Job[Any]:

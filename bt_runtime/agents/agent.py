@@ -151,7 +151,7 @@ class Agent(Growing):
 
     def expand(self, opening: str) -> Turn:
         """A subtree, grafted below; what speaks against it is the next observation."""
-        plan, refused = yield from self.plan(f"{self.text()}{opening}\n", self.grammar())
+        plan, refused = yield from self.plan(f"{self.text()}{opening}\n")
         self.add(Step("expand", plan, refused))
         self.invalid = self.invalid + 1 if refused else 0
         return None

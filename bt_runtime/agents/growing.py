@@ -18,6 +18,7 @@ from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.language.emit.dialect import PlanLimits, forms
 from bt_runtime.language.guide import text_of
 from bt_runtime.llm.plan_grammar import expansion
+from bt_runtime.llm.plan_lines import listed, numbered
 from bt_runtime.tree.budget import Budget, Spent
 from bt_runtime.tree.node import computed
 from bt_runtime.tree.nodes.parent import Composite
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from bt_runtime.types import Grammar
 
 MOST_SAID = 300  # characters of one objection that go back to the model
+_AFTER = ("\nOK.", "\nAct:", "\nYour task is to:")  # of a plan that nothing holds: what is no part of it any more
 UNUSABLE, CUT_OFF = "This plan cannot be used: ", "The plan was cut off: make it shorter."
 
 
@@ -76,12 +78,12 @@ class Growing(ModelNode):
             spent.tokens += answer.tokens if isinstance(answer, Writing) else 0
         return answer
 
-    def plan(self, prompt: str, grammar: Grammar | None) -> Generator[Any, Any, tuple[str, str]]:
+    def plan(self, prompt: str, form: str = "dialect") -> Generator[Any, Any, tuple[str, str]]:
         """Asks for a plan and grafts it. Gives its text, and why it was refused ("" when it was not)."""
-        values = self.spec.values
+        values, held = self.spec.values, self.model().constrains
         wrote = yield from self.asked(Question(
-            "write", prompt, grammar=grammar, stop=("\n\n",), max_tokens=min(600, int(values["max_tokens"])),
-            temperature=float(values["temperature"]), seed=self.seed(),
+            "write", prompt, grammar=self.grammar(form) if held else None, stop=("\n\n",) if held else _AFTER,
+            max_tokens=min(600, int(values["max_tokens"])), temperature=float(values["temperature"]), seed=self.seed(),
         ))  # fmt: skip
         text = wrote.text.strip("\n")
         if wrote.ended == "length":
@@ -117,14 +119,16 @@ class Growing(ModelNode):
             tuple(earlier), frozenset(self.warned),
         )  # fmt: skip
 
-    def grammar(self) -> Grammar:
+    def grammar(self, form: str = "dialect") -> Grammar:
         """The plans that this node may grow, for constrained decoding: the budget is a part of it."""
         budget, world = self.budget, self.context.services.world
+        limits = PlanLimits(int(budget.levels), int(budget.width), int(budget.length))
+        if form != "dialect":
+            return numbered(limits) if form == "steps" else listed(limits)
         registry = self.context.growth.registry(self)
         known = [f._replace(fields=()) for f in forms(registry) if f.shape in ("children", "sentence")]
         skilled = any(kind.family == "skill" for kind in registry)
         acts = tuple(world.skills()) if skilled and world is not None else ()
-        limits = PlanLimits(int(budget.levels), int(budget.width), int(budget.length))
         subgoals = bool(self.spec.values["leaf"])
         if not self.actions.kinds:
             return expansion(known, limits, acts, subgoals)

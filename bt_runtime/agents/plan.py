@@ -35,8 +35,7 @@ class Plan(Growing):
                 system, self.goal, opening, steps, family=family_of(self), examples=examples, notes=notes
             )
             text = self.prompted(prompt) + _OPENINGS[form]
-            grammar = self.grammar() if form == "dialect" else None
-            plan, refused = yield from self.plan(text, grammar)
+            plan, refused = yield from self.plan(text, form)
             if not refused:
                 yield PAUSE  # the subtree is there at the next tick, and its result is ours
                 return Ending("expanded")

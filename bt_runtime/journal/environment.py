@@ -31,7 +31,7 @@ class RunEnvironment:
         return cls({
             "world": _world(world) if world is not None else None,
             "task": codec.plain(_task(run.resources.task, world)),
-            "models": {name: {"template": keep(m.chat_template)} for name, m in models.items()},
+            "models": {name: _model(m) for name, m in models.items()},
             "working": services.working_memory is not None,
             "episodes": services.episodes is not None,
             "person": services.person is not None,
@@ -78,9 +78,7 @@ class RunEnvironment:
             services.world = taped
         if kept["working"] and services.working_memory is None:
             run.resources._working_memory(context)
-        models: dict[str, Any] = {
-            n: TapedModel(tape, n, services.models.get(n), m["template"]) for n, m in kept["models"].items()
-        }
+        models: dict[str, Any] = {n: TapedModel(tape, n, services.models.get(n), m) for n, m in kept["models"].items()}
         if models:
             services.models = models
         if kept["episodes"]:
@@ -113,6 +111,10 @@ class RunEnvironment:
             world.restore(codec.full(kept["start"]))
         elif task is None:
             raise BtError("the world cannot be put back to where the run began", "it gave no snapshot and had no task")
+
+
+def _model(model: Any) -> dict[str, Json]:
+    return {"template": keep(model.chat_template), **({} if model.constrains else {"constrains": False})}
 
 
 def _world(world: Any) -> dict[str, Json]:

@@ -115,9 +115,9 @@ class TapedJob(Job[Any]):
 class TapedModel(Model):
     """`inner`: None where a run is only played again, and nothing is asked any more."""
 
-    def __init__(self, tape: Tape, name: str, inner: Any, template: Any) -> None:
+    def __init__(self, tape: Tape, name: str, inner: Any, kept: Mapping[str, Any]) -> None:
         self.tape, self.name, self.inner = tape, name, inner
-        self.chat_template = recalled(template)
+        self.chat_template, self.constrains = recalled(kept["template"]), bool(kept.get("constrains", True))
 
     def ask(self, question: Question) -> TapedJob:
         texts = {"prompt": safe(question.prompt or "\n".join(question.texts))}

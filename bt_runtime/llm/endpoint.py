@@ -85,6 +85,13 @@ class Endpoint(Model):
             self.ready()
         return self._dialect.chat if self._dialect else None
 
+    @property
+    def constrains(self) -> bool:  # type: ignore[override]
+        """A server that knows no grammars would be asked again and again, and then break the run."""
+        if self._dialect is None:
+            self.ready()
+        return isinstance(self._dialect, LlamaServer) or self._dialect is None or self._dialect.flavour == "vllm"
+
     def ask(self, question: Question) -> Answer[Any]:
         question = sound(sampled(question, self.sampler), self.terminator)
         ways: dict[str, Callable[[Line, Question], Any]] = {

@@ -18,6 +18,7 @@ class Front(Model):
     def __init__(self, model: Model) -> None:
         self.model = model
         self.chat_template, self.settings = model.chat_template, model.settings
+        self.constrains = model.constrains
 
     def count(self, text: str) -> int:
         return self.model.count(text)

@@ -65,7 +65,8 @@ class Wayward:
 
 
 class Asked(ScriptedModel):
-    """The grammar of an answer, and how it is sampled, belong to the question."""
+    """The grammar of an answer, and how it is sampled, belong to the question; but numbered plans are only held to what
+    they were taught as: their grammar takes nothing from them (tests/llm/test_plan_lines.py)."""
 
     def __init__(self, script: Wayward) -> None:
         super().__init__(script)
@@ -77,7 +78,8 @@ class Asked(ScriptedModel):
             named = ("max_tokens", *(() if lesson else ("seed",)), "stop", "temperature")
             how = {name: getattr(question, name) for name in named}
             told = sorted({**how, "stop": [*question.stop]}.items())
-            self.wayward.seen.update(repr((tuple(question.grammar or ()), told)).encode())
+            grammar = () if question.prompt.endswith("# Think:") else tuple(question.grammar or ())
+            self.wayward.seen.update(repr((grammar, told)).encode())
         return super().ask(question)
 
 
