@@ -45,3 +45,10 @@ def load(path: Path) -> tuple[State, dict[str, Json], Any, Any]:
         raise BtError(f"there is no checkpoint {path}", "name the latest.pt in the work folder of a run") from None
     except Exception as fault:  # torch raises whatever it stumbles over
         raise BtError(f"{path} is not a checkpoint of a training run: {fault}", "remove it to begin anew") from fault
+
+
+def lightened(path: Path, out: Path) -> None:
+    """The checkpoint as a file that travels: half as many bits a weight, and nothing of the optimiser, which has its
+    momentum again after some steps."""
+    state, about, weights, _ = load(path)
+    save(out, state, about, {name: weight.half() for name, weight in weights.items()}, {})

@@ -153,7 +153,9 @@ class Network(nn.Module):  # type: ignore[misc]
         init_weights(self, size, seed)
 
     def compile(self) -> None:
-        """All but attention as machine code for this processor."""
+        """All but attention as machine code for this processor. torch would cut it where a group exchanges gradients
+        and refuses buckets of one gradient each (ddp.py); within the halves of a layer nothing is exchanged anyway."""
+        torch._dynamo.config.optimize_ddp = False
         self.before = torch.compile(Block.before, dynamic=False)
         self.after = torch.compile(Block.after, dynamic=False)
 

@@ -27,6 +27,7 @@ class Schedule:
     tell_every: float = 15.0  # seconds
     save_every: float = 60.0
     look_every: float = 180.0  # between two looks at what was held back
+    slice: float = 0.0  # minutes after which it stops, to be gone on with; 0: only at the end of the budget
 
     def __post_init__(self) -> None:
         if self.minutes <= 0 and self.tokens <= 0:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,7 @@ class Training:
         elif init is not None:
             self.network.load_state_dict(self._weights_of(init))
             tell(f"the weights are those of {init}")
-        self.told = self.saved = self.looked = self.state.seconds
+        self.told = self.saved = self.looked = self.start = self.state.seconds
         self.told_tokens = self.state.tokens
         self.began = time.monotonic() - self.state.seconds
         self.recent: list[Any] = []  # losses
@@ -78,8 +78,8 @@ class Training:
         if path.suffix != pretrained.SUFFIX:
             return self._checkpoint(path)[1]
         found = pretrained.read(path)
-        if found.size != self.size:
-            raise BtError(f"{path} is of another size", f"its size is {found.size}: take the same --size and --context")
+        if replace(found.size, context=self.size.context) != self.size:  # positions are turned, none is a weight
+            raise BtError(f"{path} is of another size", f"its size is {found.size}: take the same --size")
         return found.weights
 
     def _checkpoint(self, path: Path) -> tuple[State, Any, Any]:
@@ -96,7 +96,8 @@ class Training:
         if state.fallen and not self.schedule.falls(state) and steady.is_file():
             state, weights, optimiser = self._checkpoint(steady)
         self.network.load_state_dict(weights)
-        self.optimiser.restore(optimiser)
+        if optimiser:  # a checkpoint that travelled has none
+            self.optimiser.restore(optimiser)
         self.state = state
         self.tell(f"going on at step {state.step:,}, token {state.tokens:,}")
 
@@ -104,8 +105,14 @@ class Training:
     def spent(self) -> float:
         return self.schedule.spent(self.state)
 
+    @property
+    def over(self) -> bool:
+        """Is the budget spent, or this slice of it?"""
+        longest = 60 * self.schedule.slice
+        return self.spent >= 1.0 or 0.0 < longest <= self.state.seconds - self.start
+
     def go(self) -> State:
-        """Train until the budget is spent, in as many processes as planned."""
+        """Train until the budget is spent, or a slice of it, in as many processes as planned."""
         given = self.places, self.folder, self.tokenizer, self.size, self.schedule
         with launched(self.schedule.processes, _follow, *given) as group:
             try:
@@ -118,8 +125,8 @@ class Training:
         """As one of a group: of every round of batches the one of its rank."""
         self.group, state = group, self.state
         self.averaging = group.averaging(self.network, self._passed)
-        self.began = time.monotonic() - state.seconds
-        while self.spent < 1.0:
+        self.began, self.start = time.monotonic() - state.seconds, group.broadcast(lambda: state.seconds)
+        while not self.over:
             rows, batches, state.batch = group.broadcast(self._epoch)
             rounds = len(batches) // group.count
             for batch in batches[group.rank : rounds * group.count : group.count][state.batch :]:
@@ -129,7 +136,7 @@ class Training:
                 if group.leads:
                     self.recent.append(loss)
                     self._now_and_then(rows)
-                if self.spent >= 1.0:
+                if self.over:
                     break
             else:
                 state.epoch, state.batch, state.shards = state.epoch + 1, 0, []
@@ -211,7 +218,7 @@ class Training:
 
     def _now_and_then(self, rows: Dataset) -> None:
         """Tell, look at what was held back, keep a checkpoint: each when its time has come, all at the end."""
-        state, schedule, end = self.state, self.schedule, self.spent >= 1.0
+        state, schedule, end = self.state, self.schedule, self.over
         if schedule.falls(state) and not state.fallen:
             self._save()  # still at the full rate: from here a longer run goes on
             shutil.copyfile(self.folder / LATEST, self.folder / STEADY)

@@ -22,6 +22,8 @@ _MAKES = (1, 1, 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 6, 8, 9, 16)
 _EACH = (1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9)
 _FEW = (1, 1, 1, 1, 1, 2, 2, 3, 4, 6)  # of what has itself to be crafted: otherwise the work doubles with every level
 _EVAL = sounds_of("eval")
+ENDINGS = ("s", "x", "ch", "sh")
+SORTS = ("materials", "blocks", "items", "parts", "goods", "pieces")  # of a tag: things that serve alike
 _LETTERS = ("bcdfghjklmnprstvwyz", "aeiouaeiouy", "bdgklmnprstxyz")
 
 
@@ -59,9 +61,16 @@ class Names:
                  f"{stuff} {self.rng.choice(('and', 'of the', 'on a', 'in a'))} {thing}"),
                 (12, 18, 22, 26, 8, 10, 4),
             )[0]  # fmt: skip
+            form = self.several(form)
             if self.take(form):
                 return form
             self.things.append(self.word(THINGS))
+
+    def several(self, name: str) -> str:
+        """At times a plural, as games name what is one thing all the same (`oak logs`, `bricks` beside `brick`)."""
+        if name.endswith(ENDINGS) or self.rng.random() >= 0.2:
+            return name
+        return f"{name}s" if self.rng.random() < 0.9 else f"{name} {self.rng.choice(SORTS)}"
 
     def take(self, name: str) -> bool:
         """Whether it is free, and then it is no more."""
@@ -106,13 +115,14 @@ class BookBuilder:
         kind = self.rng.choice((thing, f"{thing}s", f"{thing}s", f"{self.rng.choice(self.names.looks)} {thing}s"))
         member = thing if kind != f"{thing}s" or self.rng.random() < 0.4 else kind
         source = self.rng.choice([t for t in self.names.things if t != thing])
+        sources = f"{source}s" if self.rng.random() < 0.5 and not source.endswith(ENDINGS) else source
         own = [s for s in dict.fromkeys(self.names.stuffs) if self.names.take(f"{s} {member}")]
         if len(own) < 2 or not self.names.take(kind):
             return
         self.kinds[kind] = [f"{s} {member}" for s in own]
         makes, each = self.rng.choice(_MAKES), self.rng.choice((1, 1, 2, 3, 4))
         for stuff in own:
-            raw = f"{stuff} {source}" if self.names.take(f"{stuff} {source}") else self.names.new()
+            raw = f"{stuff} {sources}" if self.names.take(f"{stuff} {sources}") else self.names.new()
             self.add(1, f"{stuff} {member}", makes, (each, raw))
         if self.rng.random() < 0.4:
             self.kind_of_kind(own, member)

@@ -20,6 +20,7 @@ from bt_runtime.envs.house.suite import Content, load_content
 from bt_runtime.envs.phrases import plural
 from recipes.starter.errand import Errand, understood
 from recipes.starter.seen import Seen
+from recipes.starter.steps import ORDER, written
 
 Line = str
 Policy = Generator[Line, None, bool]
@@ -27,6 +28,7 @@ _SAW = re.compile(r"You saw ([A-Za-z ]+? \d+) near ([A-Za-z ]+? \d+) in ([A-Za-z
 _FIND = re.compile(r"find and pick up (the|another) ([A-Za-z ]+?)(?: in ([A-Za-z ]+? \d+))?")
 _PUT = re.compile(r"go to the (?=[A-Za-z ]++(?<= [oi]n it)\Z)([A-Za-z ]+?) and put down the ([A-Za-z ]+?) (on|in) it")
 _MOVE = re.compile(r"move (the|\d+) (?=[A-Za-z ]++\Z)([A-Za-z ]+?) (on|in) the ([A-Za-z ]+)")
+_BRING = re.compile(r"put the (?=[A-Za-z ]++\Z)([A-Za-z ]+?) (on|in) the ([A-Za-z ]+)")
 _OPEN = re.compile(r"open the ([A-Za-z ]+)")
 _START = re.compile(r"close and turn on the ([A-Za-z ]+)")
 # where furniture stands as a rule: the room to go to first
@@ -43,7 +45,7 @@ _HOME = {name: room for room, names in _HOMES.items() for name in names}
 def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, list[Errand]] | None = None) -> Line:
     """What to say next. `told`: what an instruction means, where somebody knows."""
     node = Node(seen, sentences, "think, act, expand" in seen.system, told or {})
-    return node.answer()
+    return node.planned() if ORDER in seen.system else node.answer()
 
 
 @lru_cache(maxsize=1)
@@ -62,6 +64,7 @@ class Node:
 
     def __init__(self, seen: Seen, sentences: Sequence[str], expands: bool, told: Mapping[str, list[Errand]]) -> None:
         self.seen, self.sentences, self.expands, self.told = seen, frozenset(sentences), expands, told
+        self.hands_on = "failure when a part of it needs work of its own" in seen.system  # then somebody plans it
         self.recalls = f"{RECALL}{_any_thing()}" in self.sentences
         self.catalogue: Catalogue = content().catalogue
         self.notes = Notes()
@@ -100,6 +103,7 @@ class Node:
             (_FIND, self._find),
             (_PUT, self._put),
             (_MOVE, self._move),
+            (_BRING, self._bring_it),
             (_OPEN, self._open_the),
             (_START, self._start),
         )
@@ -107,7 +111,37 @@ class Node:
             told = shape.fullmatch(goal)
             if told and ((self.expands and self.seen.primary) or shape is not _MOVE):
                 return policy(*told.groups())
-        return self._whole() if self.expands else self._flat()
+        return self._whole() if self.expands else self._given_up() if self.hands_on else self._flat()
+
+    # steps, for others to carry out --------------------------------------------------------------
+
+    def planned(self) -> str:
+        """What can be found is looked for in every room until it is there; all else is found and put down in turn."""
+        goal = self.seen.goal
+        if find := _FIND.fullmatch(goal):
+            which, thing, room = find.groups()
+            rooms = [other for other in self._rooms(self._home_of_thing(thing)) if other != room]
+            steps = [f"find and pick up {which} {thing} in {other}" for other in rooms]
+            return written(f"{thing} may be in {', '.join(rooms)}.", steps, "OR")
+        errands = self._errands()
+        steps = [step for errand in errands for step in self._steps(errand)]
+        if errands and _PUT.fullmatch(goal):  # not in the words that came to nothing
+            place, thing, way = errands[0].place, errands[0].thing, errands[0].way
+            steps = [f"find and pick up the {thing}", f"put the {thing} {way} the {place}"]
+        return written(f"{', '.join(errand.goal() for errand in errands)}.", steps or [f"look after {goal}"], "AND")
+
+    def _steps(self, errand: Errand) -> list[str]:
+        if not errand.thing:
+            return [errand.goal()]
+        found = [f"find and pick up {'another' if i else 'the'} {errand.thing}" for i in range(errand.amount)]
+        opened = [f"open the {errand.place}"] if errand.amount > 1 and self._shuts(errand) else []
+        what = errand.thing if errand.amount == 1 else plural(errand.thing)
+        return [*opened, *found, f"go to the {errand.place} and put down the {what} {errand.way} it"]
+
+    def _given_up(self) -> Policy:
+        """A whole task is for the planner."""
+        yield from ()
+        return False
 
     # the whole task ------------------------------------------------------------------------------
 
@@ -145,16 +179,13 @@ class Node:
         amount = 1 if count == "the" else int(count)
         return (yield from self._move_it(Errand(thing if amount == 1 else self._one(thing), amount, way, place)))
 
+    def _bring_it(self, thing: str, way: str, place: str) -> Policy:
+        return (yield from self._put(place, thing, way))
+
     def _move_it(self, errand: Errand) -> Policy:
         if not errand.thing:
             return (yield from self._start(errand.place))
-        parts = [f"find and pick up {'another' if i else 'the'} {errand.thing}" for i in range(errand.amount)]
-        if errand.amount > 1 and self._shuts(errand):
-            parts.insert(0, f"open the {errand.place}")
-        what = errand.thing if errand.amount == 1 else plural(errand.thing)
-        yield from self._expand(
-            "sequence", [*parts, f"go to the {errand.place} and put down the {what} {errand.way} it"]
-        )
+        yield from self._expand("sequence", self._steps(errand))
         return True
 
     def _shuts(self, errand: Errand) -> bool:
@@ -180,6 +211,8 @@ class Node:
                 if (yield from self._fetch(thing, wanted, name, place, where)):
                     return True
                 break
+        if self.hands_on:
+            return False
         rooms = self._rooms(self._home_of_thing(thing))
         if self.expands:
             yield from self._expand("fallback", [f"find and pick up {which} {thing} in {r}" for r in rooms])

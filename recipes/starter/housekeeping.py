@@ -16,14 +16,21 @@ from recipes.starter.homes import make_lesson_task
 from recipes.starter.house import teacher
 from recipes.starter.lesson import Slips, Taught
 from recipes.starter.reminders import reminded
+from recipes.starter.steps import ORDER
 
 _MIXTURE = (  # (strategy, with working memory, how often)
-    ("reactree", True, 60), ("reactree", False, 15), ("react", True, 20), ("react", False, 5),
+    ("reactree", True, 30), ("reactree", False, 8), ("react", True, 14), ("react", False, 4),
+    ("adapt", True, 24), ("adapt", False, 5), ("plan_and_execute", True, 12), ("plan_and_execute", False, 3),
 )  # fmt: skip
 _SLIPPING = (0.0, 0.0, 0.05, 0.12)  # of a lesson's decisions
 MOST = 6  # agents of a task that only act: they look alike, those that expand do not, and all of those are kept
 OPENINGS = 4  # tasks of which only the first decisions are taught, for each that is taught to its end
-_FIRST = {"reactree": 1, "react": 4}  # decisions of an opening: all that is decided about the whole task
+_FIRST = {
+    "reactree": 1,
+    "react": 4,
+    "adapt": 2,
+    "plan_and_execute": 1,
+}  # decisions of an opening: all that is decided about the whole task
 REMINDED = 0.25  # of the lessons
 _ELSEWHERE = 1_000_000  # numbers of their tasks
 
@@ -76,8 +83,15 @@ class _Hall:
         return Exercise(f"house {name}", self.trees[name], self.world, task, knowing, slips, recall, most)
 
 
+def plans(document: Document) -> bool:
+    """Is one of its answers a plan?"""
+    return any(
+        document.text.startswith(EXPAND, begin) or ORDER in document.text[begin:end] for begin, end in document.learn
+    )
+
+
 def _worth(documents: Sequence[Document], rng: Random) -> list[Document]:
     """All agents that expand, and some of those that only act, in their order."""
-    expand = [i for i, d in enumerate(documents) if any(d.text.startswith(EXPAND, begin) for begin, _ in d.learn)]
+    expand = [i for i, document in enumerate(documents) if plans(document)]
     others = [i for i in range(len(documents)) if i not in expand]
     return [documents[i] for i in sorted([*expand, *rng.sample(others, min(MOST, len(others)))])]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
 from random import Random
@@ -24,7 +24,7 @@ _FACTS, _TAILS, _STARTS, _WASHES = (_SAID[sort] for sort in ("facts", "tails", "
 def asked(errand: Errand, wanted: Mapping[str, int], rng: Random) -> tuple[str, list[Json]]:
     """The instruction, and what it wants in the order in which it says so."""
     loose = rng.random() < 0.3  # words that are no names of this world
-    style = rng.choice(("article", "article", "number", "the", "mixed"))
+    style = rng.choice(("article", "article", "number", "the", "mixed", "bare"))  # bare: `apple, wine and cupcake`
     order = rng.sample(sorted(wanted.items()), len(wanted))
     parts = []
     for thing, count in order:
@@ -34,18 +34,30 @@ def asked(errand: Errand, wanted: Mapping[str, int], rng: Random) -> tuple[str, 
             head, of, rest = name.partition(" of ")
             parts.append(f"{number(count, rng)} {plural(head)}{of}{rest}")
         else:
-            parts.append(
-                f"{number(1, rng)} {name}" if own == "number" else article(name) if own == "article" else f"the {name}"
-            )
+            parts.append(_one(own, name, rng))
     place = rng.choice(_CALLED[errand.place]) if loose and errand.place in _CALLED else errand.place
     them = "it" if sum(wanted.values()) == 1 else "them"
-    said = spin(rng.choice(errand.say), rng).replace("{things}", listing(parts, rng))
+    say = _in_turn(parts, errand, rng) if len(parts) > 1 and rng.random() < 0.15 else rng.choice(errand.say)
+    said = spin(say, rng).replace("{things}", listing(parts, rng))
     said = capital(said.replace("{them}", them).replace("{place}", place))
     if rng.random() < 0.04:
         said = said.lower()
     if rng.random() < 0.1:
         said = said.rstrip(".!")
     return said, [[thing, count] for thing, count in order]
+
+
+def _in_turn(parts: Sequence[str], errand: Errand, rng: Random) -> str:
+    """A sentence for each thing, as people go through a list."""
+    forms = _ONTO if errand.way == "on" else _INTO
+    said = [rng.choice(forms).replace("{things}", part).replace("{them}", "that") for part in parts]
+    starts = rng.choice(_STARTS) if errand.then else ""
+    return f"{'. '.join(map(capital, said))}.{starts}"
+
+
+def _one(style: str, name: str, rng: Random) -> str:
+    said = {"number": f"{number(1, rng)} {name}", "article": article(name), "the": f"the {name}"}
+    return said.get(style, name)
 
 
 def phrase(rng: Random, way: str, runs: bool) -> str:

@@ -19,6 +19,7 @@ from bt_runtime.faults.diagnostic import BtError
 from recipes.starter.recipe_plan import Need, Work, survey, work_for
 from recipes.starter.scene import Scene, Wanted, read_bag, read_goal, read_scene
 from recipes.starter.seen import Seen
+from recipes.starter.steps import written
 
 Role = Literal["react", "acts", "executor", "reactree", "planner"]
 
@@ -55,10 +56,7 @@ def _plan(scene: Scene, goal: str) -> str:
     work = work_for(scene, wanted)
     if work is None:
         return f" No recipe makes {wanted.item}.\nStep 1: get {wanted.amount} {wanted.item}"
-    steps = work.parts(_last(wanted, work))
-    lines = [f"Step {i}: {step}" for i, step in enumerate(steps, 1)]
-    order = " AND ".join(f"Step {i}" for i in range(1, len(steps) + 1))
-    return "\n".join([f" {work.thought()}", *lines, f"Execution Order: ({order})"])
+    return written(work.thought(), work.parts(_last(wanted, work)))
 
 
 # What an agent does, line after line ----------------------------------------------------------------------

@@ -17,6 +17,7 @@ from bt_runtime.distill.gguf_file import CHAT_TEMPLATE, write
 from bt_runtime.distill.network import Network
 from bt_runtime.distill.size import Size
 from bt_runtime.distill.stages import export, make, samples
+from bt_runtime.distill.training import Training
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.header import read_header
 from bt_runtime.llm.model import LocalModel
@@ -139,6 +140,17 @@ def test_a_file_read_back_is_the_network_it_was_made_of(parts, tmp_path):
     assert all(bool((found.weights[name].cpu() == weights[name].cpu()).all()) for name in weights)
     assert found.tokenizer.tokens(prompt("mug")) == words.tokens(prompt("mug"))
     assert found.tokenizer.end == words.end
+
+
+def test_training_goes_on_from_a_file_also_with_a_longer_context_and_never_with_another_size(trained, tmp_path):
+    """Positions are turned: none of them is a weight."""
+    words, shape = tokenizer.load(trained.order.work / "tokenizer.json"), pretrained.read(trained.made.path).size
+    given = ([trained.order.work], tmp_path, words)
+    longer = replace(shape, context=2 * shape.context)
+    begun = Training(*given, longer, trained.order.schedule, lambda _: None, trained.made.path)
+    assert begun.network.size.context == 512
+    with pytest.raises(BtError, match="another size"):
+        Training(*given, replace(shape, layers=3), trained.order.schedule, lambda _: None, trained.made.path)
 
 
 def test_a_file_of_another_make_is_no_beginning(tmp_path):

@@ -155,6 +155,15 @@ def test_other_weights_can_be_the_beginning(words, documents, tmp_path):
     assert begun.state.step == 0
 
 
+def test_a_slice_ends_before_the_budget_and_the_next_goes_on_to_the_weights_of_one_go(words, documents, tmp_path):
+    training(documents, tmp_path / "whole", words).go()
+    short = replace(SCHEDULE, slice=1e-9)  # over after a step
+    first = training(documents, tmp_path / "parts", words, short).go()
+    assert (first.step, training(documents, tmp_path / "parts", words, short).go().step) == (1, 2)
+    training(documents, tmp_path / "parts", words).go()
+    assert same(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
+
+
 def test_what_cannot_be_gone_on_with_is_told(words, documents, tmp_path):
     """A checkpoint of other tokens or sizes, a damaged one, and a budget without end are faults."""
     short = replace(SCHEDULE, tokens=2000)

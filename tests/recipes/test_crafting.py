@@ -7,6 +7,7 @@ from random import Random
 import pytest
 
 from bt_runtime.envs.textcraft.invent import invent
+from bt_runtime.envs.textcraft.recipes import Book
 from bt_runtime.envs.textcraft.suite import SUITE, books
 from recipes.starter.books import imagine, imagined, reserved
 from recipes.starter.crafting import lessons
@@ -66,6 +67,15 @@ def test_a_made_up_goal_has_the_depth_that_is_asked_for() -> None:
     for depth in (1, 2, 3, 4):
         task = next(t for t in (imagined(rng, depth, "x") for _ in range(20)) if t is not None)
         assert task.kind == f"depth {depth}"
+
+
+def test_a_good_part_of_what_is_fetched_has_a_plural_name_as_in_the_game() -> None:
+    names = [name for seed in range(20) for name in _fetched(imagine(Random(seed), wide=True))]
+    assert sum(name.endswith("s") for name in names) > 0.2 * len(names)
+
+
+def _fetched(book: Book) -> list[str]:
+    return [name for name in sorted(book.items) if book.fetchable(name)]
 
 
 def test_every_strategy_is_taught(taught: list) -> None:
