@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -213,8 +214,9 @@ def unharmed(browser: Browser) -> None:
 def test_a_world_from_above_is_drawn_in_metres_whatever_is_in_it(browser, file, spoilt):
     """Every wall, mark and thing is a shape; what is no number, or is markup, draws nothing and says itself as text."""
     seen = {
-        "is": "map", "size": [16, 10], "walls": [[0, 0, 16, 0.5]], "marks": [[3, 4]], "cell": 0.25, "path": [[1, 1], [2, 3]],
-        "things": [[5, 5, 0.3, "box"], [6, 5, 0.3, "walker"]], "places": [{"name": "shelf a", "x": 2, "y": 8, "seen": True}],
+        "is": "map", "size": [16, 10], "walls": [[0, 0, 16, 0.5]], "marks": [[3, 4]], "cell": 0.25,
+        "path": [[1, 1], [2, 3]], "places": [{"name": "shelf a", "x": 2, "y": 8, "seen": True}],
+        "things": [[5, 5, 0.3, "box"], [6, 5, 0.3, "walker"]],
         "target": [4, 4], "robot": [1, 2, 0.5, 0.2], "stuck": True, "text": "driving",
     }  # fmt: skip
     if spoilt:
