@@ -231,8 +231,9 @@ def test_a_world_from_above_is_drawn_in_metres_whatever_is_in_it(browser, file, 
     with Run(load("version: 1\ntree: t\nroot:\n  wait: 1\n"), world=world, clock=Manual()) as run:
         browser.open(file(recording(run, 3)))
     browser.until("window.btr && btr.history.last > 0")
+    browser.keys("l")
     browser.keys("3")
-    browser.until("document.querySelector('#panel .ground')")
+    browser.until("document.querySelector('#panel .ground')", 10)
     count = "return document.querySelectorAll('#panel .ground:not(.key) .{}').length"
     found = {
         name: browser.js(count.format(name)) for name in ("wall", "mark", "box", "walker", "place", "way", "robot")
