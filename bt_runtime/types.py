@@ -324,7 +324,7 @@ class Revealing(Protocol):
 @runtime_checkable
 class Pictured(Protocol):
     def picture(self) -> Json:
-        """How it stands, for the page: `{"is": "house" | "bag" | "image" | "text", …}` (docs/view.md)."""
+        """How it stands, for the page: `{"is": "house" | "bag" | "map" | "image" | "text", …}` (docs/view.md)."""
 
 
 class Frame(Protocol):

@@ -1,7 +1,7 @@
 """A picture of a world as it stands now, as data that the page draws: the world's own (`Pictured`), or what it shows.
 
-`{"is": "house", rooms, at, hands}`, `{"is": "bag", goal, bag, recipes}`, `{"is": "image", png, text}` or
-`{"is": "text", text}`. Anything unknown is shown as text.
+`{"is": "house", rooms, at, hands}`, `{"is": "bag", goal, bag, recipes}`, `{"is": "map", …}` (a floor from above, see
+`page/ground.js`), `{"is": "image", png, text}` or `{"is": "text", text}`. Anything unknown is shown as text.
 """
 
 from __future__ import annotations

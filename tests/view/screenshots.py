@@ -35,7 +35,7 @@ def main(folder: Path) -> None:
         still(folder / "memory.png", house, "btr.seek(75)", "2")
         field = Path(made) / "field.html"
         recorded(field_run(hz=20), field)
-        still(folder / "field.png", field, "btr.seek(Math.floor(btr.history.last * 0.3))", "3")
+        still(folder / "field.png", field, "btr.seek(Math.floor(btr.history.last * 0.45))", "3")
         still(folder / "craft.png", craft, "btr.latest()", "3")
         still(folder / "small.png", house, "btr.seek(60)", size=(700, 500))
         still(folder / "small_dark.png", house, "btr.seek(88)", "3", size=(700, 500), dark=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -207,6 +208,42 @@ def unharmed(browser: Browser) -> None:
     assert "\u202e" not in text and "\x1b" not in text and "‹U+202E›" in text
     assert "שלום" in text and "🤖" in text
     assert HOSTILE[:30] in browser.js("return document.querySelector('.step .said').textContent")
+
+
+@pytest.mark.parametrize("spoilt", [False, True])
+def test_a_world_from_above_is_drawn_in_metres_whatever_is_in_it(browser, file, spoilt):
+    """Every wall, mark and thing is a shape; what is no number, or is markup, draws nothing and says itself as text."""
+    seen = {
+        "is": "map", "size": [16, 10], "walls": [[0, 0, 16, 0.5]], "marks": [[3, 4]], "cell": 0.25,
+        "path": [[1, 1], [2, 3]], "places": [{"name": "shelf a", "x": 2, "y": 8, "seen": True}],
+        "things": [[5, 5, 0.3, "box"], [6, 5, 0.3, "walker"]],
+        "target": [4, 4], "robot": [1, 2, 0.5, 0.2], "stuck": True, "text": "driving",
+    }  # fmt: skip
+    if spoilt:
+        seen |= {
+            "size": "wide",
+            "walls": [[HOSTILE] * 4, 7],
+            "things": [[1, 1, 1, HOSTILE]],
+            "robot": [None],
+            "text": HOSTILE,
+        }
+    world = SimpleNamespace(act=None, instant=True, picture=lambda: seen)
+    with Run(load("version: 1\ntree: t\nroot:\n  wait: 1\n"), world=world, clock=Manual()) as run:
+        browser.open(file(recording(run, 3)))
+    browser.until("window.btr && btr.history.last > 0")
+    browser.keys("l")
+    browser.keys("3")
+    browser.until("document.querySelector('#panel .ground')", 10)
+    count = "return document.querySelectorAll('#panel .ground:not(.key) .{}').length"
+    found = {
+        name: browser.js(count.format(name)) for name in ("wall", "mark", "box", "walker", "place", "way", "robot")
+    }
+    wanted = dict.fromkeys(found, 1)
+    assert found == (wanted | {"wall": 0, "robot": 0, "walker": 0} if spoilt else wanted)
+    assert browser.js("return document.querySelectorAll('#panel img, #panel script').length") == 0
+    assert (HOSTILE[:20] if spoilt else "driving · stuck") in browser.js(
+        "return document.querySelector('#panel').textContent"
+    )
 
 
 def test_search_finds_nodes_that_are_folded_away_and_keys_move_in_the_tree(browser, file):

@@ -39,7 +39,9 @@ class Clock(Protocol):
 class Server(Skill):
     """A course of steps: each yield is what the wheels do in the next one."""
 
-    frees = False
+    frees = False  # does it get the wheels out of where they slip
+    ended: Status | None = None
+    course: Callable[..., Course]
 
     def __init__(self, field: Simulator, clock: Clock) -> None:
         self.field, self.clock = field, clock
@@ -50,8 +52,6 @@ class Server(Skill):
         self.out: dict[str, Any] = {}
         self.wheels = self.course(**params)
         self.field.drives(self)
-
-    course: Callable[..., Course]
 
     def control(self) -> Drive:
         try:
@@ -68,7 +68,7 @@ class Server(Skill):
         told = {"error_code_id": CODES[error], "error_msg": said, "success": works, "was_completed": works}
         self.result = {**told, **self.out}
         self.feedback = said or self.feedback
-        self.ended: Status | None = Status.SUCCESS if works else Status.FAILURE
+        self.ended = Status.SUCCESS if works else Status.FAILURE
         self.field.release(self)
 
     def poll(self) -> Status:
@@ -109,7 +109,7 @@ class Server(Skill):
         return ""
 
     def face(self, yaw: float | None) -> Course:
-        while yaw is not None and abs(off := math.remainder(yaw - self.field.pose.yaw, math.tau)) > TURNED / 2:
+        while yaw is not None and abs(off := math.remainder(yaw - self.field.state.yaw, math.tau)) > TURNED / 2:
             yield 0.0, max(-SPINNING, min(SPINNING, 3 * off))
         return ""
 
@@ -178,17 +178,8 @@ class FollowPath(Server):
             self.path = points_of(path)
 
 
-class NavigateToPose(Server):
+class Navigator(Server):
     """Plans again once a second; held up, it clears the map, goes back a little, turns, and tries again."""
-
-    def course(self, goal: Any = None, goals: Any = None, **unused: Any) -> Course:
-        if self.field.state.docked:
-            raise BtError("The robot is docked: undock it first.", "undock_robot")
-        for each in goals or [goal]:
-            wrong = yield from self.reach(pose_of(each, PLACES))
-            if wrong:
-                return wrong
-        return ""
 
     def reach(self, goal: Pose) -> Course:
         error = ""
@@ -229,6 +220,17 @@ class NavigateToPose(Server):
         return ""
 
 
+class NavigateToPose(Navigator):
+    def course(self, goal: Any = None, goals: Any = None, **unused: Any) -> Course:
+        if self.field.state.docked:
+            raise BtError("The robot is docked: undock it first.", "undock_robot")
+        for each in goals or [goal]:
+            wrong = yield from self.reach(pose_of(each, PLACES))
+            if wrong:
+                return wrong
+        return ""
+
+
 class Spin(Server):
     frees = True
 
@@ -257,7 +259,7 @@ class Wait(Server):
         return (yield from self.rest(float(wait_duration)))
 
 
-class DockRobot(NavigateToPose):
+class DockRobot(Navigator):
     def course(self, navigate_to_staging_pose: bool = True, **unused: Any) -> Course:
         dock, field = PLACES[DOCK], self.field
         if field.state.docked:

@@ -171,7 +171,7 @@ class Field:
             "target": [round(target.x, 2), round(target.y, 2)] if target else None,
             "robot": [round(state.x, 2), round(state.y, 2), round(state.yaw, 2), ground.RADIUS],
             "stuck": field.wanted and field.still_for() > services.STUCK,
-            "text": f"{state.t:.0f} s: {doing}, {abs(field.speed):.1f} m/s; battery {state.battery:.0%}; {field.plans} plans",
+            "text": f"{state.t:.0f} s: {doing}, {abs(field.speed):.1f} m/s; battery {state.battery:.0%}",
         }  # fmt: skip
 
 
