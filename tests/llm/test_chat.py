@@ -126,7 +126,7 @@ def test_control_tokens_come_from_the_template_alone(tmp_path, micro):
     """A vocabulary with odd control tokens, and a world that says them: no more in the prompt than without."""
     pytest.importorskip("llama_cpp")
     odd = [marker for marker in ODD if marker not in ("<", "</s>")]
-    path = _odd_model(tmp_path / "odd.gguf", odd)
+    path = odd_model(tmp_path / "odd.gguf", odd)
     code = """
 import json, sys
 from bt_runtime.llm.header import read_header
@@ -154,7 +154,7 @@ print(len(plain), len(header.markers))
     assert markers == len(odd) + 2
 
 
-def _odd_model(path, odd):
+def odd_model(path, odd, template="{% for m in messages %}<|im_start|>{{ m.content }}{% endfor %}<think>"):
     """The micro model, its last tokens made control tokens."""
     import gguf
 
@@ -168,7 +168,7 @@ def _odd_model(path, odd):
 
     class Writer(gguf.GGUFWriter):
         def add_tokenizer_model(self, name):
-            self.add_chat_template("{% for m in messages %}<|im_start|>{{ m.content }}{% endfor %}<think>")
+            self.add_chat_template(template)
             super().add_tokenizer_model(name)
 
     with pytest.MonkeyPatch.context() as patch:
