@@ -17,6 +17,7 @@ from bt_runtime.llm import testing
 from bt_runtime.llm.chat import Chat, _parted, keep, recalled
 from bt_runtime.llm.header import read_header
 from bt_runtime.llm.settings import starter
+from bt_runtime.llm.spelled import tokens_of
 from bt_runtime.project import child
 
 TURNS = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant"
@@ -132,6 +133,7 @@ import json, sys
 from bt_runtime.llm.header import read_header
 from bt_runtime.llm.llama import Weights, begin
 from bt_runtime.llm.chat import Chat
+from bt_runtime.llm.spelled import tokens_of
 from bt_runtime.agents.prompt import agent_prompt
 begin()
 path, odd = sys.argv[1], json.loads(sys.argv[2])
@@ -175,3 +177,14 @@ def odd_model(path, odd, template="{% for m in messages %}<|im_start|>{{ m.conte
         patch.setattr(testing, "_bpe", bpe)
         patch.setattr(gguf, "GGUFWriter", Writer)
         return testing.make_gguf(path, shape)
+
+
+def test_a_text_is_counted_as_it_is_fed(tmp_path, open_model):
+    """Also one that is full of a chat model's control tokens: what `count` says is what a prompt takes."""
+    markers = ["<|im_start|>", "<|im_end|>"]
+    file = odd_model(tmp_path / "chat.gguf", markers)
+    model = open_model(file)
+    for text in ("<|im_start|>" * 20, "the egg " * 20, "<|im_end|>the egg"):
+        fed = tokens_of(str(file), model.chat_template.harmless(text), True)
+        assert not any(token.steers for token in fed[1:])
+        assert model.count(text) in (len(fed), len(fed) - 1), "one stands in front of a whole prompt"
