@@ -85,7 +85,7 @@ def first(args: argparse.Namespace) -> Shown:
         raise BtError("no node of this tree asked a model", "is there an agent, and does the tree reach it?")
     question = heard[0]
     offered = question.moves or question.options or question.stop
-    return Shown(question.kind, question.prompt, offered, model.chat_template, file)  # type: ignore[arg-type]
+    return Shown(question.kind, question.prompt, offered, model.chat_template, file)
 
 
 def template_of(named: str) -> tuple[Chat | None, str]:

@@ -17,6 +17,7 @@ from bt_runtime.llm import testing
 from bt_runtime.llm.chat import Chat, _parted, keep, recalled
 from bt_runtime.llm.header import read_header
 from bt_runtime.llm.settings import starter
+from bt_runtime.llm.spelled import tokens_of
 from bt_runtime.project import child
 
 TURNS = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant"
@@ -126,12 +127,13 @@ def test_control_tokens_come_from_the_template_alone(tmp_path, micro):
     """A vocabulary with odd control tokens, and a world that says them: no more in the prompt than without."""
     pytest.importorskip("llama_cpp")
     odd = [marker for marker in ODD if marker not in ("<", "</s>")]
-    path = _odd_model(tmp_path / "odd.gguf", odd)
+    path = odd_model(tmp_path / "odd.gguf", odd)
     code = """
 import json, sys
 from bt_runtime.llm.header import read_header
 from bt_runtime.llm.llama import Weights, begin
 from bt_runtime.llm.chat import Chat
+from bt_runtime.llm.spelled import tokens_of
 from bt_runtime.agents.prompt import agent_prompt
 begin()
 path, odd = sys.argv[1], json.loads(sys.argv[2])
@@ -154,7 +156,7 @@ print(len(plain), len(header.markers))
     assert markers == len(odd) + 2
 
 
-def _odd_model(path, odd):
+def odd_model(path, odd, template="{% for m in messages %}<|im_start|>{{ m.content }}{% endfor %}<think>"):
     """The micro model, its last tokens made control tokens."""
     import gguf
 
@@ -168,10 +170,21 @@ def _odd_model(path, odd):
 
     class Writer(gguf.GGUFWriter):
         def add_tokenizer_model(self, name):
-            self.add_chat_template("{% for m in messages %}<|im_start|>{{ m.content }}{% endfor %}<think>")
+            self.add_chat_template(template)
             super().add_tokenizer_model(name)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(testing, "_bpe", bpe)
         patch.setattr(gguf, "GGUFWriter", Writer)
         return testing.make_gguf(path, shape)
+
+
+def test_a_text_is_counted_as_it_is_fed(tmp_path, open_model):
+    """Also one that is full of a chat model's control tokens: what `count` says is what a prompt takes."""
+    markers = ["<|im_start|>", "<|im_end|>"]
+    file = odd_model(tmp_path / "chat.gguf", markers)
+    model = open_model(file)
+    for text in ("<|im_start|>" * 20, "the egg " * 20, "<|im_end|>the egg"):
+        fed = tokens_of(str(file), model.chat_template.harmless(text), True)
+        assert not any(token.steers for token in fed[1:])
+        assert model.count(text) in (len(fed), len(fed) - 1), "one stands in front of a whole prompt"

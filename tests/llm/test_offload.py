@@ -70,3 +70,21 @@ def test_a_model_that_does_not_load_on_the_processor_either_is_a_fault():
     with pytest.raises(BtError, match="not with 0"):
         load(3, attempt, lambda _: None)
     assert list(halving(3)) == [3, 1, 0]
+
+
+def test_beside_a_gpu_of_its_own_memory_one_that_shares_the_machines_counts_for_nothing():
+    """As llama.cpp has it: the memory of both together is nobody's."""
+    pytest.importorskip("llama_cpp", reason="needs the llm extra")
+    from bt_runtime.llm.llama import Device, _used
+
+    card, chip = Device("CUDA0", "", 8 << 30, 8 << 30, True), Device("Vulkan0", "", 16 << 30, 16 << 30, True)
+    assert [device.gpu for device in _used([card, chip], {1})] == [True, False]
+    assert [device.gpu for device in _used([chip], {0})] == [True]
+
+
+def test_layers_that_were_asked_for_and_have_no_gpu_are_told_as_on_the_processor(open_model):
+    """A number of layers is a wish; what is reported is what is there."""
+    facts = open_model(gpu_layers=29).stats()
+    if facts["devices"] != ["CPU"]:
+        pytest.skip("there is a GPU")
+    assert facts["gpu_layers"] == 0 and "29 layers were to go to a GPU" in facts["notes"][0]
