@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.agents.story import ACT, OPENINGS
+from bt_runtime.agents.surroundings import DONE, FAILURE
 from bt_runtime.llm.header import STARTER
 
 if TYPE_CHECKING:
     from bt_runtime.agents.growing import Growing
 
+_ENDS = (f"{ACT} {DONE}", f"{ACT} {FAILURE}")
 MOST_TRIED = 8  # acts of a failed attempt that its planner is told, the latest
 
 
@@ -36,9 +38,7 @@ def tried(node: Growing) -> str:
     if node.register == STARTER or node.goal not in node.context.services.stories:
         return ""
     story, ended = node.context.services.stories[node.goal]
-    acts = [line for line in story.splitlines() if line.startswith(ACT)][:-1][-MOST_TRIED:]
-    told = [
-        f"It was tried and failed ({ended}).",
-        *(["The last that was done:", *acts] if acts else ["Nothing was done."]),
-    ]
-    return "\n" + "\n".join(told)
+    acts = [line for line in story.splitlines() if line.startswith(ACT) and line not in _ENDS][-MOST_TRIED:]
+    why = "" if ended == FAILURE else f" ({ended})"
+    done = ["The last that was done:", *acts] if acts else ["Nothing was done."]
+    return "\n".join(["", f"It was tried and failed{why}.", *done])

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.cli import Exit, trust_prompt
+from bt_runtime.cli.models import add_register
 from bt_runtime.cli.run import opened
 from bt_runtime.cli.terminal import json_text
 from bt_runtime.cli.worlds import add_task, begin
@@ -21,11 +22,12 @@ TICKS = 200
 def configure(parser: argparse.ArgumentParser) -> None:
     add_task(parser)
     parser.add_argument("--memory", metavar="FILE", help="experiences to learn from [BTR_MEMORY]")
+    add_register(parser)
     parser.add_argument("--json", action="store_true", help="the question for programs")
 
 
 def run(args: argparse.Namespace) -> int:
-    settings = Settings({"env": args.env, "memory": args.memory})
+    settings = Settings({"env": args.env, "memory": args.memory, "prompts": args.prompts})
     tree = opened(args.tree)
     trust_prompt.trees([tree], settings)
     heard: list[Question] = []
@@ -37,7 +39,14 @@ def run(args: argparse.Namespace) -> int:
     with ExitStack() as stack:
         inputs, task = begin(args, settings, tree.spec, stack)
         made = stack.enter_context(
-            Run(tree, inputs=inputs, world=task and task.world, model=ScriptedModel(listen), memory=settings["memory"])
+            Run(
+                tree,
+                inputs=inputs,
+                world=task and task.world,
+                model=ScriptedModel(listen),
+                memory=settings["memory"],
+                services={"prompts": settings["prompts"] or ""},
+            )
         )
         made.resources.notebook = None  # nothing is to be remembered of this
         while not heard and made.tick().running and made.engine.count < TICKS:

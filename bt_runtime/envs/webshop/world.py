@@ -21,7 +21,7 @@ INVALID = {"react": "Invalid action!", "adapt": "Invalid action! Try a different
 
 
 RULES = (
-    "- A search shows the best products. Click a product to open its page, each option that is asked for, then Buy Now.",
+    "- A search shows the best products. Click a product to open its page, each option asked for, then Buy Now.",
     "- Only what the page shows can be clicked.",
     "- Buying ends the task: it can be done once.",
 )
