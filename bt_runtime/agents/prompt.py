@@ -88,7 +88,10 @@ def system_text(name: str, holes: Mapping[str, Any], register: str = "") -> str:
 
 def _found(name: str, register: str) -> Path | None:
     for place in project.folders("trees"):
-        for each in ([f"prompts/{register}/{name}.md"] if register else []) + [f"prompts/{name}.md", f"prompts/{name}"]:
+        for each in ([f"prompts/{register}/{name}.md"] if register.isidentifier() else []) + [
+            f"prompts/{name}.md",
+            f"prompts/{name}",
+        ]:
             if (place / each).is_file():
                 return place / each
     return None

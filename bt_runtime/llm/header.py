@@ -53,7 +53,7 @@ class Header:
     def register(self) -> str:
         """Which prompts it was taught by: what `btr distill` made knows those of the starter."""
         taught = any(key.startswith("distill.") for key in self.about)
-        return str(self.about.get("distill.prompts") or (STARTER if taught else INSTRUCT))
+        return STARTER if taught and self.about.get("distill.prompts") != INSTRUCT else INSTRUCT
 
     @property
     def trained_context(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,9 @@ from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import ACT, EXPAND, OPENINGS
 from bt_runtime.envs.registry import open_suite, open_world
 from bt_runtime.language.sentence import Sentence
+from bt_runtime.llm.header import Header
+from bt_runtime.replay.replay import replay
+from bt_runtime.testing import SUCCESS
 from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Introduced, Question
 
@@ -179,3 +183,45 @@ def test_a_projects_own_prompt_goes_before_both_registers(tmp_path, monkeypatch)
     (folder / "instruct" / "verify.md").write_text("Mine, for strangers.\n")
     assert system_text("verify", {}, "instruct") == "Mine, for strangers.\n"
     assert system_text("verify", {}, "starter") == "Mine.\n"
+
+
+def test_a_model_says_by_its_file_in_which_register_it_was_taught():
+    about = {"general.architecture": "llama"}
+
+    def register(**more: str) -> str:
+        keys = {f"distill.{name}": said for name, said in more.items()}
+        return Header(Path("x.gguf"), 0, {**about, **keys}, 0, 0).register
+
+    assert register() == "instruct"
+    assert register(seed="1") == register(prompts="../..") == "starter"
+    assert register(seed="1", prompts="instruct") == "instruct"
+
+
+class Free(ScriptedModel):
+    constrains = False
+
+
+def test_a_model_that_knows_no_grammars_is_asked_for_a_plan_without_and_read_as_it_writes():
+    task, world = open_suite("house").tasks(7, 1)[0], open_world("house")
+    world.reset(task)
+    lines = ["I need both.\n\n**Step 1:** find a plate\n\n**Step 2:** put it down\n", "Act: done", "Act: done"]
+    model = Free(lines)
+    with Run(load("plan_and_execute"), inputs={"goal": task.goal}, world=world, task=task, model=model) as run:
+        run.spin(seconds=30)
+    assert model.asked[0].grammar is None and "\n\n" not in model.asked[0].stop
+    parts = [re.findall(r"^Your task is to: (.+)$", question.prompt, re.MULTILINE)[-1] for question in model.asked[1:]]
+    assert parts == ["find a plate", "put it down"]
+
+
+@pytest.mark.parametrize("register", REGISTERS)
+def test_a_recorded_run_is_played_again_in_the_register_that_it_had(register, tmp_path):
+    task, world = open_suite("textcraft").tasks(7, 1)[0], open_world("textcraft")
+    world.reset(task)
+    model = ScriptedModel(["Act: failure", STEPS, "Act: done", "Act: done"])
+    with Run(
+        load("adapt"), inputs={"goal": task.goal}, world=world, task=task, model=model, journal=tmp_path,
+        services={"prompts": register},
+    ) as run:  # fmt: skip
+        assert run.spin(seconds=30) is SUCCESS
+    assert ("About this world:" in model.asked[0].prompt) == (register == "instruct")
+    assert replay(next(tmp_path.glob("*.btr"))).same
