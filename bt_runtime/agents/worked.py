@@ -15,6 +15,7 @@ from bt_runtime.agents.surroundings import DONE, FAILURE, RECALL
 from bt_runtime.llm.plan_grammar import bare
 
 _FAMILY = ("Your primary goal is to:", "To achieve this, you should perform your sibling tasks")
+_REFUSED = "Could not"
 _ENDS = (f"{ACT} {DONE}", f"{ACT} {FAILURE}")
 
 
@@ -101,6 +102,8 @@ def _kept(block: str, shape: Shape) -> str:
     if move not in shape.moves and not block.startswith(_ENDS):
         return ""
     if block.startswith(f"{ACT} {RECALL}") and not shape.recall:
+        return ""
+    if not shape.shown and f"\n{_REFUSED}" in block:  # whoever does not see the answer would learn to do it
         return ""
     return block if shape.shown or move in ("think", "expand") else block.partition("\n")[0]
 
