@@ -132,6 +132,7 @@ class Model(ABC):
 
     chat_template: str | Template | None = None  # None: a base model, asked with the bare text
     settings: Any = None  # of a local file: `llm.settings.Settings`
+    register: str = "instruct"  # of the prompts that it is asked with: a folder of trees/prompts/, or `starter`
     constrains: bool = True  # it writes what a grammar allows; else plans are asked for without, and read as they come
 
     @abstractmethod
@@ -307,6 +308,13 @@ class Timed(Protocol):
 class Things(Protocol):
     def things(self) -> Sequence[str]:
         """The kinds of things that are there, in a fixed order: what an agent may ask its working memory for."""
+
+
+@runtime_checkable
+class Introduced(Protocol):
+    def manual(self) -> Mapping[str, Json]:
+        """What a stranger must know: `rules` (a few lines), `skills` (the forms of its sentences, with what they need),
+        `examples` (a file of experiences in memory/)."""
 
 
 @runtime_checkable

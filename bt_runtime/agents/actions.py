@@ -63,6 +63,13 @@ class Actions:
         entries = (k.data["entry"] for k in self.around)
         return next((e for e in entries if Sentence(e.sentence, e.types).parse(sentence) is not None), None)
 
+    def patterns(self, of_world: Sequence[str]) -> list[str]:
+        """Of what is acted in the world, by the forms of its sentences: all of them, or those that are allowed."""
+        if self.names is None or WORLD in self.names:
+            return list(of_world)
+        forms = [kind.data["entry"].sentence for kind in self.around]
+        return [line for line in of_world if line.partition(" (needs: ")[0] in forms]
+
     # What can be done now --------------------------------------------------------------------
 
     def sentences(self) -> list[str]:

@@ -11,12 +11,14 @@ from bt_runtime.agents import recalling
 from bt_runtime.agents.actions import Actions
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.growing import Growing, family_of
+from bt_runtime.agents.holes import holes
 from bt_runtime.agents.loops import cycle
 from bt_runtime.agents.model_node import PAUSE, Life
-from bt_runtime.agents.prompt import Prompt, agent_prompt, equipped, guided, system_text
+from bt_runtime.agents.prompt import Prompt, agent_prompt, equipped, guided
 from bt_runtime.agents.story import ACT, OPENINGS, Family, Step, written
 from bt_runtime.agents.surroundings import DONE, FAILURE, Surroundings
 from bt_runtime.agents.trimming import KEPT, cut_off, too_many
+from bt_runtime.agents.worked import Shape
 from bt_runtime.events import Acting, Decided, Reasoned, Stepped, Trimmed
 from bt_runtime.faults.diagnostic import TooLong
 from bt_runtime.llm.chat import Chat
@@ -52,11 +54,12 @@ class Agent(Growing):
         self.actions = Actions(self)
         self.around = Surroundings(self.context, self.path, bool(self.spec.values["recall"]), self.actions)
         self.opening = self.around.opening() + self.last_action()
-        told = {"moves": self.moves, "recall": "act" in self.moves and bool(self.around.kinds())}
-        system = equipped(system_text(self.spec.values["prompt"] or "agent", told), self.actions.described())
+        told = holes(self, self.moves, "act" in self.moves and bool(self.around.kinds()))
+        system = equipped(self.instructions(self.spec.values["prompt"] or "agent", told), self.actions.described())
         self.system = guided(system, self.guide())
         self.family = family_of(self)
-        self.examples = yield from recalling.examples(self)
+        shape = Shape(tuple(self.moves), "", told["recall"], self.spec.values["show"] == "all")
+        self.examples = yield from recalling.examples(self, shape)
 
     def live(self) -> Life:
         yield from self.prepare()

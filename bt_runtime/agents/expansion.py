@@ -72,15 +72,12 @@ def _size(plan: Group, at: Situation) -> list[Objection]:
 
 
 def _loops(plan: Group, at: Situation) -> list[Objection]:
-    found = []
     named = [goal.text for goal in _goals(plan)]
     again = [goal for goal in named if repeats_ancestor(goal, at.ancestors) is not None]
-    others = len(list(goals(plan))) > len(again)
-    for goal in again:
-        if not (at.beside and others and len(again) == 1):
-            found.append(
-                Objection("same goal", f"the subgoal `{goal}` is the goal above it again: name a smaller part, or act")
-            )
+    if at.beside and len(again) == 1 and len(list(goals(plan))) > 1:
+        again = []
+    text = "the subgoal `{}` is the goal above it again: name a smaller part, or act"
+    found = [Objection("same goal", text.format(goal)) for goal in again]
     if any(_alike(plan, other) for other in at.earlier):
         found.append(Objection("same plan", "this is the same plan again, and nothing was learnt since"))
     return found

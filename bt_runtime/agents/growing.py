@@ -136,6 +136,12 @@ class Growing(ModelNode):
         offer, allowed = self.actions.planned(), tuple(self.actions.let(acts))
         return expansion([*known, *offer.leaves], limits, (*allowed, *offer.sentences), subgoals, offer.open)
 
+    def plans_acts(self) -> bool:
+        """Does its grammar have `act:`?"""
+        world = self.context.services.world
+        skilled = any(kind.family == "skill" for kind in self.context.growth.registry(self))
+        return bool(self.actions.kinds) or (skilled and world is not None and bool(world.skills()))
+
     def kinds(self) -> Registry:
         """What the leaves of a plan may be: the tree's skills, or those that are allowed."""
         own = bool(self.actions.kinds) or self.actions.names is not None

@@ -13,7 +13,7 @@ from bt_runtime.agents.answers import Answer, choices_of, described, grammar_of,
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.judging import Judging
 from bt_runtime.agents.model_node import Life
-from bt_runtime.agents.prompt import Prompt, example_block, system_text
+from bt_runtime.agents.prompt import Prompt, example_block
 from bt_runtime.agents.story import THINK
 from bt_runtime.agents.together import Together
 from bt_runtime.events import Stepped
@@ -110,7 +110,7 @@ class Infer(Judging):
         """All outputs, one after the other; an Ending when there will be none."""
         values, vote = self.spec.values, Vote()
         told = {"answers": "\n".join(map(described, asked.outputs)), "think": bool(values["think"])}
-        system = system_text(values["system"] or "infer", told)
+        system = self.instructions(values["system"] or "infer", told)
         prompt = Prompt(system, examples.strip("\n") + "\n" * bool(examples), f"{asked.prompt.strip()}\n", "")
         if values["think"]:
             if over := self.over():

@@ -6,24 +6,26 @@ tick never waits, and halting the node closes the generator and cancels the job 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.agents.end import Ending
+from bt_runtime.agents.prompt import Prompt, system_text
 from bt_runtime.events import AgentEnded, GoalTaken, Prompted
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.front import a_job
+from bt_runtime.llm.header import STARTER
 from bt_runtime.tree.budget import Spent
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, computed, path_of
 from bt_runtime.tree.nodes.parent import Parent
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree
+from bt_runtime.types import Introduced
 
 if TYPE_CHECKING:
-    from bt_runtime.agents.prompt import Prompt
     from bt_runtime.language.kinds.kind import Kind
     from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
@@ -183,6 +185,20 @@ class ModelNode(Parent):
             self.shown = before
             self.context.emit(Prompted(self.path, *before))
         return prompt.text(self.model().chat_template, aloud)
+
+    @property
+    def register(self) -> str:
+        """In which its prompts are written: the run's, else its model's."""
+        return self.context.services.prompts or self.model().register
+
+    def instructions(self, name: str, holes: Mapping[str, Any] | None = None) -> str:
+        """The system text of that name, as this node's model is told it."""
+        return system_text(name, holes or {}, self.register)
+
+    def manual(self) -> Mapping[str, Any]:
+        """What a stranger is told of the world; a model that was taught in it is asked as it always was."""
+        world: Any = self.context.services.world
+        return world.manual() if isinstance(world, Introduced) and self.register != STARTER else {}
 
     def agents_above(self) -> list[ModelNode]:
         return [node for node in above(self) if isinstance(node, ModelNode) and node.grows]

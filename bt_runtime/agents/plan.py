@@ -6,10 +6,12 @@ from bt_runtime.agents import recalling
 from bt_runtime.agents.actions import Actions
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.growing import Growing, family_of
+from bt_runtime.agents.holes import holes, tried
 from bt_runtime.agents.model_node import PAUSE, Life
-from bt_runtime.agents.prompt import agent_prompt, equipped, guided, system_text
+from bt_runtime.agents.prompt import agent_prompt, equipped, guided
 from bt_runtime.agents.story import Step
 from bt_runtime.agents.surroundings import Surroundings
+from bt_runtime.agents.worked import Shape
 
 _PROMPTS = {"dialect": "plan", "lists": "plan_lists", "steps": "plan_steps"}
 _OPENINGS = {"dialect": "Expand:\n", "lists": "Expand:\n", "steps": "# Think:"}
@@ -23,10 +25,10 @@ class Plan(Growing):
         values = self.spec.values
         form = str(values["form"])
         self.actions = Actions(self)
-        opening = Surroundings(self.context, self.path, False, self.actions).opening()
+        opening = Surroundings(self.context, self.path, False, self.actions).opening() + tried(self)
         notes = [str(n) for n in self.value("notes")]
-        examples = yield from recalling.examples(self)
-        text = system_text(values["prompt"] or _PROMPTS[form], {"moves": ["expand"]})
+        examples = yield from recalling.examples(self, Shape((), form))
+        text = self.instructions(values["prompt"] or _PROMPTS[form], holes(self, ["expand"], False))
         system = guided(equipped(text, self.actions.described()), self.guide())
         steps: list[Step] = []
         for _ in range(int(values["max_invalid"])):

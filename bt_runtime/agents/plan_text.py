@@ -59,8 +59,8 @@ class Unreadable(BtError):
 
 
 def read_plan(text: str, skills: Collection[str] | None = (), form: str = "dialect") -> Group:
-    """Any of the forms, whichever was asked for. A lone subgoal or action is a sequence of one. `skills`: those that may
-    stand as nodes; None takes any name, of a plan that was accepted before."""
+    """Any of the forms, whichever was asked for. A lone subgoal or action is a sequence of one. `skills`: those that
+    may stand as nodes; None takes any name, of a plan that was accepted before."""
     if len(text) > MOST_TEXT:
         raise Unreadable(f"the plan is too long: {len(text)} characters, at most {MOST_TEXT}")
     body = _unwrapped(text)

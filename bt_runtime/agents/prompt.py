@@ -77,15 +77,29 @@ def example_block(examples: Sequence[str]) -> str:
     return f"Earlier tasks, and how they went:\n\n{told}\nNow the task at hand.\n"
 
 
-def system_text(name: str, holes: Mapping[str, Any]) -> str:
-    """A prompt file (`trees/prompts/NAME.md`, the project's before ours) with its holes filled."""
-    path = project.find("trees", f"prompts/{name}", ".md")
+def system_text(name: str, holes: Mapping[str, Any], register: str = "") -> str:
+    """A prompt file (`trees/prompts/NAME.md`, the project's before ours) with its holes filled.
+
+    One of a register, in a folder of its own, goes before one that serves all; but the project's own before ours.
+    """
+    path = _found(name, register)
     if path is None:
         raise BtError(f"there is no prompt `{name}`", "put it in the project's trees/prompts/ as a .md file")
     try:
         return str(Template(_read(path)).evaluate(dict(holes)))
     except ExpressionError as error:
         raise BtError(f"{path}: {error.message}", error.hint or f"its holes: {', '.join(sorted(holes))}") from error
+
+
+def _found(name: str, register: str) -> Path | None:
+    for place in project.folders("trees"):
+        for each in ([f"prompts/{register}/{name}.md"] if register.isidentifier() else []) + [
+            f"prompts/{name}.md",
+            f"prompts/{name}",
+        ]:
+            if (place / each).is_file():
+                return place / each
+    return None
 
 
 @lru_cache(maxsize=64)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bt_runtime.agents.worked import Shape, fitted, shipped
 from bt_runtime.events import RetrievalFailed, Retrieved
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.llm.header import STARTER
 
 if TYPE_CHECKING:
     from bt_runtime.agents.model_node import ModelNode
@@ -16,8 +18,20 @@ if TYPE_CHECKING:
 _SELECTIONS = {"task": "task_specific", "random": "random"}
 
 
-def examples(node: ModelNode) -> Generator[Any, Any, tuple[str, ...]]:
-    """The texts of the experiences that this node is shown. A memory that fails costs the examples, not the run."""
+def examples(node: ModelNode, shape: Shape | None = None) -> Generator[Any, Any, tuple[str, ...]]:
+    """The texts that this node is shown: experiences, else worked examples of its world, all in its own moves and form
+    of plans. A model that was taught by its prompts is shown what was retrieved, as it is."""
+    found = yield from _retrieved(node)
+    if shape is None or node.register == STARTER:
+        return found
+    fit = [text for each in found if (text := fitted(each, shape)) is not None]
+    values = node.spec.values
+    fit = fit or shipped(str(node.manual().get("examples", "")), shape, int(values["examples"]))
+    return tuple(_fitting(fit, int(values["example_tokens"]), node))
+
+
+def _retrieved(node: ModelNode) -> Generator[Any, Any, tuple[str, ...]]:
+    """A memory that fails costs the examples, not the run."""
     values = node.spec.values
     episodes: Any = node.context.services.episodes
     if episodes is None or not values["examples"]:
@@ -30,7 +44,8 @@ def examples(node: ModelNode) -> Generator[Any, Any, tuple[str, ...]]:
     node.context.emit(Retrieved(node.path, found.why()))
     if values["select"] == "semantic":
         return tuple(experience.text for experience in found.taken)
-    return tuple(_fitting(found.taken[: values["examples"]], int(values["example_tokens"]), node))
+    taken = [experience.text for experience in found.taken[: values["examples"]]]
+    return tuple(_fitting(taken, int(values["example_tokens"]), node))
 
 
 def _about(node: ModelNode) -> dict[str, Any]:
@@ -52,11 +67,11 @@ def _selected(node: ModelNode, episodes: Any) -> Any:
     return episodes.select(how, count, goal=node.goal, kind=kind, **_about(node))
 
 
-def _fitting(found: Sequence[Any], budget: int, node: ModelNode) -> Iterator[str]:
+def _fitting(found: Sequence[str], budget: int, node: ModelNode) -> Iterator[str]:
     """Whole experiences, in order, until the budget is spent."""
     count = node.model().count
-    for experience in found:
-        budget -= count(experience.text)
+    for text in found:
+        budget -= count(text)
         if budget < 0:
             return
-        yield experience.text
+        yield text

@@ -8,7 +8,7 @@ from typing import Any
 from bt_runtime.agents import autoplan
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.model_node import Life, ModelNode
-from bt_runtime.agents.prompt import Prompt, system_text
+from bt_runtime.agents.prompt import Prompt
 from bt_runtime.agents.trimming import shorter
 from bt_runtime.events import Reflected
 from bt_runtime.faults.diagnostic import BtError, TooLong
@@ -43,7 +43,7 @@ class Reflect(ModelNode):
 
     def lesson(self, story: str, ended: str) -> Generator[Any, Any, dict[str, str]]:
         """One line for the next attempt at the same task."""
-        system = system_text(self.spec.values["prompt"] or "reflect", {})
+        system = self.instructions(self.spec.values["prompt"] or "reflect")
         prompt = Prompt(system, "", autoplan.attempt(story, ended, self.goal), autoplan.CUES[autoplan.LESSON])
         return {autoplan.LESSON: (yield from self.line(prompt, None))}
 
@@ -52,7 +52,7 @@ class Reflect(ModelNode):
         values = self.spec.values
         story = autoplan.shortened(story, int(values["story_tokens"]), self.model().count, int(values["story_line"]))
         told = autoplan.attempt(story, ended, self.goal) + autoplan.judged(self.value("experience"))
-        system = system_text(values["prompt"] or "reflect_plan", {})
+        system = self.instructions(values["prompt"] or "reflect_plan")
         guide = text_of(str(self.value("guide")))
         said: dict[str, str] = {}
         for part in parts:

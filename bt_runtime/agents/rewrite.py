@@ -5,7 +5,6 @@ from __future__ import annotations
 from bt_runtime.agents import autoplan
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.model_node import Life, ModelNode
-from bt_runtime.agents.prompt import system_text
 from bt_runtime.events import Rewriting
 from bt_runtime.language.guide import text_of
 from bt_runtime.types import Question
@@ -17,7 +16,7 @@ class Rewrite(ModelNode):
         reflections = [each for each in self.value("reflections") if isinstance(each, dict)]
         if not reflections:
             return Ending("failure", "there is nothing to learn from")
-        system = system_text(values["prompt"] or "rewrite", {})
+        system = self.instructions(values["prompt"] or "rewrite")
         prompt = autoplan.rewriting(system, self.goal, text_of(str(self.value("guide"))), reflections)
         wrote = yield from self.asked(Question(
             "write", self.prompted(prompt), stop=("\n\n",), max_tokens=values["max_tokens"],

@@ -11,7 +11,7 @@ from bt_runtime.agents.answers import Odds
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.judging import Judging
 from bt_runtime.agents.model_node import Life
-from bt_runtime.agents.prompt import Prompt, system_text
+from bt_runtime.agents.prompt import Prompt
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.checks.judging import about
 from bt_runtime.language.outputs import sound_choices
@@ -56,7 +56,7 @@ class Route(Judging, composites.Composite):
         offered = [child for child, place in zip(self.children, self.places, strict=True) if place == "children"]
         names = self.names(offered)
         lines = [name if name == said else f"{name}: {said}" for name, said in names.items()]
-        system = system_text(self.spec.values["system"] or "route", {"ways": "\n".join(lines)})
+        system = self.instructions(self.spec.values["system"] or "route", {"ways": "\n".join(lines)})
         asks = self.value("sure") or any(self.spec.values.get(name) is not None for name in ("margin", "distribution"))
         odds = yield from self.chosen(Prompt(system, "", f"{self.goal.strip()}\n", "Next:"), [*names], sure=bool(asks))
         self.told(odds, [*names])

@@ -42,6 +42,8 @@ class ScriptedModel(Model):
     the move, and the text that is asked for next.
     """
 
+    register = "starter"  # scripts are written for these prompts
+
     def __init__(self, script: Iterable[str] | Script, polls: int = 0) -> None:
         self.lines = None if callable(script) else list(script)
         self.script: Script = script if callable(script) else self.next_line

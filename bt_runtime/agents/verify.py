@@ -9,7 +9,7 @@ from bt_runtime.agents.actions import listed
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.facts import Facts
 from bt_runtime.agents.model_node import Life, ModelNode
-from bt_runtime.agents.prompt import Prompt, system_text
+from bt_runtime.agents.prompt import Prompt
 from bt_runtime.agents.surroundings import Surroundings
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.types import Knowing, Question
@@ -76,7 +76,7 @@ class Verify(ModelNode):
         return None
 
     def ask_model(self) -> Any:
-        system = system_text(self.spec.values["prompt"] or "verify", {})
+        system = self.instructions(self.spec.values["prompt"] or "verify")
         seen = Surroundings(self.context, self.path, recall=False).opening()
         last = self.context.services.last_action
         asked = f"The goal: {self.goal}\n{seen}\n" + (f"The last action was `{last[0]}`: {last[1]}\n" if last else "")

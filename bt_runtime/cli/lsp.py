@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
 def files(folder: Path) -> Iterator[tuple[Path, Content]]:
     for each in select([str(folder)]):
         yield each.path, each.content
-    for path in sorted(folder.glob("trees/prompts/*.md")):
+    for path in sorted(folder.glob("trees/prompts/**/*.md")):
         yield path, "prompt"
 
 

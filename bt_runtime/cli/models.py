@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.language.spec import NodeSpec, TreeSpec
+from bt_runtime.llm.header import INSTRUCT, STARTER
 from bt_runtime.run.config import Settings
 
 if TYPE_CHECKING:
     from bt_runtime.bench.cluster.bundle import Named
+
+
+def add_register(parser: argparse.ArgumentParser) -> None:
+    text = "the register of the prompts: starter or instruct; default: as the model was taught [BTR_PROMPTS]"
+    parser.add_argument("--prompts", choices=(STARTER, INSTRUCT), help=text)
 
 
 def decides(tree: TreeSpec) -> bool:

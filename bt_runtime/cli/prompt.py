@@ -12,6 +12,7 @@ from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.cli import Exit, trust_prompt
 from bt_runtime.cli.color import BLUE, DIM, GREEN, PLAIN, add_color, painted
 from bt_runtime.cli.journals import add_folder, reading
+from bt_runtime.cli.models import add_register
 from bt_runtime.cli.run import opened
 from bt_runtime.cli.terminal import json_text
 from bt_runtime.cli.worlds import add_task, begin
@@ -44,9 +45,10 @@ class Shown(NamedTuple):
 def configure(parser: argparse.ArgumentParser) -> None:
     add_task(parser)
     parser.add_argument("--memory", metavar="FILE", help="experiences to learn from [BTR_MEMORY]")
-    parser.add_argument("--model", metavar="FILE", help="whose chat template and tokens; without it, a base model's")
+    parser.add_argument("--model", metavar="FILE", help="whose chat template, register and tokens; else a base model's")
     text = "the Nth question of the recorded run that is named in TREE's place (`last`); -1: its last one"
     parser.add_argument("--step", type=int, metavar="N", help=text)
+    add_register(parser)
     parser.add_argument("--json", action="store_true", help="the question for programs")
     add_folder(parser)
     add_color(parser)
@@ -60,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
 
 def first(args: argparse.Namespace) -> Shown:
     """The tree is run up to its first question, which ends it."""
-    settings = Settings({"env": args.env, "memory": args.memory, "model": args.model})
+    settings = Settings({"env": args.env, "memory": args.memory, "model": args.model, "prompts": args.prompts})
     tree = opened(args.tree)
     trust_prompt.trees([tree], settings)
     heard: list[Question] = []
@@ -72,11 +74,18 @@ def first(args: argparse.Namespace) -> Shown:
         raise BtError("heard", "it is what was asked for")
 
     model = ScriptedModel(listen)
-    model.chat_template, file = template_of(args.model) if args.model else (None, "")
+    file = as_asked(model, args.model) if args.model else ""
     with ExitStack() as stack:
         inputs, task = begin(args, settings, tree.spec, stack)
         made = stack.enter_context(
-            Run(tree, inputs=inputs, world=task and task.world, model=model, memory=settings["memory"])
+            Run(
+                tree,
+                inputs=inputs,
+                world=task and task.world,
+                model=model,
+                memory=settings["memory"],
+                services={"prompts": settings["prompts"] or ""},
+            )
         )
         asked.append(made)
         made.resources.notebook = None  # nothing is to be remembered of this
@@ -85,11 +94,12 @@ def first(args: argparse.Namespace) -> Shown:
         raise BtError("no node of this tree asked a model", "is there an agent, and does the tree reach it?")
     question = heard[0]
     offered = question.moves or question.options or question.stop
-    return Shown(question.kind, question.prompt, offered, model.chat_template, file)
+    chat = model.chat_template
+    return Shown(question.kind, question.prompt, offered, chat if isinstance(chat, Chat) else None, file)
 
 
-def template_of(named: str) -> tuple[Chat | None, str]:
-    """How this model is asked, and its file where it is one. A server is asked for it; no weights are loaded."""
+def as_asked(model: ScriptedModel, named: str) -> str:
+    """In the form and the register of this one; its file, where it is one. A server is asked for it; no weights are loaded."""
     from bt_runtime.llm.backends import FILE, backend_name
     from bt_runtime.llm.header import read_header
     from bt_runtime.llm.model_setting import apart
@@ -101,14 +111,16 @@ def template_of(named: str) -> tuple[Chat | None, str]:
 
         key.named(where)
         with Endpoint(where, **how) as endpoint:
-            return endpoint.chat_template, ""
+            model.chat_template, model.register = endpoint.chat_template, endpoint.register
+            return ""
     if backend_name(where) != FILE:
         raise BtError(f"{where} is opened by a backend, which tells no template", "name a file or a server")
     header = read_header(where)
-    if not header.chat_template or how.get("chat") is False:
-        return None, where
-    chat = Chat.of(header.chat_template, header.markers, header.ends)
-    return (chat.in_one_turn() if how.get("turns") == "one" else chat), where
+    model.register = header.register
+    if header.chat_template and how.get("chat") is not False:
+        chat = Chat.of(header.chat_template, header.markers, header.ends)
+        model.chat_template = chat.in_one_turn() if how.get("turns") == "one" else chat
+    return where
 
 
 def recorded(args: argparse.Namespace) -> Shown:

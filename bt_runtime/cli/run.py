@@ -15,7 +15,7 @@ from bt_runtime.cli.debugging import add_debugging, debugged
 from bt_runtime.cli.failure import say
 from bt_runtime.cli.journals import add_folder, writing
 from bt_runtime.cli.log_lines import LEVELS
-from bt_runtime.cli.models import decides, places
+from bt_runtime.cli.models import add_register, decides, places
 from bt_runtime.cli.monitors import add_monitors, follow, monitored, noted
 from bt_runtime.cli.result import CutShort, result, show
 from bt_runtime.cli.ros import Ros, add_ros
@@ -32,13 +32,15 @@ from bt_runtime.tree.budget import Budget
 from bt_runtime.tree.node import NodeError
 from bt_runtime.tree.watchdog import SLOW
 
-FLAGS = ("hz", "seconds", "ticks", "strict", "log", "env", "color", "model", "memory", "runs", "slow", "journal")
+FLAGS = ("hz", "seconds", "ticks", "strict", "log", "env", "color", "model", "memory", "prompts", "runs", "slow",
+         "journal")  # fmt: skip
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_task(parser)
     parser.add_argument("--model", metavar="FILE", help="a GGUF file or an address, for agents [BTR_MODEL]")
     parser.add_argument("--memory", metavar="FILE", help="experiences to learn from and add to [BTR_MEMORY]")
+    add_register(parser)
     add_folder(parser, writing=True)
     text = "without a record, skills that may not be repeated wait (and fail at last), or go on [BTR_JOURNAL]"
     parser.add_argument("--journal", choices=POLICIES, help=text)
@@ -74,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     with ExitStack() as stack:
         inputs, task = begin(args, settings, tree.spec, stack)
         ros = Ros(args, stack)
-        services = {**(person.at_hand(tree, args.view) or {}), **ros.services}
+        services = {**person.at_hand(tree, args.view), **ros.services, "prompts": settings["prompts"] or ""}
         made = stack.enter_context(
             Run(
                 tree,

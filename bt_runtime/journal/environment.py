@@ -31,7 +31,7 @@ class RunEnvironment:
         return cls({
             "world": _world(world) if world is not None else None,
             "task": codec.plain(_task(run.resources.task, world)),
-            "models": {name: _model(m) for name, m in models.items()},
+            "models": {name: _model(m, services.prompts) for name, m in models.items()},
             "working": services.working_memory is not None,
             "episodes": services.episodes is not None,
             "person": services.person is not None,
@@ -80,7 +80,7 @@ class RunEnvironment:
             run.resources._working_memory(context)
         models: dict[str, Any] = {n: TapedModel(tape, n, services.models.get(n), m) for n, m in kept["models"].items()}
         if models:
-            services.models = models
+            services.models, services.prompts = models, ""  # each has the register that it was asked in
         if kept["episodes"]:
             services.episodes = TapedEpisodes(tape, services.episodes)
         services.open_world = lambda make, **about: TapedOpening(tape, make, about, context)
@@ -113,8 +113,9 @@ class RunEnvironment:
             raise BtError("the world cannot be put back to where the run began", "it gave no snapshot and had no task")
 
 
-def _model(model: Any) -> dict[str, Json]:
-    return {"template": keep(model.chat_template), **({} if model.constrains else {"constrains": False})}
+def _model(model: Any, register: str) -> dict[str, Json]:
+    kept: dict[str, Json] = {"template": keep(model.chat_template), "register": register or model.register}
+    return kept if model.constrains else {**kept, "constrains": False}
 
 
 def _world(world: Any) -> dict[str, Json]:

@@ -30,9 +30,14 @@ def kept(given: Mapping[str, Any], opened: Any, task: bool, trees: Iterable[Tree
         "models": {role: model(found) for role, found in models(given.get("model")).items()},
         "memory": memory(given.get("memory"), opened),
         "task": task,  # else the world brought its own
-        "services": {name: kind(thing) for name, thing in sorted((given.get("services") or {}).items())},
+        "services": {name: kind(thing) for name, thing in _services(given)},
         "code": [{"file": str(path), "digest": digest(path)} for path in code(trees)],
     }
+
+
+def _services(given: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Those that whoever resumes has to give again; the register of the prompts is kept with each model."""
+    return sorted((name, thing) for name, thing in (given.get("services") or {}).items() if name != "prompts")
 
 
 def models(given: Any) -> dict[str, Any]:

@@ -118,6 +118,7 @@ class TapedModel(Model):
     def __init__(self, tape: Tape, name: str, inner: Any, kept: Mapping[str, Any]) -> None:
         self.tape, self.name, self.inner = tape, name, inner
         self.chat_template, self.constrains = recalled(kept["template"]), bool(kept.get("constrains", True))
+        self.register = str(kept.get("register", "starter"))  # as it was before a recording said so
 
     def ask(self, question: Question) -> TapedJob:
         texts = {"prompt": safe(question.prompt or "\n".join(question.texts))}

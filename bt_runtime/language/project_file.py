@@ -40,6 +40,10 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("models", "models", "A mapping of roles to models: `{planner: big.gguf, executor: small.gguf}`."),
     Setting("memory", "text", "The file of the episodic memory."),
+    Setting(
+        "prompts", "word", "The register of all prompts; each model's own where this is left out.", None,
+        ("starter", "instruct"),
+    ),
     Setting("runs", "text", "The folder of journals, or `none`; in a project its runs/, elsewhere none."),
     Setting(
         "journal", "word", "Without a record, do skills that may not be repeated wait, or go on?", "required",

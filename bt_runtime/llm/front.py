@@ -18,7 +18,7 @@ class Front(Model):
     def __init__(self, model: Model) -> None:
         self.model = model
         self.chat_template, self.settings = model.chat_template, model.settings
-        self.constrains = model.constrains
+        self.constrains, self.register = model.constrains, model.register
 
     def count(self, text: str) -> int:
         return self.model.count(text)

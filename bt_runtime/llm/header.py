@@ -14,6 +14,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.gguf import AGAIN, Reader
 from bt_runtime.types import Json
 
+STARTER, INSTRUCT = "starter", "instruct"  # registers of prompts
 MOST_FILES = 999  # of one model
 _MOST = 2**31 - 1  # llama.cpp's own numbers end there
 _NUMBERS = ("context_length", "block_count", "embedding_length", "attention.head_count", "attention.head_count_kv",
@@ -47,6 +48,12 @@ class Header:
     def chat_template(self) -> str | None:
         found = self.about.get("tokenizer.chat_template")
         return found if isinstance(found, str) and found.strip() else None
+
+    @property
+    def register(self) -> str:
+        """Which prompts it was taught by: what `btr distill` made knows those of the starter."""
+        taught = any(key.startswith("distill.") for key in self.about)
+        return STARTER if taught and self.about.get("distill.prompts") != INSTRUCT else INSTRUCT
 
     @property
     def trained_context(self) -> int:

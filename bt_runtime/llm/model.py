@@ -34,6 +34,7 @@ class LocalModel(Model):
         self._counts: OrderedDict[str, int] = OrderedDict()
         self._counting = threading.Lock()
         self._line = WorkerClient(settings)
+        self.register = header.register
         self.chat_template = self._chat = self._opened(header)  # while the worker starts
 
     def _opened(self, header: Header) -> Chat | None:

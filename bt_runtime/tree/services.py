@@ -30,6 +30,7 @@ class Services:
     person: Any = None  # who answers an agent's question
     budget: Budget | None = None  # what the whole run may spend
     seed: int = 0
+    prompts: str = ""  # the register of all models' prompts; each model's own where none is named
     open_world: Callable[..., Any] | None = None  # for an episode; a journal's, which keeps what was opened
     fresh_memory: Callable[[Any], Mapping[str, Any]] | None = None  # an episode's working memory, by its context
     turns: dict[int, threading.Lock] = field(default_factory=dict)  # one action at a time in a world, by its identity

@@ -11,7 +11,18 @@ from bt_runtime.language.source import YamlList, YamlMap
 from bt_runtime.testing import FAILURE, SUCCESS
 from tests.support.oracles import acting, expanding, parts_of, planning, taught
 
-STRATEGIES = ("react", "reactree", "adapt", "plan_and_execute", "try_again", "reflexion", "lota", "lats", "adaplanner")
+STRATEGIES = (
+    "react",
+    "reactree",
+    "reactree_verified",
+    "adapt",
+    "plan_and_execute",
+    "try_again",
+    "reflexion",
+    "lota",
+    "lats",
+    "adaplanner",
+)
 
 rule = pytest.mark.rule
 

@@ -52,8 +52,9 @@ def of_prompts() -> dict[str, str]:
     """Every prompt file that a tree could name, the project's before ours."""
     found: dict[str, str] = {}
     for folder in project.folders("trees"):
-        for path in sorted((folder / "prompts").glob("*.md")):
-            found.setdefault(path.stem, file_digest(path))
+        place = folder / "prompts"
+        for path in sorted(place.rglob("*.md")):
+            found.setdefault(path.relative_to(place).with_suffix("").as_posix(), file_digest(path))
     return found
 
 

@@ -11,10 +11,19 @@ from bt_runtime.envs.alfworld import pool as pools
 from bt_runtime.envs.alfworld.game import HINT, Fact, Game, judge, parts, read
 from bt_runtime.envs.alfworld.refusal import FEEDBACKS, told
 from bt_runtime.envs.alfworld.words import NOTHING, VIEWS, View, command, offered, shown, spoken
+from bt_runtime.envs.manual import manual
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json, Observation, Task, Verdict
 
 _ALWAYS = ("help", "inventory", "look")
+
+
+RULES = (
+    "- Furniture and things are called by kind and number: fridge 1, apple 2.",
+    "- You see what is on furniture when you go to it, and what is in it once it is open.",
+    "- You hold one thing at most, and act on what you stand before.",
+    "- Food is heated with a microwave and cooled with a fridge, things are cleaned with a sinkbasin, all while held.",
+)
 
 
 class Now(NamedTuple):
@@ -146,6 +155,9 @@ class AlfWorld:
         except (KeyError, TypeError, ValueError) as problem:
             raise BtError(f"this is no snapshot of ALFWorld: {problem!r}", "give what `snapshot()` gave") from problem
         self._task, self._done, self._now, self._lost = task, done, now, None
+
+    def manual(self) -> Mapping[str, Json]:
+        return manual("alfworld", RULES, "", ("move",) if self._view != "engine" else ("put",))
 
     def close(self) -> None:
         """Its worker stays warm for the next world."""

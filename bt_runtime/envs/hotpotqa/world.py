@@ -13,6 +13,7 @@ from typing import Literal, get_args
 
 from bt_runtime.envs.hotpotqa.score import exact, f1
 from bt_runtime.envs.hotpotqa.wiki import Page, Wiki
+from bt_runtime.envs.manual import manual
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json, Observation, Task, Verdict
 
@@ -30,6 +31,13 @@ _WORDINGS: Mapping[str, Callable[[str, list[str]], str]] = {
         " database."
     ),
 }
+
+
+RULES = (
+    "- A search opens the page of exactly that title, or names titles that are alike.",
+    "- Lookup goes through the sentences of the open page that have a word in them, one at a time.",
+    "- Finish gives the answer, in a few words, yes or no, and ends the task: it can be given once.",
+)
 
 
 class HotpotQA:
@@ -185,6 +193,9 @@ class HotpotQA:
                 self._lookup(sought)
                 self._next = after
         self._named, self._answer = named, answer
+
+    def manual(self) -> Mapping[str, Json]:
+        return manual("hotpotqa", RULES)
 
     def close(self) -> None:
         """Encyclopedias are shared, and stay open."""

@@ -20,12 +20,22 @@ from bt_runtime.envs.house.speech import say
 from bt_runtime.envs.house.start import house_of, state_of
 from bt_runtime.envs.house.state import HANDS, State
 from bt_runtime.envs.house.treatment import TREATMENTS, offered
+from bt_runtime.envs.manual import manual
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.types import Json, Observation, Task, Verdict
 
 Feedback = Literal["full", "detailed", "terse"]
 TERSE = "Nothing happens."
 _MADE = ("hot", "cold", "clean")
+
+
+RULES = (
+    "- Rooms, furniture and things are called by kind and number: kitchen 1, fridge 1, apple 2.",
+    "- You are near what you went to last. Go to a room first, then to its furniture, then act on what is there.",
+    "- What is closed shows what is in it once it is open. Opening takes a free hand.",
+    f"- You hold at most {HANDS} things. What you put down goes on or in the furniture that you went to last.",
+    "- A machine has to be closed before it is turned on, and off before it is opened.",
+)
 
 
 class HouseWorld:
@@ -264,6 +274,9 @@ class HouseWorld:
                 f"this is no snapshot of a house: {problem!r}", "give what `snapshot()` returned"
             ) from problem
         self._begin(task, house, state, rules)
+
+    def manual(self) -> Mapping[str, Json]:
+        return manual("house", RULES, "household", () if self.rules is not None else TREATMENTS)
 
     def close(self) -> None:
         """Nothing is held outside this object."""

@@ -10,6 +10,7 @@ from hashlib import blake2b
 from itertools import product
 from typing import Any
 
+from bt_runtime.envs.manual import manual
 from bt_runtime.envs.textcraft.recipes import Book, Ingredient, Recipe, counted, game_id, read_line
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json, Observation, Task, Verdict
@@ -17,6 +18,15 @@ from bt_runtime.types import Json, Observation, Task, Verdict
 _CRAFT = re.compile(r"craft (.+?) using (.+)")
 # `skills` offers to fetch 1 … MOST, and multiples of what a shown recipe calls for up to MANY; `act` takes any number.
 MOST, MANY = 6, 24
+
+
+RULES = (
+    "- Get fetches what no recipe makes. What a recipe makes cannot be fetched: it has to be crafted.",
+    "- Get or craft all ingredients before you craft with them; a recipe uses them up.",
+    "- Follow a recipe as it is shown: exactly so many of each ingredient, exactly so many come of it. For more, do it "
+    "again.",
+    "- Where a recipe names a kind, such as planks, one item of that kind is named in its place, such as oak planks.",
+)
 
 
 class TextCraft:
@@ -208,6 +218,9 @@ class TextCraft:
                 f"this is no snapshot of TextCraft: {problem!r}", "give what `snapshot()` returned"
             ) from problem
         self._bag, self._crafted = bag, crafted
+
+    def manual(self) -> Mapping[str, Json]:
+        return manual("textcraft", RULES, "crafting")
 
     def close(self) -> None:
         """Nothing is held outside this object."""

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bt_runtime.envs.manual import manual
 from bt_runtime.envs.thor.episode import Episode, ViewName
 from bt_runtime.envs.thor.goals import Goal
 from bt_runtime.envs.thor.library import Build
@@ -17,6 +18,14 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json, Observation, Task, Verdict
 
 NO_TASK = Observation("There is no task yet: reset comes first.", False, "no task")
+
+
+RULES = (
+    "- You hold one thing at most, and act on what you stand near.",
+    "- What you put down goes on or in whatever you went to last; what is closed has to be opened first.",
+    "- Running water cleans what is in the sink, a microwave that is closed and on heats, a closed fridge cools.",
+    "- Slicing takes a knife in the hand.",
+)
 
 
 class Thor:
@@ -141,6 +150,9 @@ class Thor:
         if self._setup:
             self._start()
             self._begin(deeds)
+
+    def manual(self) -> Mapping[str, Json]:
+        return manual("thor_full" if self.view == "full" else "thor", RULES)
 
     def close(self) -> None:
         """May be called twice; a reset opens it again."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import get_args
 
+from bt_runtime.envs.manual import manual
 from bt_runtime.envs.webshop.catalogue import Catalogue, Product
 from bt_runtime.envs.webshop.pages import BACK, BUY, NEXT, PAGE, PREV, SUBS, Page, View, shown
 from bt_runtime.envs.webshop.reward import NO_LIMIT, Goal, reward
@@ -17,6 +18,13 @@ from bt_runtime.types import Json, Observation, Task, Verdict
 _ACT = re.compile(r"\s*(search|click|think)\[(.*)\]\s*", re.IGNORECASE | re.DOTALL)
 _FORMS = "the sentences are: search[words], and click[…] of what the page shows"
 INVALID = {"react": "Invalid action!", "adapt": "Invalid action! Try a different action."}
+
+
+RULES = (
+    "- A search shows the best products. Click a product to open its page, each option asked for, then Buy Now.",
+    "- Only what the page shows can be clicked.",
+    "- Buying ends the task: it can be done once.",
+)
 
 
 class WebShop:
@@ -189,6 +197,9 @@ class WebShop:
         product = self._shop.product(item) if item is not None and self._shop is not None else None
         self._page = self._page._replace(at=at, number=number, item=product, chosen=chosen)
         self._score = score
+
+    def manual(self) -> Mapping[str, Json]:
+        return manual("webshop", RULES)
 
     def close(self) -> None:
         """Catalogues are shared, and stay open."""

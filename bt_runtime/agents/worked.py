@@ -1,0 +1,151 @@
+"""Worked examples in the moves and the form of plans of the node that they are shown to, made of stored experiences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from bt_runtime import project
+from bt_runtime.agents.plan_text import Goal, Group, Part, Unreadable, goals, read_plan
+from bt_runtime.agents.story import ACT, EXPAND, OPENINGS, THINK
+from bt_runtime.agents.surroundings import DONE, FAILURE, RECALL
+from bt_runtime.llm.plan_grammar import bare
+
+_FAMILY = ("Your primary goal is to:", "To achieve this, you should perform your sibling tasks")
+_REFUSED = "Could not"
+_ENDS = (f"{ACT} {DONE}", f"{ACT} {FAILURE}")
+
+
+class Shape(NamedTuple):
+    """What the node can do that is shown an example."""
+
+    moves: tuple[str, ...]
+    form: str = ""  # of the plans of a planner, which does nothing else
+    recall: bool = False
+    shown: bool = True  # what came of an act that went well
+
+
+def fitted(text: str, shape: Shape) -> str | None:
+    """An experience as that node could have had it; None where it could not."""
+    head, blocks = _parted(text)
+    plans = [block for block in blocks if block.startswith(EXPAND)]
+    try:
+        if shape.form:
+            return _planned(head, blocks, plans[-1], shape.form) if plans else None
+        if plans and "expand" not in shape.moves:
+            return None
+        told = [_dialect(block) if block in plans else block for block in blocks]
+    except Unreadable:
+        return None
+    kept = [block for block in (_kept(each, shape) for each in told) if block]
+    return "\n".join([head, *kept]) if kept else None
+
+
+def shipped(name: str, shape: Shape, count: int) -> list[str]:
+    """Of a file of experiences: with a thought before an act one is enough, without any it takes several."""
+    stories = _stories(name)
+    whole = [text for text in (_whole(task, shape) for task in _tasks(stories)) if text]
+    if shape.form or "expand" in shape.moves:
+        fit = [(story, text) for story in stories if (text := fitted(story["text"], shape))]
+        plans = [text for story, text in fit if story["end"] == "expand"][:1]
+        acts = [text for story, text in fit if story["end"] == "success" and ACT in text][:1]
+        return (plans if shape.form else [*plans, *acts])[:count]
+    return sorted(whole, key=len)[: count if "think" not in shape.moves else min(count, 1)]
+
+
+@lru_cache(maxsize=16)
+def _read(path: Path) -> tuple[dict[str, str], ...]:
+    return tuple(json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip())
+
+
+def _stories(name: str) -> Sequence[dict[str, str]]:
+    path = project.find("memory", name, ".jsonl") if name else None
+    return _read(path) if path is not None else ()
+
+
+def _tasks(stories: Sequence[dict[str, str]]) -> list[list[dict[str, str]]]:
+    found: dict[str, list[dict[str, str]]] = {}
+    for story in stories:
+        found.setdefault(story["task"], []).append(story)
+    return list(found.values())
+
+
+def _whole(task: Sequence[dict[str, str]], shape: Shape) -> str | None:
+    """What all agents of a task did, told as one that did it alone."""
+    parts = sorted(task, key=lambda story: [int(n) for n in story["place"].split("/") if n.isdigit()])
+    head = _parted(parts[0]["text"])[0]
+    blocks = [block for story in parts for block in _parted(story["text"])[1]]
+    acts = [kept for block in blocks if (kept := _kept(block, shape)) and not kept.startswith((EXPAND, *_ENDS))]
+    return "\n".join([head, *acts, _ENDS[0]]) if any(block.startswith(ACT) for block in acts) else None
+
+
+def _parted(text: str) -> tuple[str, list[str]]:
+    """What stands before the first step, without the family, and the steps."""
+    head: list[str] = []
+    blocks: list[str] = []
+    for line in text.strip().splitlines():
+        if line.startswith(tuple(OPENINGS)):
+            blocks.append(line)
+        elif blocks:
+            blocks[-1] += f"\n{line}"
+        elif not line.startswith(_FAMILY):
+            head.append(line)
+    return "\n".join(head), blocks
+
+
+def _kept(block: str, shape: Shape) -> str:
+    """A step as this node would have it, or nothing."""
+    move = next(OPENINGS[opening] for opening in OPENINGS if block.startswith(opening))
+    if move not in shape.moves and not block.startswith(_ENDS):
+        return ""
+    if block.startswith(f"{ACT} {RECALL}") and not shape.recall:
+        return ""
+    if not shape.shown and f"\n{_REFUSED}" in block:  # whoever does not see the answer would learn to do it
+        return ""
+    return block if shape.shown or move in ("think", "expand") else block.partition("\n")[0]
+
+
+# Plans, from one form into another -----------------------------------------------------------------
+
+
+def _dialect(block: str) -> str:
+    return f"{EXPAND}\n{in_form(read_plan(block), 'dialect')}"
+
+
+def _planned(head: str, blocks: Sequence[str], plan: str, form: str) -> str:
+    if form != "steps":
+        return f"{head}\n{EXPAND}\n{in_form(read_plan(plan), form)}"
+    thoughts = [block.partition("\n")[0].removeprefix(THINK) for block in blocks if block.startswith(THINK)]
+    return f"{head}\n# Think:{thoughts[-1] if thoughts else ''}\n{in_form(read_plan(plan), form)}"
+
+
+def in_form(plan: Group, form: str) -> str:
+    """A plan as it is written in the tree language, as numbered steps or as lists."""
+    if form == "dialect":
+        return "\n".join(_lines(plan))
+    if form == "lists":
+        return f"- control flow: {plan.control}\n- subgoals: {', '.join(goals(plan))}"
+    said = list(goals(plan))
+    steps = [f"Step {number}: {goal}" for number, goal in enumerate(said, 1)]
+    return "\n".join([*steps, f"Execution Order: ({_order(plan, iter(range(1, len(said) + 1)))})"])
+
+
+def _lines(part: Part) -> list[str]:
+    if isinstance(part, Group):
+        inner = [line for each in part.parts for line in _item(_lines(each))]
+        return [f"{part.control}:", *inner]
+    return [bare(part.text)] if isinstance(part, Goal) else [f"act: {bare(next(goals(part), ''))}"]
+
+
+def _item(lines: Sequence[str]) -> list[str]:
+    return [f"{'- ' if at == 0 else '  '}{line}" for at, line in enumerate(lines)]
+
+
+def _order(part: Part, numbers: Iterator[int]) -> str:
+    if not isinstance(part, Group):
+        return f"Step {next(numbers)}"
+    inner = [f"({_order(each, numbers)})" if isinstance(each, Group) else _order(each, numbers) for each in part.parts]
+    return (" OR " if part.control == "fallback" else " AND ").join(inner)
