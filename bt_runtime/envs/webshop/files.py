@@ -79,8 +79,8 @@ def goals(shop: Shop, product_of: Any) -> Iterator[dict[str, Any]]:
         for path in shop.goals:
             for row in entries(path, HINT):
                 values = [value for _, value in row.get("options") or ()]
-                told = (row["id"], row["kind"], row["instruction"], row["asin"], row["attributes"])
-                yield _asked(*told, values, row["price_upper"])
+                named = (row["id"], row["kind"], row["instruction"], row["asin"], row["attributes"])
+                yield _asked(*named, values, row["price_upper"])
         return
     for asin, asked in _instructions(shop, "of people").items():
         product = product_of(asin)
