@@ -35,7 +35,7 @@ help:
 	@echo "make test       set up what it needs and run the whole suite"
 	@echo "make bench      print the table of figures (ratios, one run; ONLY=engine for a part)"
 	@echo "make results    measure the papers' claims with the starter model, and write docs/results.md (EPISODES=20 for a trial)"
-	@echo "make autoplan   measure how far a written plan improves, and write docs/autoplan-results.md (BATCHES=4 TASKS=10: a trial)"
+	@echo "make autoplan   measure how far a written plan improves, and write docs/autoplan-results.md (SEEDS=0 TASKS=10: a trial)"
 	@echo "make fuzz       a guided search for a text that breaks the loader (SECONDS=60)"
 	@echo "make llama      compile llama.cpp once (LLAMA_CMAKE='-DGGML_CUDA=ON' for a GPU, see docs/models.md)"
 	@echo "make train-test the tests of training, which need torch (TORCH='torch==2.13.0'; choose its build yourself)"
@@ -119,8 +119,8 @@ results: setup
 		--out $(RESULTS) --page $(if $(CHECK)$(TRIAL),$(RESULTS)/results.md,docs/results.md) \
 		$(if $(CHECK),--check docs/results/summary.json)
 
-# AutoPlan's figure with one model; KIND=, BATCHES=, SEEDS=, TASKS=, STEPS=, ITERATIONS=, VALIDATION=, MODEL= and PAGE= are
-# heard. `make autoplan BATCHES=4 TASKS=10` for a trial.
+# AutoPlan's figure with one model; KIND=, BATCHES=, SEEDS=, TASKS=, STEPS=, ITERATIONS=, VALIDATION=, ABLATE=, MODEL= and
+# PAGE= are heard. `make autoplan SEEDS=0 TASKS=10` for a trial.
 autoplan: setup
 	recipes/autoplan/measure.sh $(PY)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from inspect import signature
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from random import Random
+from typing import Any, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 from zlib import crc32
 
 from bt_runtime import project
@@ -116,6 +117,22 @@ _SHARES: Mapping[Split, range] = {"train": range(6), "dev": range(6, 8), "eval":
 def in_split(name: str, split: Split) -> bool:
     """Is what is called so in this of the three splits? By the name alone: no split has any of another's."""
     return crc32(name.encode()) % 10 in _SHARES[split]
+
+
+Part = Literal["split", "all"]
+
+
+def shared_out(
+    known: Iterable[Any], name_of: Callable[[Any], str], world: str, seed: int, split: Split, part: str, where: object
+) -> list[Any]:
+    """Of what people have each split has its own, told by name, unless `part` is all of it; in an order by seed."""
+    if part not in get_args(Part):
+        raise BtError(f"there is no part `{part}` of it", f"parts: {', '.join(get_args(Part))}")
+    own = [each for each in known if part == "all" or in_split(name_of(each), split)]
+    if not own:
+        raise BtError(f"{where} has nothing of these kinds for {split}", "ask for other kinds or a split")
+    Random(f"{world} {split} {seed}").shuffle(own)
+    return own
 
 
 def tasks_of(suite: Suite, wanted: Wanted) -> Read:

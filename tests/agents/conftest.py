@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.envs.alfworld.pool import Pool
 from bt_runtime.envs.alfworld.world import AlfWorld
 from bt_runtime.envs.registry import open_suite
+from bt_runtime.envs.worker_pool import Pool
 from bt_runtime.events import AGENT_EVENTS, NAMES, body
 from bt_runtime.run.run import Run
 from bt_runtime.tree.clock import Manual

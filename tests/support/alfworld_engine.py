@@ -6,10 +6,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from bt_runtime.envs.alfworld.engine import main
 from bt_runtime.envs.alfworld.game import CHANGING, KINDS, kind_of, parts, read
+from bt_runtime.envs.worker_pool import Plays
+from bt_runtime.envs.worker_process import main
 
-DOUBLE = [sys.executable, "-P", __file__]
+DOUBLE = Plays("ALFWorld", [sys.executable, "-P", __file__], "ALFWORLD_DATA")
 _USING = {"heat": ("microwave", "ishot"), "cool": ("fridge", "iscool"), "clean": ("sinkbasin", "isclean")}
 
 
@@ -90,4 +91,4 @@ class Double:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Double))
+    main(Double)

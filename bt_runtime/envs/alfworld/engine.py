@@ -1,22 +1,17 @@
-"""The process that plays games on the real engine: a line of JSON asks, a line of JSON answers.
+"""The real engine, in a process of its own.
 
-Started by `pool`. It keeps one game, and where in it it is: a question names the commands that lead to its place, so
+It keeps one game, and where in it it is: a question names the commands that lead to its place, so
 that any worker can answer it, by acting them again if need be.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import socket
-import sys
-from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Sequence
 from typing import Any
 
 from bt_runtime.envs.alfworld.game import changing
 from bt_runtime.envs.alfworld.words import spoken
-from bt_runtime.project import orphan
+from bt_runtime.envs.worker_process import main
 
 
 class Engine:
@@ -61,33 +56,5 @@ def _text(path: str) -> str:
         return file.read()
 
 
-def answer(engine: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        return dict(engine.play(asked["problem"], asked["goal"], asked["done"], asked["act"]))
-    except (Exception, SystemExit) as problem:  # its translator leaves by sys.exit
-        engine.game = None
-        return {"fault": f"{type(problem).__name__}: {problem}"}
-
-
-def serve(sock: socket.socket, make: Any) -> None:
-    """Until the parent goes away."""
-    engine = None
-    with sock, sock.makefile("rwb") as line:
-        while asked := line.readline():
-            if engine is None:
-                engine = make()
-            line.write(json.dumps(answer(engine, json.loads(asked))).encode() + b"\n")
-            line.flush()
-
-
-def main(make: Any = Engine) -> int:
-    orphan.heed()
-    with redirect_stdout(sys.stderr):
-        serve(socket.socket(fileno=int(sys.argv[1])), make)
-    return 0
-
-
 if __name__ == "__main__":
-    code = main()
-    sys.stderr.flush()
-    os._exit(code)
+    main(Engine)

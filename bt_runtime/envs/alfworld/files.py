@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import Any, NamedTuple
 
 from bt_runtime.envs.alfworld.game import HINT, read
 from bt_runtime.envs.content import read_json
+from bt_runtime.envs.entries import mappings
 from bt_runtime.envs.outline import inside, outline
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task
@@ -38,7 +37,9 @@ def names(place: Path) -> list[Name]:
     """All games there, in a fixed order, without those that ALFWorld leaves out; a folder may hold `alfworld/`."""
     place = place / "alfworld" if (place / "alfworld").is_dir() else place
     if place.is_file() and not place.name.endswith(GAME):
-        return [Name(str(row.get("path") or f"{place.name}-{i}"), place, row) for i, row in enumerate(_rows(place))]
+        return [
+            Name(str(row.get("path") or f"{place.name}-{i}"), place, row) for i, row in enumerate(mappings(place, HINT))
+        ]
     if place.is_file():
         return [Name(place.parent.name, place)]
     found = [Name(str(path.parent.relative_to(place)), path) for path in sorted(_games(place))]
@@ -74,16 +75,6 @@ def _told(grammar: str) -> str:
     """The goal, in the sentence that ALFWorld wrote into the game's grammar."""
     said = grammar.partition(_SAID)[2].partition('"')[0].strip()
     return said.removesuffix(".")
-
-
-def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
-    opened: Any = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opened(path, "rt", encoding="utf-8") as file:
-            for line in file:
-                yield _mapping(json.loads(line), path)
-    except (OSError, ValueError, EOFError) as problem:
-        raise BtError(f"cannot read {path}: {problem}", HINT) from problem
 
 
 def _mapping(found: Any, path: Path) -> Mapping[str, Any]:

@@ -1,167 +1,13 @@
-"""Workers that play games, so many and no more: every call has a deadline, and a lost one is told, never a hang."""
+"""The processes in which ALFWorld's engine plays."""
 
 from __future__ import annotations
 
 import importlib.util
-import json
-import os
-import shutil
-import signal
-import socket
-import subprocess
-import tempfile
-import threading
-import time
-import weakref
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from functools import lru_cache
-from pathlib import Path
-from typing import Any, BinaryIO
 
+from bt_runtime.envs.worker_pool import Plays, Pool
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project import child
-
-WORKERS = 2  # games that are played at the same time, unless more are asked for
-LOADING = 120.0  # seconds that a worker may take to start, and to load a game, on however busy a machine
-STEP = 10.0  # seconds more for each command
-_ENGINE = "bt_runtime.envs.alfworld.engine"
-_AGAIN = "reset the world to begin the task again; `btr eval` counts the episode as broken and goes on"
-
-
-class Worker:
-    """A process, and whose game it has."""
-
-    def __init__(self, words: Sequence[str]) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="btr alfworld "))
-        self.sock, theirs = socket.socketpair()
-        log = (self.folder / "log").open("wb")
-        with theirs, log:
-            self.process = child.start(
-                [*words, str(theirs.fileno())], pass_fds=[theirs.fileno()],
-                env=child.environment(ALFWORLD_DATA=str(self.folder), TMPDIR=str(self.folder)),
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-            )  # fmt: skip
-        self.answers = self.sock.makefile("rb")
-        self.owner: object = None
-        self.busy = False
-        self.used = 0.0
-        self.end = weakref.finalize(
-            self, _end, self.process, self.answers, self.sock, self.folder
-        )  # also when forgotten
-
-    def ask(self, asked: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        """Raises BtError when no answer comes: the worker is then at an end."""
-        try:
-            self.sock.settimeout(seconds)
-            self.sock.sendall(json.dumps(asked).encode() + b"\n")
-            line = self.answers.readline()
-            if line.endswith(b"\n"):
-                return dict(json.loads(line))
-            why = f"has ended{self._last_words()}"
-        except TimeoutError:
-            why = f"did not answer within {seconds:g} s"
-        except (OSError, ValueError) as broken:
-            why = f"has ended ({broken}){self._last_words()}"
-        self.end()
-        raise BtError(f"the process that played this ALFWorld game {why}: the episode is lost", _AGAIN)
-
-    def _last_words(self) -> str:
-        with suppress(OSError):
-            lines = (self.folder / "log").read_text(errors="replace").strip().splitlines()
-            if lines:
-                return f": {lines[-1].strip()[:300]}"
-        return ""
-
-
-def _end(process: subprocess.Popen[bytes], answers: BinaryIO, sock: socket.socket, folder: Path) -> None:
-    """Nothing is left running, and no file."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    answers.close()
-    sock.close()
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-class Pool:
-    """A game stays with its worker while there are enough; else the one that rested longest is given away."""
-
-    def __init__(self, bound: int = WORKERS, words: Sequence[str] | None = None) -> None:
-        self.bound, self.words = bound, list(words or child.python(_ENGINE))
-        self.workers: list[Worker] = []
-        self._changed = threading.Condition()
-
-    def play(self, owner: object, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Blocks while all workers are busy: call it off the tick."""
-        seconds = LOADING + STEP * (len(asked["done"]) + 1)
-        until = time.monotonic() + seconds
-        with self._changed:
-            while (worker := self._free(owner)) is None:
-                if not self._changed.wait(until - time.monotonic()):
-                    busy = f"all {self.bound} workers of ALFWorld were busy for {seconds:g} s"
-                    raise BtError(busy, "open the world with more of them: workers=4")
-            worker.busy = True
-        return self._asked(worker, asked, seconds)
-
-    def begin(self, owner: object, asked: Mapping[str, Any]) -> None:
-        """Loads a game beforehand, when a worker is free; nobody waits for it."""
-        with self._changed:
-            worker = self._free(owner, steal=False)
-            if worker is None:
-                return
-            worker.busy = True
-
-        def load() -> None:
-            with suppress(BtError):  # who acts is told
-                self._asked(worker, asked, LOADING)
-
-        threading.Thread(target=load, name="btr-alfworld", daemon=True).start()
-
-    def _free(self, owner: object, steal: bool = True) -> Worker | None:
-        """The owner's own, an unowned one, a new one, another's that rests. Not while it is at work for this owner."""
-        self._forget([w for w in self.workers if w.owner is None and w.process.poll() is not None])
-        for worker in self.workers:
-            if worker.owner is owner:
-                return None if worker.busy else worker
-        idle = [w for w in self.workers if not w.busy and w.process.poll() is None]
-        free = next((w for w in idle if w.owner is None), None)
-        if free is None and len(self.workers) >= self.bound:
-            self._forget([w for w in self.workers if not w.busy and w.process.poll() is not None])
-        if free is None and len(self.workers) < self.bound:
-            free = Worker(self.words)
-            self.workers.append(free)
-        if free is None and idle and steal:
-            free = min(idle, key=lambda w: w.used)
-        if free is not None:
-            free.owner = owner
-        return free
-
-    def _forget(self, dead: Sequence[Worker]) -> None:
-        for worker in dead:
-            worker.end()
-        self.workers = [w for w in self.workers if w.end.alive]
-
-    def _asked(self, worker: Worker, asked: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        try:
-            return worker.ask(asked, seconds)
-        finally:
-            with self._changed:
-                worker.busy, worker.used = False, time.monotonic()
-                self._changed.notify_all()
-
-    def leave(self, owner: object) -> None:
-        """Its worker is free for others, and stays warm."""
-        with self._changed:
-            for worker in self.workers:
-                if worker.owner is owner:
-                    worker.owner = None
-            self._changed.notify_all()
-
-    def close(self) -> None:
-        for worker in self.workers:
-            worker.end()
-        self.workers = []
 
 
 @lru_cache(maxsize=8)
@@ -170,4 +16,4 @@ def shared(bound: int) -> Pool:
     lacks = [name for name in ("textworld", "alfworld") if importlib.util.find_spec(name) is None]
     if lacks:
         raise BtError(f"ALFWorld needs {' and '.join(lacks)}", "pip install 'bt_runtime[alfworld]'")
-    return Pool(bound)
+    return Pool(bound, Plays("ALFWorld", child.python("bt_runtime.envs.alfworld.engine"), "ALFWORLD_DATA"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Literal, get_args
 
@@ -12,15 +11,19 @@ from bt_runtime.envs.alfworld.words import NOTHING
 Feedback = Literal["terse", "detailed"]
 FEEDBACKS = get_args(Feedback)
 USED = {"heat": ("microwave", "heating"), "cool": ("fridge", "cooling"), "clean": ("sinkbasin", "cleaning")}
-_COMMAND = re.compile(r"(go to|open|close|take|move|heat|cool|clean|use) ([\w ]+?)(?: (?:from|to|with) ([\w ]+))?")
+_VERBS = ("go to", "open", "close", "take", "move", *USED, "use")
+_JOINTS = {"take": " from ", "move": " to ", **dict.fromkeys(USED, " with ")}
 
 
 def told(said: str, game: Game, facts: Iterable[Fact]) -> str:
     """The first thing that is wrong, in one sentence; of what has not the form of a command, what the engine says."""
-    found = _COMMAND.fullmatch(said)
-    if found is None:
+    verb = next((verb for verb in _VERBS if said.startswith(f"{verb} ")), "")
+    if not verb:
         return NOTHING
-    verb, first, place = found[1], found[2], found[3] or ""
+    rest, joint = said.removeprefix(verb).strip(), _JOINTS.get(verb, "")
+    first, _, place = rest.partition(joint) if joint else (rest, "", "")
+    if joint and not place:
+        return NOTHING
     known, now = {*game.places, *game.things}, set(facts)
     for name in filter(None, (first, place)):
         if not name.rpartition(" ")[2].isdigit():

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from random import Random
 from typing import Any, Literal
 
 from bt_runtime.envs.alfworld import files, invent, pool
 from bt_runtime.envs.alfworld.game import KINDS, TREATED, Game, kind_of, read
 from bt_runtime.envs.alfworld.world import AlfWorld
-from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, in_split, no_more_options, tasks_of
+from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, shared_out, tasks_of
+from bt_runtime.envs.worker_pool import WORKERS
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task, World
 
@@ -27,7 +27,7 @@ class AlfWorldSuite:
     reads_data: Sequence[Literal["open", "tasks"]] = ("tasks",)
 
     def open(
-        self, *, view: str = "papers", feedback: str = "terse", workers: int | str = pool.WORKERS, **options: Any
+        self, *, view: str = "papers", feedback: str = "terse", workers: int | str = WORKERS, **options: Any
     ) -> World:
         """`workers`: how many games are played at the same time, each in a process of its own."""
         no_more_options(self.name, options, ("view", "feedback", "workers"))
@@ -42,14 +42,13 @@ class AlfWorldSuite:
         """Of the games of `data`, else ALFWORLD_DATA, each split has its own, told by name, unless `part` is all of
         them; without either, or with `source="made"`, homes are made up."""
         no_more_options(self.name, options, ("data", "part", "source"))
-        if part not in ("split", "all") or source not in ("", "made"):
-            raise BtError(f"there is no part `{part}` of `{source or 'games'}`", "part=split, part=all; source=made")
+        if source not in ("", "made"):
+            raise BtError(f"games come from your folder, or are made; not from `{source}`", "source=made")
         chosen = choose_kinds(KINDS, kinds)
         data = "" if source else data or _own_games()
         if not data:
             return [invent.task(split, seed, chosen[i % len(chosen)], i) for i in range(count)]
-        names = [name for name in files.names(Path(data)) if part == "all" or in_split(name.id, split)]
-        Random(f"alfworld {split} {seed}").shuffle(names)
+        names = shared_out(files.names(Path(data)), lambda name: str(name.id), self.name, seed, split, part, data)
         found: list[Task] = []
         for name in names:
             task = files.task(name) if len(found) < count else None

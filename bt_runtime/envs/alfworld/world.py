@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from bt_runtime.envs.alfworld import pool as pools
 from bt_runtime.envs.alfworld.game import HINT, Fact, Game, judge, parts, read
+from bt_runtime.envs.alfworld.pool import shared
 from bt_runtime.envs.alfworld.refusal import FEEDBACKS, told
 from bt_runtime.envs.alfworld.words import NOTHING, VIEWS, View, command, offered, shown, spoken
 from bt_runtime.envs.manual import manual
+from bt_runtime.envs.worker_pool import Pool
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json, Observation, Task, Verdict
 
@@ -43,7 +44,7 @@ class Now(NamedTuple):
 class AlfWorld:
     instant = False  # a step takes a tenth of a second, a game seconds to load
 
-    def __init__(self, pool: pools.Pool, view: str = "papers", feedback: str = "terse") -> None:
+    def __init__(self, pool: Pool, view: str = "papers", feedback: str = "terse") -> None:
         """`view`: papers (as its papers wrote it), react (without the arrivals), engine (the engine's own words).
         `feedback`: terse ("Nothing happens."), detailed (AutoPlan's: what is wrong)."""
         if view not in VIEWS:
@@ -168,7 +169,7 @@ class AlfWorld:
         return {**how, "snapshot": self.snapshot()}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        AlfWorld.__init__(self, pools.shared(state["workers"]), state["view"], state["feedback"])
+        AlfWorld.__init__(self, shared(state["workers"]), state["view"], state["feedback"])
         self.restore(state["snapshot"])
 
 

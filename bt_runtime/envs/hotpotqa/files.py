@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.envs.content import read_json
+from bt_runtime.envs.entries import entries
 from bt_runtime.envs.hotpotqa.wiki import Page
 from bt_runtime.envs.outline import inside, outline, told
 from bt_runtime.faults.diagnostic import BtError
@@ -39,7 +37,7 @@ def file_of(place: Path) -> Path:
 
 
 def questions(path: Path) -> Iterator[Question]:
-    for number, entry in enumerate(_entries(path), 1):
+    for number, entry in enumerate(entries(path, HINT), 1):
         try:
             yield _question(entry)
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
@@ -50,21 +48,6 @@ def is_ours(path: Path) -> bool:
     """By what is in it: its first entry has a question and paragraphs."""
     found = outline(path)
     return found.rows and found.has("question", "answer") and bool({"context", "paragraphs"} & found.keys)
-
-
-def _entries(path: Path) -> Iterator[Any]:
-    if not path.name.removesuffix(".gz").endswith(".jsonl"):
-        found = read_json(path, HINT)
-        yield from found if isinstance(found, list) else ()
-        return
-    opened: Any = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opened(path, "rt", encoding="utf-8") as lines:
-            for line in lines:
-                if line.strip():
-                    yield json.loads(line)
-    except (OSError, ValueError, EOFError) as problem:
-        raise BtError(f"cannot read {path}: {problem}", HINT) from problem
 
 
 def _question(entry: Mapping[str, Any]) -> Question:

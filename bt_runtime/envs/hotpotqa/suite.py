@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from random import Random
 from typing import Any, Literal
 
 from bt_runtime.envs.hotpotqa import files, invent
@@ -14,7 +13,7 @@ from bt_runtime.envs.hotpotqa.files import Question
 from bt_runtime.envs.hotpotqa.wiki import Page, Wiki
 from bt_runtime.envs.hotpotqa.world import HotpotQA
 from bt_runtime.envs.index_file import place_of
-from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, in_split, no_more_options, tasks_of
+from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, shared_out, tasks_of
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task, World
 
@@ -51,15 +50,11 @@ class HotpotSuite:
         """Of a file's questions each split has its own, told by their ids, unless `part` is all of them; an
         encyclopedia belongs to one split."""
         no_more_options(self.name, options, ("data", "part"))
-        if part not in ("split", "all"):
-            raise BtError(f"no part of a file is called `{part}`", "parts: split, all")
         chosen = choose_kinds(self.kinds, kinds)
         if data:
             known = read(path := files.file_of(Path(data)), path.stat().st_mtime_ns)
-            own = [q for q in known if q.kind in chosen and (part == "all" or in_split(q.id, split))]
-            if not own:
-                raise BtError(f"{path} has no {split} question of these kinds", "ask for other kinds or a split")
-            Random(f"hotpotqa {split} {seed}").shuffle(own)
+            fit = (question for question in known if question.kind in chosen)
+            own = shared_out(fit, lambda question: str(question.id), self.name, seed, split, part, path)
             return [_task(q.id, q, {}) for q in own[:count]]
         made = [invent.question(split, seed, chosen[i % len(chosen)], i) for i in range(count)]
         return [_task(f"hotpotqa-{q.id}", q, {"invented": f"{split}-{seed}"}) for q in made]

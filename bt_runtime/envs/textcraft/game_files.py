@@ -47,7 +47,7 @@ def read_game(path: Path) -> Book:
 
 
 def _files(path: Path) -> Mapping[str, Any]:
-    many = (p for p in inside(path)[:PEEKED] if "type" in outline(p).inner and is_ours(p))
+    many = (p for p in inside(path) if "type" in outline(p).inner and is_ours(p))
     single = path if path.is_file() else next(many, None)
     try:
         if single:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.envs.content import read_json
+from bt_runtime.envs.entries import entries
 from bt_runtime.envs.outline import outline
 from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.goals import from_alfred
@@ -52,12 +53,7 @@ def rows_of(place: Path) -> Iterator[Row]:
     if place.is_dir():
         yield from (_row(read_json(path, HINT), path) for path in sorted(_trials(place)))
     elif outline(place).rows:
-        opened: Any = gzip.open if place.suffix == ".gz" else open
-        try:
-            with opened(place, "rt", encoding="utf-8") as lines:
-                yield from (_row(json.loads(line), place) for line in lines if line.strip())
-        except (OSError, ValueError, EOFError) as problem:
-            raise BtError(f"cannot read {place}: {problem}", HINT) from problem
+        yield from (_row(entry, place) for entry in entries(place, HINT))
     else:
         yield _row(read_json(place, HINT), place)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import itertools
-import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,6 +10,7 @@ from random import Random
 from typing import Any, Literal, NamedTuple
 
 from bt_runtime.envs.content import read_json
+from bt_runtime.envs.entries import entries
 from bt_runtime.envs.outline import inside, outline, told
 from bt_runtime.envs.webshop.catalogue import Product, read_row
 from bt_runtime.envs.webshop.reward import NO_LIMIT
@@ -20,7 +19,6 @@ from bt_runtime.faults.diagnostic import BtError
 HINT = (
     "WebShop's items_shuffle.json with its items_ins_v2.json and items_human_ins.json, or products.jsonl.gz with goals"
 )
-_CHUNK = 1 << 20
 _WORD = re.compile(r"[a-z]{3,}")
 _LITTLE = frozenset(
     ["and", "for", "the", "with", "set", "pack", "pcs", "women", "men", "womens", "mens", "kids", "from", "your"]
@@ -66,7 +64,7 @@ def shop_in(place: Path) -> Shop:
 
 def products(shop: Shop) -> Iterator[Product]:
     asked = {} if shop.decoded else _instructions(shop, "made")
-    for number, row in enumerate(_rows(shop.items), 1):
+    for number, row in enumerate(entries(shop.items, HINT), 1):
         try:
             product = read_row(row) if shop.decoded else _item(row, asked.get(str(row.get("asin")), {}))
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
@@ -79,14 +77,14 @@ def goals(shop: Shop, product_of: Any) -> Iterator[dict[str, Any]]:
     """`product_of`: a product by its asin; goals for what the shop does not sell are left out."""
     if shop.decoded:
         for path in shop.goals:
-            for row in _rows(path):
+            for row in entries(path, HINT):
                 values = [value for _, value in row.get("options") or ()]
-                asked = (row["id"], row["kind"], row["instruction"], row["asin"], row["attributes"])
-                yield _asked(*asked, values, row["price_upper"])
+                named = (row["id"], row["kind"], row["instruction"], row["asin"], row["attributes"])
+                yield _asked(*named, values, row["price_upper"])
         return
-    for asin, entries in _instructions(shop, "of people").items():
+    for asin, asked in _instructions(shop, "of people").items():
         product = product_of(asin)
-        for number, entry in enumerate(entries if product is not None else ()):
+        for number, entry in enumerate(asked if product is not None else ()):
             wanted = entry.get("instruction_attributes") or ()
             if wanted:
                 limit, said = _limit(asin, number, product)
@@ -108,14 +106,8 @@ def goals(shop: Shop, product_of: Any) -> Iterator[dict[str, Any]]:
 
 
 def _asked(name: str, kind: str, text: str, asin: str, attributes: Any, options: Any, limit: float) -> dict[str, Any]:
-    data = {
-        "instruction": text,
-        "asin": asin,
-        "attributes": list(attributes),
-        "options": list(options),
-        "limit": float(limit),
-    }
-    return {"id": str(name), "kind": str(kind), "data": data}
+    data = {"instruction": text, "asin": asin, "attributes": list(attributes), "options": list(options)}
+    return {"id": str(name), "kind": str(kind), "data": {**data, "limit": float(limit)}}
 
 
 def _limit(asin: str, number: int, product: Product) -> tuple[float, str]:
@@ -156,34 +148,3 @@ def _item(row: Mapping[str, Any], asked: Mapping[str, Any]) -> Product | None:
         str(row.get("full_description") or ""), tuple(map(str, bullets if isinstance(bullets, list) else [bullets])),
         tuple(sorted({w for w in _WORD.findall(title.lower()) if w not in _LITTLE})),
     )  # fmt: skip
-
-
-def _rows(path: Path) -> Iterator[Any]:
-    """Entries one at a time: the whole shop is larger than most memories."""
-    opened: Any = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opened(path, "rt", encoding="utf-8") as file:
-            if path.name.removesuffix(".gz").endswith(".jsonl"):
-                yield from (json.loads(line) for line in file if line.strip())
-            else:
-                yield from _array(file)
-    except (OSError, ValueError, EOFError) as problem:
-        raise BtError(f"cannot read {path}: {problem}", HINT) from problem
-
-
-def _array(file: Any) -> Iterator[Any]:
-    decoder, held, ended = json.JSONDecoder(), file.read(_CHUNK).lstrip().removeprefix("["), False
-    while True:
-        held = held.lstrip().removeprefix(",").lstrip()
-        if held.startswith("]"):
-            return
-        try:
-            value, end = decoder.raw_decode(held)
-        except ValueError:
-            more = file.read(max(_CHUNK, len(held)))
-            if not more and ended:
-                raise
-            held, ended = held + more, not more
-            continue
-        yield value
-        held = held[end:]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from bt_runtime.envs.webshop.catalogue import NEEDS, Product
+from bt_runtime.envs.ranking import NEEDS
+from bt_runtime.envs.webshop.catalogue import Product
 from bt_runtime.faults.diagnostic import BtError
 
 ALIKE = 85  # of 100

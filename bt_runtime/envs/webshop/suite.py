@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from random import Random
 from typing import Any, Literal
 
 from bt_runtime.envs.index_file import place_of
-from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, in_split, no_more_options, tasks_of
+from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, shared_out, tasks_of
 from bt_runtime.envs.webshop import files, invent
 from bt_runtime.envs.webshop.catalogue import Catalogue
 from bt_runtime.envs.webshop.world import WebShop
@@ -52,8 +51,6 @@ class WebShopSuite:
     ) -> list[Task]:  # fmt: skip
         """Of a shop's goals each split has its own, told by product, unless `part` is all of them."""
         no_more_options(self.name, options, ("data", "part", "index"))
-        if part not in ("split", "all"):
-            raise BtError(f"no part of a file is called `{part}`", "parts: split, all")
         chosen = choose_kinds((*self.kinds, *self.asked_for), kinds)
         if not data:
             made = enumerate(islice(invent.goals(split, seed), count))
@@ -61,10 +58,8 @@ class WebShopSuite:
             return [Task(name, "invented", str(asked["instruction"]), asked) for name, asked in tasks]
         shop = files.shop_in(Path(data))
         known = goals_of(shop, shop.items.stat().st_mtime_ns, index)
-        own = [g for g in known if g["kind"] in chosen and (part == "all" or in_split(g["data"]["asin"], split))]
-        if not own:
-            raise BtError(f"{shop.items.parent} has no {split} goal of these kinds", "ask for other kinds or a split")
-        Random(f"webshop {split} {seed}").shuffle(own)
+        fit = (goal for goal in known if goal["kind"] in chosen)
+        own = shared_out(fit, lambda goal: str(goal["data"]["asin"]), self.name, seed, split, part, shop.items.parent)
         return [Task(g["id"], g["kind"], g["data"]["instruction"], g["data"]) for g in own[:count]]
 
     def read(self, path: Path, wanted: Wanted) -> Read | None:

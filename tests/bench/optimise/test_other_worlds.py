@@ -10,6 +10,7 @@ from bt_runtime.bench.optimise.loop import optimise
 from bt_runtime.bench.optimise.setup import Setup, draw
 from bt_runtime.envs.alfworld import pool
 from bt_runtime.envs.registry import open_suite
+from bt_runtime.envs.worker_pool import Pool
 from tests.bench.optimise.learner import KNOWS, Learner
 from tests.support.alfworld_engine import DOUBLE
 
@@ -20,7 +21,7 @@ ALFWORLD = Setup("alfworld", "pick_and_place_simple", batch=2, validation=2, see
 
 @pytest.fixture
 def engine(monkeypatch):
-    made = pool.Pool(2, DOUBLE)
+    made = Pool(2, DOUBLE)
     monkeypatch.setattr(pool, "shared", lambda workers: made)
     yield made
     made.close()

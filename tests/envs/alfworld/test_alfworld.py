@@ -19,11 +19,13 @@ import yaml
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.bench.run.backend import Local
 from bt_runtime.bench.run.case import Setup, Strategy, cases
+from bt_runtime.envs import worker_pool
 from bt_runtime.envs.alfworld import files, invent, pool
 from bt_runtime.envs.alfworld.game import KINDS, kind_of, read
 from bt_runtime.envs.alfworld.suite import SUITE
 from bt_runtime.envs.alfworld.world import AlfWorld
 from bt_runtime.envs.registry import Wanted
+from bt_runtime.envs.worker_pool import Pool
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.project import child, packaged
@@ -43,7 +45,7 @@ def no_games(monkeypatch):
 
 @pytest.fixture
 def workers():
-    made = pool.Pool(2, DOUBLE)
+    made = Pool(2, DOUBLE)
     yield made
     made.close()
 
@@ -89,6 +91,7 @@ def test_what_is_wrong_is_told_in_autoplans_words_where_that_is_asked_for(worker
         f"open {box}": f"You are not at {box}.",
         f"heat {thing} with fridge 1": "fridge cannot be used for heating.",
         "dance": "Nothing happens.",
+        f"heat {thing}": "Nothing happens.",
     }
     for said, text in told.items():
         assert world.act(said).text == text and terse.act(said).text == "Nothing happens."
@@ -264,7 +267,7 @@ def test_an_agent_whose_worker_was_killed_ends_by_a_crash_and_not_by_giving_up(w
 
 
 def test_an_evaluation_counts_an_episode_whose_worker_was_killed_as_broken_and_goes_on(workers, monkeypatch):
-    """`kill -9` amid an episode: that one says so and has an error, which is no failure; the others reach their goals."""
+    """`kill -9` amid an episode: that one says so and has an error, which is no failure; the others are won."""
     monkeypatch.setattr(pool, "shared", lambda bound: workers)
     tasks = SUITE.tasks(4, 3)
     known, lost = ways(tasks, "alfworld"), tasks[1].goal
@@ -291,8 +294,8 @@ def test_a_worker_that_hangs_is_ended_after_its_deadline(workers, monkeypatch):
     world.reset(task := SUITE.tasks(4, 1)[0])
     way = SUITE.oracle(world, task)
     assert world.act(next(way)).ok
-    monkeypatch.setattr(pool, "LOADING", 0.1)
-    monkeypatch.setattr(pool, "STEP", 0.1)
+    monkeypatch.setattr(worker_pool, "LOADING", 0.1)
+    monkeypatch.setattr(worker_pool, "STEP", 0.1)
     process = workers.workers[0].process
     os.kill(process.pid, signal.SIGSTOP)
     with pytest.raises(BtError, match="did not answer within"):
@@ -303,11 +306,12 @@ def test_a_worker_that_hangs_is_ended_after_its_deadline(workers, monkeypatch):
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux tells of a process's end without asking again")
 def test_no_worker_outlives_the_process_that_started_it():
     code = (
-        "import sys, signal\nfrom bt_runtime.envs.alfworld.pool import Pool\n"
-        "pool = Pool(1, sys.argv[1:])\npool.begin(pool, {'problem': '', 'goal': '', 'done': [], 'act': None})\n"
+        "import sys, signal\nfrom bt_runtime.envs.worker_pool import Plays, Pool\n"
+        "pool = Pool(1, Plays('ALFWorld', sys.argv[1:]))\n"
+        "pool.begin(pool, {'problem': '', 'goal': '', 'done': [], 'act': None})\n"
         "print(pool.workers[0].process.pid, flush=True)\nsignal.pause()\n"
     )
-    words = [sys.executable, "-P", "-c", code, *DOUBLE]
+    words = [sys.executable, "-P", "-c", code, *DOUBLE.words]
     with subprocess.Popen(words, stdout=subprocess.PIPE, env=child.environment()) as parent:
         assert parent.stdout is not None
         end = os.pidfd_open(int(parent.stdout.readline()))

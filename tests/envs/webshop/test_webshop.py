@@ -12,9 +12,10 @@ pytest.importorskip("rapidfuzz")
 pytest.importorskip("snowballstemmer")
 
 from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.envs.ranking import rounded
 from bt_runtime.envs.registry import Wanted
 from bt_runtime.envs.webshop import files
-from bt_runtime.envs.webshop.catalogue import Catalogue, Product, rounded
+from bt_runtime.envs.webshop.catalogue import Catalogue, Product
 from bt_runtime.envs.webshop.reward import Goal, alike, of_kind, reward
 from bt_runtime.envs.webshop.suite import SUITE, catalogue_at
 from bt_runtime.faults.diagnostic import BtError

@@ -1,0 +1,108 @@
+"""Texts ranked by words as Lucene's English analyzer does: Porter's stems, BM25 with k1 0.9, b 0.4, rounded lengths.
+
+The index is a table of an SQLite file: of each term the numbers of the texts, and what it weighs in them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sqlite3
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from bt_runtime.faults.diagnostic import BtError
+
+NEEDS = "pip install 'bt_runtime[webshop]' brings what ranking needs"
+_MOST_TIMES = 65_535
+_K1, _B = 0.9, 0.4
+# Words by Unicode's rules: letters may be joined by ' . : and digits by . , ; a pictograph is a word.
+_JOINED = r"(?<=[^\W\d_])['.:\u2019\u00b7](?=[^\W\d_])|(?<=\d)[.,;'](?=\d)"
+_WORD = re.compile(rf"\w(?:\w|{_JOINED})*|[\u2600-\u27bf\U0001f300-\U0001faff]")
+_LITTLE = (
+    "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this"
+    " to was will with"
+)
+_STOP = frozenset(_LITTLE.split())
+TABLE = "CREATE TABLE term (term TEXT PRIMARY KEY, pages BLOB NOT NULL, weights BLOB NOT NULL) WITHOUT ROWID;"
+
+
+class Words:
+    """Texts as terms of the index."""
+
+    def __init__(self) -> None:
+        try:
+            import snowballstemmer
+        except ImportError as missing:
+            raise BtError(f"ranking needs a package: {missing}", NEEDS) from missing
+        self._stem = snowballstemmer.stemmer("porter").stemWord
+        self._known: dict[str, str] = {}
+
+    def __call__(self, text: str) -> list[str]:
+        known, found = self._known, []
+        for word in _WORD.findall(text):
+            word = word.lower().removesuffix("'s").removesuffix("\u2019s")
+            if word and word not in _STOP:
+                stem = known.get(word)
+                if stem is None:
+                    stem = known[word] = self._stem(word)
+                found.append(stem)
+        return found
+
+
+class Index:
+    """Texts as they come, numbered from 1; what is held of them meanwhile are numbers."""
+
+    def __init__(self) -> None:
+        self._words = Words()
+        self._pages: dict[str, array[int]] = defaultdict(lambda: array("i"))
+        self._counts: dict[str, array[int]] = defaultdict(lambda: array("H"))
+        self._lengths = array("i", [0])
+
+    def add(self, text: str) -> int:
+        number = len(self._lengths)
+        found = Counter(self._words(text))
+        self._lengths.append(found.total())
+        for term, times in found.items():
+            self._pages[term].append(number)
+            self._counts[term].append(min(times, _MOST_TIMES))
+        return number
+
+    def write(self, base: sqlite3.Connection) -> None:
+        mean = sum(self._lengths) / max(1, len(self._lengths) - 1)
+        norms = [_K1 * (1 - _B + _B * rounded(length) / mean) if mean else 1.0 for length in self._lengths]
+        for term, numbers in self._pages.items():
+            weights = array("f", (n / (n + norms[i]) for i, n in zip(numbers, self._counts[term], strict=True)))
+            base.execute("INSERT INTO term VALUES (?, ?, ?)", (term, numbers.tobytes(), weights.tobytes()))
+
+
+def ranked(base: sqlite3.Connection, count: int, words: Iterable[str], most: int) -> list[tuple[float, int]]:
+    """(score, number) of the best of `count` texts, in the order of their numbers: `most`, and those that equal the
+    last of them."""
+    try:
+        import numpy
+    except ImportError as missing:
+        raise BtError(f"ranking needs a package: {missing}", NEEDS) from missing
+    scores: Any = numpy.zeros(count + 1, numpy.float32)
+    for term, times in Counter(words).items():
+        found = base.execute("SELECT pages, weights FROM term WHERE term = ?", (term,)).fetchone()
+        if found is not None:
+            pages = numpy.frombuffer(found[0], numpy.int32)
+            rare = math.log(1 + (count - len(pages) + 0.5) / (len(pages) + 0.5))
+            scores[pages] += numpy.float32(times * rare) * numpy.frombuffer(found[1], numpy.float32)
+    most_here = min(most, int((scores > 0).sum()))
+    if not most_here:
+        return []
+    least = numpy.partition(scores, -most_here)[-most_here]
+    return [(float(scores[i]), int(i)) for i in numpy.flatnonzero(scores >= least)[: most * 20]]
+
+
+def rounded(length: int) -> int:
+    """A length as the index keeps it in one byte: whole up to 24, and eight values for each doubling above."""
+    more = length - 24
+    if more < 16:
+        return length
+    shift = more.bit_length() - 4
+    return 24 + ((more >> shift) << shift)
