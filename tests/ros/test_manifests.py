@@ -61,7 +61,8 @@ def test_a_key_that_lacks_or_belongs_to_another_way_is_a_fault() -> None:
 PLUGIN = """
 from bt_runtime.language.impls import Implementation
 
-WAYS = {"hum": Implementation("Hums.", "humming:make", {"tune": {"type": "string", "description": "Which."}}, ("tune",))}
+TUNE = {"tune": {"type": "string", "description": "Which."}}
+WAYS = {"hum": Implementation("Hums.", "humming:make", TUNE, ("tune",))}
 NOTHING = 3
 HUMMED = []
 
