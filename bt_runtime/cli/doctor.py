@@ -37,6 +37,7 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "eval": ("plots", ("matplotlib",)),
     "distill": ("training a small model", ("torch", "tokenizers", "gguf", "numpy")),
     "robot": ("MCAP export", ("mcap",)),
+    "ros": ("ROS 2 without ROS", ("zenoh", "rosbags")),
 }
 
 

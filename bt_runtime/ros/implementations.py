@@ -98,7 +98,7 @@ IMPLEMENTATIONS = {
     ),
     "subscribe": _made(
         "Keeps entries fresh: never ends, and writes its outputs with each message.", "subscribe",
-        dict(_MESSAGES), ("topic", "type"),
+        {key: schema for key, schema in _MESSAGES.items() if key != "within"}, ("topic", "type"),
     ),
     "parameter": _made(
         "Reads a parameter of a node, or with `value` sets it.", "parameter",

@@ -1,11 +1,12 @@
 """A tree as a managed node of ROS 2: configure = load and check, activate = tick, deactivate = halt. Needs rclpy.
 
-node = ManagedTree("robot")      # parameters: project, tree, hz, again
+node = ManagedTree("robot")      # parameters: project, tree, inputs, hz, again
 executor.add_node(node)          # whose executor it is, spins it
 """
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ class ManagedTree(LifecycleNode):
         super().__init__(node_name, **kwargs)
         self.declare_parameter("project", "")  # the folder of btr.yaml; empty: where the process stands
         self.declare_parameter("tree", "")  # its name there, or a file
+        self.declare_parameter("inputs", "{}")  # of the tree, as JSON
         self.declare_parameter("hz", 10.0)
         self.declare_parameter("again", False)  # does it begin anew when its root has ended
         self.tree: Tree | None = None
@@ -52,7 +54,7 @@ class ManagedTree(LifecycleNode):
             return FAILED
         try:
             self.begin(self.tree)
-        except BtError as error:
+        except (BtError, ValueError) as error:
             self.get_logger().error(str(error))
             self.end()
             return FAILED
@@ -60,7 +62,8 @@ class ManagedTree(LifecycleNode):
 
     def begin(self, tree: Tree) -> None:
         self.ros = Rclpy(self)
-        self.running = Run(tree, services={"ros": self.ros, "node": self}, clock=NodeClock(self))  # type: ignore[arg-type]
+        given = json.loads(str(self.get_parameter("inputs").value))
+        self.running = Run(tree, inputs=given, services={"ros": self.ros, "node": self}, clock=NodeClock(self))  # type: ignore[arg-type]
         rosout(self.running, self)
         self.ticker = Ticker(self.running, self, float(self.get_parameter("hz").value), self.ended)
 

@@ -31,6 +31,7 @@ class Messages:
 
     def __init__(self, *folders: Path | str) -> None:
         try:
+            import numpy  # noqa: F401  # what reads and writes messages needs it: not first in a tick
             from rosbags.typesys import Stores, get_typestore
         except ImportError as error:
             raise MissingExtra("ROS without ROS", "ros") from error
@@ -128,7 +129,7 @@ class Messages:
         self._service(f"{name}_GetResult")
 
     def warm(self, *names: str) -> None:
-        """Makes what reads and writes these: half a second for a large one, so never in a tick."""
+        """Makes what reads and writes these: some tens of milliseconds for a large one, so when a skill is set up."""
         for name in names:
             self.store.get_msgdef(name)
 

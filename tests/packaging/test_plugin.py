@@ -61,7 +61,8 @@ def test_what_somebody_else_s_wheel_brings_is_run_resumed_shown_and_evaluated(py
     told = json.loads(btr(python, tmp_path, "doctor", "--json").stdout)
     mine = [check["said"] for check in told if check["name"] == "plugin"]
     assert mine == [f"{what} `{name}` of greenhouse 1.0" for what, name in (
-        ("the suite", "greenhouse"), ("the model", "first"), ("the nodes", "greenhouse"), ("the content", "greenhouse"),
+        ("the suite", "greenhouse"), ("the model", "first"), ("the nodes", "greenhouse"), ("the skills", "greenhouse"),
+        ("the content", "greenhouse"),
     )]  # fmt: skip
     named = ("run", "tend", "--env", "greenhouse", "--task", "all", "--model", "first", "--runs", "runs")
     begun = btr(python, tmp_path, *named, "--ticks", "2", code=4)

@@ -21,8 +21,8 @@ from bt_runtime.ros.messages import Messages, plain
 
 STUBS = Path(__file__).parent / "stubs"
 ORDER = (
-    "rclpy", "rclpy.task", "rclpy.qos", "rclpy.node", "rclpy.action", "rclpy.lifecycle", "rosidl_runtime_py",
-    "rosidl_runtime_py.utilities", "unique_identifier_msgs", "unique_identifier_msgs.msg",
+    "rclpy", "rclpy.task", "rclpy.qos", "rclpy.node", "rclpy.executors", "rclpy.action", "rclpy.lifecycle",
+    "rosidl_runtime_py", "rosidl_runtime_py.utilities", "unique_identifier_msgs", "unique_identifier_msgs.msg",
 )  # fmt: skip
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
 

@@ -10,7 +10,9 @@ import bt_runtime as bt
 from bt_runtime.language import impls, manifest
 from bt_runtime.language.impls import Implementation
 from bt_runtime.project import plugins
+from bt_runtime.tree.clock import Manual
 from tests.plugged import plug
+from tests.ros.conftest import HOME
 
 HEAD = "version: 1\nskills: nav\nkinds:\n  go:\n"
 SOUND = """    impl: ros/action
@@ -61,7 +63,8 @@ def test_a_key_that_lacks_or_belongs_to_another_way_is_a_fault() -> None:
 PLUGIN = """
 from bt_runtime.language.impls import Implementation
 
-WAYS = {"hum": Implementation("Hums.", "humming:make", {"tune": {"type": "string", "description": "Which."}}, ("tune",))}
+TUNE = {"tune": {"type": "string", "description": "Which."}}
+WAYS = {"hum": Implementation("Hums.", "humming:make", TUNE, ("tune",))}
 NOTHING = 3
 HUMMED = []
 
@@ -89,6 +92,23 @@ def test_somebody_else_s_way_to_do_a_skill_is_on_the_same_footing(
     assert __import__("humming").HUMMED == [("la", 3)]
     assert any("radio/hum" in each for each in impls.every()) and "tune" in impls.keys_of(impls.every())
     assert any("is not a mapping of names" in each for each in faults(HUMMING.replace("radio/", "broken/")))
+
+
+def test_the_way_that_the_page_makes_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (HOME / "docs" / "extending.md").read_text("utf-8")
+    site = tmp_path / "site" / "greenhouse"
+    site.mkdir(parents=True)
+    (site / "__init__.py").write_text("")
+    (site / "ways.py").write_text(page.partition("```python greenhouse/ways.py\n")[2].partition("```")[0])
+    plug(monkeypatch, site.parent, "greenhouse-1.0", {"impls": {"greenhouse": "greenhouse.ways:WAYS"}})
+    line = page.partition("In a manifest: `")[2].partition("`.")[0]
+    (tmp_path / "skills").mkdir()
+    (tmp_path / "btr.yaml").write_text("version: 1\n")
+    (tmp_path / "skills" / "beds.yaml").write_text(f"version: 1\nskills: beds\nkinds:\n  {line}\n")
+    (tmp_path / "t.yaml").write_text("version: 1\ntree: t\nskills: [beds]\nroot: {water_bed: 5}\n")
+    with bt.Run(bt.load(tmp_path / "t.yaml", project=tmp_path), clock=Manual()) as run:
+        assert run.tick().running and run.root.feedback_message == "pin 4 is open"
+        assert run.spin() is bt.Status.SUCCESS
 
 
 def test_every_way_of_ours_names_what_is_there() -> None:

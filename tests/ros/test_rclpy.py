@@ -183,11 +183,15 @@ def test_a_managed_node_loads_ticks_and_halts_by_its_transitions(tmp_path: Path,
 
     done, failed, state = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE, LifecycleState()
     found = goals(system)
-    node = managed(tmp_path, system, "  go: {}")
+    node = managed(tmp_path, system, "  go: {x: '{far}'}\ninputs: {far: {type: number, default: 1}}")
     assert node.on_activate(state) is failed  # nothing is configured
     assert node.on_configure(state) is done and not system.timers
+    node.parameters["inputs"].value = "{"
+    assert node.on_activate(state) is failed and node.running is None  # that is no JSON
+    node.parameters["inputs"].value = '{"far": 7}'
     assert node.on_activate(state) is done
     spun(system, lambda: found and found[0].waiting)
+    assert found[0].goal.pose.pose.position.x == 7
     assert node.on_deactivate(state) is done and found[0].asked == 1
     assert node.on_activate(state) is failed  # it has not stopped yet, and nobody waits for it in a transition
     found[0].end(CANCELED)

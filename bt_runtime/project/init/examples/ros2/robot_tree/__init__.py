@@ -1,0 +1,1 @@
+"""A behaviour tree as a managed node."""
