@@ -110,6 +110,8 @@ class Worker:
                 "take a transformer that writes text; encoders can only embed, see docs/memory.md",
             )
         try:
+            for adapter in self.settings.lora:
+                weights.adapt(adapter.file, adapter.scale)
             return weights, self._context(weights, sizes)
         except BtError:
             weights.close()
