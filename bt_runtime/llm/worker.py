@@ -75,6 +75,7 @@ class Worker:
         )
         self.batch = self._batch(context, sizes)
         self.orders = TaskFactory(self.weights, sizes.lane, self.settings, sizes.context)
+        self.orders.prepare()
         self.facts = {
             "model": self.settings.model,
             "about": self.weights.describe(),

@@ -142,3 +142,25 @@ def test_limits_and_grammars_that_allow_nothing_are_faults():
     ):
         with pytest.raises(BtError):
             bad()
+
+
+def test_the_tables_of_a_vocabulary_are_made_beside_all_else(monkeypatch):
+    """They are begun when the model is loaded, on a thread of their own; the first plan waits for the rest of it."""
+    import threading
+
+    from bt_runtime.llm import task_factory
+
+    made, go = [], threading.Event()
+
+    class Slow:
+        def __init__(self, weights):
+            made.append(threading.current_thread())
+            assert go.wait(60)
+
+    monkeypatch.setattr(task_factory, "Guide", Slow)
+    factory = object.__new__(task_factory.TaskFactory)
+    factory.weights, factory._guide = None, None
+    factory.prepare()
+    go.set()
+    assert isinstance(factory.guide(), Slow) and factory.guide() is factory.guide()
+    assert made != [threading.current_thread()] and len(made) == 1
