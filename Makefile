@@ -27,7 +27,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: llama-server help setup demo test train-test starter starter-gpu ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts kill-memory mutants-memory docs hostile long audit locks families
+.PHONY: gpu-check llama-server help setup demo test train-test starter starter-gpu ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts kill-memory mutants-memory docs hostile long audit locks families
 .DEFAULT_GOAL := help
 
 help:
@@ -44,6 +44,7 @@ help:
 	@echo "make ray        evaluations on a Ray cluster of two nodes, one of which is killed"
 	@echo "make alfworld   ALFWorld on its engine: 60 recorded games and 200 made-up ones"
 	@echo "make families   prompts of real model families, token for token (fetches llama.cpp's vocabularies and templates once)"
+	@echo "make gpu-check  what matters on a machine with a GPU, without a network (MODEL=FILE; GPU_LAYERS=0: tries itself)"
 	@echo "make soak       10,000 mixed jobs for the model's worker, with kills and cancels"
 	@echo "make kills      200 runs killed at random moments and resumed (ROUNDS=200), and 40 of an agent (AGENTS=40)"
 	@echo "make powercuts  50 runs whose disk lost what was not synced, and resumed"
@@ -160,6 +161,10 @@ $(SOURCES): | $(VENV)/bin/python
 
 families: setup $(SOURCES)
 	BTR_FAMILIES=all $(PY) -m pytest tests/llm/families
+
+# on a machine with a GPU; without one it says so. GPU_LAYERS=0 tries the script on the processor, with a small file
+gpu-check: setup
+	$(PY) tests/gpu/check.py
 
 soak: setup
 	BTR_SOAK=1 $(PY) -m pytest tests/llm/test_worker.py -k soak

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.llm.backends import is_file
-from bt_runtime.llm.model_setting import Named, apart, is_mapping
+from bt_runtime.llm.model_setting import Named, adapters, apart, is_mapping
 from bt_runtime.llm.settings import STARTER, find_model, starter
 from bt_runtime.project.importing import split
 from bt_runtime.types import Json
@@ -61,7 +61,8 @@ def model(given: Any) -> dict[str, Json]:
     if not is_file(where):
         return {"name": Named(where, how).text()}
     path = Path(where).resolve()
-    return {"name": Named(STARTER if _is_starter(path) else str(path), how).text(), "digest": digest(path)}
+    name = Named(STARTER if _is_starter(path) else str(path), how).text()
+    return {"name": name, "digest": of_model(name)}
 
 
 def memory(given: Any, opened: Any) -> dict[str, Json] | None:
@@ -89,7 +90,18 @@ def _is_starter(path: Path) -> bool:
 
 def place(name: str) -> Path | None:
     """Where a model of this name lies; None when it is no file."""
-    return starter() if name == STARTER else Path(name) if is_file(name) else None
+    where = apart(name).where
+    return starter() if where == STARTER else Path(where) if is_file(where) else None
+
+
+def of_model(name: str) -> str:
+    """The digest of its file, and of what is laid over it; "" when one of them is not there."""
+    where, how = apart(name)
+    files = [place(where) or Path(where), *(Path(adapter.file) for adapter in adapters(how.get("lora", ())))]
+    found = [digest(path) for path in files]
+    if len(found) == 1 or "" in found:
+        return min(found)
+    return sha256(" ".join(found).encode()).hexdigest()[:32]
 
 
 def digest(path: Path) -> str:

@@ -82,6 +82,13 @@ _COUNT: Schema = {"type": "integer", "minimum": 0}
 _SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 SAMPLER: dict[str, Schema] = {"top_p": _SHARE, "min_p": _SHARE, "top_k": _COUNT}
 CACHE_TYPES = ("f32", "f16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0")
+MOST_ADAPTERS = 16  # of one model
+_ADAPTER: Schema = {
+    "type": ["string", "object"],
+    "properties": {"file": {"type": "string", "minLength": 1}, "scale": {"type": "number"}},
+    "required": ["file"],
+    "additionalProperties": False,
+}
 # What a model may be told beside its `file` or `server`; `llm/settings.py` says what each means.
 MODEL_OPTIONS: dict[str, Schema] = {
     "name": {"type": "string", "minLength": 1},
@@ -95,6 +102,7 @@ MODEL_OPTIONS: dict[str, Schema] = {
     "tensor_split": {"type": "array", "items": {"type": "number", "minimum": 0}, "maxItems": 16},
     "main_gpu": _COUNT,
     "cache_type": {"enum": [*CACHE_TYPES]},
+    "lora": {"type": "array", "items": _ADAPTER, "maxItems": MOST_ADAPTERS},
     "flash": {"type": "boolean"},
     "threads": _COUNT, "chunk": _COUNT, "room": _COUNT, "lanes": _COUNT,
     "width": {"type": "integer", "minimum": 1},

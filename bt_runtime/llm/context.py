@@ -79,9 +79,17 @@ class Context:
                 f"llama.cpp cannot make a context of {cells} tokens: {last_words(2) or 'out of memory'}",
                 "ask for a smaller one: Settings(context=2048)",
             )
+        self._adapt(weights.adapters)
         self.weights, self.cells, self.batch = weights, cells, batch
         self.memory = C.llama_get_memory(self.handle)
         self._layout = _Layout(batch)
+
+    def _adapt(self, adapters: Sequence[tuple[Any, float]]) -> None:
+        handles = (C.llama_adapter_lora_p_ctypes * len(adapters))(*(handle for handle, _ in adapters))
+        scales = (ctypes.c_float * len(adapters))(*(scale for _, scale in adapters))
+        if adapters and C.llama_set_adapters_lora(self.handle, handles, len(adapters), scales) != 0:
+            self.close()
+            raise BtError(f"llama.cpp cannot use the adapters: {last_words(2)}", "leave `lora` out, or fewer in it")
 
     # any thread
     def stop(self) -> None:

@@ -139,6 +139,20 @@ class Weights:
         self.width = int(C.llama_model_n_embd(self.handle))
         self.first = int(C.llama_vocab_bos(self.vocab))
         self._pieces: dict[int, bytes] = {}
+        self.adapters: list[tuple[Any, float]] = []
+
+    def adapt(self, path: str, scale: float) -> None:
+        """Another set of weights on top, in every context that is made from now on."""
+        if not Path(path).is_file():
+            raise BtError(f"there is no adapter {path}", "`lora` names GGUF files; docs/finetune.md makes one")
+        _words.clear()
+        handle = C.llama_adapter_lora_init(self.handle, path.encode())
+        if not handle:
+            raise BtError(
+                f"{path} is no adapter of {self.path}: {last_words(2) or 'no reason given'}",
+                "an adapter belongs to the model that it was trained on (docs/finetune.md)",
+            )
+        self.adapters.append((handle, scale))
 
     @property
     def forgets(self) -> bool:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import source
-from bt_runtime.language.project_file import CODE, MODEL_OPTIONS, SERVER_OPTIONS
+from bt_runtime.language.project_file import CODE, MODEL_OPTIONS, MOST_ADAPTERS, SERVER_OPTIONS
 from bt_runtime.language.validate import Check
 
 _CHECK = Check({"type": "object", "properties": MODEL_OPTIONS}, CODE, "a model")
@@ -30,6 +31,31 @@ class Named(NamedTuple):
             return self.where
         place = "server" if self.where.startswith(("http://", "https://")) else "file"
         return json.dumps({place: self.where, **self.how}, ensure_ascii=False)
+
+
+class Adapter(NamedTuple):
+    """Weights that a fine-tuning learnt, added to the model's own, times the scale."""
+
+    file: str
+    scale: float = 1.0
+
+
+def adapters(given: Any) -> tuple[Adapter, ...]:
+    """`[FILE, {file: FILE, scale: 0.5}]`"""
+    try:
+        listed = [each if isinstance(each, Mapping) else {"file": str(each)} for each in map(_plain, given)]
+        found = tuple(Adapter(str(each["file"]), float(each.get("scale", 1.0))) for each in listed)
+        if isinstance(given, str) or any({*each} - {*Adapter._fields} for each in listed):
+            raise ValueError
+    except (TypeError, KeyError, ValueError):
+        raise BtError(f"lora is {given!r:.80}", "write `lora: [FILE.gguf, {file: FILE.gguf, scale: 0.5}]`") from None
+    if len(found) > MOST_ADAPTERS or not all(math.isfinite(each.scale) for each in found):
+        raise BtError(f"lora is {given!r:.80}", f"at most {MOST_ADAPTERS} files, each with a number as its scale")
+    return found
+
+
+def _plain(given: Any) -> Any:
+    return given._asdict() if isinstance(given, Adapter) else given
 
 
 def is_mapping(given: object) -> bool:

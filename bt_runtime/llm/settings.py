@@ -13,7 +13,7 @@ from bt_runtime.language import source
 from bt_runtime.language.project_file import CACHE_TYPES
 from bt_runtime.llm.backends import is_file
 from bt_runtime.llm.key import MODEL_VARIABLE
-from bt_runtime.llm.model_setting import Named, apart
+from bt_runtime.llm.model_setting import Adapter, Named, adapters, apart
 from bt_runtime.project import PROJECT_FILE, find_root, importing, trust
 
 NO_MODEL = "no model is named"
@@ -40,6 +40,7 @@ class Settings:
     cache_type: str = "f16"  # of keys and values; those below 16 bits need flash attention, and so no lanes
     sampler: Mapping[str, float] = field(default_factory=dict)  # top_p, min_p, top_k where a node samples and says none
     seed: int = 0  # where a node samples, its seed counts from this one
+    lora: tuple[Adapter, ...] = ()  # a FILE.gguf, or {file, scale}
     threads: int = 0
     chunk: int = 0  # tokens of prefill between two looks at the inbox
     width: int = 32  # branches that an exact choice scores in one batch
@@ -64,6 +65,7 @@ class Settings:
         if self.cache_type not in CACHE_TYPES:
             raise BtError(f"cache_type is {self.cache_type!r:.40}", f"it is one of {', '.join(CACHE_TYPES)}")
         object.__setattr__(self, "tensor_split", tuple(self.tensor_split))  # a list in YAML
+        object.__setattr__(self, "lora", adapters(self.lora))
         if self.quantised and self.flash is False:
             raise BtError(f"a cache of {self.cache_type} needs flash attention", "leave `flash` out, or say f16")
         if isinstance(self.patience, bool) or not isinstance(self.patience, int | float) or not self.patience > 0:
@@ -104,7 +106,10 @@ def find_model(named: object = None, role: str = "planner", root: Path | None = 
         hint = f"--model {STARTER} tries it at once; your own: --model FILE.gguf, {MODEL_VARIABLE}, or `model:` in "
         raise BtError(NO_MODEL, hint + PROJECT_FILE)
     said = apart(found)
-    return Named(_whole_place(said.where, base, number == 2), said.how).text()
+    how = dict(said.how)
+    if "lora" in how:
+        how["lora"] = [a._replace(file=str(base / Path(a.file).expanduser()))._asdict() for a in adapters(how["lora"])]
+    return Named(_whole_place(said.where, base, number == 2), how).text()
 
 
 def _whole_place(where: str, base: Path, of_folder: bool) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +49,26 @@ class TaskFactory:
         self.boundaries = BoundaryFinder(weights.tokens, weights.piece)
         self.following: dict[int, Callable[[Choice], Choice | Task]] = {}  # what comes after a job's first part
         self.prompts: OrderedDict[str, list[int]] = OrderedDict()
-        self._guide: Guide | None = None
+        self._guide: Future[Guide] | None = None
+
+    def prepare(self) -> None:
+        """Begins with the tables of the vocabulary beside all else: of a large one they take seconds."""
+        made = self._guide = Future[Guide]()
+
+        def build() -> None:
+            try:
+                made.set_result(Guide(self.weights))
+            except BaseException as fault:
+                made.set_exception(fault)
+
+        threading.Thread(target=build, name="tables", daemon=True).start()
+
+    def guide(self) -> Guide:
+        """For the first plan, the tables that were begun when the model was loaded."""
+        if self._guide is None:
+            self.prepare()
+        assert self._guide is not None
+        return self._guide.result()
 
     def task(self, id: int, question: Question) -> Task:
         """Raises a BtError where the order cannot be carried out."""
@@ -113,9 +134,7 @@ class TaskFactory:
 
     def writing(self, id: int, question: Question) -> Task:
         grammar = question.grammar
-        if grammar is not None and self._guide is None:
-            self._guide = Guide(self.weights)
-        matcher = self._guide.start(grammar) if grammar is not None and self._guide is not None else None
+        matcher = self.guide().start(grammar) if grammar is not None else None
         tokens = self._tokens(question.prompt)
         extra = max(1, min(question.max_tokens, self.limit - len(tokens)))
         pen = Pen(self.weights, question.stop, extra)
@@ -130,8 +149,8 @@ class TaskFactory:
     def _checked(self, run: Run, grammar: Grammar | None, matcher: Any) -> Run:
         """An answer is not believed because its tokens were masked: it is read again as a text."""
         written: Writing = yield from run
-        if grammar is not None and self._guide is not None:
-            self._guide.done(grammar, matcher)
+        if grammar is not None:
+            self.guide().done(grammar, matcher)
             if written.ended == "grammar" and not accepts(grammar, written.text):
                 raise BtError(
                     "the model's answer is not in the language of its grammar", "ask again, or report this grammar"

@@ -75,6 +75,7 @@ class Worker:
         )
         self.batch = self._batch(context, sizes)
         self.orders = TaskFactory(self.weights, sizes.lane, self.settings, sizes.context)
+        self.orders.prepare()
         self.facts = {
             "model": self.settings.model,
             "about": self.weights.describe(),
@@ -110,6 +111,8 @@ class Worker:
                 "take a transformer that writes text; encoders can only embed, see docs/memory.md",
             )
         try:
+            for adapter in self.settings.lora:
+                weights.adapt(adapter.file, adapter.scale)
             return weights, self._context(weights, sizes)
         except BtError:
             weights.close()

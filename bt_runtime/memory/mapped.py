@@ -121,17 +121,21 @@ def read(path: Path, code_size: int, cells: int) -> Mapped | None:
         if _digest(rest) != digest:
             return None
         head = Head(**json.loads(rest[table_size:]))
-        numbers = [head.layout, head.goals, head.last, head.goal, *(n for row in head.witnesses for n in row)]
-    except (OSError, ValueError, TypeError, struct.error):
+        if not _sound(head):
+            return None
+    except (OSError, ValueError, TypeError, RecursionError, struct.error):
         return None
     table = np.frombuffer(rest[:table_size], dtype="<u4").reshape(cells, 2)
-    if (
-        head.layout != LAYOUT
-        or set(map(type, numbers)) != {int}
-        or int(table[:, 0].astype(np.int64).sum()) * (code_size + 8) != lists_end
-    ):
+    if head.layout != LAYOUT or int(table[:, 0].astype(np.int64).sum()) * (code_size + 8) != lists_end:
         return None
     return Mapped(path, head, table, code_size)
+
+
+def _sound(head: Head) -> bool:
+    """Numbers that a row or a layout has."""
+    seen = [n for row, goal, seal in head.witnesses for n in (row, goal, seal)]
+    numbers = [head.layout, head.goals, head.last, head.goal, *seen]
+    return set(map(type, numbers)) == {int} and 0 <= min(numbers) <= max(numbers) < 2**63
 
 
 def _digest(blob: bytes) -> bytes:

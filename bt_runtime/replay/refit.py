@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import identity
 from bt_runtime.journal.reading import Recording
+from bt_runtime.llm.model_setting import apart
 from bt_runtime.memory.store import Store
 
 ANYWAY = "put back what it had, or go on all the same: `btr resume RUN --changed`, `resume(run, changed=True)`"
@@ -81,7 +82,9 @@ def _models(head: Mapping[str, Any], had: Mapping[str, Any], given: Any) -> tupl
 
 def _found(was: Mapping[str, Any]) -> str | None:
     """What a model's name stands for."""
-    return str(identity.place(was["name"]) or was["name"]) if "name" in was else None
+    if "name" not in was or apart(was["name"]).how:
+        return was.get("name")
+    return str(identity.place(was["name"]) or was["name"])
 
 
 def _model(called: str, was: Mapping[str, Any], given: Any) -> Lack | None:
@@ -97,7 +100,7 @@ def _model(called: str, was: Mapping[str, Any], given: Any) -> Lack | None:
         hint = "give it again: `resume(run, model=…)`; or another one: `btr resume RUN --model FILE --changed`"
         return Lack(f"{called} was made by a program ({was['object']})", hint, final=True)
     place = identity.place(was["name"])
-    digest = identity.digest(place) if place is not None else ""
+    digest = identity.of_model(was["name"]) if place is not None else ""
     if place is None or digest == was["digest"]:
         return None
     if digest:

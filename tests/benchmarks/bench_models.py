@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,13 @@ THINGS = """apple,bread,bowl,cabinet,carton,chair,counter,cup,desk,drawer,dresse
 knife,lamp,lettuce,microwave,mug,pan,plate,pot,shelf,sink,sofa,spoon,stove,table,tomato""".replace("\n", "")
 SKILLS = [f" {verb} the {thing}" for verb in VERBS.split(",") for thing in THINGS.split(",")][:350]
 PROMPT = 1_500  # tokens
+WIDE = 152_000  # tokens of the vocabulary of many models today
+FORMS = [
+    Form("sequence", "children"),
+    Form("fallback", "children"),
+    Form("retry", "child", (FormField("times", "integer"),)),
+    Form("act", "sentence"),
+]
 LONG = 600.0
 
 
@@ -83,6 +91,9 @@ def rows() -> Iterable[Row]:
             lateness,
         ):
             yield from work(path)
+        wide = make_gguf(Path(folder) / "wide.gguf", replace(BENCH, vocab=WIDE))
+        yield from guided(wide, f", vocabulary of {WIDE:,}")
+        yield from first_plan(wide)
 
 
 # choosing
@@ -230,23 +241,28 @@ def deciding(_path: Path) -> Iterable[Row]:
         )
 
 
-def guided(path: Path) -> Iterable[Row]:
+def guided(path: Path, of: str = "") -> Iterable[Row]:
     """What llguidance takes for a token, against the decode of one token behind the 1,500-token prompt."""
-    forms = [
-        Form("sequence", "children"),
-        Form("fallback", "children"),
-        Form("retry", "child", (FormField("times", "integer"),)),
-        Form("act", "sentence"),
-    ]
     skills = [s.strip() for s in SKILLS]
     with InProcess(path) as plain:
         for name, grammar in (
             ("a skill of 350", Grammar("lark", f'start: SENTENCE "\\n"\nSENTENCE: {any_of(skills)}\n')),
-            ("a plan, depth 3, width 5", expansion(forms, skills=skills)),
+            ("a plan, depth 3, width 5", expansion(FORMS, skills=skills)),
         ):
             guide, decode = plain.guided(words(1, 1_000), grammar)
             figures = f"{guide * 1e6:.0f} µs a step, decode {decode * 1e3:.1f} ms (processor time)"
-            yield Row(f"grammar per token, {name}: % of decode", figures, 100 * guide / decode, "≤ 2 %")
+            yield Row(f"grammar per token, {name}{of}: % of decode", figures, 100 * guide / decode, "≤ 2 %")
+
+
+def first_plan(path: Path) -> Iterable[Row]:
+    """After a first choice, as an agent makes one before it plans; beside it a later plan of the same length."""
+    grammar = expansion(FORMS, skills=[s.strip() for s in SKILLS])
+    with opened(path) as model:
+        text = prompt(model, 5)
+        model.choose(text, SKILLS).wait(LONG)
+        took = [timed(lambda: model.write(text, grammar=grammar, max_tokens=24).wait(LONG)) for _ in range(4)]
+    figures = f"first {took[0]:.2f} s, later {min(took[1:]):.2f} s (on the clock)"
+    yield Row(f"first plan after a choice, vocabulary of {WIDE:,}", figures, took[0] / min(took[1:]), "≤ 1.5 ×")
 
 
 # not disturbing

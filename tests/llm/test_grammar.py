@@ -161,3 +161,25 @@ def test_every_letter_beyond_ascii_that_may_stand_bare_reads_back_as_itself():
         some = foreign[start : start + 1000]
         written = "sequence:\n" + "".join(f"- {letter}\n" for letter in some)
         assert read_plan(written) == Group("sequence", tuple(map(Goal, some)))
+
+
+def test_the_tables_of_a_vocabulary_are_made_beside_all_else(monkeypatch):
+    """They are begun when the model is loaded, on a thread of their own; the first plan waits for the rest of it."""
+    import threading
+
+    from bt_runtime.llm import task_factory
+
+    made, go = [], threading.Event()
+
+    class Slow:
+        def __init__(self, weights):
+            made.append(threading.current_thread())
+            assert go.wait(60)
+
+    monkeypatch.setattr(task_factory, "Guide", Slow)
+    factory = object.__new__(task_factory.TaskFactory)
+    factory.weights, factory._guide = None, None
+    factory.prepare()
+    go.set()
+    assert isinstance(factory.guide(), Slow) and factory.guide() is factory.guide()
+    assert made != [threading.current_thread()] and len(made) == 1

@@ -129,3 +129,16 @@ def test_what_is_forgotten_is_in_no_file(tmp_path: Path) -> None:
         assert memory.store.remove([lived(7).uid]) == 1
         assert not mapped.beside(path).exists()
         assert memory.retrieve(lived(7).goal, None, 1).taken[0].uid != lived(7).uid
+
+
+@pytest.mark.parametrize("how", [
+    {"goal": "many"}, {"last": 2**70}, {"witnesses": [[1, 2]]}, {"witnesses": 3}, {"goals": None}, {"layout": -1},
+])  # fmt: skip
+def test_a_head_of_nonsense_is_no_file_of_ours(tmp_path: Path, how: dict[str, object]) -> None:
+    """Whole by its digest, and yet not written by us: it is not used, and no exception comes of it."""
+    told = mapped.Head(mapped.LAYOUT, "id", "drawn:1", 1, 4, 4, 4, [[1, 2, 3]])._replace(**how)  # type: ignore[arg-type]
+    assert mapped.write(tmp_path / "x.cells", told, [(b"a" * 32, b"b" * 8)] * 2)
+    assert mapped.read(tmp_path / "x.cells", 32, 2) is None
+    sound = told._replace(layout=mapped.LAYOUT, goals=2, last=4, goal=4, witnesses=[[1, 2, 3]])
+    assert mapped.write(tmp_path / "x.cells", sound, [(b"a" * 32, b"b" * 8)] * 2)
+    assert mapped.read(tmp_path / "x.cells", 32, 2) is not None
