@@ -19,7 +19,7 @@ from bt_runtime.journal.lines import lines
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.summary import Summary, summary
 
-FORMATS = ("jsonl", "mcap", "btlog", "otlp")
+FORMATS = ("jsonl", "mcap", "btlog", "otlp", "rosbag2")
 NOTHING = 5
 
 
@@ -37,6 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     one = what.add_parser("export", help="a run in another format")
     one.add_argument("journal", metavar="RUN")
     one.add_argument("--format", choices=FORMATS, default="jsonl")
+    one.add_argument("--storage", choices=("mcap", "sqlite3"), default="mcap", help="of a rosbag2; default: mcap")
     one.add_argument("-o", "--output", type=Path, help="the file; - is standard output (jsonl only)")
     one = what.add_parser("copy", help="a journal as one whole file, though its run may go on")
     one.add_argument("journal", metavar="RUN")
@@ -142,6 +143,10 @@ def export(args: argparse.Namespace) -> int:
         from bt_runtime.interop import mcap
 
         count = mcap.write(lines(recording), path)
+    elif args.format == "rosbag2":
+        from bt_runtime.interop import rosbag
+
+        count = rosbag.write(lines(recording), path, args.storage)
     elif args.format == "otlp":
         from bt_runtime.interop import otel
 
