@@ -12,7 +12,7 @@ TEST_EXTRAS ?= dev,llm,memory,thor,webshop,eval,robot,ros,otel,lsp
 # extras, and LOCKED=, take what pip finds in the ranges of pyproject.toml.
 LOCKED ?= yes
 lock_of = $(if $(LOCKED),$(if $(filter $(TEST_LOCKED),$(1)),.ci/lock/test.txt,$(if $(filter llm,$(1)),.ci/lock/demo.txt)))
-TEST_LOCKED := dev,llm,memory,thor,webshop,eval,robot,otel,lsp
+TEST_LOCKED := dev,llm,memory,thor,webshop,eval,robot,ros,otel,lsp
 
 # A checkout that was moved is set up anew: its venv points to where it was.
 HERE := $(shell pwd | cksum | cut -d' ' -f1)
@@ -27,7 +27,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: gpu-check llama-server help setup demo test train-test starter starter-gpu ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts kill-memory mutants-memory docs hostile long audit locks families
+.PHONY: gpu-check llama-server help setup demo test train-test starter starter-gpu ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts week arm kill-memory mutants-memory docs hostile long audit locks families
 .DEFAULT_GOAL := help
 
 help:
@@ -48,6 +48,8 @@ help:
 	@echo "make soak       10,000 mixed jobs for the model's worker, with kills and cancels"
 	@echo "make kills      200 runs killed at random moments and resumed (ROUNDS=200), and 40 of an agent (AGENTS=40)"
 	@echo "make powercuts  50 runs whose disk lost what was not synced, and resumed"
+	@echo "make week       10,000,000 ticks on a clock that is moved by hand: memory and journal stay within bounds (TICKS=)"
+	@echo "make arm        ask the index whether all that the base and robot bring has wheels for Debian on arm64"
 	@echo "make kill-memory, mutants-memory   the long tests of the memory"
 	@echo "make hostile    inputs that are meant to do harm (MINUTES=30; AGAIN=build/hostile/X.json: a case that was kept)"
 	@echo "make long       all of the long tests, one after the other, a line for each (LONG='kills soak': only these)"
@@ -172,6 +174,12 @@ soak: setup
 # starts a cluster of three nodes on this machine
 ray: setup
 	BTR_RAY=1 $(PY) -m pytest tests/bench/test_cluster.py
+
+arm: setup
+	BTR_ARM=1 $(PY) -m pytest tests/packaging/test_arm.py
+
+week: setup
+	$(PY) -m tests.journal.week $(or $(TICKS),10000000)
 
 kill-memory: setup
 	$(PY) tests/memory/kill.py rounds build/kill 50 1

@@ -20,7 +20,7 @@ from bt_runtime.journal.lines import lines
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.summary import Summary, summary
 
-FORMATS = ("jsonl", "mcap", "btlog", "otlp", *lessons.FORMATS)
+FORMATS = ("jsonl", "mcap", "btlog", "otlp", "rosbag2", *lessons.FORMATS)
 NOTHING = 5
 
 
@@ -39,6 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     one.add_argument("journal", nargs="*", metavar="RUN", help="one; sft and preference: any number (default: all)")
     lessons.configure(one)
     one.add_argument("--format", choices=FORMATS, default="jsonl")
+    one.add_argument("--storage", choices=("mcap", "sqlite3"), default="mcap", help="of a rosbag2; default: mcap")
     one.add_argument("-o", "--output", type=Path, help="the file; - is standard output (jsonl only)")
     one = what.add_parser("copy", help="a journal as one whole file, though its run may go on")
     one.add_argument("journal", metavar="RUN")
@@ -148,6 +149,10 @@ def export(args: argparse.Namespace) -> int:
         from bt_runtime.interop import mcap
 
         count = mcap.write(lines(recording), path)
+    elif args.format == "rosbag2":
+        from bt_runtime.interop import rosbag
+
+        count = rosbag.write(lines(recording), path, args.storage)
     elif args.format == "otlp":
         from bt_runtime.interop import otel
 

@@ -54,8 +54,8 @@ class Told:
         kind, what = str(line["kind"]), line.get("what") or {}
         self.said = float(line.get("at") or line.get("started") or self.said)
         self.own = self.own or line.get("clock") == "own"
-        if "time" in line:
-            self.time = float(line["time"])
+        if line.get("time", line.get("began")) is not None:
+            self.time = float(line.get("time", line.get("began")))
         elif kind == "clock":
             self.time = float(what["value"])
         at = round((self.time if self.own else self.said) * 1e9)

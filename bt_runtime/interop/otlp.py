@@ -1,4 +1,4 @@
-"""A run's spans as they end, to a collector of your choice, by the exporter of OpenTelemetry's SDK. The file has the same.
+"""A run's spans as they end, to a collector of your choice, by OpenTelemetry's exporter; the same as in a file.
 
 What the SDK reads of the environment holds: OTEL_EXPORTER_OTLP_*, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES.
 """

@@ -10,16 +10,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from bt_runtime.interop.btcpp.tags import TAGS
 from bt_runtime.language.kinds.registry import BUILT_IN
 
-KINDS = {
-    "sequence": "Sequence", "fallback": "Fallback", "reactive_sequence": "ReactiveSequence",
-    "reactive_fallback": "ReactiveFallback", "sequence_with_memory": "SequenceWithMemory", "parallel": "Parallel",
-    "invert": "Inverter", "retry": "RetryUntilSuccessful", "repeat": "Repeat", "timeout": "Timeout", "delay": "Delay",
-    "once": "RunOnce", "until_failure": "KeepRunningUntilFailure", "succeed": "AlwaysSuccess", "fail": "AlwaysFailure",
-}  # fmt: skip
 FAMILIES = {"control": "Control", "decorator": "Decorator"}
-_TAKEN = {*KINDS.values(), "root", "BehaviorTree", "TreeNodesModel", "Action", "Condition", "Control", "Decorator"}
+_TAKEN = {*TAGS.values(), "root", "BehaviorTree", "TreeNodesModel", "Action", "Condition", "Control", "Decorator"}
 _TAKEN |= {"SubTree", "SubTreePlus", "include"}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
@@ -41,7 +36,7 @@ def document(tree: str, rows: Sequence[Row]) -> Element:
     places: dict[int, Element] = {}
     models: dict[str, str] = {}
     for row in rows:
-        below, tag = row.number in parents, KINDS.get(row.kind, "")
+        below, tag = row.number in parents, TAGS.get(row.kind, "")
         above = places.get(row.parent, body)
         if row.kind == "tree" and below:
             places[row.number] = _subtree(root, above, row, rows)

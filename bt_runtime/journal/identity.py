@@ -6,7 +6,6 @@ Both are kept in the journal's head with what tells them from others, so that a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,6 +105,8 @@ def of_model(name: str) -> str:
 
 def digest(path: Path) -> str:
     """Of a file's length and content, "" when there is none; of a large file many parts stand for the whole."""
+    from hashlib import sha256
+
     try:
         with path.open("rb") as file:
             size = path.stat().st_size

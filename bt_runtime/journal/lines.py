@@ -8,7 +8,21 @@ from typing import Any
 from bt_runtime.journal.layout import STATUS, changes_of
 from bt_runtime.journal.reading import Recording
 
-_HEAD = ("name", "tree", "file", "text", "digest", "inputs", "seed", "model", "task", "versions", "started", "clock")
+_HEAD = (
+    "name",
+    "tree",
+    "file",
+    "text",
+    "digest",
+    "inputs",
+    "seed",
+    "model",
+    "task",
+    "versions",
+    "started",
+    "clock",
+    "began",
+)
 
 
 def first(head: Mapping[str, Any], damage: str = "") -> dict[str, Any]:

@@ -208,7 +208,8 @@ class Recorder:
             "policy": self.policy,
             "given": kept, "model": identity.names(kept["models"]),
             "versions": versions(), "started": time.time(),
-            "clock": "machine" if of_the_machine(self.clock.inner) else "own", **self.around.head(),
+            "clock": "machine" if of_the_machine(self.clock.inner) else "own",
+            "began": self.clock.inner.now(), **self.around.head(),
         }  # fmt: skip
 
     def _board(self, given: dict[str, Any]) -> dict[str, Any]:

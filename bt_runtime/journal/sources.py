@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from hashlib import sha256
+from contextlib import suppress
+from importlib import import_module
 from importlib.machinery import all_suffixes
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from bt_runtime import project
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.acting import Acting
 from bt_runtime.language.kinds.kind import Field, FieldType, Kind
 from bt_runtime.language.manifest import Entry, skill_kind
@@ -34,10 +36,18 @@ def _place(path: Path, root: Path | None, home: Path | None) -> str:
 
 def digest(files: Iterable[Mapping[str, str]], text: str) -> str:
     """One number for everything the tree was made of."""
-    found = sha256(text.encode("utf-8", "backslashreplace"))
+    found = _sha256(text.encode("utf-8", "backslashreplace"))
     for file in sorted(files, key=lambda f: f["place"]):
         found.update(f"\0{file['place']}\0{file['text']}".encode("utf-8", "backslashreplace"))
-    return found.hexdigest()
+    return str(found.hexdigest())
+
+
+def _sha256(data: bytes) -> Any:
+    """The interpreter's own where it has one: with OpenSSL's come three and a half megabytes."""
+    for name in ("_sha2", "_sha256", "hashlib"):  # from 3.12 on; before it; anywhere
+        with suppress(ImportError):
+            return import_module(name).sha256(data)
+    raise BtError("this Python has no SHA-256", "install one that has")
 
 
 def unchanged(files: Iterable[Mapping[str, str]]) -> bool:

@@ -30,6 +30,8 @@ LARGEST = 5000  # entries of one batch
 ALWAYS = frozenset(
     {"graft", "halt", "halted", "result", "verdict", "closed", "full", "shape"}
 )  # noted even when it is full
+LAST = frozenset({"verdict", "closed"})  # … and when even that has become too much
+TOO_MUCH = 1.25  # of the size limit: a run that halts and grafts for weeks notes nothing else from there on
 BEHIND = 64  # entries still to be written, beyond which ticks leave it a moment while somebody waits for the disk
 MOMENT = 0.0005  # seconds
 _BOUNDARY = ("boundary",)
@@ -75,7 +77,7 @@ class Writer:
         self.tick, self.ended = 0, ""  # the last tick of which something was written; how the run ended
         self.wanted = threading.Event()
         self.broken = ""  # why nothing can be written any more
-        self.is_full = False
+        self.is_full = self.is_shut = False
         self.closing = False
         self.thread = threading.Thread(target=self._work, name="bt-journal", daemon=True)
         self.thread.start()
@@ -191,9 +193,15 @@ class Writer:
         self.tick = max(self.tick, made.tick)
         for ticket in made.tickets:
             ticket.settle()
-        if self.store.written % _CHECKED == 0 and not self.is_full and self.store.full():
+        if self.store.written % _CHECKED == 0:
+            self._look_at_size(made.tick)
+
+    def _look_at_size(self, tick: int) -> None:
+        if not self.is_full and self.store.full():
             self.is_full = True
-            self.event(made.tick, "full", {"bytes": self.store.limits.bytes})
+            self.event(tick, "full", {"bytes": self.store.limits.bytes})
+        elif self.is_full and not self.is_shut:
+            self.is_shut = self.store.bytes() > TOO_MUCH * self.store.limits.bytes
 
     def _commit(self, batch: Batch, durable: bool) -> None:
         try:
@@ -265,7 +273,7 @@ class Writer:
             self.following.event(tick, at, now, kind, {**body, **(texts or {})}, size)
         if kind in ("result", "ask", "begin", "halt"):
             self.ended = str(body["status"]) if kind == "result" else ""
-        if self.is_full and kind not in ALWAYS:
+        if self.is_full and kind not in (LAST if self.is_shut else ALWAYS):
             return
         for name, text in (texts or {}).items():
             number, piece = self.texts.add(safe(text) if len(text) < LONGEST else f"({len(text):,} characters)")
@@ -287,6 +295,8 @@ class Writer:
 
     def _nodes(self, made: _Made, rows: list[NodeRow]) -> None:
         self.following.nodes(rows)
+        if self.is_shut:
+            return
         made.nodes += rows
         made.size += len(rows) * _ROW
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -247,6 +246,8 @@ class Run:
 
         When it is cancelled the tree is halted, and what takes its time to stop is waited for.
         """
+        import asyncio
+
         self.runner.hz = hz or self.runner.hz
         with interruptible(self.runner, (signal.SIGTERM,)):
             try:

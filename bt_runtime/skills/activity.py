@@ -6,13 +6,12 @@ What it returns becomes the result: a Status as it is, False is FAILURE, anythin
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import threading
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from py_trees.common import Status
 
@@ -20,6 +19,9 @@ from bt_runtime.skills.loop import Loop, Work, as_exception
 from bt_runtime.skills.pool import POOL
 from bt_runtime.skills.skill import Skill
 from bt_runtime.types import Observation
+
+if TYPE_CHECKING:
+    import asyncio
 
 RUNNING, SUCCESS, FAILURE = Status.RUNNING, Status.SUCCESS, Status.FAILURE
 

@@ -5,11 +5,14 @@ Two runs never share a loop of their own: a skill that blocks holds up its own r
 
 from __future__ import annotations
 
-import asyncio
+import sys
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import asyncio
 
 JOIN = 1.0  # seconds that the end of a loop without work may take
 
@@ -35,7 +38,7 @@ class Work:
     def _begin(self) -> None:
         if self._told:
             self._work.close()  # it has done nothing yet
-            self._ended(asyncio.CancelledError())
+            self._ended(_cancelled())
         else:
             self._task = self.loop.create_task(self._run())
             self._task.add_done_callback(self._dropped)
@@ -48,13 +51,13 @@ class Work:
         """Its loop ended before it could begin."""
         if not self.end.done():
             self._work.close()
-            self._ended(asyncio.CancelledError())
+            self._ended(_cancelled())
 
     async def _run(self) -> None:
         self._inside = True
         if self._told:
             self._work.close()
-            self._ended(asyncio.CancelledError())
+            self._ended(_cancelled())
             return
         try:
             value = await self._work
@@ -67,6 +70,12 @@ class Work:
     def _ended(self, error: BaseException) -> None:
         self.end.set_exception(as_exception(error))
         self._wake()
+
+
+def _cancelled() -> BaseException:
+    import asyncio
+
+    return asyncio.CancelledError()
 
 
 def as_exception(error: BaseException) -> Exception:
@@ -98,7 +107,11 @@ class Loop:
     def close(self) -> None:
         """Ends the thread, if nothing runs on it any more; what would not stop keeps it."""
         own, thread = self._own, self._thread
-        if own is None or thread is None or not own.is_running() or asyncio.all_tasks(own):
+        if own is None or thread is None or not own.is_running():
+            return
+        import asyncio
+
+        if asyncio.all_tasks(own):
             return
         self._own = self._thread = None
         own.call_soon_threadsafe(own.stop)
@@ -110,6 +123,8 @@ class Loop:
 
     def _alone(self) -> asyncio.AbstractEventLoop:
         if self._own is None:
+            import asyncio
+
             self._own = loop = asyncio.new_event_loop()
             self._thread = threading.Thread(target=_forever, args=(loop,), name="bt-async", daemon=True)
             self._thread.start()
@@ -117,9 +132,13 @@ class Loop:
 
 
 def running() -> asyncio.AbstractEventLoop | None:
-    """The loop that runs in this thread."""
+    """The loop that runs in this thread: none where nobody has loaded any, which takes eight megabytes."""
+    known = sys.modules.get("asyncio")
+    if known is None:
+        return None
     try:
-        return asyncio.get_running_loop()
+        loop: asyncio.AbstractEventLoop = known.get_running_loop()
+        return loop
     except RuntimeError:
         return None
 

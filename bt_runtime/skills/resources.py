@@ -6,7 +6,6 @@ so long as it is given).
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
@@ -77,6 +76,8 @@ class Resources:
         return []
 
     async def settled(self, seconds: float) -> list[Hold]:
+        import asyncio
+
         end = time.monotonic() + seconds
         while waiting := self.left():
             if time.monotonic() >= end:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import signal
 import threading
@@ -61,6 +60,8 @@ class Runner:
 
     async def aspin(self, seconds: float | None = None, ticks: int | None = None) -> Status:
         """The same in an event loop, which goes on meanwhile."""
+        import asyncio
+
         turns = self.turns(seconds, ticks)
         while True:
             try:
@@ -74,6 +75,8 @@ class Runner:
 
     async def asleep(self, until: float) -> None:
         """Until then by the run's clock, or until something wakes it."""
+        import asyncio
+
         clock, loop = self.engine.context.clock, asyncio.get_running_loop()
         if not of_the_machine(clock):
             try:

@@ -8,14 +8,15 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from bt_runtime.events import Placed, Reshaped
-from bt_runtime.interop import btlog, tree_xml
+from bt_runtime.interop import btlog
+from bt_runtime.interop.btcpp.tags import TAGS
 from bt_runtime.journal.notes import shapes
 from bt_runtime.view.event import Event
 from bt_runtime.view.teller import Teller
 
 PAUSE = 0.0005  # seconds: what is further apart belongs to two ticks
 DEEPEST = 1000  # nodes above one another: the file may say anything
-_KINDS = {tag: kind for kind, tag in tree_xml.KINDS.items()}
+_KINDS = {tag: kind for kind, tag in TAGS.items()}
 _FAMILIES = {"Control": "control", "Decorator": "decorator"}
 _OURS = {"Control", "Decorator", "Action", "Condition"}
 _ASIDE = {"TreeNodesModel", "include"}

@@ -111,9 +111,10 @@ def test_whatever_comes_the_run_goes_on_and_who_asks_properly_is_answered(client
 
 
 def test_hooks_refuse_what_is_none_and_never_break() -> None:
-    hooks = Hooks(allowed=True)
-    for body in [None, *BODIES, *(frames[-1] for frames in messages(4, MESSAGES))]:
-        for change in (lambda told: hooks.insert(told, {1, 2}), hooks.remove, hooks.unlock):
-            with suppress(Refusal):
-                change(body)
-    assert all(each["uid"] in (1, 2) for each in json.loads(hooks.dump()))
+    with bt.Run(bt.load(YAML, skills=SKILLS)) as run:
+        hooks = Hooks(run, True, {1: "/Main", 2: "/Main/0"}.get)
+        for body in [None, *BODIES, *(frames[-1] for frames in messages(4, MESSAGES))]:
+            for change in (hooks.insert, hooks.remove, hooks.unlock):
+                with suppress(Refusal):
+                    change(body)
+        assert all(each["uid"] in (1, 2) for each in json.loads(hooks.dump()))

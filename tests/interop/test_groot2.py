@@ -118,25 +118,31 @@ def test_a_blackboard_that_is_too_large_is_told_in_part(client: Any, monkeypatch
         assert len(answer) < 40_000 and set(msgpack.unpackb(answer)["Main"]) >= {"long"}
 
 
-def test_a_breakpoint_holds_the_run_after_the_tick_in_which_the_node_began(client: Any) -> None:
+@pytest.mark.parametrize(("position", "status"), [(0, 0), (1, 2)], ids=["before", "after"])
+def test_a_breakpoint_holds_the_run_before_its_node_has_begun_or_when_it_has_ended(
+    position: int, status: int, client: Any
+) -> None:
     run = bt.Run(bt.load(YAML, skills=SKILLS), hz=1000)
     with run, Groot2(run, 0, breakpoints=True) as shown:
         asking = client(shown.port)
         news = asking.news()
         uid = next(
-            int(e.get("_uid", 0))
-            for e in ElementTree.fromstring(asking.ask("T")[1]).iter()
-            if e.get("name") == "second"
+            int(e.get("_uid", 0)) for e in ElementTree.fromstring(asking.ask("T")[1]).iter() if e.get("name") == "first"
         )
-        assert len(asking.ask("I", hook(uid))) == 1
-        assert json.loads(asking.ask("D")[1]) == json.loads(b"[" + hook(uid) + b"]")
+        wanted = hook(uid, position=position)
+        assert len(asking.ask("I", wanted)) == 1
+        assert json.loads(asking.ask("D")[1]) == json.loads(b"[" + wanted + b"]")
         reached = threading.Event()
         ticking = threading.Thread(target=lambda: (run.spin(), reached.set()))
         _subscribed(shown, news)
         ticking.start()
         head, told = news.recv_multipart()
         assert head[:2] == b"\x02N" and told == str(uid).encode()
-        assert not reached.is_set() and asking.statuses()[uid] == 1
+        assert not reached.is_set() and asking.statuses()[uid] == status
+        with run.engine.between():
+            found = next(node for node in run.nodes() if node.name == "first")
+            assert found.status is (bt.Status.SUCCESS if position else bt.Status.INVALID)
+            assert run.debugger.paused
         assert asking.ask("U", hook(uid, desired_status="SUCCESS"))[0] == b"error"
         assert len(asking.ask("U", hook(uid, remove_when_done=True))) == 1
         ticking.join(60)
@@ -165,6 +171,27 @@ def test_a_run_that_is_held_goes_on_when_the_monitor_has_gone(client: Any, monke
     with bt.Run(bt.load(YAML, skills=SKILLS), hz=1000) as run, Groot2(run, 0, breakpoints=True) as shown:
         assert len(client(shown.port).ask("I", hook(1))) == 1
         assert run.spin() is bt.Status.FAILURE
+        assert not run.debugger.breakpoints
+
+
+def test_what_a_monitor_has_done_is_in_the_journal_and_a_replay_comes_to_the_same(client: Any, tmp_path: Any) -> None:
+    from bt_runtime.replay.replay import replay
+
+    run = bt.Run(bt.load(YAML, skills=SKILLS), hz=1000, journal=tmp_path)
+    with run, Groot2(run, 0, breakpoints=True) as shown:
+        asking = client(shown.port)
+        xml = ElementTree.fromstring(asking.ask("T")[1])
+        uid = next(int(e.get("_uid", 0)) for e in xml.iter() if e.get("name") == "last")
+        assert len(asking.ask("I", hook(uid))) == 1
+        ticking = threading.Thread(target=run.spin)
+        ticking.start()
+        while not run.debugger.paused:
+            asking.ask("S")
+        assert len(asking.ask("U", hook(uid, remove_when_done=True))) == 1
+        ticking.join(60)
+        assert run.status is bt.Status.FAILURE
+    assert run.journal is not None and run.journal.path is not None
+    assert replay(run.journal.path).difference == ""
 
 
 def test_nobody_can_hold_a_run_that_does_not_allow_it_or_change_what_it_decides(client: Any) -> None:

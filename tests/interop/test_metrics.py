@@ -48,6 +48,23 @@ def test_the_counters_are_those_of_the_run_in_prometheus_words() -> None:
         assert fetched(metrics.port, "/else")[0] == 404
 
 
+def test_prometheus_own_parser_reads_every_counter_of_the_page() -> None:
+    parser = pytest.importorskip("prometheus_client.parser")
+    run = bt.Run(bt.load(YAML, skills=SKILLS), hz=1000)
+    with run, Metrics(run) as metrics:
+        run.spin()
+        families = {each.name: each for each in parser.text_string_to_metric_families(fetched(metrics.port)[1])}
+        wanted = {
+            "bt_ticks": "counter", "bt_overruns": "counter", "bt_missed": "counter", "bt_tick_seconds": "histogram",
+            "bt_jobs": "counter", "bt_model_tokens": "counter", "bt_decisions": "counter", "bt_nodes": "gauge",
+            "bt_running": "gauge", "bt_changes": "counter", "bt_crashes": "counter", "bt_grafts": "counter",
+            "bt_notices": "counter",
+        }  # fmt: skip
+        assert {name: each.type for name, each in families.items()} == wanted
+        assert families["bt_ticks"].samples[0].value == ROUND
+        assert {s.labels["status"]: s.value for s in families["bt_jobs"].samples} == {"success": 4, "failure": 1}
+
+
 def test_a_port_that_is_taken_and_a_host_that_others_reach_are_faults_in_words() -> None:
     run = bt.Run(bt.load(YAML, skills=SKILLS))
     with run, Metrics(run) as metrics:

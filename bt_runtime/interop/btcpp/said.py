@@ -10,15 +10,14 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.interop.btcpp import script
 from bt_runtime.interop.btcpp.model import attribute
 from bt_runtime.interop.btcpp.script import CannotSay
+from bt_runtime.interop.btcpp.tags import TAGS
 from bt_runtime.language.expression import Expression
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.language.values import Computed, is_entry
 
-_LISTS = {
-    "sequence": "Sequence", "fallback": "Fallback", "reactive_sequence": "ReactiveSequence",
-    "pipeline": "PipelineSequence",
-    "reactive_fallback": "ReactiveFallback", "sequence_with_memory": "SequenceWithMemory", "round_robin": "RoundRobin",
-}  # fmt: skip
+_LISTS = (
+    "sequence", "fallback", "reactive_sequence", "reactive_fallback", "sequence_with_memory", "pipeline", "round_robin",
+)  # fmt: skip
 _SETS = {"on_success": "_onSuccess", "on_failure": "_onFailure", "on_end": "_post", "on_halt": "_onHalted"}
 _ELSE = {"failure": "FAILURE", "success": "SUCCESS", "skip": "SKIPPED", "running": "RUNNING"}
 _BEFORE = {"failure": "_failureIf", "success": "_successIf", "skip": "_skipIf"}  # in the order in which they are asked
@@ -160,7 +159,7 @@ Say = Callable[[Sayer, Element, NodeSpec], None]
 
 
 def _list(s: Sayer, parent: Element, spec: NodeSpec) -> None:
-    tag = _LISTS[spec.kind.name]
+    tag = TAGS[spec.kind.name]
     s.below(SubElement(parent, f"Async{tag}" if spec.values.get("yield") else tag), spec, "children")
 
 
@@ -192,7 +191,7 @@ def _parallel(s: Sayer, parent: Element, spec: NodeSpec) -> None:
         return
     success = count - 1 if success == -2 else success
     given = {"success_count": s.port(success)} | ({"failure_count": s.port(failure)} if failure != 1 else {})
-    s.below(SubElement(parent, "Parallel", given), spec, "children")
+    s.below(SubElement(parent, TAGS["parallel"], given), spec, "children")
 
 
 def _branches(tag: str, first: str) -> Say:
@@ -217,21 +216,21 @@ def _switch(s: Sayer, parent: Element, spec: NodeSpec) -> None:
         s.into(element, child)
     default = spec.at("default")
     if default is None:
-        SubElement(element, "AlwaysFailure")
+        SubElement(element, TAGS["fail"])
     else:
         s.into(element, default)
 
 
 def _until_failure(s: Sayer, parent: Element, spec: NodeSpec) -> None:
-    s.below(SubElement(SubElement(parent, "Inverter"), "KeepRunningUntilFailure"), spec, "child")
+    s.below(SubElement(SubElement(parent, TAGS["invert"]), TAGS["until_failure"]), spec, "child")
 
 
 def _invert(s: Sayer, parent: Element, spec: NodeSpec) -> None:
     child = spec.children[0]
     if plain(child, "until_failure"):
-        s.below(SubElement(parent, "KeepRunningUntilFailure"), child, "child")
+        s.below(SubElement(parent, TAGS["until_failure"]), child, "child")
     else:
-        s.into(SubElement(parent, "Inverter"), child)
+        s.into(SubElement(parent, TAGS["invert"]), child)
 
 
 def _tested(s: Sayer, parent: Element, spec: NodeSpec) -> None:
@@ -269,7 +268,7 @@ def _precondition(s: Sayer, parent: Element, spec: NodeSpec) -> None:
         element = SubElement(parent, "IfThenElse")
         s.into(element, test)
         s.below(element, spec, "child")
-        SubElement(element, "AlwaysFailure" if otherwise == "failure" else "AlwaysSuccess")
+        SubElement(element, TAGS["fail"] if otherwise == "failure" else TAGS["succeed"])
     else:
         raise CannotSay(f"a node as its test, with `else: {otherwise}`")
 
@@ -281,7 +280,7 @@ def _force(s: Sayer, parent: Element, spec: NodeSpec) -> None:
 
 def _once(s: Sayer, parent: Element, spec: NodeSpec) -> None:
     s.below(
-        SubElement(parent, "RunOnce", then_skip="true" if spec.values["then"] == "skip" else "false"), spec, "child"
+        SubElement(parent, TAGS["once"], then_skip="true" if spec.values["then"] == "skip" else "false"), spec, "child"
     )
 
 
@@ -350,7 +349,7 @@ def _wait(s: Sayer, parent: Element, spec: NodeSpec) -> None:
 
 
 def _succeed(s: Sayer, parent: Element, spec: NodeSpec) -> None:
-    SubElement(parent, "AlwaysSuccess")
+    SubElement(parent, TAGS["succeed"])
 
 
 def _unset(s: Sayer, parent: Element, spec: NodeSpec) -> None:
@@ -360,7 +359,7 @@ def _unset(s: Sayer, parent: Element, spec: NodeSpec) -> None:
 def _fail(s: Sayer, parent: Element, spec: NodeSpec) -> None:
     if spec.values.get("why"):
         raise CannotSay("`why`: AlwaysFailure says nothing")
-    SubElement(parent, "AlwaysFailure")
+    SubElement(parent, TAGS["fail"])
 
 
 def _set(s: Sayer, parent: Element, spec: NodeSpec) -> None:
@@ -397,9 +396,10 @@ _SAY: dict[str, Say] = {
     **dict.fromkeys(_LISTS, _list), "parallel": _parallel, "if": _branches("IfThenElse", "then"),
     "while": _branches("WhileDoElse", "do"), "switch": _switch, "until_failure": _until_failure, "invert": _invert,
     "precondition": _precondition, "force": _force, "once": _once, "skip_unless": _skip_unless, "for_each": _for_each,
-    "retry": _decorated("RetryUntilSuccessful", num_attempts="times"),
-    "repeat": _decorated("Repeat", num_cycles="times"),
-    "timeout": _timed("Timeout", "msec"), "delay": _timed("Delay", "delay_msec"), "recovery": _recovery, "rate": _rate,
+    "retry": _decorated(TAGS["retry"], num_attempts="times"),
+    "repeat": _decorated(TAGS["repeat"], num_cycles="times"),
+    "timeout": _timed(TAGS["timeout"], "msec"), "delay": _timed(TAGS["delay"], "delay_msec"),
+    "recovery": _recovery, "rate": _rate,
     "try": _try, "check": _check, "wait": _wait, "fail": _fail, "set": _set, "tree": _tree,
     "succeed": _succeed, "unset": _unset,
 }  # fmt: skip

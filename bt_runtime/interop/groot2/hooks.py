@@ -1,4 +1,4 @@
-"""Breakpoints that a monitor sets: the run is held between two ticks, after the one in which the node began.
+"""Breakpoints that a monitor sets: those of the run's own debugger, under the numbers that the monitor knows.
 
 Only holding is possible. A result that a monitor would rather see is refused: what a tree decides stays the tree's.
 """
@@ -8,20 +8,25 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
+from bt_runtime.events import Debugged
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.interop.groot2.protocol import Refusal
+from bt_runtime.run.run import Run
 
 MOST_HOOKS = 1000
-LOOK = 0.1  # seconds between two looks at whether the holding has lost its sense
 
 
 class Hook(NamedTuple):
     uid: int
-    position: int  # 0 before, 1 after: both hold after the tick
+    position: int  # 0: before the node begins; 1: after it has ended
     once: bool
     enabled: bool
+    path: str = ""
+    rule: int = 0  # its breakpoint's number in the debugger; 0: none
 
     def told(self) -> dict[str, Any]:
         return {
@@ -31,44 +36,52 @@ class Hook(NamedTuple):
 
 
 class Hooks:
-    """Asked by the thread that ticks, changed by the one that serves."""
+    """Changed by the thread that serves; what was reached comes from the one that ticks."""
 
-    def __init__(self, allowed: bool) -> None:
-        self.allowed = allowed
+    def __init__(self, run: Run, allowed: bool, place: Callable[[int], str | None]) -> None:
+        self.run, self.allowed, self.place = run, allowed, place
         self.reached: deque[int] = deque()  # by uid, until it is told
         self._hooks: dict[int, Hook] = {}
         self._held: set[int] = set()
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        self._unhear: Callable[[], None] = lambda: None
 
     def __bool__(self) -> bool:
         return bool(self._hooks)
 
-    def hold(self, touched: Collection[int], over: Callable[[], bool]) -> None:
-        """Waits when one of these nodes has an enabled hook, until all that hold are freed."""
-        with self._changed:
-            self._held = {uid for uid in touched if uid in self._hooks and self._hooks[uid].enabled}
-            self.reached.extend(self._held)
-            while self._held and not over():
-                self._changed.wait(LOOK)
-            self._held = set()
+    def _heard(self, event: Debugged) -> None:
+        """The run is held, or would be if its tree had not ended with that tick."""
+        if event.what == "changed" or not event.path:
+            return
+        uids = [hook.uid for hook in list(self._hooks.values()) if hook.rule and hook.path == event.path]
+        self.reached.extend(uids)
+        if event.what == "paused":
+            self._held.update(uids)
 
-    def insert(self, body: bytes | None, known: Collection[int]) -> None:
+    def insert(self, body: bytes | None) -> None:
         if not self.allowed:
             raise Refusal("breakpoints are off: start the run with --breakpoints")
         told = _parsed(body)
-        hooks = [_hook(each, known) for each in (told if isinstance(told, list) else [told])]
-        with self._changed:
+        hooks = [_hook(each, self.place) for each in (told if isinstance(told, list) else [told])]
+        with self._lock:
             if len(self._hooks.keys() | {hook.uid for hook in hooks}) > MOST_HOOKS:
                 raise Refusal(f"at most {MOST_HOOKS} hooks")
+            if not self._hooks:
+                self._unhear()
+                self._unhear = self.run.listen(self._heard, Debugged)
             for hook in hooks:
-                self._hooks[hook.uid] = hook
+                self._drop(hook.uid)
+                moment = "after" if hook.position else "before"
+                rule = self.run.debugger.break_at(hook.path, moment).number if hook.enabled else 0
+                self._hooks[hook.uid] = hook._replace(rule=rule)
             self._free()
 
     def remove(self, body: bytes | None) -> None:
         uid = _uid(_parsed(body))
-        with self._changed:
-            if self._hooks.pop(uid, None) is None:
+        with self._lock:
+            if uid not in self._hooks:
                 raise Refusal("Node ID not found")
+            self._drop(uid)
             self._free()
 
     def unlock(self, body: bytes | None) -> None:
@@ -76,32 +89,47 @@ class Hooks:
         uid = _uid(told)
         if told.get("desired_status", "SKIPPED") not in ("SKIPPED", "IDLE"):
             raise Refusal("a breakpoint here holds the run, and does not replace a result")
-        with self._changed:
+        with self._lock:
             hook = self._hooks.get(uid)
             if hook is None:
                 raise Refusal("Node ID not found")
-            if hook.once or told.get("remove_when_done") is True:
-                del self._hooks[uid]
+            held = uid in self._held
             self._held.discard(uid)
-            self._changed.notify_all()
+            if hook.once or told.get("remove_when_done") is True:
+                self._drop(uid)
+            if held and not self._held:
+                self.run.debugger.resume()
 
     def clear(self) -> None:
-        with self._changed:
-            self._hooks.clear()
+        with self._lock, suppress(BtError):  # the run may be over
+            for uid in list(self._hooks):
+                self._drop(uid)
             self._free()
+        self._unhear()
 
     def disable(self) -> None:
         """As long as nobody is there who could unlock one."""
-        with self._changed:
-            self._hooks = {uid: hook._replace(enabled=False) for uid, hook in self._hooks.items()}
+        with self._lock, suppress(BtError):
+            for hook in list(self._hooks.values()):
+                self._drop(hook.uid)
+                self._hooks[hook.uid] = hook._replace(enabled=False, rule=0)
             self._free()
+
+    def _drop(self, uid: int) -> None:
+        hook = self._hooks.pop(uid, None)
+        if hook is not None and hook.rule:
+            with suppress(BtError):  # somebody at the debugger's prompt may have cleared it
+                self.run.debugger.clear(hook.rule)
+
+    def _free(self) -> None:
+        """Goes on when nothing that holds the run is there any more."""
+        kept = {uid for uid in self._held if uid in self._hooks and self._hooks[uid].rule}
+        held, self._held = bool(self._held), kept
+        if held and not kept:
+            self.run.debugger.resume()
 
     def dump(self) -> bytes:
         return json.dumps([hook.told() for hook in self._hooks.values()]).encode()
-
-    def _free(self) -> None:
-        self._held = {uid for uid in self._held if uid in self._hooks and self._hooks[uid].enabled}
-        self._changed.notify_all()
 
 
 def _parsed(body: bytes | None) -> Any:
@@ -120,10 +148,13 @@ def _uid(told: Any) -> int:
     return uid
 
 
-def _hook(told: Any, known: Collection[int]) -> Hook:
+def _hook(told: Any, place: Callable[[int], str | None]) -> Hook:
     uid = _uid(told)
-    if uid not in known:
+    path = place(uid)
+    if path is None:
         raise Refusal("Node ID not found")
     if told.get("mode", 0) != 0:
         raise Refusal("a hook here holds the run, and does not replace a result")
-    return Hook(uid, 1 if told.get("position") == 1 else 0, told.get("once") is True, told.get("enabled") is not False)
+    return Hook(
+        uid, 1 if told.get("position") == 1 else 0, told.get("once") is True, told.get("enabled") is not False, path
+    )

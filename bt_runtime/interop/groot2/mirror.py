@@ -111,6 +111,10 @@ class Mirror:
             yield row, path
             todo += [(child, path) for child in reversed(self.below.get(number, ()))]
 
+    def path(self, uid: int) -> str | None:
+        number = self.numbers.get(uid)
+        return next((path for row, path in self._walk() if row.number == number), None)
+
     # What is asked ---------------------------------------------------------------------------
 
     def xml(self) -> bytes:

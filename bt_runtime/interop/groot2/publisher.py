@@ -22,7 +22,6 @@ from bt_runtime.interop.groot2.hooks import Hooks
 from bt_runtime.interop.groot2.mirror import Mirror
 from bt_runtime.interop.groot2.protocol import PORT, Ask, Refusal
 from bt_runtime.run.run import Run
-from bt_runtime.tree.census import statuses
 
 MOST_KEPT = 4096  # ticks that wait for the server's thread; a tick beyond them looks after them itself
 MOST_REQUEST = 65_536  # bytes of one part of a request: who sends more is cut off
@@ -47,8 +46,8 @@ class Groot2:
         breakpoints: bool = False,
     ) -> None:
         self.run, self.host = run, address.checked(host, anyone)
-        self.hooks = Hooks(breakpoints)
         self.mirror = Mirror(run.spec.name)
+        self.hooks = Hooks(run, breakpoints, self.mirror.path)
         self._kept: deque[tuple[int, Tick]] = deque()
         self._taking = threading.Lock()
         self._over = threading.Event()
@@ -59,7 +58,7 @@ class Groot2:
             Ask.STATUS: lambda body: [self.mirror.statuses()],
             Ask.BLACKBOARD: self._board,
             Ask.HOOKS: lambda body: [self.hooks.dump()],
-            Ask.HOOK_INSERT: _silent(lambda body: self.hooks.insert(body, self.mirror.numbers)),
+            Ask.HOOK_INSERT: _silent(self.hooks.insert),
             Ask.HOOK_REMOVE: _silent(self.hooks.remove),
             Ask.UNLOCK: _silent(self.hooks.unlock),
             Ask.REMOVE_ALL: _silent(lambda body: self.hooks.clear()),
@@ -89,10 +88,6 @@ class Groot2:
             self._kept.append((_micros(), tick))
             if len(self._kept) > MOST_KEPT:
                 self._take()
-        if self.hooks and tick.running:
-            uids = self.mirror.uids
-            touched = {uids.get(number, 0) for number, letter in statuses(tick) if letter in "RSF"}
-            self.hooks.hold(touched, lambda: self._over.is_set() or bool(self.run.runner.stopped))
 
     # In the server's -------------------------------------------------------------------------
 
