@@ -99,7 +99,8 @@ def first(args: argparse.Namespace) -> Shown:
 
 
 def as_asked(model: ScriptedModel, named: str) -> str:
-    """In the form and the register of this one; its file, where it is one. A server is asked for it; no weights are loaded."""
+    """In the form and the register of this one; its file, where it is one. A server is asked for it, weights are not
+    loaded."""
     from bt_runtime.llm.backends import FILE, backend_name
     from bt_runtime.llm.header import read_header
     from bt_runtime.llm.model_setting import apart

@@ -100,6 +100,8 @@ def of_model(name: str) -> str:
     found = [digest(path) for path in files]
     if len(found) == 1 or "" in found:
         return min(found)
+    from hashlib import sha256
+
     return sha256(" ".join(found).encode()).hexdigest()[:32]
 
 

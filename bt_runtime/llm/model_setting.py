@@ -54,10 +54,6 @@ def adapters(given: Any) -> tuple[Adapter, ...]:
     return found
 
 
-def _plain(given: Any) -> Any:
-    return given._asdict() if isinstance(given, Adapter) else given
-
-
 def is_mapping(given: object) -> bool:
     """One model by what it is, not models by their roles."""
     return isinstance(given, Mapping) and bool({"file", "server"} & {*given})
@@ -96,4 +92,6 @@ def apart(given: object) -> Named:
 
 def _plain(value: Any) -> Any:
     """As it would stand in a file."""
-    return str(value) if isinstance(value, Path) else [*value] if isinstance(value, tuple) else value
+    if isinstance(value, Adapter):
+        return value._asdict()
+    return str(value) if isinstance(value, Path) else [*map(_plain, value)] if isinstance(value, tuple) else value

@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bt_runtime.distill import checkpoint, documents, gguf_file, pretrained, tokenizer
+from bt_runtime.distill import checkpoint, documents, gguf_file, tokenizer
 from bt_runtime.distill.checkpoint import LATEST
 from bt_runtime.distill.schedule import Schedule
-from bt_runtime.distill.size import SIZES
+from bt_runtime.distill.size import SIZES, Size
 from bt_runtime.distill.stages import Order, described
 from bt_runtime.distill.training import Training
 from bt_runtime.faults.diagnostic import BtError
@@ -90,7 +90,7 @@ def train(parcel: Path, schedule: Schedule, size: str, context: int) -> checkpoi
 def write(parcel: Path, out: Path, schedule: Schedule) -> None:
     """The file of the weights that came back."""
     state, about, weights, _ = checkpoint.load(parcel / WEIGHTS)
-    words, shape = tokenizer.load(parcel / WORDS), pretrained.Size(**about["size"])  # type: ignore[arg-type]
+    words, shape = tokenizer.load(parcel / WORDS), Size(**about["size"])
     order = Order([], parcel, out, schedule, command="make starter-gpu")
     whole = {name: weight.float() for name, weight in weights.items()}
     gguf_file.write(out, whole, shape, words, "f16", described(order, state))
