@@ -7,9 +7,14 @@ at it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json
+
+if TYPE_CHECKING:
+    from bt_runtime.language.kinds.kind import Kind
+    from bt_runtime.tree.context import Context
 
 Message = Mapping[str, Json]
 News = Callable[[], object]  # from any thread: there is something new to look at
@@ -83,3 +88,12 @@ class Transport(Protocol):
         that was sent before, too."""
 
     def close(self) -> None: ...
+
+
+def transport_of(kind: Kind, context: Context) -> Transport:
+    """The run's, for a skill of it."""
+    found = context.services.given.get("ros")
+    if found is None:
+        hint = "`btr run TREE --ros zenoh`, or `Run(tree, services={'ros': Zenoh()})`"
+        raise BtError(f"`{kind.name}` speaks to ROS, and this run has none", hint)
+    return cast(Transport, found)

@@ -74,7 +74,7 @@ def test_the_next_start_waits_until_a_slow_cancel_is_over(tmp_path: Path, ros: A
 
 
 def test_a_server_that_refuses_to_cancel_is_asked_again(tmp_path: Path, ros: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("bt_runtime.ros.skills.AGAIN", 0.01)
+    monkeypatch.setattr("bt_runtime.ros.action.AGAIN", 0.01)
     with bt.Run(tree(tmp_path, "  go: {how: hold stubborn stubborn}"), services={"ros": ros}) as run:
         until(run, lambda: accepted(run.root))
         goal = goal_of(run.root)
