@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bt_runtime.distill import checkpoint, documents, gguf_file, tokenizer
+from bt_runtime.distill import checkpoint, documents, gguf_file, pretrained, tokenizer
 from bt_runtime.distill.checkpoint import LATEST
 from bt_runtime.distill.schedule import Schedule
 from bt_runtime.distill.size import SIZES, Size
