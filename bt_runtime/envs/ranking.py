@@ -86,17 +86,24 @@ def ranked(base: sqlite3.Connection, count: int, words: Iterable[str], most: int
     except ImportError as missing:
         raise BtError(f"ranking needs a package: {missing}", NEEDS) from missing
     scores: Any = numpy.zeros(count + 1, numpy.float32)
+    rarest: Any = None  # texts of one term, as few as are enough: the worst of their best is a floor for all
     for term, times in Counter(words).items():
         found = base.execute("SELECT pages, weights FROM term WHERE term = ?", (term,)).fetchone()
         if found is not None:
             pages = numpy.frombuffer(found[0], numpy.int32)
+            if len(pages) >= most and (rarest is None or len(pages) < len(rarest)):
+                rarest = pages
             rare = math.log(1 + (count - len(pages) + 0.5) / (len(pages) + 0.5))
             scores[pages] += numpy.float32(times * rare) * numpy.frombuffer(found[1], numpy.float32)
-    most_here = min(most, int((scores > 0).sum()))
-    if not most_here:
+    if rarest is not None:
+        near = numpy.flatnonzero(scores >= numpy.partition(scores[rarest], -most)[-most])
+    else:
+        near = numpy.flatnonzero(scores)
+    most = min(most, len(near))
+    if not most:
         return []
-    least = numpy.partition(scores, -most_here)[-most_here]
-    return [(float(scores[i]), int(i)) for i in numpy.flatnonzero(scores >= least)[: most * 20]]
+    least = numpy.partition(scores[near], -most)[-most]
+    return [(float(scores[i]), int(i)) for i in near[scores[near] >= least][: most * 20]]
 
 
 def rounded(length: int) -> int:
