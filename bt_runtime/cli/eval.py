@@ -148,7 +148,7 @@ def setup_of(args: argparse.Namespace, source: Source) -> Setup:
         budget = Budget(steps=args.steps or math.inf, decisions=args.budget or math.inf)
     return Setup(
         source.suite, source.world, args.seed, budget, args.seconds or math.inf, not args.no_recall, args.free,
-        args.level or "", args.example_tokens, before=source.before,
+        args.level or "", args.example_tokens, before=source.before, prompts=Settings({"prompts": args.prompts})["prompts"] or "",
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import argparse
 from typing import get_args
 
 from bt_runtime.cli.color import add_color
+from bt_runtime.cli.models import add_register
 from bt_runtime.cli.tasks import at_least
 from bt_runtime.envs.registry import Split
 
@@ -55,6 +56,7 @@ def _strategies(group: argparse._ArgumentGroup) -> None:
         "--set", action="append", default=[], metavar="NAME=VALUE", help="an input of those that have it"
     )
     group.add_argument("--model", metavar="FILE", help="a GGUF file or an address [BTR_MODEL]")
+    add_register(group)
     group.add_argument("--budget", type=at_least(1), metavar="N", help="decisions of a whole episode")
     group.add_argument("--steps", type=at_least(1), metavar="N", help="actions of a whole episode")
     group.add_argument("--seconds", type=float, metavar="S", help="the longest that an episode may take")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bt_runtime.bench.cluster.bundle import Named
 
 
-def add_register(parser: argparse.ArgumentParser) -> None:
+def add_register(parser: argparse._ActionsContainer) -> None:
     text = "the register of the prompts: starter or instruct; default: as the model was taught [BTR_PROMPTS]"
     parser.add_argument("--prompts", choices=(STARTER, INSTRUCT), help=text)
 

@@ -113,6 +113,7 @@ def as_asked(model: ScriptedModel, named: str) -> str:
         key.named(where)
         with Endpoint(where, **how) as endpoint:
             model.chat_template, model.register = endpoint.chat_template, endpoint.register
+            model.constrains = endpoint.constrains
             return ""
     if backend_name(where) != FILE:
         raise BtError(f"{where} is opened by a backend, which tells no template", "name a file or a server")

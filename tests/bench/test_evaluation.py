@@ -21,7 +21,7 @@ from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.bench.run.results_file import RESULTS, ResultsFile
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.clock import Manual
-from tests.bench.conftest import knowing, named, tasks_of
+from tests.bench.conftest import knowing, named, outcomes, tasks_of
 
 FRESH, ROOT = Again(), Path(__file__).parents[2]
 
@@ -103,7 +103,7 @@ from bt_runtime.bench.run import evaluation
 from bt_runtime.bench.run.backend import Local
 from bt_runtime.bench.run.case import Setup, cases
 from bt_runtime.tree.clock import Manual
-from tests.bench.conftest import knowing, named, tasks_of
+from tests.bench.conftest import knowing, named, outcomes, tasks_of
 
 def told(outcome, left):
     if left == 2:
@@ -156,3 +156,19 @@ def test_a_folder_is_one_evaluations_and_never_written_over_by_another(tmp_path:
             evaluation.open_folder(folder, {"seed": 1, "free": True}, {}, again)
     with pytest.raises(BtError, match="no evaluation whose errors"):
         evaluation.open_folder(tmp_path / "none", {"seed": 1}, {}, Again(retry=True))
+
+
+def test_prompts_are_of_the_register_that_the_set_up_names(doors: str) -> None:
+    """Without a name, as each model was taught."""
+    asked: dict[str, list[str]] = {}
+    for register in ("", "starter", "instruct"):
+        known, made = knowing(doors), list[Any]()
+
+        def heard(case: Case, known: Any = known, made: list[Any] = made) -> dict[str, Any]:
+            made.append(known(case)["default"])
+            return {"default": made[-1]}
+
+        found = outcomes(doors, tasks_of(doors, 1), "react", models=heard, prompts=register)
+        assert [each.success for each in found] == [True]
+        asked[register] = [question.prompt for question in made[0].asked]
+    assert asked[""] == asked["starter"] != asked["instruct"]

@@ -31,6 +31,7 @@ class Setup(NamedTuple):
     learning: bool = False
     before: str = ""  # without a world: what is called before each episode, path.py:Name
     journals: str = ""  # the folder for them; empty: none are kept
+    prompts: str = ""  # the register of all of them; empty: each model's own
 
 
 class Strategy(NamedTuple):

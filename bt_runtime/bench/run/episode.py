@@ -80,6 +80,7 @@ class Episode:
         run = self.run = Run(
             tree, inputs=given, world=world, task=case.task, model=metered or None, memory=memory, seed=setup.seed,
             budget=setup.budget, recall=setup.recall, clock=self.clock, journal=setup.journals or None,
+            services={"prompts": setup.prompts},
         )  # fmt: skip
         run.listen(lambda woken: self.wake(), Woken)
         self.log = EpisodeLog(run, lambda sentence: all(each.offered(sentence) for each in free))
