@@ -146,9 +146,10 @@ def setup_of(args: argparse.Namespace, source: Source) -> Setup:
     budget = None
     if args.budget or args.steps:
         budget = Budget(steps=args.steps or math.inf, decisions=args.budget or math.inf)
+    prompts = Settings({"prompts": args.prompts})["prompts"] or ""
     return Setup(
         source.suite, source.world, args.seed, budget, args.seconds or math.inf, not args.no_recall, args.free,
-        args.level or "", args.example_tokens, before=source.before, prompts=Settings({"prompts": args.prompts})["prompts"] or "",
+        args.level or "", args.example_tokens, before=source.before, prompts=prompts,
     )  # fmt: skip
 
 
