@@ -108,6 +108,7 @@ LATE = {
     "language/source/node.py": "only for a text that is at fault",
     "llm/__init__.py": "a server needs no llama.cpp, and the other way round",
     "llm/doctor.py": "the doctor says what cannot be loaded",
+    "llm/spelled.py": "llama.cpp is loaded by the process that it starts, not by who asks",
     "llm/shipped.py": "a server needs no llama.cpp, and the other way round",
     "memory/cache.py": "faiss",
     "memory/embedder.py": "only the embedder that is named",
