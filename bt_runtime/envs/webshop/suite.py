@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 from bt_runtime.envs.index_file import place_of
-from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, shared_out, tasks_of
+from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, shared_out
+from bt_runtime.envs.sources import source, whole
 from bt_runtime.envs.webshop import files, invent
 from bt_runtime.envs.webshop.catalogue import Catalogue
 from bt_runtime.envs.webshop.world import WebShop
@@ -35,15 +36,8 @@ class WebShopSuite:
         no_more_options(self.name, options, ("data", "view", "items", "index"))
         outside = files.shop_in(Path(data)) if data else None
 
-        def catalogue_of(task: Task) -> Catalogue:
-            if "invented" in task.data:
-                split, _, number = str(task.data["invented"]).rpartition("-")
-                return invent.catalogue(split, int(number))
-            if outside is None:
-                raise BtError(f"the task `{task.id}` is of a shop's files", "open the world with them: data=FOLDER")
-            return catalogue_at(outside, outside.items.stat().st_mtime_ns, index)
-
-        return WebShop(catalogue_of, view, int(items))
+        theirs = partial(catalogue_at, outside, outside.items.stat().st_mtime_ns, index) if outside else None
+        return WebShop(source(invent.catalogue, theirs), view, int(items))
 
     def tasks(
         self, seed: int, count: int, split: Split = "train", kinds: Sequence[str] | None = None,
@@ -63,9 +57,7 @@ class WebShopSuite:
         return [Task(g["id"], g["kind"], g["data"]["instruction"], g["data"]) for g in own[:count]]
 
     def read(self, path: Path, wanted: Wanted) -> Read | None:
-        if not files.of_forms(path, "products", "items"):
-            return None
-        return tasks_of(self, wanted._replace(data=str(path), options={"part": "all", **wanted.options}))
+        return whole(self, path, wanted) if files.of_forms(path, "products", "items") else None
 
     def wanted(self, task: Task) -> Mapping[str, int]:
         return {str(task.data["asin"]): 1}

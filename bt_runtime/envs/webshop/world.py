@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from hashlib import blake2b
-from typing import get_args
+from typing import Any, get_args
 
-from bt_runtime.envs.manual import manual
+from bt_runtime.envs.text_world import TextWorld, one_of
 from bt_runtime.envs.webshop.catalogue import Catalogue, Product
 from bt_runtime.envs.webshop.pages import BACK, BUY, NEXT, PAGE, PREV, SUBS, Page, View, shown
 from bt_runtime.envs.webshop.reward import NO_LIMIT, Goal, reward
@@ -20,40 +18,31 @@ _FORMS = "the sentences are: search[words], and click[…] of what the page show
 INVALID = {"react": "Invalid action!", "adapt": "Invalid action! Try a different action."}
 
 
-RULES = (
-    "- A search shows the best products. Click a product to open its page, each option asked for, then Buy Now.",
-    "- Only what the page shows can be clicked.",
-    "- Buying ends the task: it can be done once.",
-)
-
-
-class WebShop:
-    instant = False  # a search of a large catalogue reads the disk
+class WebShop(TextWorld):
+    called, name = "WebShop", "webshop"
+    rules = (
+        "- A search shows the best products. Click a product to open its page, each option asked for, then Buy Now.",
+        "- Only what the page shows can be clicked.",
+        "- Buying ends the task: it can be done once.",
+    )
 
     def __init__(self, catalogue_of: Callable[[Task], Catalogue], view: str = "adapt", items: int = 3) -> None:
         """`view`: adapt, react (their wrappers' text), text, text_rich (WebShop's own); `items`: how many products of a
         page the wrappers show."""
-        if view not in get_args(View):
-            raise BtError(f"no view of the shop is called `{view}`", f"views: {', '.join(get_args(View))}")
+        one_of(view, get_args(View), "view of the shop", "views")
         self._catalogue_of, self._items = catalogue_of, items
         self._view: View = view  # type: ignore[assignment]
         self._shop: Catalogue | None = None
-        self._task: Task | None = None
         self._page = Page("")
         self._words = ""
         self._score: float | None = None
 
-    def reset(self, task: Task) -> Observation:
+    def begin(self, task: Task) -> Observation:
         """`task.data`: instruction, asin, attributes, options, limit, and what `catalogue_of` needs."""
-        try:
-            shop = self._catalogue_of(task)
-            goal = _goal(task, shop)
-        except (KeyError, TypeError, ValueError, AttributeError) as problem:
-            raise BtError(
-                f"the task `{task.id}` is none of WebShop: {problem!r}", "see `btr tasks webshop --json`"
-            ) from problem
+        shop = self._catalogue_of(task)
+        goal, page = _goal(task, shop), Page(str(task.data["instruction"]))
         self._shop, self._task, self._goal = shop, task, goal
-        self._page, self._words, self._score = Page(str(task.data["instruction"])), "", None
+        self._page, self._words, self._score = page, "", None
         return self.look()
 
     def look(self) -> Observation:
@@ -165,41 +154,24 @@ class WebShop:
         """Are there results behind this page?"""
         return self._page.at == "results" and self._page.number * PAGE < len(self._page.found)
 
-    def picture(self) -> Json:
+    def page(self) -> str:
         said = f"\n\nBought: {self._score}" if self._score is not None else ""
-        return {"is": "text", "text": shown(self._page, "text_rich", self._items) + said}
+        return shown(self._page, "text_rich", self._items) + said
 
-    def digest(self) -> str:
-        return blake2b(self.snapshot(), digest_size=8).hexdigest()
-
-    def snapshot(self) -> bytes:
+    def kept(self) -> dict[str, Any]:
         page = self._page
-        kept = {
-            "task": self._task._asdict() if self._task else None, "words": self._words, "at": page.at,
-            "number": page.number, "item": page.item.asin if page.item else None, "chosen": dict(page.chosen),
-            "score": self._score,
+        return {
+            "words": self._words, "at": page.at, "number": page.number, "item": page.item.asin if page.item else None,
+            "chosen": dict(page.chosen), "score": self._score,
         }  # fmt: skip
-        return json.dumps(kept).encode()
 
-    def restore(self, snapshot: bytes) -> None:
-        try:
-            kept = json.loads(snapshot)
-            words, at, number = str(kept["words"]), str(kept["at"]), int(kept["number"])
-            item, chosen, score = kept["item"], dict(kept["chosen"]), kept["score"]
-            if kept["task"] is not None:
-                self.reset(Task(**kept["task"]))
-        except (KeyError, TypeError, ValueError) as problem:
-            raise BtError(
-                f"this is no snapshot of WebShop: {problem!r}", "give what `snapshot()` returned"
-            ) from problem
-        if words:
-            self._search(words)
+    def recover(self, kept: Mapping[str, Any]) -> None:
+        item, chosen = kept["item"], dict(kept["chosen"])
+        if kept["words"]:
+            self._search(str(kept["words"]))
         product = self._shop.product(item) if item is not None and self._shop is not None else None
-        self._page = self._page._replace(at=at, number=number, item=product, chosen=chosen)
-        self._score = score
-
-    def manual(self) -> Mapping[str, Json]:
-        return manual("webshop", RULES)
+        self._page = self._page._replace(at=str(kept["at"]), number=int(kept["number"]), item=product, chosen=chosen)
+        self._score = kept["score"]
 
     def close(self) -> None:
         """Catalogues are shared, and stay open."""
