@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
 from bt_runtime.language import source
 from bt_runtime.language.kinds.shape import DRAFT, SCALAR, Schema, closed
 from bt_runtime.language.validate import Check, Placed
+from bt_runtime.project import packaged
 
 CODE = "BT062"  # of every fault in a world's file
 TEXT: Schema = {"type": SCALAR}  # a number may stand where a text does
@@ -62,6 +64,20 @@ class Content:
 def read_yaml(path: Path, check: Check) -> Content:
     """A file that fits its schema."""
     return Content(source.read(path), check).sound()
+
+
+_LISTS: Schema = {"type": ["array", "object"], "items": TEXT, "additionalProperties": TEXTS}
+_WORDS = Check(
+    {"$schema": DRAFT, "type": "object", "properties": {"version": {"enum": [1]}}, "additionalProperties": _LISTS},
+    CODE, "a file of words",
+)  # fmt: skip
+
+
+@lru_cache(maxsize=8)
+def word_lists(name: str) -> Mapping[str, Any]:
+    """Of a shipped file, `webshop/shop`, that holds nothing but lists of words, and such lists by name."""
+    found: Mapping[str, Any] = read_yaml(packaged("envs") / f"{name}.yaml", _WORDS).data
+    return found
 
 
 def texts(listed: Iterable[Any]) -> tuple[str, ...]:

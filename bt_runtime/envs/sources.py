@@ -1,4 +1,4 @@
-"""What a task is played over: a catalogue or an encyclopedia made up for its split and seed, or one that people have."""
+"""What a task is played over: a shop or an encyclopedia made up for its split and seed, or one that people have."""
 
 from __future__ import annotations
 

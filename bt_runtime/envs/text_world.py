@@ -20,6 +20,12 @@ def one_of(said: str, known: Sequence[str], what: str, way: str) -> None:
         raise BtError(f"no {what} is called `{said}`", f"{way}: {', '.join(known)}")
 
 
+def listed(value: Json) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r} is no list")
+    return tuple(map(str, value))
+
+
 class TextWorld:
     """A world says how it begins, what it shows, and which state it keeps besides its task."""
 
@@ -72,6 +78,9 @@ class TextWorld:
         except _UNFIT as problem:
             way = "give what `snapshot()` returned"
             raise BtError(f"this is no snapshot of {self.called}: {problem!r}", way) from problem
+
+    def close(self) -> None:
+        """What it is played over is shared, and stays open."""
 
     def manual(self) -> Mapping[str, Json]:
         return manual(self.name, self.rules, "", self.without)

@@ -167,7 +167,3 @@ class HotpotQA(TextWorld):
                 self._lookup(sought)
                 self._next = after
         self._named, self._answer = named, kept["answer"]
-
-    def close(self) -> None:
-        """Encyclopedias are shared, and stay open."""
-        self._wiki = None

@@ -39,7 +39,9 @@ class Page(NamedTuple):
         if self.at == "results":
             head = [(BACK, True), (f"Page {self.number} (Total results: {len(self.found)})", False)]
             head += [(PREV, True), (NEXT, True)] if self.number > 1 else [(NEXT, True)]
-            return head, [row for p in self.here[:items] for row in ((p.asin, True), (p.title, False), (p.price, False))]
+            return head, [
+                row for p in self.here[:items] for row in ((p.asin, True), (p.title, False), (p.price, False))
+            ]
         assert self.item is not None
         head = [(BACK, True), (PREV, True)]
         if self.at in SUBS:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
 
-from bt_runtime.envs.text_world import TextWorld, one_of
-from bt_runtime.envs.webshop.catalogue import Catalogue, Product
-from bt_runtime.envs.webshop.pages import BACK, BUY, NEXT, PAGE, PREV, SUBS, Page, View, shown
+from bt_runtime.envs.text_world import TextWorld, listed, one_of
+from bt_runtime.envs.webshop.catalogue import Catalogue
+from bt_runtime.envs.webshop.pages import BACK, BUY, NEXT, PREV, SUBS, Page, View, shown
 from bt_runtime.envs.webshop.reward import NO_LIMIT, Goal, reward
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.types import Json, Observation, Task, Verdict
+from bt_runtime.types import Observation, Task, Verdict
 
 _ACT = re.compile(r"\s*(search|click|think)\[(.*)\]\s*", re.IGNORECASE | re.DOTALL)
 _FORMS = "the sentences are: search[words], and click[…] of what the page shows"
@@ -41,7 +41,7 @@ class WebShop(TextWorld):
         """`task.data`: instruction, asin, attributes, options, limit, and what `catalogue_of` needs."""
         shop = self._catalogue_of(task)
         goal, page = _goal(task, shop), Page(str(task.data["instruction"]))
-        self._shop, self._task, self._goal = shop, task, goal
+        self._shop, self._task, self.goal = shop, task, goal
         self._page, self._words, self._score = page, "", None
         return self.look()
 
@@ -58,11 +58,9 @@ class WebShop(TextWorld):
         return [f"click[{each}]" for each in clicks]
 
     def written(self) -> Sequence[str]:
-        return ("search[{words}]",) if self._score is None and self._may_search() else ()
-
-    def _may_search(self) -> bool:
         """WebShop itself takes a search on any page, the wrappers on the first one."""
-        return self._task is not None and (self._page.at == "index" or self._view in ("text", "text_rich"))
+        here = self._page.at == "index" or self._view not in INVALID
+        return ("search[{words}]",) if here and self._task is not None and self._score is None else ()
 
     def act(self, sentence: str) -> Observation:
         if self._score is not None:
@@ -74,7 +72,7 @@ class WebShop(TextWorld):
         if move == "think":
             return Observation("OK.")
         if move == "search":
-            return self._search(said) if self._may_search() and said else self._refused("search from the first page")
+            return self._search(said) if self.written() and said else self._refused("search from the first page")
         offered = {each[6:-1].casefold(): each[6:-1] for each in self.skills()}
         value = offered.get(said.casefold())
         return self._click(value) if value is not None else self._refused("nothing of that name is on this page")
@@ -92,7 +90,9 @@ class WebShop(TextWorld):
     def _click(self, value: str) -> Observation:
         page = self._page
         if value == BUY:
-            return self._buy()
+            assert page.item is not None
+            self._score = reward(page.item, page.chosen, self.goal)
+            return self._sold()
         if value == BACK:
             self._page, self._words = Page(page.instruction), ""
         elif value == NEXT:
@@ -121,11 +121,6 @@ class WebShop(TextWorld):
         self._page = self._page._replace(chosen={**self._page.chosen, name: value})
         return Observation(f"You have clicked {value}.") if self._view in INVALID else self.look()
 
-    def _buy(self) -> Observation:
-        assert self._page.item is not None
-        self._score = reward(self._page.item, self._page.chosen, self._goal)
-        return self._sold()
-
     def _sold(self) -> Observation:
         return Observation(f"Your score (min 0.0, max 1.0): {self._score}")
 
@@ -142,17 +137,8 @@ class WebShop(TextWorld):
         if fact.endswith(" is chosen"):
             return fact.removesuffix(" is chosen") in self._page.chosen.values()
         if fact.startswith("the page of ") and fact.endswith(" is open"):
-            item = self._page.item
-            return item is not None and item.asin == fact[len("the page of ") : -len(" is open")]
+            return self._page.item is not None and fact == f"the page of {self._page.item.asin} is open"
         return None
-
-    @property
-    def goal(self) -> Goal:
-        return self._goal
-
-    def more(self) -> bool:
-        """Are there results behind this page?"""
-        return self._page.at == "results" and self._page.number * PAGE < len(self._page.found)
 
     def page(self) -> str:
         said = f"\n\nBought: {self._score}" if self._score is not None else ""
@@ -173,21 +159,11 @@ class WebShop(TextWorld):
         self._page = self._page._replace(at=str(kept["at"]), number=int(kept["number"]), item=product, chosen=chosen)
         self._score = kept["score"]
 
-    def close(self) -> None:
-        """Catalogues are shared, and stay open."""
-        self._shop = None
-
 
 def _goal(task: Task, shop: Catalogue) -> Goal:
-    data = task.data
-    product: Product | None = shop.product(str(data["asin"]))
+    product = shop.product(str(task.data["asin"]))
     if product is None:
-        raise BtError(f"the shop of `{task.id}` sells no {data['asin']}", "name the file of products it was made from")
-    attributes, options = ([str(each) for each in _list(data[name])] for name in ("attributes", "options"))
-    return Goal(product, tuple(attributes), tuple(options), float(str(data.get("limit", NO_LIMIT))))
-
-
-def _list(value: Json) -> list[Json]:
-    if not isinstance(value, list):
-        raise TypeError(f"{value!r} is no list")
-    return value
+        way = "name the file of products it was made from"
+        raise BtError(f"the shop of `{task.id}` sells no {task.data['asin']}", way)
+    limit = float(str(task.data.get("limit", NO_LIMIT)))
+    return Goal(product, listed(task.data["attributes"]), listed(task.data["options"]), limit)
