@@ -49,8 +49,8 @@ class TextWorld:
         """The state, as JSON can hold it."""
         raise NotImplementedError
 
-    def recover(self, kept: Mapping[str, Any]) -> None:
-        """The state again; its task has begun."""
+    def recover(self, task: Task | None, kept: Mapping[str, Any]) -> None:
+        """The task and state again."""
         raise NotImplementedError
 
     def reset(self, task: Task) -> Observation:
@@ -72,9 +72,7 @@ class TextWorld:
     def restore(self, snapshot: bytes) -> None:
         try:
             kept = json.loads(snapshot)
-            if kept["task"] is not None:
-                self.begin(Task(**kept["task"]))
-            self.recover(kept)
+            self.recover(Task(**kept["task"]) if kept["task"] is not None else None, kept)
         except _UNFIT as problem:
             way = "give what `snapshot()` returned"
             raise BtError(f"this is no snapshot of {self.called}: {problem!r}", way) from problem

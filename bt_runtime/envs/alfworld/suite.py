@@ -10,12 +10,11 @@ from typing import Any, Literal
 from bt_runtime.envs.alfworld import files, invent, pool
 from bt_runtime.envs.alfworld.game import KINDS, TREATED, Game, kind_of, read
 from bt_runtime.envs.alfworld.world import AlfWorld
-from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, shared_out, tasks_of
+from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, shared_out
+from bt_runtime.envs.sources import whole
 from bt_runtime.envs.worker_pool import WORKERS
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task, World
-
-_TREATS = {"isclean": ("clean", "sinkbasin"), "ishot": ("heat", "microwave"), "iscool": ("cool", "fridge")}
 
 
 class AlfWorldSuite:
@@ -59,9 +58,7 @@ class AlfWorldSuite:
         return found
 
     def read(self, path: Path, wanted: Wanted) -> Read | None:
-        if not files.is_ours(path):
-            return None
-        return tasks_of(self, wanted._replace(data=str(path), options={"part": "all", **wanted.options}))
+        return whole(self, path, wanted) if files.is_ours(path) else None
 
     def wanted(self, task: Task) -> Mapping[str, int]:
         aim = read(str(task.data["problem"])).aim
@@ -93,11 +90,10 @@ class _Walk:
         lying = [t for t in own if self.inside[t] == target] if aim.kind == KINDS[5] else []
         for thing in [t for t in own if t not in lying][: max(1, 2 - len(lying)) if aim.kind == KINDS[5] else 1]:
             yield from self.taken(thing)
-            if aim.kind in TREATED:
-                verb, where = _TREATS[TREATED[aim.kind]]
-                tool = self.near(where)[0]
+            if (treatment := TREATED.get(aim.kind)) is not None:
+                tool = self.near(treatment.tool)[0]
                 yield from self.gone(tool)
-                yield f"{verb} {thing} with {tool}"
+                yield f"{treatment.verb} {thing} with {tool}"
             yield from self.gone(target)
             yield from self.open(target)
             yield f"put {thing} in/on {target}"

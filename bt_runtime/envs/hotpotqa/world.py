@@ -159,8 +159,10 @@ class HotpotQA(TextWorld):
             "next": self._next, "answer": self._answer,
         }  # fmt: skip
 
-    def recover(self, kept: Mapping[str, Any]) -> None:
+    def recover(self, task: Task | None, kept: Mapping[str, Any]) -> None:
         sought, after, named = str(kept["sought"]), int(kept["next"]), tuple(map(str, kept["named"]))
+        if task is not None:
+            self.begin(task)
         if kept["page"] is not None and self._wiki is not None:
             self._search(kept["page"])
             if sought:

@@ -151,8 +151,10 @@ class WebShop(TextWorld):
             "chosen": dict(page.chosen), "score": self._score,
         }  # fmt: skip
 
-    def recover(self, kept: Mapping[str, Any]) -> None:
+    def recover(self, task: Task | None, kept: Mapping[str, Any]) -> None:
         item, chosen = kept["item"], dict(kept["chosen"])
+        if task is not None:
+            self.begin(task)
         if kept["words"]:
             self._search(str(kept["words"]))
         product = self._shop.product(item) if item is not None and self._shop is not None else None
