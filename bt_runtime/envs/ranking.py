@@ -27,7 +27,8 @@ _LITTLE = (
     " to was will with"
 )
 _STOP = frozenset(_LITTLE.split())
-TABLE = "CREATE TABLE term (term TEXT PRIMARY KEY, pages BLOB NOT NULL, weights BLOB NOT NULL) WITHOUT ROWID;"
+TABLE = "CREATE TABLE term (term TEXT PRIMARY KEY, pages BLOB NOT NULL, weights BLOB NOT NULL);"
+# With numbers for its rows: without them a look at one term reads those that lie on the way to it.
 
 
 def package(name: str) -> Any:
@@ -96,7 +97,7 @@ def ranked(base: sqlite3.Connection, count: int, words: Iterable[str], most: int
             if len(pages) >= most and (rarest is None or len(pages) < len(rarest)):
                 rarest = pages
             rare = math.log(1 + (count - len(pages) + 0.5) / (len(pages) + 0.5))
-            scores[pages] += numpy.float32(times * rare) * numpy.frombuffer(found[1], numpy.float32)
+            numpy.add.at(scores, pages, numpy.float32(times * rare) * numpy.frombuffer(found[1], numpy.float32))
     if rarest is not None:
         near = numpy.flatnonzero(scores >= numpy.partition(scores[rarest], -most)[-most])
     else:
