@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 from bt_runtime.envs.alfworld import files, invent, pool
 from bt_runtime.envs.alfworld.game import KINDS, TREATED, Game, kind_of, read
 from bt_runtime.envs.alfworld.world import AlfWorld
+from bt_runtime.envs.alfworld_from_alfred import games
 from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, shared_out
 from bt_runtime.envs.sources import whole
 from bt_runtime.envs.worker_pool import WORKERS
@@ -39,11 +41,15 @@ class AlfWorldSuite:
         *, data: str | os.PathLike[str] | None = None, part: str = "split", source: str = "", **options: Any,
     ) -> list[Task]:  # fmt: skip
         """Of the games of `data`, else ALFWORLD_DATA, each split has its own, told by name, unless `part` is all of
-        them; without either, or with `source="made"`, homes are made up."""
+        them; without either, or with `source="made"`, homes are made up; `alfred`: from ALFRED's tasks there."""
         no_more_options(self.name, options, ("data", "part", "source"))
-        if source not in ("", "made"):
-            raise BtError(f"games come from your folder, or are made; not from `{source}`", "source=made")
+        if source not in ("", "made", "alfred") or (source == "alfred" and not data):
+            way = "source=made, or source=alfred with --data FOLDER"
+            raise BtError(f"games come from your folder, ALFRED's data there, or are made; not from `{source}`", way)
         chosen = choose_kinds(KINDS, kinds)
+        if data and source == "alfred":
+            fit = (task for task in games(Path(data), seed, split) if task.kind in chosen)
+            return list(islice(fit, count))
         data = "" if source else data or _own_games()
         if not data:
             return [invent.task(split, seed, chosen[i % len(chosen)], i) for i in range(count)]

@@ -427,6 +427,29 @@ def test_a_broken_game_is_named(tmp_path, broken):
         SUITE.tasks(0, 1, data=tmp_path / "nowhere")
 
 
+@pytest.mark.data
+def test_alfreds_tasks_become_games_that_the_oracle_wins(world, data):
+    """Every task of each type that ALFWorld plays, none with slices, movable receptacles or floor lamps."""
+    tasks = SUITE.tasks(0, 40, "eval", data=data, source="alfred")
+    assert len(tasks) == 40 and {task.kind for task in tasks} == {*KINDS}
+    for task in tasks:
+        solved(world, task)
+        assert world.verdict().met == world.verdict().total, task.id
+    with pytest.raises(BtError, match="no split"):
+        SUITE.tasks(0, 1, "dev", data=data, source="alfred")
+    with pytest.raises(BtError, match="not from"):
+        SUITE.tasks(0, 1, source="alfred")
+
+
+@engine
+@pytest.mark.data
+def test_a_game_made_from_alfreds_task_is_won_on_the_engine(real, data):
+    (task,) = SUITE.tasks(0, 1, "eval", [KINDS[1]], data=data, source="alfred")
+    world = real()
+    solved(world, task)
+    assert world.verdict() == (2, 2)
+
+
 # The engine ----------------------------------------------------------------------------------------
 
 
