@@ -91,3 +91,10 @@ def read_json(path: Path, hint: str) -> Any:
         return json.loads(gzip.decompress(raw) if path.suffix == ".gz" else raw)
     except (OSError, ValueError, EOFError) as problem:
         raise BtError(f"cannot read {path}: {problem}", hint) from problem
+
+
+def read_mapping(path: Path, hint: str) -> dict[str, Any]:
+    found = read_json(path, hint)
+    if not isinstance(found, dict):
+        raise BtError(f"{path} holds no mapping", hint)
+    return found

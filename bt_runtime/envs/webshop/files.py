@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal, NamedTuple
 
-from bt_runtime.envs.content import read_json
+from bt_runtime.envs.content import read_mapping
 from bt_runtime.envs.entries import entries
 from bt_runtime.envs.outline import inside, outline, told
 from bt_runtime.envs.webshop.catalogue import Product, known, read_row
@@ -116,10 +116,7 @@ def _limit(asin: str, number: int, product: Product) -> tuple[float, str]:
 
 def _instructions(shop: Shop, form: Form) -> dict[str, Any]:
     path = next((p for p in shop.goals if form_of(p) == form), None)
-    found = read_json(path, HINT) if path is not None else {}
-    if not isinstance(found, dict):
-        raise BtError(f"{path} holds no instructions by product", HINT)
-    return found
+    return read_mapping(path, HINT) if path is not None else {}
 
 
 def _item(row: Mapping[str, Any], asked: Mapping[str, Any]) -> Product | None:
