@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
 from bt_runtime.language import source
 from bt_runtime.language.kinds.shape import DRAFT, SCALAR, Schema, closed
 from bt_runtime.language.validate import Check, Placed
+from bt_runtime.project import packaged
 
 CODE = "BT062"  # of every fault in a world's file
 TEXT: Schema = {"type": SCALAR}  # a number may stand where a text does
@@ -64,6 +66,20 @@ def read_yaml(path: Path, check: Check) -> Content:
     return Content(source.read(path), check).sound()
 
 
+_LISTS: Schema = {"type": ["array", "object"], "items": TEXT, "additionalProperties": TEXTS}
+_WORDS = Check(
+    {"$schema": DRAFT, "type": "object", "properties": {"version": {"enum": [1]}}, "additionalProperties": _LISTS},
+    CODE, "a file of words",
+)  # fmt: skip
+
+
+@lru_cache(maxsize=8)
+def word_lists(name: str) -> Mapping[str, Any]:
+    """Of a shipped file, `webshop/shop`, that holds nothing but lists of words, and such lists by name."""
+    found: Mapping[str, Any] = read_yaml(packaged("envs") / f"{name}.yaml", _WORDS).data
+    return found
+
+
 def texts(listed: Iterable[Any]) -> tuple[str, ...]:
     return tuple(map(str, listed))
 
@@ -75,3 +91,10 @@ def read_json(path: Path, hint: str) -> Any:
         return json.loads(gzip.decompress(raw) if path.suffix == ".gz" else raw)
     except (OSError, ValueError, EOFError) as problem:
         raise BtError(f"cannot read {path}: {problem}", hint) from problem
+
+
+def read_mapping(path: Path, hint: str) -> dict[str, Any]:
+    found = read_json(path, hint)
+    if not isinstance(found, dict):
+        raise BtError(f"{path} holds no mapping", hint)
+    return found

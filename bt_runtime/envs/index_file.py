@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from typing import Any, Self
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project import cache
@@ -48,3 +50,32 @@ def at(path: Path, fill: Fill) -> sqlite3.Connection:
     except sqlite3.Error as problem:
         raise BtError(f"the index {path} cannot be read: {problem}", "delete it: it is made anew") from problem
     return base
+
+
+class Indexed:
+    """Rows that can be searched, from somebody's data: in a file of their own, or in memory."""
+
+    table = ""  # a row for each of them
+
+    def __init__(self, base: sqlite3.Connection) -> None:
+        self._base = base
+        self._count = int(base.execute(f"SELECT count(*) FROM {self.table}").fetchone()[0])
+
+    def __len__(self) -> int:
+        return self._count
+
+    @staticmethod
+    def fill(base: sqlite3.Connection, rows: Iterable[Any]) -> None:
+        """Rows are read once, one after the other."""
+        raise NotImplementedError
+
+    @classmethod
+    def of(cls, rows: Iterable[Any]) -> Self:
+        return cls(in_memory(partial(cls.fill, rows=rows)))
+
+    @classmethod
+    def at(cls, path: Path, rows: Iterable[Any]) -> Self:
+        return cls(at(path, partial(cls.fill, rows=rows)))
+
+    def close(self) -> None:
+        self._base.close()

@@ -11,6 +11,7 @@ import sqlite3
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
@@ -26,18 +27,23 @@ _LITTLE = (
     " to was will with"
 )
 _STOP = frozenset(_LITTLE.split())
-TABLE = "CREATE TABLE term (term TEXT PRIMARY KEY, pages BLOB NOT NULL, weights BLOB NOT NULL) WITHOUT ROWID;"
+TABLE = "CREATE TABLE term (term TEXT PRIMARY KEY, pages BLOB NOT NULL, weights BLOB NOT NULL);"
+# With numbers for its rows: without them a look at one term reads those that lie on the way to it.
+
+
+def package(name: str) -> Any:
+    """Loaded when it is needed: none of them is light."""
+    try:
+        return import_module(name)
+    except ImportError as missing:
+        raise BtError(f"ranking needs a package: {missing}", NEEDS) from missing
 
 
 class Words:
     """Texts as terms of the index."""
 
     def __init__(self) -> None:
-        try:
-            import snowballstemmer
-        except ImportError as missing:
-            raise BtError(f"ranking needs a package: {missing}", NEEDS) from missing
-        self._stem = snowballstemmer.stemmer("porter").stemWord
+        self._stem = package("snowballstemmer").stemmer("porter").stemWord
         self._known: dict[str, str] = {}
 
     def __call__(self, text: str) -> list[str]:
@@ -81,10 +87,7 @@ class Index:
 def ranked(base: sqlite3.Connection, count: int, words: Iterable[str], most: int) -> list[tuple[float, int]]:
     """(score, number) of the best of `count` texts, in the order of their numbers: `most`, and those that equal the
     last of them."""
-    try:
-        import numpy
-    except ImportError as missing:
-        raise BtError(f"ranking needs a package: {missing}", NEEDS) from missing
+    numpy = package("numpy")
     scores: Any = numpy.zeros(count + 1, numpy.float32)
     rarest: Any = None  # texts of one term, as few as are enough: the worst of their best is a floor for all
     for term, times in Counter(words).items():
@@ -94,7 +97,7 @@ def ranked(base: sqlite3.Connection, count: int, words: Iterable[str], most: int
             if len(pages) >= most and (rarest is None or len(pages) < len(rarest)):
                 rarest = pages
             rare = math.log(1 + (count - len(pages) + 0.5) / (len(pages) + 0.5))
-            scores[pages] += numpy.float32(times * rare) * numpy.frombuffer(found[1], numpy.float32)
+            numpy.add.at(scores, pages, numpy.float32(times * rare) * numpy.frombuffer(found[1], numpy.float32))
     if rarest is not None:
         near = numpy.flatnonzero(scores >= numpy.partition(scores[rarest], -most)[-most])
     else:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.envs.alfworld.game import HINT, read
-from bt_runtime.envs.content import read_json
+from bt_runtime.envs.content import read_mapping
 from bt_runtime.envs.entries import mappings
 from bt_runtime.envs.outline import inside, outline
 from bt_runtime.faults.diagnostic import BtError
@@ -59,7 +59,7 @@ def _ready(place: Path) -> list[Path]:
 
 def task(name: Name) -> Task | None:
     """None for a game that is known to be unsolvable."""
-    row = name.row if name.row is not None else _mapping(read_json(name.path, HINT), name.path)
+    row = name.row if name.row is not None else read_mapping(name.path, HINT)
     if row.get("solvable") is False:
         return None
     try:
@@ -75,9 +75,3 @@ def _told(grammar: str) -> str:
     """The goal, in the sentence that ALFWorld wrote into the game's grammar."""
     said = grammar.partition(_SAID)[2].partition('"')[0].strip()
     return said.removesuffix(".")
-
-
-def _mapping(found: Any, path: Path) -> Mapping[str, Any]:
-    if not isinstance(found, dict):
-        raise BtError(f"{path} holds no game", HINT)
-    return found

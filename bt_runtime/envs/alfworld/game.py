@@ -14,7 +14,23 @@ KINDS = (
     "pick_cool_then_place_in_recep", "pick_two_obj_and_place",
 )  # fmt: skip
 _BY_WORD = {"istoggled": KINDS[1], "isclean": KINDS[2], "ishot": KINDS[3], "iscool": KINDS[4], "=": KINDS[5]}
-TREATED = {KINDS[2]: "isclean", KINDS[3]: "ishot", KINDS[4]: "iscool"}
+
+
+class Treatment(NamedTuple):
+    """What is done to a thing before it is put away."""
+
+    verb: str
+    tool: str  # the kind of furniture
+    able: str  # of the things that it can be done to
+    fact: str  # of those that it was done to
+    doing: str
+
+
+TREATED = {
+    KINDS[2]: Treatment("clean", "sinkbasin", "cleanable", "isclean", "cleaning"),
+    KINDS[3]: Treatment("heat", "microwave", "heatable", "ishot", "heating"),
+    KINDS[4]: Treatment("cool", "fridge", "coolable", "iscool", "cooling"),
+}
 # The facts that change; the rest of a game stays as it was.
 CHANGING = ("atlocation", "holds", "opened", "inreceptacle", "isclean", "ishot", "iscool", "istoggled", "issliced")
 HINT = "give a game as ALFWorld makes it: game.tw-pddl, or a line with its pddl_problem and goal"
@@ -120,7 +136,7 @@ def parts(game: Game, facts: frozenset[Fact]) -> tuple[int, int]:
     treated = TREATED.get(aim.kind)
     scores = [(t in placed) * 2 or int(t in moved) for t in own]
     if treated is not None:
-        done = [(treated, t) in facts for t in own]
+        done = [(treated.fact, t) in facts for t in own]
         scores = [1 + (1 + (t in placed)) if d else int(t in moved) for t, d in zip(own, done, strict=True)]
     return max(scores, default=0), 2 if treated is None else 3
 

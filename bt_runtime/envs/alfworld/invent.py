@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
 from bt_runtime import project
-from bt_runtime.envs.alfworld.game import KINDS
-from bt_runtime.envs.content import TEXTS, by_name, check_of, read_yaml, texts
+from bt_runtime.envs.alfworld.game import KINDS, TREATED, Aim
+from bt_runtime.envs.content import TEXTS, by_name, check_of, read_yaml, texts, word_lists
 from bt_runtime.envs.registry import Split, in_split
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.kinds.shape import SCALAR, closed
@@ -18,20 +18,9 @@ from bt_runtime.types import Task
 
 MOST, FURNITURE = 9, 200  # pieces of a kind, and of furniture, in a room
 _ABLE = ("cleanable", "heatable", "coolable", "sliceable", "toggleable", "isReceptacleObject")
-_TRIES = 200  # rooms, until one has a task of the kind
-_DOMAIN = ("sinkbasin", "microwave", "fridge")  # kinds that the rules name, whether they are in the room or not
+_CELLS = range(1, 9)  # of a room
 _SHARP = ("knife", "butterknife")
-_ABILITY = {KINDS[2]: "cleanable", KINDS[3]: "heatable", KINDS[4]: "coolable"}
-_TOOL = dict(zip(_ABILITY, _DOMAIN, strict=True))
-_WORDS = {
-    KINDS[0]: ("put a {o} in {r}", "put some {o} on {r}"),
-    KINDS[1]: ("look at {o} under the {r}", "examine the {o} with the {r}"),
-    KINDS[2]: ("put a clean {o} in {r}", "clean some {o} and put it in {r}"),
-    KINDS[3]: ("put a hot {o} in {r}", "heat some {o} and put it in {r}"),
-    KINDS[4]: ("put a cool {o} in {r}", "cool some {o} and put it in {r}"),
-    KINDS[5]: ("put two {o} in {r}", "find two {o} and put them in {r}"),
-}
-_STATE = {KINDS[2]: "(isClean ?o)", KINDS[3]: "(isHot ?o)", KINDS[4]: "(isCool ?o)"}
+_TRIES = 200  # rooms, until one has a task of the kind
 _PIECES = by_name({"type": SCALAR})
 _PLACE = {"type": "object", **closed({"opens": {"type": "boolean"}, "holds": TEXTS}, ("holds",))}
 _ROOM = {"type": "object", **closed({"furniture": _PIECES, "things": _PIECES}, ("furniture", "things"))}
@@ -59,6 +48,12 @@ class Home(NamedTuple):
 
     places: Mapping[str, str]  # id → kind
     things: Mapping[str, tuple[str, str]]  # id → kind, the id of where it lies
+    opens: frozenset[str]  # ids of places
+    start: str = ""  # where the agent stands, at none of the places
+    before: Mapping[str, str] = {}  # id of a place → where one stands before it
+
+
+tasks = partial(word_lists, "alfworld/tasks")
 
 
 @lru_cache(maxsize=4)
@@ -106,10 +101,11 @@ def task(split: Split, seed: int, kind: str, number: int) -> Task:
         goals = [g for g in _goals(known, home, kind) if in_split(f"{kind} {' '.join(g)}", split)]
         if goals:
             thing, place = rng.choice(goals)
-            said = rng.choice(_WORDS[kind]).format(o=thing, r=place)
-            name = f"alfworld-{split}-{seed}-{number:04}"
-            problem = _problem(name.replace("-", "_"), known, home, rng) + _goal(kind, thing, place)
-            return Task(name, kind, said, {"problem": problem, "goal": said})
+            said = rng.choice(tasks()[kind]["said"])
+            spots = [f"loc_bar_{x}_bar_{z}_bar_{turn}_bar_45" for x in _CELLS for z in _CELLS for turn in range(4)]
+            start, *before = rng.sample(spots, len(home.places) + 1)
+            home = home._replace(start=start, before=dict(zip(home.places, before, strict=True)))
+            return written(f"alfworld-{split}-{seed}-{number:04}", known, home, Aim(kind, thing, place), said)
     raise BtError(f"no room of {path} has a task `{kind}` for {split}", "give its rooms more things and furniture")
 
 
@@ -120,7 +116,7 @@ def _home(known: Book, room: Room, rng: Random) -> Home:
         fit = [i for i, place in places.items() if kind in known.holds[place]]
         for _ in range(rng.randint(*span) if fit else 0):
             lying[_id(kind, rng)] = (kind, rng.choice(fit))
-    return Home(places, lying)
+    return Home(places, lying, frozenset(i for i, kind in places.items() if kind in known.opens))
 
 
 def _id(kind: str, rng: Random) -> str:
@@ -137,48 +133,32 @@ def _goals(known: Book, home: Home, kind: str) -> Iterator[tuple[str, str]]:
     for thing in (k for k in kinds if k not in lamps):
         if kind == KINDS[1]:
             yield from ((thing, lamp) for lamp in kinds if lamp in lamps)
-        elif kind not in _ABILITY or (thing in known.able[_ABILITY[kind]] and _TOOL[kind] in places):
+        elif kind not in TREATED or (thing in known.able[TREATED[kind].able] and TREATED[kind].tool in places):
             lying = [home.places[place] for each, place in home.things.values() if each == thing]
             enough = len(lying) >= (2 if kind == KINDS[5] else 1)
             yield from ((thing, p) for p in places if enough and thing in known.holds[p] and p not in lying)
 
 
-def _problem(name: str, known: Book, home: Home, rng: Random) -> str:
-    """All but the goal. Each piece of furniture has a place before it; the agent begins at none of them."""
-    spots = [f"loc_bar_{x}_bar_{z}_bar_{turn}_bar_45" for x in range(1, 9) for z in range(1, 9) for turn in range(4)]
-    start, *before = rng.sample(spots, len(home.places) + 1)
-    at = dict(zip(home.places, before, strict=True))
-    lines = [f"(define (problem {name})", "(:domain alfred)", "(:objects", "agent1 - agent"]
+def written(name: str, known: Book, home: Home, aim: Aim, said: str) -> Task:
+    """`said`: the goal, with {o} and {r} for what it is about."""
+    lines = [f"(define (problem {name.replace('-', '_')})", "(:domain alfred)", "(:objects", "agent1 - agent"]
     lines += [f"{k}Type - otype" for k in sorted({k for k, _ in home.things.values()} | {*_SHARP})]
-    lines += [f"{k}Type - rtype" for k in sorted({*home.places.values(), *_DOMAIN})]
+    tools = [treatment.tool for treatment in TREATED.values()]  # the rules name them, whether they are there or not
+    lines += [f"{k}Type - rtype" for k in sorted({*home.places.values(), *tools})]
     lines += [f"{i} - object" for i in home.things] + [f"{i} - receptacle" for i in home.places]
-    lines += [f"{spot} - location" for spot in (start, *before)]
-    lines += [")", "(:init", f"(atLocation agent1 {start})"]
+    lines += [f"{spot} - location" for spot in dict.fromkeys((home.start, *home.before.values()))]
+    lines += [")", "(:init", f"(atLocation agent1 {home.start})"]
     for place, kind in home.places.items():
-        lines += [f"(receptacleType {place} {kind}Type)", f"(receptacleAtLocation {place} {at[place]})"]
-        lines += [f"(openable {place})"] if kind in known.opens else []
+        lines += [f"(receptacleType {place} {kind}Type)", f"(receptacleAtLocation {place} {home.before[place]})"]
+        lines += [f"(openable {place})"] if place in home.opens else []
     here = sorted({kind for kind, _ in home.things.values()})
     for kind in sorted(set(home.places.values())):
         lines += [f"(canContain {kind}Type {thing}Type)" for thing in here if thing in known.holds[kind]]
     for thing, (kind, place) in home.things.items():
         lines += [f"(objectType {thing} {kind}Type)", f"(inReceptacle {thing} {place})"]
-        lines += [f"(objectAtLocation {thing} {at[place]})"]
+        lines += [f"(objectAtLocation {thing} {home.before[place]})"]
         lines += [f"({able} {thing})" for able, kinds in known.able.items() if kind in kinds]
         lines += [f"(pickupable {thing})"] if kind not in known.able["toggleable"] else []
-    return "\n".join((*lines, ")\n"))
-
-
-def _goal(kind: str, thing: str, place: str) -> str:
-    own, there = f"(objectType ?o {thing}Type)", f"(receptacleType ?r {place}Type)"
-    if kind == KINDS[1]:
-        lamp = f"(objectType ?ot {place}Type) (toggleable ?ot) (isToggled ?ot) (receptacleAtLocation ?r ?l)"
-        lit = f"(and {lamp} (atLocation ?a ?l) (inReceptacle ?ot ?r))"
-        held = f"(exists (?o - object ?a - agent) (and {own} (holds ?a ?o)))"
-        both = f"(exists (?ot - object ?r - receptacle ?a - agent ?l - location) {lit}) {held}"
-        return f"(:goal (and {both})))\n"
-    lies = f"{own} {there} (inReceptacle ?o ?r)"
-    if kind == KINDS[5]:
-        second = f"(not (= ?o ?o2)) (objectType ?o2 {thing}Type) (inReceptacle ?o2 ?r)"
-        lies += f" (exists (?o2 - object) (and {second}))"
-    treated = f" {_STATE[kind]}" if kind in _STATE else ""
-    return f"(:goal (exists (?r - receptacle) (exists (?o - object) (and {lies}{treated}))))\n)\n"
+    wanted, goal = (text.format(o=aim.thing, r=aim.place) for text in (tasks()[aim.kind]["goal"][0], said))
+    problem = "\n".join((*lines, ")", "")) + wanted
+    return Task(name, aim.kind, goal, {"problem": problem, "goal": goal})

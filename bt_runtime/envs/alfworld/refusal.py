@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, get_args
 
-from bt_runtime.envs.alfworld.game import Fact, Game, kind_of
+from bt_runtime.envs.alfworld.game import TREATED, Fact, Game, kind_of
 from bt_runtime.envs.alfworld.words import NOTHING
 
 Feedback = Literal["terse", "detailed"]
 FEEDBACKS = get_args(Feedback)
-USED = {"heat": ("microwave", "heating"), "cool": ("fridge", "cooling"), "clean": ("sinkbasin", "cleaning")}
+USED = {treatment.verb: treatment for treatment in TREATED.values()}
 _VERBS = ("go to", "open", "close", "take", "move", *USED, "use")
 _JOINTS = {"take": " from ", "move": " to ", **dict.fromkeys(USED, " with ")}
 
@@ -31,8 +31,8 @@ def told(said: str, game: Game, facts: Iterable[Fact]) -> str:
         if name not in known:
             return f"{name} is not a valid action in this household."
     place = first if verb in ("open", "close") else place
-    if verb in USED and kind_of(place) != USED[verb][0]:
-        return f"{kind_of(place)} cannot be used for {USED[verb][1]}."
+    if verb in USED and kind_of(place) != USED[verb].tool:
+        return f"{kind_of(place)} cannot be used for {USED[verb].doing}."
     if place and place not in game.at(now):
         return f"You are not at {place}."
     if verb in ("take", "move") and place in game.openable and ("opened", place) not in now:

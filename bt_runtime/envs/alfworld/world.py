@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -11,20 +10,12 @@ from bt_runtime.envs.alfworld.game import HINT, Fact, Game, judge, parts, read
 from bt_runtime.envs.alfworld.pool import shared
 from bt_runtime.envs.alfworld.refusal import FEEDBACKS, told
 from bt_runtime.envs.alfworld.words import NOTHING, VIEWS, View, command, offered, shown, spoken
-from bt_runtime.envs.manual import manual
+from bt_runtime.envs.text_world import TextWorld, one_of
 from bt_runtime.envs.worker_pool import Pool
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.types import Json, Observation, Task, Verdict
+from bt_runtime.types import Observation, Task, Verdict
 
 _ALWAYS = ("help", "inventory", "look")
-
-
-RULES = (
-    "- Furniture and things are called by kind and number: fridge 1, apple 2.",
-    "- You see what is on furniture when you go to it, and what is in it once it is open.",
-    "- You hold one thing at most, and act on what you stand before.",
-    "- Food is heated with a microwave and cooled with a fridge, things are cleaned with a sinkbasin, all while held.",
-)
 
 
 class Now(NamedTuple):
@@ -41,38 +32,44 @@ class Now(NamedTuple):
         return cls(str(told["text"]), bool(told["won"]), tuple(map(str, told["commands"])), facts)
 
 
-class AlfWorld:
-    instant = False  # a step takes a tenth of a second, a game seconds to load
+class AlfWorld(TextWorld):
+    called, name = "ALFWorld", "alfworld"
+    rules = (
+        "- Furniture and things are called by kind and number: fridge 1, apple 2.",
+        "- You see what is on furniture when you go to it, and what is in it once it is open.",
+        "- You hold one thing at most, and act on what you stand before.",
+        "- Food is heated with a microwave and cooled with a fridge, things are cleaned with a sinkbasin, all while"
+        " held.",
+    )
 
     def __init__(self, pool: Pool, view: str = "papers", feedback: str = "terse") -> None:
         """`view`: papers (as its papers wrote it), react (without the arrivals), engine (the engine's own words).
         `feedback`: terse ("Nothing happens."), detailed (AutoPlan's: what is wrong)."""
-        if view not in VIEWS:
-            raise BtError(f"no view of ALFWorld is called `{view}`", f"views: {', '.join(VIEWS)}")
+        one_of(view, VIEWS, "view of ALFWorld", "views")
         if feedback not in FEEDBACKS:
             raise BtError(f"feedback is {' or '.join(FEEDBACKS)}, not {feedback!r}", "detailed says what is wrong")
         self._pool, self._feedback = pool, feedback
         self._view: View = view  # type: ignore[assignment]
         self._owner = object()
-        self._task: Task | None = None
+        self.without = ("move",) if view != "engine" else ("put",)
         self._now = Now("", False, (), frozenset())
         self._done: list[str] = []
         self._lost: BtError | None = None
 
-    def reset(self, task: Task) -> Observation:
+    def begin(self, task: Task) -> Observation:
         """`task.data`: problem (PDDL), goal. The first text is known from the problem: the engine loads meanwhile."""
-        try:
-            self._problem, self._goal = str(task.data["problem"]), spoken(str(task.data["goal"]))
-        except (KeyError, TypeError) as problem:
-            raise BtError(f"the task `{task.id}` is none of ALFWorld: it has no {problem}", HINT) from problem
-        self._game = read(self._problem)
-        self._task, self._done, self._lost = task, [], None
-        self._room, self._now = _beginning(self._game, self._goal)
+        self._take(task)
         if self._game.at(self._game.start):  # it begins before a piece of furniture: only the engine knows the words
             self._now = self._played(None)
         else:
             self._pool.begin(self._owner, self._asked(None))
         return self._observed()
+
+    def _take(self, task: Task) -> None:
+        problem, goal = str(task.data["problem"]), spoken(str(task.data["goal"]))
+        self._game, self._problem, self._goal = read(problem), problem, goal
+        self._task, self._done, self._lost = task, [], None
+        self._room, self._now = _beginning(self._game, goal)
 
     def _asked(self, act: str | None) -> dict[str, Any]:
         return {"problem": self._problem, "goal": self._goal, "done": self._done, "act": act}
@@ -131,34 +128,22 @@ class AlfWorld:
     def holds(self, fact: str) -> bool | None:
         return judge(fact, self._game, self._now.facts) if self._task is not None else None
 
-    def picture(self) -> Json:
-        return {"is": "text", "text": self.look().text}
+    def page(self) -> str:
+        return self.look().text
 
     def digest(self) -> str:
         state = repr((self._task and self._problem, sorted(self._now.facts)))
         return blake2b(state.encode(), digest_size=8).hexdigest()
 
-    def snapshot(self) -> bytes:
-        now = {**self._now._asdict(), "facts": sorted(self._now.facts)}
-        task = self._task._asdict() if self._task is not None else None
-        return json.dumps({"task": task, "done": self._done, "now": now}).encode()
+    def kept(self) -> dict[str, Any]:
+        return {"done": self._done, "now": {**self._now._asdict(), "facts": sorted(self._now.facts)}}
 
-    def restore(self, snapshot: bytes) -> None:
+    def recover(self, task: Task | None, kept: Mapping[str, Any]) -> None:
         """At once: the engine acts the commands again when the next one is given."""
-        try:
-            kept = json.loads(snapshot)
-            task, done, now = kept["task"], [str(said) for said in kept["done"]], Now.of(kept["now"])
-            if task is not None:
-                task = Task(**task)
-                self._problem, self._goal = str(task.data["problem"]), spoken(str(task.data["goal"]))
-                self._game = read(self._problem)
-                self._room = _beginning(self._game, self._goal)[0]
-        except (KeyError, TypeError, ValueError) as problem:
-            raise BtError(f"this is no snapshot of ALFWorld: {problem!r}", "give what `snapshot()` gave") from problem
+        done, now = [str(said) for said in kept["done"]], Now.of(kept["now"])
+        if task is not None:
+            self._take(task)
         self._task, self._done, self._now, self._lost = task, done, now, None
-
-    def manual(self) -> Mapping[str, Json]:
-        return manual("alfworld", RULES, "", ("move",) if self._view != "engine" else ("put",))
 
     def close(self) -> None:
         """Its worker stays warm for the next world."""

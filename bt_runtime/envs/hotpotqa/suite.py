@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,8 +13,8 @@ from bt_runtime.envs.hotpotqa.files import Question
 from bt_runtime.envs.hotpotqa.wiki import Page, Wiki
 from bt_runtime.envs.hotpotqa.world import HotpotQA
 from bt_runtime.envs.index_file import place_of
-from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, shared_out, tasks_of
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, shared_out
+from bt_runtime.envs.sources import source, whole
 from bt_runtime.types import Task, World
 
 
@@ -33,15 +33,8 @@ class HotpotSuite:
         no_more_options(self.name, options, ("data", "wording", "index"))
         outside = files.file_of(Path(data)) if data else None
 
-        def wiki_of(task: Task) -> Wiki:
-            if "invented" in task.data:
-                split, _, number = str(task.data["invented"]).rpartition("-")
-                return invent.wiki(split, int(number))
-            if outside is None:
-                raise BtError(f"the task `{task.id}` is of a file", "open the world with its data: data=FILE")
-            return wiki_at(outside, outside.stat().st_mtime_ns, index)
-
-        return HotpotQA(wiki_of, wording)
+        theirs = partial(wiki_at, outside, outside.stat().st_mtime_ns, index) if outside else None
+        return HotpotQA(source(invent.wiki, theirs), wording)
 
     def tasks(
         self, seed: int, count: int, split: Split = "train", kinds: Sequence[str] | None = None,
@@ -60,9 +53,7 @@ class HotpotSuite:
         return [_task(f"hotpotqa-{q.id}", q, {"invented": f"{split}-{seed}"}) for q in made]
 
     def read(self, path: Path, wanted: Wanted) -> Read | None:
-        if not files.is_ours(path):
-            return None
-        return tasks_of(self, wanted._replace(data=str(path), options={"part": "all", **wanted.options}))
+        return whole(self, path, wanted) if files.is_ours(path) else None
 
     def wanted(self, task: Task) -> Mapping[str, int]:
         return {str(title): 1 for title in task.data.get("titles", ())}

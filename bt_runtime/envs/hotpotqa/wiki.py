@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator
-from functools import partial
-from pathlib import Path
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from bt_runtime.envs import index_file
+from bt_runtime.envs.index_file import Indexed
 
 MOST_PAGES = 2_000  # that one search ranks
 SIMILAR = 5  # titles that are named when there is no such page
@@ -40,17 +38,8 @@ class Page(NamedTuple):
     sentences: tuple[str, ...]
 
 
-class Wiki:
-    def __init__(self, base: sqlite3.Connection) -> None:
-        self._base = base
-
-    @classmethod
-    def of(cls, pages: Iterable[Page]) -> Wiki:
-        return cls(index_file.in_memory(partial(_fill, pages=pages)))
-
-    @classmethod
-    def at(cls, path: Path, pages: Iterator[Page]) -> Wiki:
-        return cls(index_file.at(path, partial(_fill, pages=pages)))
+class Wiki(Indexed):
+    table = "page"
 
     def page(self, entity: str) -> Page | None:
         """By its title: as it stands, then whatever its case, then without what stands in brackets."""
@@ -68,7 +57,7 @@ class Wiki:
         """The titles that fit best by BM25 over title and text."""
         chosen: list[str] = []
         pages = 0
-        for count, word in sorted((self._count(w), w) for w in {w.lower() for w in _WORD.findall(entity)}):
+        for count, word in sorted((self._in_pages(w), w) for w in {w.lower() for w in _WORD.findall(entity)}):
             pages += count
             if chosen and pages > MOST_PAGES:
                 break
@@ -83,15 +72,20 @@ class Wiki:
         )
         return [title for (title,) in rows]
 
-    def _count(self, word: str) -> int:
+    def _in_pages(self, word: str) -> int:
         found = self._base.execute("SELECT doc FROM frequent WHERE term = ?", (word,)).fetchone()
         return int(found[0]) if found is not None else _FEW
 
-    def __len__(self) -> int:
-        return int(self._base.execute("SELECT count(*) FROM page").fetchone()[0])
-
-    def close(self) -> None:
-        self._base.close()
+    @staticmethod
+    def fill(base: sqlite3.Connection, rows: Iterable[Page]) -> None:
+        """The first page of a title counts: HotpotQA's questions share pages."""
+        with base:
+            base.executescript(_TABLES)
+            base.executemany(
+                "INSERT OR IGNORE INTO page(title, folded, bare, text) VALUES (?, ?, ?, ?)",
+                ((p.title, p.title.casefold(), _bare(p.title), "\n".join(p.sentences)) for p in rows),
+            )
+            base.executescript(_INDEXES)
 
 
 def _bare(title: str) -> str:
@@ -99,14 +93,3 @@ def _bare(title: str) -> str:
     head, opened, inside = title.rstrip().rpartition("(")
     whole = opened and inside.endswith(")") and ")" not in inside[:-1]
     return (head if whole else title).strip().casefold()
-
-
-def _fill(base: sqlite3.Connection, pages: Iterable[Page]) -> None:
-    """The first page of a title counts: HotpotQA's questions share pages."""
-    with base:
-        base.executescript(_TABLES)
-        base.executemany(
-            "INSERT OR IGNORE INTO page(title, folded, bare, text) VALUES (?, ?, ?, ?)",
-            ((p.title, p.title.casefold(), _bare(p.title), "\n".join(p.sentences)) for p in pages),
-        )
-        base.executescript(_INDEXES)

@@ -5,17 +5,14 @@ Replies are worded as in ReAct's environment; `wording: autoplan` takes AutoPlan
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from hashlib import blake2b
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from bt_runtime.envs.hotpotqa.score import exact, f1
 from bt_runtime.envs.hotpotqa.wiki import Page, Wiki
-from bt_runtime.envs.manual import manual
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.types import Json, Observation, Task, Verdict
+from bt_runtime.envs.text_world import TextWorld, one_of
+from bt_runtime.types import Observation, Task, Verdict
 
 Wording = Literal["react", "autoplan"]
 SHOWN = 5  # sentences of a page that a search shows
@@ -33,39 +30,29 @@ _WORDINGS: Mapping[str, Callable[[str, list[str]], str]] = {
 }
 
 
-RULES = (
-    "- A search opens the page of exactly that title, or names titles that are alike.",
-    "- Lookup goes through the sentences of the open page that have a word in them, one at a time.",
-    "- Finish gives the answer, in a few words, yes or no, and ends the task: it can be given once.",
-)
-
-
-class HotpotQA:
-    instant = False  # a search of a large encyclopedia reads the disk
+class HotpotQA(TextWorld):
+    called, name = "HotpotQA", "hotpotqa"
+    rules = (
+        "- A search opens the page of exactly that title, or names titles that are alike.",
+        "- Lookup goes through the sentences of the open page that have a word in them, one at a time.",
+        "- Finish gives the answer, in a few words, yes or no, and ends the task: it can be given once.",
+    )
 
     def __init__(self, wiki_of: Callable[[Task], Wiki], wording: str = "react") -> None:
         """`wiki_of`: the encyclopedia that a task is asked over."""
-        if wording not in get_args(Wording):
-            raise BtError(f"no wording is called `{wording}`", f"wordings: {', '.join(get_args(Wording))}")
+        one_of(wording, get_args(Wording), "wording", "wordings")
         self._wiki_of, self._wording = wiki_of, wording
         self._wiki: Wiki | None = None
-        self._task: Task | None = None
         self._page: Page | None = None
         self._named: tuple[str, ...] = ()  # titles that the last search gave instead of a page
         self._sought, self._next = "", 0
         self._hits: list[str] = []
         self._answer: str | None = None
 
-    def reset(self, task: Task) -> Observation:
+    def begin(self, task: Task) -> Observation:
         """`task.data`: question, answer, titles (where the answer stands), and what `wiki_of` needs."""
-        try:
-            str(task.data["question"]), str(task.data["answer"])
-            wiki = self._wiki_of(task)
-        except (KeyError, TypeError, ValueError) as problem:
-            raise BtError(
-                f"the task `{task.id}` is none of HotpotQA: {problem!r}", "see `btr tasks hotpotqa --json`"
-            ) from problem
-        self._wiki, self._task = wiki, task
+        str(task.data["question"]), str(task.data["answer"])
+        self._wiki, self._task = self._wiki_of(task), task
         self._page, self._named, self._answer = None, (), None
         self._forget()
         return self.look()
@@ -160,43 +147,25 @@ class HotpotQA:
             return self._page is not None and self._page.title == fact.removesuffix(" is open")
         return None
 
-    def picture(self) -> Json:
+    def page(self) -> str:
         page = self._page
         shown = "\n".join([page.title, *page.sentences]) if page is not None else "No page is open."
         answer = f"\n\nAnswer: {self._answer}" if self._answer is not None else ""
-        return {"is": "text", "text": f"{self._question}\n\n{shown}{answer}"}
+        return f"{self._question}\n\n{shown}{answer}"
 
-    def digest(self) -> str:
-        return blake2b(self.snapshot(), digest_size=8).hexdigest()
-
-    def snapshot(self) -> bytes:
-        kept = {
-            "task": self._task._asdict() if self._task else None, "page": self._page.title if self._page else None,
-            "named": self._named, "sought": self._sought, "next": self._next, "answer": self._answer,
+    def kept(self) -> dict[str, Any]:
+        return {
+            "page": self._page.title if self._page else None, "named": self._named, "sought": self._sought,
+            "next": self._next, "answer": self._answer,
         }  # fmt: skip
-        return json.dumps(kept).encode()
 
-    def restore(self, snapshot: bytes) -> None:
-        try:
-            kept = json.loads(snapshot)
-            if kept["task"] is not None:
-                self.reset(Task(**kept["task"]))
-            page, sought, after = kept["page"], str(kept["sought"]), int(kept["next"])
-            named, answer = tuple(map(str, kept["named"])), kept["answer"]
-        except (KeyError, TypeError, ValueError) as problem:
-            raise BtError(
-                f"this is no snapshot of HotpotQA: {problem!r}", "give what `snapshot()` returned"
-            ) from problem
-        if page is not None and self._wiki is not None:
-            self._search(page)
+    def recover(self, task: Task | None, kept: Mapping[str, Any]) -> None:
+        sought, after, named = str(kept["sought"]), int(kept["next"]), tuple(map(str, kept["named"]))
+        if task is not None:
+            self.begin(task)
+        if kept["page"] is not None and self._wiki is not None:
+            self._search(kept["page"])
             if sought:
                 self._lookup(sought)
                 self._next = after
-        self._named, self._answer = named, answer
-
-    def manual(self) -> Mapping[str, Json]:
-        return manual("hotpotqa", RULES)
-
-    def close(self) -> None:
-        """Encyclopedias are shared, and stay open."""
-        self._wiki = None
+        self._named, self._answer = named, kept["answer"]

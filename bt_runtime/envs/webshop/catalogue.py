@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.envs import index_file
+from bt_runtime.envs.content import word_lists
+from bt_runtime.envs.index_file import Indexed
 from bt_runtime.envs.ranking import TABLE, Index, Words, ranked
 
 FOUND = 50  # products that a search ranks
 _TABLES = f"CREATE TABLE product (id INTEGER PRIMARY KEY, asin TEXT NOT NULL UNIQUE, data TEXT NOT NULL); {TABLE}"
+known = partial(word_lists, "webshop/shop")  # the words of the made-up shops, and of WebShop's own rules
 
 
 class Product(NamedTuple):
@@ -35,25 +36,12 @@ class Product(NamedTuple):
         return " ".join([self.title, self.description, *self.bullets[:1], options]).lower()
 
 
-class Catalogue:
+class Catalogue(Indexed):
+    table = "product"
+
     def __init__(self, base: sqlite3.Connection) -> None:
-        self._base, self._words = base, Words()
-        self._count = int(base.execute("SELECT count(*) FROM product").fetchone()[0])
-
-    @classmethod
-    def of(cls, products: Iterable[Product]) -> Catalogue:
-        return cls(index_file.in_memory(partial(_fill, products=products)))
-
-    @classmethod
-    def at(cls, path: Path, products: Iterator[Product]) -> Catalogue:
-        return cls(index_file.at(path, partial(_fill, products=products)))
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __iter__(self) -> Iterator[Product]:
-        for (data,) in self._base.execute("SELECT data FROM product ORDER BY asin"):
-            yield _read(data)
+        super().__init__(base)
+        self._words = Words()
 
     def product(self, asin: str) -> Product | None:
         found = self._base.execute("SELECT data FROM product WHERE asin = ?", (asin.upper(),)).fetchone()
@@ -66,26 +54,22 @@ class Catalogue:
         rows = [(score, *self._base.execute(one, (number,)).fetchone()) for score, number in found]
         return [_read(data) for _, _, data in sorted(rows, key=lambda row: (-row[0], row[1]))[:FOUND]]
 
-    def close(self) -> None:
-        self._base.close()
+    @staticmethod
+    def fill(base: sqlite3.Connection, rows: Iterable[Product]) -> None:
+        index, seen = Index(), set()
+        with base:
+            base.executescript(_TABLES)
+            for product in rows:
+                if product.asin not in seen:
+                    seen.add(product.asin)
+                    row = (index.add(product.text()), product.asin, json.dumps(list(product)))
+                    base.execute("INSERT INTO product VALUES (?, ?, ?)", row)
+            index.write(base)
 
 
 def _read(data: str) -> Product:
     kept = json.loads(data)
     return Product._make(tuple(each) if isinstance(each, list) else each for each in kept)
-
-
-def _fill(base: sqlite3.Connection, products: Iterable[Product]) -> None:
-    """Products are read once, one after the other."""
-    index, seen = Index(), set()
-    with base:
-        base.executescript(_TABLES)
-        for product in products:
-            if product.asin not in seen:
-                seen.add(product.asin)
-                row = (index.add(product.text()), product.asin, json.dumps(list(product)))
-                base.execute("INSERT INTO product VALUES (?, ?, ?)", row)
-        index.write(base)
 
 
 def read_row(row: Mapping[str, Any]) -> Product:

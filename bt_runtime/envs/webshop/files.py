@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any, Literal, NamedTuple
 
-from bt_runtime.envs.content import read_json
+from bt_runtime.envs.content import read_mapping
 from bt_runtime.envs.entries import entries
 from bt_runtime.envs.outline import inside, outline, told
-from bt_runtime.envs.webshop.catalogue import Product, read_row
+from bt_runtime.envs.webshop.catalogue import Product, known, read_row
 from bt_runtime.envs.webshop.reward import NO_LIMIT
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.types import Task
 
-HINT = (
-    "WebShop's items_shuffle.json with its items_ins_v2.json and items_human_ins.json, or products.jsonl.gz with goals"
-)
+HINT = "WebShop's items_shuffle.json, items_ins_v2.json and items_human_ins.json, or products.jsonl.gz with goals"
 _WORD = re.compile(r"[a-z]{3,}")
-_LITTLE = frozenset(
-    ["and", "for", "the", "with", "set", "pack", "pcs", "women", "men", "womens", "mens", "kids", "from", "your"]
-)
-
-
 Form = Literal["products", "goals", "items", "of people", "made"]
 
 
@@ -73,41 +67,42 @@ def products(shop: Shop) -> Iterator[Product]:
             yield product
 
 
-def goals(shop: Shop, product_of: Any) -> Iterator[dict[str, Any]]:
+def tasks(shop: Shop, product_of: Callable[[str], Product | None]) -> Iterator[Task]:
     """`product_of`: a product by its asin; goals for what the shop does not sell are left out."""
     if shop.decoded:
-        for path in shop.goals:
-            for row in entries(path, HINT):
-                values = [value for _, value in row.get("options") or ()]
-                named = (row["id"], row["kind"], row["instruction"], row["asin"], row["attributes"])
-                yield _asked(*named, values, row["price_upper"])
+        for row in (row for path in shop.goals for row in entries(path, HINT)):
+            named = (row["id"], row["kind"], row["instruction"], row["asin"], row["attributes"])
+            yield asked(*named, [value for _, value in row.get("options") or ()], row["price_upper"])
         return
-    for asin, asked in _instructions(shop, "of people").items():
-        product = product_of(asin)
-        for number, entry in enumerate(asked if product is not None else ()):
-            wanted = entry.get("instruction_attributes") or ()
-            if wanted:
-                limit, said = _limit(asin, number, product)
-                chosen = entry.get("instruction_options") or ()
-                values = [str(v) for v in (chosen.values() if isinstance(chosen, Mapping) else chosen)]
-                text = f"{str(entry['instruction']).strip('.')}{said}"
-                yield _asked(f"h-{asin}-{number}", "human", text, asin, wanted, values, limit)
-    for asin, entry in _instructions(shop, "made").items():
-        product = product_of(asin)
-        wanted = entry.get("instruction_attributes") or ()
-        if product is None or not entry.get("instruction") or not wanted:
-            continue
-        limit, said = _limit(asin, 0, product)
-        names = sorted(product.options)
-        for number, combined in enumerate(itertools.islice(itertools.product(*(product.options[n] for n in names)), 2)):
-            told = ", and ".join(f"{name}: {value}" for name, value in zip(names, combined, strict=True))
-            text = f"{entry['instruction']}{' with ' + told if told else ''}{said}"
-            yield _asked(f"s-{asin}-{number}", "synthetic", text, asin, wanted, combined, limit)
+    people, rule = _instructions(shop, "of people"), _instructions(shop, "made")
+    said = (("human", asin, i, entry) for asin, each in people.items() for i, entry in enumerate(each))
+    made = (("synthetic", asin, 0, entry) for asin, entry in rule.items() if entry.get("instruction"))
+    for kind, asin, number, entry in itertools.chain(said, made):
+        product, wanted = product_of(asin), entry.get("instruction_attributes") or ()
+        if product is not None and wanted:
+            limit, told = _limit(asin, number, product)
+            said_once = [(str(entry["instruction"]).strip("."), entry.get("instruction_options") or ())]
+            for i, (text, options) in enumerate(said_once if kind == "human" else _combined(entry, product), number):
+                yield asked(f"{kind[0]}-{asin}-{i}", kind, f"{text}{told}", asin, wanted, options, limit)
 
 
-def _asked(name: str, kind: str, text: str, asin: str, attributes: Any, options: Any, limit: float) -> dict[str, Any]:
-    data = {"instruction": text, "asin": asin, "attributes": list(attributes), "options": list(options)}
-    return {"id": str(name), "kind": str(kind), "data": {**data, "limit": float(limit)}}
+def _combined(entry: Mapping[str, Any], product: Product) -> Iterator[tuple[str, Iterable[Any]]]:
+    """Two goals at most, each with a value of every option."""
+    names = sorted(product.options)
+    for values in itertools.islice(itertools.product(*(product.options[name] for name in names)), 2):
+        told = ", and ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
+        yield f"{entry['instruction']}{' with ' + told if told else ''}", values
+
+
+def asked(name: Any, kind: str, text: str, asin: str, attributes: Any, options: Any, limit: float) -> Task:
+    """`options`: the values wanted, or a mapping to them."""
+    values = [str(each) for each in (options.values() if isinstance(options, Mapping) else options)]
+    data = {"instruction": text, "asin": asin, "attributes": list(attributes), "options": values, "limit": float(limit)}
+    return Task(str(name), str(kind), text, data)
+
+
+def below(limit: float) -> str:
+    return f", and price lower than {limit:.2f} dollars"
 
 
 def _limit(asin: str, number: int, product: Product) -> tuple[float, str]:
@@ -116,15 +111,12 @@ def _limit(asin: str, number: int, product: Product) -> tuple[float, str]:
     if len(above) < 2:
         return NO_LIMIT, ""
     limit = max(Random(f"{asin} {number}").sample(above, 2))
-    return limit, f", and price lower than {limit:.2f} dollars"
+    return limit, below(limit)
 
 
 def _instructions(shop: Shop, form: Form) -> dict[str, Any]:
     path = next((p for p in shop.goals if form_of(p) == form), None)
-    found = read_json(path, HINT) if path is not None else {}
-    if not isinstance(found, dict):
-        raise BtError(f"{path} holds no instructions by product", HINT)
-    return found
+    return read_mapping(path, HINT) if path is not None else {}
 
 
 def _item(row: Mapping[str, Any], asked: Mapping[str, Any]) -> Product | None:
@@ -132,9 +124,8 @@ def _item(row: Mapping[str, Any], asked: Mapping[str, Any]) -> Product | None:
     asin = str(row["asin"])
     if asin == "nan" or len(asin) > 10:
         return None
-    prices = [float(re.sub(r"[^\d.]", "", each)) for each in str(row.get("pricing") or "").split("$")[1:]][:2] or [
-        100.0
-    ]
+    priced = str(row.get("pricing") or "").split("$")[1:3]
+    prices = [float(re.sub(r"[^\d.]", "", each)) for each in priced] or [100.0]
     options = {
         str(name).lower(): [str(each["value"]).strip().replace("/", " | ").lower() for each in values]
         for name, values in (row.get("customization_options") or {}).items()
@@ -146,5 +137,5 @@ def _item(row: Mapping[str, Any], asked: Mapping[str, Any]) -> Product | None:
         asin, title, " to ".join(f"${p}" for p in prices), sum(prices) / len(prices), str(row["query"]).lower().strip(),
         str(row["product_category"]), options, tuple(asked.get("attributes") or ("DUMMY_ATTR",)),
         str(row.get("full_description") or ""), tuple(map(str, bullets if isinstance(bullets, list) else [bullets])),
-        tuple(sorted({w for w in _WORD.findall(title.lower()) if w not in _LITTLE})),
+        tuple(sorted({w for w in _WORD.findall(title.lower()) if w not in known()["little"]})),
     )  # fmt: skip

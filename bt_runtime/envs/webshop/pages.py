@@ -11,6 +11,7 @@ View = Literal["adapt", "react", "text", "text_rich"]
 PAGE = 10  # products on a page of results
 BACK, PREV, NEXT, BUY = "Back to Search", "< Prev", "Next >", "Buy Now"
 SUBS = ("Description", "Features", "Reviews")
+Visible = list[tuple[str, bool]]  # a text, and whether it is a button
 
 
 class Page(NamedTuple):
@@ -27,68 +28,64 @@ class Page(NamedTuple):
     def here(self) -> tuple[Product, ...]:
         return self.found[(self.number - 1) * PAGE : self.number * PAGE]
 
+    @property
+    def options(self) -> Mapping[str, Sequence[str]]:
+        return self.item.options if self.item is not None and self.at == "item" else {}
+
+    def parts(self, items: int = PAGE) -> tuple[Visible, Visible]:
+        """What stands above the options, and below; the instruction is left to the views."""
+        if self.at == "index":
+            return [], []
+        if self.at == "results":
+            head = [(BACK, True), (f"Page {self.number} (Total results: {len(self.found)})", False)]
+            head += [(PREV, True), (NEXT, True)] if self.number > 1 else [(NEXT, True)]
+            return head, [
+                row for p in self.here[:items] for row in ((p.asin, True), (p.title, False), (p.price, False))
+            ]
+        assert self.item is not None
+        head = [(BACK, True), (PREV, True)]
+        if self.at in SUBS:
+            return head, [(_told(self.item, self.at), False)]
+        told = [(self.item.title, False), (f"Price: {self.item.price}", False), ("Rating: N.A.", False)]
+        return head, [*told, *((sub, True) for sub in SUBS), (BUY, True)]
+
     def clickables(self) -> list[str]:
         """In the order of the page."""
-        if self.at == "index":
-            return []
-        if self.at == "results":
-            return [BACK, *([PREV] if self.number > 1 else []), NEXT, *(p.asin for p in self.here)]
-        if self.at in SUBS or self.item is None:
-            return [BACK, PREV]
-        values = [value for each in self.item.options.values() for value in each]
-        return [BACK, PREV, *dict.fromkeys(values), *SUBS, BUY]
+        above, below = self.parts()
+        buttons = [[text for text, button in part if button] for part in (above, below)]
+        values = [value for each in self.options.values() for value in each]
+        return [*dict.fromkeys((*buttons[0], *values, *buttons[1]))]
 
 
 def shown(page: Page, view: View, items: int) -> str:
     """`items`: how many products of a page of results the wrappers show."""
-    return _wrapped(page, view, items) if view in ("react", "adapt") else _own(page, view)
+    return _wrapped(page, items) if view in ("react", "adapt") else _own(page, view)
 
 
-def _wrapped(page: Page, view: View, items: int) -> str:
+def _wrapped(page: Page, items: int) -> str:
     if page.at == "index":
         return f"Webshop \nInstruction:  \n{page.instruction} \n[Search] "
-    if page.at == "results":
-        head = f"[{BACK}] \nPage {page.number} (Total results: {len(page.found)}) \n"
-        prev = f"[{PREV}] \n" if page.number > 1 else ""
-        rows = (f"[{p.asin}] \n{p.title} \n{p.price} \n" for p in page.here[:items])
-        return f"{head}{prev}[{NEXT}] \n{''.join(rows)}"
-    assert page.item is not None
-    head = f"[{BACK}] \n[{PREV}] \n"
-    if page.at in SUBS:
-        return f"{head}{_told(page.item, page.at)} \n"
+    above, below = ("".join(f"[{t}] \n" if button else f"{t} \n" for t, button in part) for part in page.parts(items))
     options = (
         f"{name} {''.join(f'[[{v}]]' if page.chosen.get(name) == v else f'[{v}]' for v in values)}\n"
-        for name, values in page.item.options.items()
+        for name, values in page.options.items()
     )
-    subs = "".join(f"[{each}] \n" for each in SUBS)
-    return f"{head}{''.join(options)}{page.item.title} \nPrice: {page.item.price} \nRating: N.A. \n{subs}[{BUY}] "
+    text = f"{above}{''.join(options)}{below}"
+    return text.removesuffix("\n") if page.at == "item" else text
 
 
 def _own(page: Page, view: View) -> str:
     """A list of what is visible; buttons are marked in the rich form."""
-    visible: list[tuple[str, bool]] = [("Instruction:", False), (page.instruction, False)]
+    above, below = page.parts()
+    options = [row for name, values in page.options.items() for row in ((name, False), *((v, True) for v in values))]
+    visible = [("Instruction:", False), (page.instruction, False), *above, *options, *below]
     if page.at == "index":
         visible = [("WebShop", False), *visible, ("Search", True)]
-    elif page.at == "results":
-        visible += [(BACK, True), (f"Page {page.number} (Total results: {len(page.found)})", False)]
-        visible += [*([(PREV, True)] if page.number > 1 else []), (NEXT, True)]
-        for each in page.here:
-            visible += [(each.asin, True), (each.title, False), (each.price, False)]
-    else:
-        assert page.item is not None
-        visible += [(BACK, True), (PREV, True)]
-        visible += _item(page, page.item) if page.at == "item" else [(_told(page.item, page.at), False)]
     if view == "text":
         return " [SEP] ".join(text for text, _ in visible if text)
     chosen = set(page.chosen.values()) if page.at == "item" else set()
     said = [f"You have clicked {value}." for value in page.chosen.values()] if chosen else []
     return "\n".join([*said, *(_rich(text, button, text in chosen) for text, button in visible if text)])
-
-
-def _item(page: Page, item: Product) -> Sequence[tuple[str, bool]]:
-    options = [each for name, values in item.options.items() for each in ((name, False), *((v, True) for v in values))]
-    told = [(item.title, False), (f"Price: {item.price}", False), ("Rating: N.A.", False)]
-    return [*options, *told, *((sub, True) for sub in SUBS), (BUY, True)]
 
 
 def _rich(text: str, button: bool, clicked: bool) -> str:

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from bt_runtime.envs.ranking import NEEDS
-from bt_runtime.envs.webshop.catalogue import Product
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.envs.ranking import package
+from bt_runtime.envs.webshop.catalogue import Product, known
 
 ALIKE = 85  # of 100
 NO_LIMIT = 1_000_000.0
-_COLOURS = (
-    "alabaster apricot aqua ash asphalt azure banana beige black blue blush bordeaux bronze brown burgundy camel"
-    " camo caramel champagne charcoal cheetah chestnut chocolate christmas coffee cognac copper coral cranberry cream"
-    " crystal dark denim eggplant elephant espresso fuchsia gold granite grape graphite grass gray green grey heather"
-    " indigo ivory ivy khaki lavender lemon leopard"
-    " light lilac lime magenta maroon mauve merlot midnight mint mocha"
-    " multicolor mushroom mustard natural navy nude olive orange peach pewter pink plum purple rainbow red rose"
-    " royal rust sand sapphire seashell silver skull slate steel stone stonewash sunflower tan taupe teal tiger"
-    " turquoise violet walnut wheat white wine yellow"
-)
-COLOURS = tuple(_COLOURS.split())
 
 
 class Goal(NamedTuple):
@@ -33,11 +21,9 @@ class Goal(NamedTuple):
 
 def alike(one: str, other: str) -> bool:
     """By their words, whatever their order and what stands between them."""
-    try:
-        from rapidfuzz import fuzz, utils
-    except ImportError as missing:
-        raise BtError(f"WebShop's reward needs a package: {missing}", NEEDS) from missing
-    return round(fuzz.token_set_ratio(one, other, processor=utils.default_process)) > ALIKE
+    fuzz, utils = package("rapidfuzz.fuzz"), package("rapidfuzz.utils")
+    ratio: float = fuzz.token_set_ratio(one, other, processor=utils.default_process)
+    return round(ratio) > ALIKE
 
 
 def reward(bought: Product, chosen: Mapping[str, str], goal: Goal) -> float:
@@ -54,16 +40,12 @@ def of_kind(bought: Product, wanted: Product) -> float:
     """Is it the sort of thing that was asked for?"""
     nouns = set(wanted.nouns)
     shared = len(nouns & set(bought.nouns)) / len(nouns) if nouns else 0.2
-    common = {*_path(bought)} & {*_path(wanted)}
+    paths = [{part.strip() for part in product.category.split("›")} for product in (bought, wanted)]
     if shared == 0:
         return 0.0
     if shared < 0.1:
         return 0.1
-    return 1.0 if bought.query == wanted.query or len(common) >= 2 or shared > 0.2 else 0.5
-
-
-def _path(product: Product) -> Iterable[str]:
-    return (part.strip() for part in product.category.split("›"))
+    return 1.0 if bought.query == wanted.query or len(paths[0] & paths[1]) >= 2 or shared > 0.2 else 0.5
 
 
 def _has(product: Product, attribute: str) -> bool:
@@ -75,4 +57,4 @@ def _has(product: Product, attribute: str) -> bool:
 
 def _coloured(value: str) -> str:
     """A colour by its first plain word: "navy blue melange" is wanted as "navy"."""
-    return next((colour for colour in COLOURS if colour in value), value)
+    return next((colour for colour in known()["shades"] if colour in value), value)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 from bt_runtime.envs.index_file import place_of
-from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, shared_out, tasks_of
+from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, shared_out
+from bt_runtime.envs.sources import source, whole
 from bt_runtime.envs.webshop import files, invent
-from bt_runtime.envs.webshop.catalogue import Catalogue
+from bt_runtime.envs.webshop.catalogue import FOUND, Catalogue
+from bt_runtime.envs.webshop.pages import PAGE
 from bt_runtime.envs.webshop.world import WebShop
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task, World
@@ -35,15 +37,8 @@ class WebShopSuite:
         no_more_options(self.name, options, ("data", "view", "items", "index"))
         outside = files.shop_in(Path(data)) if data else None
 
-        def catalogue_of(task: Task) -> Catalogue:
-            if "invented" in task.data:
-                split, _, number = str(task.data["invented"]).rpartition("-")
-                return invent.catalogue(split, int(number))
-            if outside is None:
-                raise BtError(f"the task `{task.id}` is of a shop's files", "open the world with them: data=FOLDER")
-            return catalogue_at(outside, outside.items.stat().st_mtime_ns, index)
-
-        return WebShop(catalogue_of, view, int(items))
+        theirs = partial(catalogue_at, outside, outside.items.stat().st_mtime_ns, index) if outside else None
+        return WebShop(source(invent.catalogue, theirs), view, int(items))
 
     def tasks(
         self, seed: int, count: int, split: Split = "train", kinds: Sequence[str] | None = None,
@@ -53,19 +48,15 @@ class WebShopSuite:
         no_more_options(self.name, options, ("data", "part", "index"))
         chosen = choose_kinds((*self.kinds, *self.asked_for), kinds)
         if not data:
-            made = enumerate(islice(invent.goals(split, seed), count))
-            tasks = ((f"webshop-{split}-{seed}-{i:04}", {**asked, "invented": f"{split}-{seed}"}) for i, asked in made)
-            return [Task(name, "invented", str(asked["instruction"]), asked) for name, asked in tasks]
+            return list(islice(invent.tasks(split, seed), count))
         shop = files.shop_in(Path(data))
-        known = goals_of(shop, shop.items.stat().st_mtime_ns, index)
-        fit = (goal for goal in known if goal["kind"] in chosen)
-        own = shared_out(fit, lambda goal: str(goal["data"]["asin"]), self.name, seed, split, part, shop.items.parent)
-        return [Task(g["id"], g["kind"], g["data"]["instruction"], g["data"]) for g in own[:count]]
+        sold = catalogue_at(shop, shop.items.stat().st_mtime_ns, index)
+        fit = (task for task in files.tasks(shop, sold.product) if task.kind in chosen)
+        of = shared_out(fit, lambda task: str(task.data["asin"]), self.name, seed, split, part, shop.items.parent)
+        return list(of[:count])
 
     def read(self, path: Path, wanted: Wanted) -> Read | None:
-        if not files.of_forms(path, "products", "items"):
-            return None
-        return tasks_of(self, wanted._replace(data=str(path), options={"part": "all", **wanted.options}))
+        return whole(self, path, wanted) if files.of_forms(path, "products", "items") else None
 
     def wanted(self, task: Task) -> Mapping[str, int]:
         return {str(task.data["asin"]): 1}
@@ -77,8 +68,9 @@ class WebShopSuite:
             raise BtError("this oracle knows WebShop only", "open the world with open_world('webshop')")
         wanted = world.goal.product
         yield f"search[{wanted.title}]"
-        while f"click[{wanted.asin}]" not in world.skills() and world.more():
-            yield "click[Next >]"
+        for _ in range(FOUND // PAGE):
+            if f"click[{wanted.asin}]" not in world.skills():
+                yield "click[Next >]"
         yield f"click[{wanted.asin}]"
         for value in task.data["options"]:
             yield f"click[{value}]"
@@ -91,8 +83,3 @@ SUITE = WebShopSuite()
 @lru_cache(maxsize=2)
 def catalogue_at(shop: files.Shop, changed: int, index: str) -> Catalogue:
     return Catalogue.at(place_of(shop.items, index, "webshop"), files.products(shop))
-
-
-@lru_cache(maxsize=2)
-def goals_of(shop: files.Shop, changed: int, index: str) -> tuple[dict[str, Any], ...]:
-    return tuple(files.goals(shop, catalogue_at(shop, changed, index).product))

@@ -2,58 +2,47 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from hashlib import blake2b
-from typing import get_args
+from typing import Any, get_args
 
-from bt_runtime.envs.manual import manual
-from bt_runtime.envs.webshop.catalogue import Catalogue, Product
-from bt_runtime.envs.webshop.pages import BACK, BUY, NEXT, PAGE, PREV, SUBS, Page, View, shown
+from bt_runtime.envs.text_world import TextWorld, listed, one_of
+from bt_runtime.envs.webshop.catalogue import Catalogue
+from bt_runtime.envs.webshop.pages import BACK, BUY, NEXT, PREV, SUBS, Page, View, shown
 from bt_runtime.envs.webshop.reward import NO_LIMIT, Goal, reward
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.types import Json, Observation, Task, Verdict
+from bt_runtime.types import Observation, Task, Verdict
 
 _ACT = re.compile(r"\s*(search|click|think)\[(.*)\]\s*", re.IGNORECASE | re.DOTALL)
 _FORMS = "the sentences are: search[words], and click[…] of what the page shows"
 INVALID = {"react": "Invalid action!", "adapt": "Invalid action! Try a different action."}
 
 
-RULES = (
-    "- A search shows the best products. Click a product to open its page, each option asked for, then Buy Now.",
-    "- Only what the page shows can be clicked.",
-    "- Buying ends the task: it can be done once.",
-)
-
-
-class WebShop:
-    instant = False  # a search of a large catalogue reads the disk
+class WebShop(TextWorld):
+    called, name = "WebShop", "webshop"
+    rules = (
+        "- A search shows the best products. Click a product to open its page, each option asked for, then Buy Now.",
+        "- Only what the page shows can be clicked.",
+        "- Buying ends the task: it can be done once.",
+    )
 
     def __init__(self, catalogue_of: Callable[[Task], Catalogue], view: str = "adapt", items: int = 3) -> None:
         """`view`: adapt, react (their wrappers' text), text, text_rich (WebShop's own); `items`: how many products of a
         page the wrappers show."""
-        if view not in get_args(View):
-            raise BtError(f"no view of the shop is called `{view}`", f"views: {', '.join(get_args(View))}")
+        one_of(view, get_args(View), "view of the shop", "views")
         self._catalogue_of, self._items = catalogue_of, items
         self._view: View = view  # type: ignore[assignment]
         self._shop: Catalogue | None = None
-        self._task: Task | None = None
         self._page = Page("")
         self._words = ""
         self._score: float | None = None
 
-    def reset(self, task: Task) -> Observation:
+    def begin(self, task: Task) -> Observation:
         """`task.data`: instruction, asin, attributes, options, limit, and what `catalogue_of` needs."""
-        try:
-            shop = self._catalogue_of(task)
-            goal = _goal(task, shop)
-        except (KeyError, TypeError, ValueError, AttributeError) as problem:
-            raise BtError(
-                f"the task `{task.id}` is none of WebShop: {problem!r}", "see `btr tasks webshop --json`"
-            ) from problem
-        self._shop, self._task, self._goal = shop, task, goal
-        self._page, self._words, self._score = Page(str(task.data["instruction"])), "", None
+        shop = self._catalogue_of(task)
+        goal, page = _goal(task, shop), Page(str(task.data["instruction"]))
+        self._shop, self._task, self.goal = shop, task, goal
+        self._page, self._words, self._score = page, "", None
         return self.look()
 
     def look(self) -> Observation:
@@ -69,11 +58,9 @@ class WebShop:
         return [f"click[{each}]" for each in clicks]
 
     def written(self) -> Sequence[str]:
-        return ("search[{words}]",) if self._score is None and self._may_search() else ()
-
-    def _may_search(self) -> bool:
         """WebShop itself takes a search on any page, the wrappers on the first one."""
-        return self._task is not None and (self._page.at == "index" or self._view in ("text", "text_rich"))
+        here = self._page.at == "index" or self._view not in INVALID
+        return ("search[{words}]",) if here and self._task is not None and self._score is None else ()
 
     def act(self, sentence: str) -> Observation:
         if self._score is not None:
@@ -85,7 +72,7 @@ class WebShop:
         if move == "think":
             return Observation("OK.")
         if move == "search":
-            return self._search(said) if self._may_search() and said else self._refused("search from the first page")
+            return self._search(said) if self.written() and said else self._refused("search from the first page")
         offered = {each[6:-1].casefold(): each[6:-1] for each in self.skills()}
         value = offered.get(said.casefold())
         return self._click(value) if value is not None else self._refused("nothing of that name is on this page")
@@ -103,7 +90,9 @@ class WebShop:
     def _click(self, value: str) -> Observation:
         page = self._page
         if value == BUY:
-            return self._buy()
+            assert page.item is not None
+            self._score = reward(page.item, page.chosen, self.goal)
+            return self._sold()
         if value == BACK:
             self._page, self._words = Page(page.instruction), ""
         elif value == NEXT:
@@ -132,11 +121,6 @@ class WebShop:
         self._page = self._page._replace(chosen={**self._page.chosen, name: value})
         return Observation(f"You have clicked {value}.") if self._view in INVALID else self.look()
 
-    def _buy(self) -> Observation:
-        assert self._page.item is not None
-        self._score = reward(self._page.item, self._page.chosen, self._goal)
-        return self._sold()
-
     def _sold(self) -> Observation:
         return Observation(f"Your score (min 0.0, max 1.0): {self._score}")
 
@@ -153,69 +137,35 @@ class WebShop:
         if fact.endswith(" is chosen"):
             return fact.removesuffix(" is chosen") in self._page.chosen.values()
         if fact.startswith("the page of ") and fact.endswith(" is open"):
-            item = self._page.item
-            return item is not None and item.asin == fact[len("the page of ") : -len(" is open")]
+            return self._page.item is not None and fact == f"the page of {self._page.item.asin} is open"
         return None
 
-    @property
-    def goal(self) -> Goal:
-        return self._goal
-
-    def more(self) -> bool:
-        """Are there results behind this page?"""
-        return self._page.at == "results" and self._page.number * PAGE < len(self._page.found)
-
-    def picture(self) -> Json:
+    def page(self) -> str:
         said = f"\n\nBought: {self._score}" if self._score is not None else ""
-        return {"is": "text", "text": shown(self._page, "text_rich", self._items) + said}
+        return shown(self._page, "text_rich", self._items) + said
 
-    def digest(self) -> str:
-        return blake2b(self.snapshot(), digest_size=8).hexdigest()
-
-    def snapshot(self) -> bytes:
+    def kept(self) -> dict[str, Any]:
         page = self._page
-        kept = {
-            "task": self._task._asdict() if self._task else None, "words": self._words, "at": page.at,
-            "number": page.number, "item": page.item.asin if page.item else None, "chosen": dict(page.chosen),
-            "score": self._score,
+        return {
+            "words": self._words, "at": page.at, "number": page.number, "item": page.item.asin if page.item else None,
+            "chosen": dict(page.chosen), "score": self._score,
         }  # fmt: skip
-        return json.dumps(kept).encode()
 
-    def restore(self, snapshot: bytes) -> None:
-        try:
-            kept = json.loads(snapshot)
-            words, at, number = str(kept["words"]), str(kept["at"]), int(kept["number"])
-            item, chosen, score = kept["item"], dict(kept["chosen"]), kept["score"]
-            if kept["task"] is not None:
-                self.reset(Task(**kept["task"]))
-        except (KeyError, TypeError, ValueError) as problem:
-            raise BtError(
-                f"this is no snapshot of WebShop: {problem!r}", "give what `snapshot()` returned"
-            ) from problem
-        if words:
-            self._search(words)
+    def recover(self, task: Task | None, kept: Mapping[str, Any]) -> None:
+        item, chosen = kept["item"], dict(kept["chosen"])
+        if task is not None:
+            self.begin(task)
+        if kept["words"]:
+            self._search(str(kept["words"]))
         product = self._shop.product(item) if item is not None and self._shop is not None else None
-        self._page = self._page._replace(at=at, number=number, item=product, chosen=chosen)
-        self._score = score
-
-    def manual(self) -> Mapping[str, Json]:
-        return manual("webshop", RULES)
-
-    def close(self) -> None:
-        """Catalogues are shared, and stay open."""
-        self._shop = None
+        self._page = self._page._replace(at=str(kept["at"]), number=int(kept["number"]), item=product, chosen=chosen)
+        self._score = kept["score"]
 
 
 def _goal(task: Task, shop: Catalogue) -> Goal:
-    data = task.data
-    product: Product | None = shop.product(str(data["asin"]))
+    product = shop.product(str(task.data["asin"]))
     if product is None:
-        raise BtError(f"the shop of `{task.id}` sells no {data['asin']}", "name the file of products it was made from")
-    attributes, options = ([str(each) for each in _list(data[name])] for name in ("attributes", "options"))
-    return Goal(product, tuple(attributes), tuple(options), float(str(data.get("limit", NO_LIMIT))))
-
-
-def _list(value: Json) -> list[Json]:
-    if not isinstance(value, list):
-        raise TypeError(f"{value!r} is no list")
-    return value
+        way = "name the file of products it was made from"
+        raise BtError(f"the shop of `{task.id}` sells no {task.data['asin']}", way)
+    limit = float(str(task.data.get("limit", NO_LIMIT)))
+    return Goal(product, listed(task.data["attributes"]), listed(task.data["options"]), limit)
