@@ -52,6 +52,7 @@ class Node(Behaviour):
     ends: ClassVar[bool]  # … a `terminate`
 
     resumes: ClassVar[bool] = False  # when running, is nothing but its child at `at` ticked
+    still: ClassVar[bool] = False  # running, does it nothing but tick its `turn`; each class says so for itself
     copied: ClassVar[bool] = False  # are the nodes below made only while it runs, from their spec
     _said = ""
     seen_as = 0  # its number in the census, once it was counted
@@ -61,6 +62,7 @@ class Node(Behaviour):
         super().__init_subclass__(**kwargs)
         cls.starts = cls.initialise is not Behaviour.initialise
         cls.ends = cls.terminate is not Behaviour.terminate
+        cls.still = vars(cls).get("still", False)
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         Behaviour.__init__(self, spec.name or spec.kind.name)
@@ -139,6 +141,11 @@ class Node(Behaviour):
     def idle_until(self) -> float:
         """Started now, nothing below does anything before this time."""
         return -math.inf
+
+    @property
+    def turn(self) -> Behaviour | None:
+        """The child that is running, of a node that is `still`."""
+        return None
 
     def leave(self, status: Status) -> Status:
         """How the `step` of a parent ends."""
