@@ -265,6 +265,7 @@ def halt(root: Behaviour, context: Context, why: Halt, everywhere: bool = False)
         elif not everywhere and (isinstance(node, Node) or node.status is INVALID):
             continue  # a foreign decorator may say FAILURE while its child is running
         todo.extend(node.children)
+    context.halted += 1
     outer, context.halting = context.halting, why
     context.halting_in = get_ident()
     for node in reversed(told):
@@ -295,6 +296,7 @@ def reset(root: Behaviour, context: Context, everywhere: bool = False) -> None:
 
     `everywhere` also looks below nodes that show nothing: one that was halted leaves finished children.
     """
+    context.halted += 1
     todo = [root]
     while todo:
         node = todo.pop()

@@ -41,7 +41,7 @@ class Twin:
 
     def act(self, rng: random.Random) -> None:
         run, nodes = self.run, [node for node in self.run.nodes() if isinstance(node, Node)]
-        node, what = rng.choice(nodes), rng.randrange(12)
+        node, what = rng.choice(nodes), rng.randrange(9)
         path = path_of(node)
         try:
             if what == 0:
@@ -55,7 +55,7 @@ class Twin:
             elif what == 4:
                 node.stop()
             elif what == 5:
-                run.debugger.force(path, *rng.choice([["running"], ["failure"], ["success"]]))
+                run.debugger.force(path, *rng.choice([["running"], ["failure"], [[2, "success"]]]))
             elif what == 6:
                 run.debugger.take_back()
         except BtError as refused:
@@ -69,7 +69,7 @@ class Twin:
         return tick.status, tick.due, changes, [(path_of(n), w.reason) for n, w in tick.halts], self.told
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(120))
 def test_a_tree_whose_waits_are_passed_by_does_what_one_does_whose_nodes_are_all_ticked(seed: int) -> None:
     """Under writes, grafts, halts of single nodes and forced results; statuses, reasons and due times are the same."""
     text = grown(random.Random(seed), 5)

@@ -28,6 +28,7 @@ class Parallel(Composite, composites.Parallel):
         self.to_the_end = self.in_turn or bool(spec.values.get("wait_all"))
         self.results: dict[Behaviour, Status] = {}  # of the children that have ended in this round
         self.asleep: dict[Behaviour, Wait] = {}  # running children that do nothing before this leaf's time has come
+        self.rest: tuple[int, float] | None = None  # all that run sleep until then, if nothing is halted before
         self.success = self.failure = 0
 
     def setup(self, **kwargs: Any) -> None:
@@ -36,10 +37,10 @@ class Parallel(Composite, composites.Parallel):
     def step(self) -> Status:
         try:
             if self.status is not RUNNING:
-                self.results, self.asleep = {}, {}
+                self.results, self.asleep, self.rest = {}, {}, None
                 self.clear(0)
                 self.success, self.failure = self.value("success"), self.value("failure")
-            status = self.tick_children()
+            status = RUNNING if self.rest is not None and self.rests(*self.rest) else self.tick_children()
         except Exception as error:
             status = self.crash(error)
         if status is not RUNNING:
@@ -54,9 +55,8 @@ class Parallel(Composite, composites.Parallel):
         good, bad, skipped = ended.count(SUCCESS), ended.count(FAILURE), ended.count(INVALID)
         need, most = self.limits(len(children))
         early = not self.to_the_end
-        for child in self.awake(children) if self.asleep else children:
-            if child in results:
-                continue
+        self.rest = None
+        for child in self.awake(children):
             stepping: Any = child
             status: Status = stepping.step()
             if status is RUNNING:
@@ -77,20 +77,30 @@ class Parallel(Composite, composites.Parallel):
                     results[child] = status  # it had its turn; side by side it is asked again
         return self.verdict(good, bad, len(children) - skipped)
 
+    def rests(self, halts: int, until: float) -> bool:
+        """Is there nothing to do for any child, as at the tick before?"""
+        context = self.context
+        if halts != context.halted or context.visits is not None or context.clock.now() >= until:
+            return False
+        context.wake_at(until)
+        return True
+
     def awake(self, children: Iterable[Behaviour]) -> Iterator[Behaviour]:
         """All but those that sleep: what was halted, replaced or forced meanwhile does not."""
-        context, asleep, now, soonest = self.context, self.asleep, 0.0, math.inf
+        context, asleep, now, soonest, none = self.context, self.asleep, 0.0, math.inf, True
         if context.visits is not None or self.in_turn:
             asleep = {}  # whoever counts visits wants to see each
         for child in children:
             leaf = asleep.get(child)
-            if leaf is None or leaf.status is not RUNNING or child in self.results:
-                yield child
-            elif leaf.until <= (now := now or context.clock.now()):
+            if child in self.results:
+                continue
+            if leaf is None or leaf.status is not RUNNING or leaf.until <= (now := now or context.clock.now()):
+                none = False
                 yield child
             elif leaf.until < soonest:
                 soonest = leaf.until
                 context.wake_at(soonest)
+        self.rest = (context.halted, soonest) if none else None
 
     def lay_down(self, child: Behaviour) -> None:
         leaf = resting(child)
@@ -115,7 +125,11 @@ class Parallel(Composite, composites.Parallel):
         need = _threshold(self.success, total)
         return need, min(_threshold(self.failure, total), total - need + 1)
 
+    def inserted(self, index: int) -> None:
+        self.rest = None
+
     def removed(self, index: int, child: Behaviour) -> None:
+        self.rest = None
         self.results.pop(child, None)
         self.asleep.pop(child, None)
 
