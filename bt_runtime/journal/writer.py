@@ -39,6 +39,7 @@ MOMENT = 0.0005  # seconds
 _BOUNDARY = ("boundary",)
 _ROW = 200  # bytes that an entry takes in memory besides its text, roughly
 _CHECKED = 64  # batches between two looks at the file's size
+_PART = 1 / 32  # … or so much of its limit: a program that ticks without a pause makes large batches
 
 
 class Ticket:
@@ -81,6 +82,7 @@ class Writer:
         self.broken = ""  # why nothing can be written any more
         self.is_full = self.is_shut = False
         self.wrote, self.stirred = 0.0, True  # when it last did; was anything noted since but the time of ticks
+        self.unlooked = 0  # bytes written since the last look at the file's size, roughly
         self.closing = False
         self.thread = threading.Thread(target=self._work, name="bt-journal", daemon=True)
         self.thread.start()
@@ -207,7 +209,9 @@ class Writer:
         self.tick = max(self.tick, made.tick)
         for ticket in made.tickets:
             ticket.settle()
-        if self.store.written % _CHECKED == 0:
+        self.unlooked += made.size
+        if self.store.written % _CHECKED == 0 or self.unlooked > _PART * self.store.limits.bytes:
+            self.unlooked = 0
             self._look_at_size(made.tick)
 
     def _look_at_size(self, tick: int) -> None:
