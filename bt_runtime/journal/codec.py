@@ -90,6 +90,9 @@ def _key(key: Any) -> Any:
     return tuple(key) if isinstance(key, list) else key
 
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True)  # `dumps` would make one each time
+
+
 def text(value: Json) -> str:
     """One line, the same for the same value. A lone surrogate is escaped, so that any text can be written."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=True)
+    return _ENCODER.encode(value)

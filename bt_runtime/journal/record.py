@@ -386,13 +386,11 @@ class Recorder:
 
 
 def versions() -> dict[str, str]:
-    from importlib.metadata import PackageNotFoundError, version
-
     from bt_runtime import __version__
 
-    try:
-        py_trees = version("py_trees")
-    except PackageNotFoundError:
+    try:  # not by the metadata of packages: to read them loads a parser of mails
+        from py_trees.version import __version__ as py_trees
+    except ImportError:
         py_trees = "?"
     return {
         "bt_runtime": __version__, "python": platform.python_version(), "py_trees": py_trees, "platform": sys.platform

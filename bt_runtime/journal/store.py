@@ -72,6 +72,7 @@ class Store:
             hint = "is the disk full, or the file damaged?"
             raise BtError(f"{path} cannot be written as a journal: {error}", hint) from error
         self.written = self.settled = 0
+        self.careful: bool | None = None  # does each commit now wait for the disk
         self.synced = False  # an earlier process may have left what no disk has
         self.next = time.monotonic() + SETTLE
 
@@ -109,7 +110,10 @@ class Store:
     def commit(self, batch: Batch, durable: bool) -> None:
         """Writes a batch wholly or not at all; `durable`: it is on the disk when this returns."""
         run = self.connection.execute
-        run(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+        if durable is not self.careful:
+            self.careful = None  # unknown, should this break
+            run(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+            self.careful = durable
         run("BEGIN IMMEDIATE")
         before = self.end, self.latest
         try:
@@ -148,9 +152,11 @@ class Store:
         many, end = self.connection.executemany, self.end
         if batch.head:
             many("INSERT OR REPLACE INTO head VALUES (?, ?)", list(batch.head.items()))
-        many("INSERT OR REPLACE INTO texts VALUES (?, ?, ?, ?, ?)", [(*p, piece_sum(p)) for p in batch.texts])
+        if batch.texts:
+            many("INSERT OR REPLACE INTO texts VALUES (?, ?, ?, ?, ?)", [(*p, piece_sum(p)) for p in batch.texts])
         nodes = [row for row in batch.nodes if row.number > end.nodes]  # a run that is made again numbers them again
-        many("INSERT INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?)", [(*row, node_sum(row)) for row in nodes])
+        if nodes:
+            many("INSERT INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?)", [(*row, node_sum(row)) for row in nodes])
         rows, sum = [], end.sum
         for event in batch.events:
             sum = checksum(event, sum)

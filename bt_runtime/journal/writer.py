@@ -26,6 +26,8 @@ from bt_runtime.types import Json
 
 Body = dict[str, Json] | Callable[[], dict[str, Json]]  # what is called makes it when there is time
 EVERY = 0.25  # seconds between two batches, when nobody asks for one
+QUIET = 1.0  # … while nothing happens in the tree: what then waits are the times of ticks
+FEW = 1000  # … and not more of them
 LARGEST = 5000  # entries of one batch
 ALWAYS = frozenset(
     {"graft", "halt", "halted", "result", "verdict", "closed", "full", "shape"}
@@ -37,6 +39,7 @@ MOMENT = 0.0005  # seconds
 _BOUNDARY = ("boundary",)
 _ROW = 200  # bytes that an entry takes in memory besides its text, roughly
 _CHECKED = 64  # batches between two looks at the file's size
+_PART = 1 / 32  # … or so much of its limit: a program that ticks without a pause makes large batches
 
 
 class Ticket:
@@ -78,6 +81,8 @@ class Writer:
         self.wanted = threading.Event()
         self.broken = ""  # why nothing can be written any more
         self.is_full = self.is_shut = False
+        self.wrote, self.stirred = 0.0, True  # when it last did; was anything noted since but the time of ticks
+        self.unlooked = 0  # bytes written since the last look at the file's size, roughly
         self.closing = False
         self.thread = threading.Thread(target=self._work, name="bt-journal", daemon=True)
         self.thread.start()
@@ -86,17 +91,21 @@ class Writer:
 
     def event(self, tick: int, kind: str, body: Body, texts: dict[str, str] | None = None) -> None:
         self.queue.append(("event", tick, time.time(), kind, body, texts, self.following.now()))
+        self.stirred = True  # after it: what is not seen now is seen at the next look
 
     def changes(self, tick: Tick) -> None:
         """As text at once: thousands of pairs that are kept for the next batch would keep the collector busy."""
         text = layout.changes_text(statuses(tick), feedback(tick))
         self.queue.append(("changes", tick.number, time.time(), text, self.following.now()))
+        self.stirred = True
 
     def nodes(self, rows: list[NodeRow]) -> None:
         self.queue.append(("nodes", rows))
+        self.stirred = True
 
     def head(self, name: str, value: Json) -> None:
         self.queue.append(("head", name, codec.text(value)))
+        self.stirred = True
 
     def durable(self, wake: Callable[[], None] = lambda: None) -> Ticket:
         ticket = self.latest = Ticket(wake)
@@ -133,9 +142,10 @@ class Writer:
 
     def _work(self) -> None:
         while not self.closing:
-            self.wanted.wait(EVERY)
-            self.wanted.clear()
-            self._flush()
+            if self.wanted.wait(EVERY) or not self._quiet():
+                self.wanted.clear()
+                self.stirred, self.wrote = False, time.monotonic()
+                self._flush()
             if not self.broken and self.trouble is None:
                 with suppress(sqlite3.Error):  # what was committed stays in the log
                     self.store.settle()
@@ -150,6 +160,12 @@ class Writer:
         if self.waiting:
             self._write(now=True)
         self._end()
+
+    def _quiet(self) -> bool:
+        """Is there nothing to write that anybody would miss?"""
+        if self.trouble is not None or self.following.all or time.monotonic() - self.wrote >= QUIET:
+            return False
+        return not self.stirred and len(self.queue) < FEW
 
     def _end(self) -> None:
         if self.waiting and self.trouble is not None:
@@ -193,7 +209,9 @@ class Writer:
         self.tick = max(self.tick, made.tick)
         for ticket in made.tickets:
             ticket.settle()
-        if self.store.written % _CHECKED == 0:
+        self.unlooked += made.size
+        if self.store.written % _CHECKED == 0 or self.unlooked > _PART * self.store.limits.bytes:
+            self.unlooked = 0
             self._look_at_size(made.tick)
 
     def _look_at_size(self, tick: int) -> None:

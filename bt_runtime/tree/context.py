@@ -57,6 +57,7 @@ class Context:
         self.loop = Loop()  # of async skills
         self.resources = Resources()  # what skills use, and what has not stopped yet
         self.halting = Halt("", "")  # while nodes are being halted: why
+        self.halted = 0  # how often a part of the tree was halted, or reset
         self.halting_in = 0  # … and in which thread
         self.requests: deque[Request] = deque()  # changes of shape, applied between ticks
         self.ticking = False

@@ -52,6 +52,7 @@ class Node(Behaviour):
     ends: ClassVar[bool]  # … a `terminate`
 
     resumes: ClassVar[bool] = False  # when running, is nothing but its child at `at` ticked
+    still: ClassVar[bool] = False  # running, does it nothing but tick its `turn`; each class says so for itself
     copied: ClassVar[bool] = False  # are the nodes below made only while it runs, from their spec
     _said = ""
     seen_as = 0  # its number in the census, once it was counted
@@ -61,6 +62,7 @@ class Node(Behaviour):
         super().__init_subclass__(**kwargs)
         cls.starts = cls.initialise is not Behaviour.initialise
         cls.ends = cls.terminate is not Behaviour.terminate
+        cls.still = vars(cls).get("still", False)
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         Behaviour.__init__(self, spec.name or spec.kind.name)
@@ -139,6 +141,11 @@ class Node(Behaviour):
     def idle_until(self) -> float:
         """Started now, nothing below does anything before this time."""
         return -math.inf
+
+    @property
+    def turn(self) -> Behaviour | None:
+        """The child that is running, of a node that is `still`."""
+        return None
 
     def leave(self, status: Status) -> Status:
         """How the `step` of a parent ends."""
@@ -258,6 +265,7 @@ def halt(root: Behaviour, context: Context, why: Halt, everywhere: bool = False)
         elif not everywhere and (isinstance(node, Node) or node.status is INVALID):
             continue  # a foreign decorator may say FAILURE while its child is running
         todo.extend(node.children)
+    context.halted += 1
     outer, context.halting = context.halting, why
     context.halting_in = get_ident()
     for node in reversed(told):
@@ -288,6 +296,7 @@ def reset(root: Behaviour, context: Context, everywhere: bool = False) -> None:
 
     `everywhere` also looks below nodes that show nothing: one that was halted leaves finished children.
     """
+    context.halted += 1
     todo = [root]
     while todo:
         node = todo.pop()

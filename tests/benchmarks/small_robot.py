@@ -1,6 +1,7 @@
 """In a process of its own: 200 nodes at 50 Hz with a journal, as on a small robot. Prints what that takes.
 
-`python small_robot.py WHAT SECONDS FOLDER`; WHAT: `python` (nothing is loaded), `libraries` (py_trees, PyYAML), `run`.
+`python small_robot.py WHAT SECONDS FOLDER`; WHAT: `python` (nothing is loaded), `libraries` (py_trees, PyYAML), `run`,
+`sleep` (a bare loop that wakes as often: what the machine itself takes).
 """
 
 from __future__ import annotations
@@ -47,9 +48,19 @@ def run(seconds: float, folder: str) -> dict[str, float]:
         return {"nodes": made.engine.nodes, "ticks": ticks, "cpu": 100 * used / passed, "mb": memory(), "most": most}
 
 
+def asleep(seconds: float) -> dict[str, float]:
+    ticks, before, began = 0, time.process_time(), time.monotonic()
+    while time.monotonic() < began + seconds:
+        ticks += 1
+        time.sleep(max(0.0, began + ticks / HZ - time.monotonic()))
+    return {"cpu": 100 * (time.process_time() - before) / (time.monotonic() - began)}
+
+
 def main(what: str, seconds: float, folder: str) -> dict[str, float]:
     if what == "run":
         return run(seconds, folder)
+    if what == "sleep":
+        return asleep(seconds)
     if what == "libraries":
         import py_trees  # noqa: F401
         import yaml  # noqa: F401

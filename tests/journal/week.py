@@ -5,9 +5,12 @@ Prints how much memory the process takes and how large the journal is as it goes
 
 from __future__ import annotations
 
+import signal
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,9 +56,9 @@ def size(folder: Path) -> float:
     return sum(path.stat().st_size for path in folder.iterdir()) / 2**20
 
 
-def week(ticks: int, folder: Path, limits: Limits) -> list[Look]:
+def week(ticks: int, folder: Path, limits: Limits, looks: int = LOOKS) -> Iterator[Look]:
     """A tick each WEEK / ticks seconds of its clock; every 1,000 ticks a part of the tree is another one."""
-    clock, step, found, began = bt.clock.Manual(), WEEK / 10_000_000, [], time.monotonic()
+    clock, step, began = bt.clock.Manual(), WEEK / 10_000_000, time.monotonic()
     with bt.Run(bt.load(TREE), clock=clock, journal=Recorder(folder, limits=limits)) as run:
         run.tick()
         run.insert("/week/1/0", GROWN)
@@ -64,11 +67,10 @@ def week(ticks: int, folder: Path, limits: Limits) -> list[Look]:
             run.tick()
             if tick % 1000 == 0:
                 run.replace("/week/1/0/3", GROWN)
-            if tick % (ticks // LOOKS) == 0:
+            if tick % (ticks // looks) == 0:
                 assert run.journal is not None
                 run.journal.settled(60)
-                found.append(Look(tick, memory(), size(folder), time.monotonic() - began))
-    return found
+                yield Look(tick, memory(), size(folder), time.monotonic() - began)
 
 
 def verdict(found: list[Look], limits: Limits) -> tuple[float, float]:
@@ -80,14 +82,23 @@ def verdict(found: list[Look], limits: Limits) -> tuple[float, float]:
 
 
 def main(ticks: int) -> int:
-    limits = Limits(bytes=64 * 2**20)
-    with tempfile.TemporaryDirectory() as folder:
-        found = week(ticks, Path(folder), limits)
-    for look in found:
-        print(f"{look.ticks:>11,} ticks  {look.memory:6.1f} MB  journal {look.journal:6.1f} MB  {look.seconds:7.0f} s")
+    """Each look is printed when it is made: one that is interrupted has said what it has seen."""
+    limits, found = Limits(bytes=64 * 2**20), list[Look]()
+    with tempfile.TemporaryDirectory() as folder, suppress(KeyboardInterrupt):
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        for look in week(ticks, Path(folder), limits, 100):
+            found.append(look)
+            print(line(look), flush=True)
+    if not found:
+        return 1
     added, part = verdict(found, limits)
-    print(f"memory added after the first third: {added:.1f} MB; the journal: {part:.2f} of its limit")
-    return int(added > 5 or part > 1.6)
+    end = "" if found[-1].ticks == ticks else f"interrupted after {found[-1].ticks:,} of {ticks:,} ticks; "
+    print(f"{end}memory added after the first third: {added:.1f} MB; the journal: {part:.2f} of its limit")
+    return int(bool(end) or added > 5 or part > 1.6)
+
+
+def line(look: Look) -> str:
+    return f"{look.ticks:>11,} ticks  {look.memory:6.1f} MB  journal {look.journal:6.1f} MB  {look.seconds:7.0f} s"
 
 
 if __name__ == "__main__":

@@ -52,15 +52,20 @@ class Unset(Node):
 
 
 class Wait(Node):
+    still = True
     until = math.inf
     seen = 0.0  # the stamp of the entry that is watched, when it last succeeded
+
+    @property
+    def conditional(self) -> bool:
+        return "until" in self.spec.values or "updated" in self.spec.values
 
     def initialise(self) -> None:
         seconds = self.value("seconds") if "seconds" in self.spec.values else math.inf
         self.until = self.context.clock.now() + seconds
 
     def update(self) -> Status:
-        conditional = "until" in self.spec.values or "updated" in self.spec.values
+        conditional = self.conditional
         if conditional and self.holds():
             return SUCCESS
         if self.context.clock.now() >= self.until:
@@ -75,6 +80,15 @@ class Wait(Node):
             return False
         self.seen = stamp if "updated" in values else 0.0
         return True
+
+
+def resting(node: Any) -> Wait | None:
+    """The wait by which this running node does nothing until then; None when it has more to do, or may have."""
+    while getattr(node, "still", False) and node.status is RUNNING and "step" not in vars(node):  # no debugger's hook
+        if type(node) is Wait:
+            return None if node.conditional else node
+        node = node.turn
+    return None
 
 
 class Log(Node):

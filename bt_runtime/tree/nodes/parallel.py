@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from py_trees import common, composites
@@ -9,6 +11,7 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
+from bt_runtime.tree.nodes.leaves import Wait, resting
 from bt_runtime.tree.nodes.parent import Composite, halt_below
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ class Parallel(Composite, composites.Parallel):
         self.in_turn = spec.values.get("order") == "in_turn"
         self.to_the_end = self.in_turn or bool(spec.values.get("wait_all"))
         self.results: dict[Behaviour, Status] = {}  # of the children that have ended in this round
+        self.asleep: dict[Behaviour, Wait] = {}  # running children that do nothing before this leaf's time has come
+        self.rest: tuple[int, float] | None = None  # all that run sleep until then, if nothing is halted before
         self.success = self.failure = 0
 
     def setup(self, **kwargs: Any) -> None:
@@ -32,10 +37,10 @@ class Parallel(Composite, composites.Parallel):
     def step(self) -> Status:
         try:
             if self.status is not RUNNING:
-                self.results = {}
+                self.results, self.asleep, self.rest = {}, {}, None
                 self.clear(0)
                 self.success, self.failure = self.value("success"), self.value("failure")
-            status = self.tick_children()
+            status = RUNNING if self.rest is not None and self.rests(*self.rest) else self.tick_children()
         except Exception as error:
             status = self.crash(error)
         if status is not RUNNING:
@@ -50,12 +55,12 @@ class Parallel(Composite, composites.Parallel):
         good, bad, skipped = ended.count(SUCCESS), ended.count(FAILURE), ended.count(INVALID)
         need, most = self.limits(len(children))
         early = not self.to_the_end
-        for child in children:
-            if child in results:
-                continue
+        self.rest = None
+        for child in self.awake(children):
             stepping: Any = child
             status: Status = stepping.step()
             if status is RUNNING:
+                self.lay_down(child)
                 if self.in_turn:
                     return RUNNING
             elif status is SUCCESS or status is FAILURE:
@@ -71,6 +76,38 @@ class Parallel(Composite, composites.Parallel):
                 if self.in_turn:
                     results[child] = status  # it had its turn; side by side it is asked again
         return self.verdict(good, bad, len(children) - skipped)
+
+    def rests(self, halts: int, until: float) -> bool:
+        """Is there nothing to do for any child, as at the tick before?"""
+        context = self.context
+        if halts != context.halted or context.visits is not None or context.clock.now() >= until:
+            return False
+        context.wake_at(until)
+        return True
+
+    def awake(self, children: Iterable[Behaviour]) -> Iterator[Behaviour]:
+        """All but those that sleep: what was halted, replaced or forced meanwhile does not."""
+        context, asleep, now, soonest, none = self.context, self.asleep, 0.0, math.inf, True
+        if context.visits is not None or self.in_turn:
+            asleep = {}  # whoever counts visits wants to see each
+        for child in children:
+            leaf = asleep.get(child)
+            if child in self.results:
+                continue
+            if leaf is None or leaf.status is not RUNNING or leaf.until <= (now := now or context.clock.now()):
+                none = False
+                yield child
+            elif leaf.until < soonest:
+                soonest = leaf.until
+                context.wake_at(soonest)
+        self.rest = (context.halted, soonest) if none else None
+
+    def lay_down(self, child: Behaviour) -> None:
+        leaf = resting(child)
+        if leaf is not None:
+            self.asleep[child] = leaf
+        elif self.asleep:
+            self.asleep.pop(child, None)
 
     def verdict(self, good: int, bad: int, total: int) -> Status:
         """Of the children that take part: those that are not skipped now."""
@@ -88,11 +125,16 @@ class Parallel(Composite, composites.Parallel):
         need = _threshold(self.success, total)
         return need, min(_threshold(self.failure, total), total - need + 1)
 
+    def inserted(self, index: int) -> None:
+        self.rest = None
+
     def removed(self, index: int, child: Behaviour) -> None:
+        self.rest = None
         self.results.pop(child, None)
+        self.asleep.pop(child, None)
 
     def replaced(self, old: Behaviour, new: Behaviour) -> None:
-        self.results.pop(old, None)
+        self.removed(0, old)
 
 
 def _threshold(count: int, total: int) -> int:

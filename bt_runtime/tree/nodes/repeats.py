@@ -56,13 +56,17 @@ class _Counted(_Rounds):
 
 class Retry(_Counted):
     again = FAILURE
+    still = True
 
 
 class Repeat(_Counted):
     again = SUCCESS
+    still = True
 
 
 class UntilFailure(_Rounds):
+    still = True
+
     def conclude(self, status: Status) -> Any:
         if status is FAILURE:
             return SUCCESS

@@ -77,6 +77,10 @@ class _InOrder(Composite):
         self.context.again(self)
         return self.leave(RUNNING)
 
+    @property
+    def turn(self) -> Behaviour | None:
+        return self.children[self.at] if self.at < len(self.children) else None
+
     def terminate(self, new_status: Status) -> None:
         self.at = 0
 
@@ -96,11 +100,14 @@ class _InOrder(Composite):
 
 class Sequence(_InOrder, composites.Sequence):
     onward, empty = SUCCESS, SUCCESS
+    still = True
 
 
 class SequenceWithMemory(Sequence):
     keeps_place = True
+    still = True
 
 
 class Fallback(_InOrder, composites.Selector):
     onward, empty = FAILURE, FAILURE
+    still = True
