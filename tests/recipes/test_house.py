@@ -55,7 +55,7 @@ def says(role: str, goal: str, steps: list[Step], *sentences: str) -> str:
     """What the teacher says there in ADaPT."""
     moves = ["expand"] if role == "plan_steps" else ["think", "act"]
     prompt = agent_prompt(system_text(role, {"moves": moves, "recall": False}), goal, HOME, steps)
-    return teacher(read(prompt.text()), sentences)
+    return teacher(read(prompt.text() + ("# Think:" if role == "plan_steps" else "")), sentences)
 
 
 def test_a_planner_names_what_is_brought_in_turn_and_where_a_thing_may_be() -> None:
