@@ -43,6 +43,7 @@ def test_as_a_planner_and_as_whoever_carries_a_step_out_it_reaches_nearly_every_
         tasks = SUITE.tasks(5, 15, "eval")
         told = [teach(tree, world, task, teacher, slips=Slips(often, Random(i))) for i, task in enumerate(tasks)]
         assert sum(t.verdict.met == t.verdict.total for t in told) >= least * len(tasks)
+        assert often or not [d for t in told for d in t.documents if "cannot be used" in d.text]
 
 
 HOME = (
