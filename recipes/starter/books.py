@@ -82,8 +82,9 @@ class Names:
 
 
 def reserved(name: str) -> bool:
-    """Is it a name of the game, or one that an invented book for evaluation can have?"""
-    return name in _game() or all(_EVAL.fullmatch(word) for word in name.split())
+    """Is it a name of the game, in the singular or the plural, or one that an invented book for evaluation can have?"""
+    forms = {name, f"{name}s", name.removesuffix("s")}
+    return not forms.isdisjoint(_game()) or all(_EVAL.fullmatch(word) for word in name.split())
 
 
 @lru_cache(maxsize=1)

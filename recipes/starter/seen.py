@@ -16,6 +16,7 @@ _STEP = re.compile(r"^(Think:|Act:|Expand:|Ask:)", re.MULTILINE)
 _REFUSED = re.compile(r"^(?:This plan |The plan )", re.MULTILINE)  # how an answer to an expansion begins
 _SIBLINGS = re.compile(r"At this level, your sibling tasks are: (.*)\.\n")
 _TOLD = "Before this, `"
+_PLANNER = "# Think:"  # how the prompt of a planner of steps ends
 
 
 class Seen(NamedTuple):
@@ -33,6 +34,7 @@ class Seen(NamedTuple):
 
 def read(prompt: str) -> Seen:
     """Of a prompt that `agent_prompt` made, with or without the opening that the model is to go on from."""
+    prompt = prompt.removesuffix(_PLANNER)
     hand = prompt.rfind(_HAND)
     head = hand + len(_HAND) if hand >= 0 else 0
     at = prompt.find(_GOAL, head)

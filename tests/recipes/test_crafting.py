@@ -37,6 +37,7 @@ def test_what_is_learnt_is_what_the_teacher_answers_to_the_prompt_before_it(taug
 
 def test_names_of_the_game_and_of_invented_books_for_evaluation_are_reserved() -> None:
     assert all(map(reserved, GAME.items | GAME.kinds.keys()))
+    assert all(reserved(f"{name}s") for name in GAME.items) and reserved("oak logs")
     for seed in range(30):
         book = invent(seed, "eval")
         assert all(map(reserved, book.items | book.kinds.keys()))
