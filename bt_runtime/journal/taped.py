@@ -13,6 +13,7 @@ from bt_runtime.journal.store import safe
 from bt_runtime.journal.tape import Tape, failure, result_of
 from bt_runtime.llm.chat import recalled
 from bt_runtime.skills.activity import Opening
+from bt_runtime.tree.clock import behind
 from bt_runtime.types import Doing, Instant, Job, Json, Lasting, Model, Question
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class TapedClock:
         return self.inner.now() + self.ahead
 
     def wait(self, woken: Alarm, until: float) -> None:
-        self.inner.wait(woken, until - self.ahead)
+        self.inner.wait(woken, behind(until, self.ahead))
 
 
 class TapedJob(Job[Any]):

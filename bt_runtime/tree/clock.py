@@ -109,6 +109,13 @@ class Simulated:
                 self._moved.wait(LOOK)  # `woken` has no part in the condition: look again soon
 
 
+def behind(until: float, ahead: float) -> float:
+    """The same time by a clock that is so far behind; rounded up, so that the time has come when that clock says so."""
+    if not ahead or math.isinf(until):
+        return until
+    return until - ahead + 2 * math.ulp(abs(until) + abs(ahead))
+
+
 class Steady:
     """Any clock as a run sees it: its time never goes back, and whoever waits for it notices when it does."""
 
@@ -138,9 +145,7 @@ class Steady:
             while self.now() < until and not woken.is_set():
                 woken.wait(LOOK)
             return
-        if self.ahead and not math.isinf(until):  # rounded up, so that the time has come when it says so
-            until = until - self.ahead + 2 * math.ulp(max(abs(until), self.ahead))
-        self.inner.wait(_Watching(woken, self), until)
+        self.inner.wait(_Watching(woken, self), behind(until, self.ahead))
 
 
 class _Watching(Alarm):

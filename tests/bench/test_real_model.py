@@ -35,7 +35,9 @@ def run(file: Path, jobs: int, repeatable: bool, decisions: int = 6, **setup: An
     todo = cases(named("react", "lota"), tasks_of("house", 2))
     with open_model(str(file), repeatable=repeatable) as model:
         backend = Local({"default": model}, jobs)
-        found = list(backend.outcomes(Setup("house", budget=Budget(decisions=decisions), **setup), todo))
+        found = list(
+            backend.outcomes(Setup("house", budget=Budget(decisions=decisions), prompts="starter", **setup), todo)
+        )
         stats = model.stats()
     return sorted(found, key=lambda o: o.number), stats
 

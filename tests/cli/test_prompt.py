@@ -81,7 +81,7 @@ def test_a_models_own_template_and_tokens(btr: Btr, tmp_path: Path, monkeypatch:
         file = make_gguf(tmp_path / "chat.gguf")
     said = btr(*HOUSE, "--model", file, "--color", "always")
     assert said.code == 0, said.err
-    assert f"<|system|>\x1b[0m{BLUE}You achieve a goal" in said.out and "<|assistant|>\x1b[0m" in said.out
+    assert f"<|system|>\x1b[0m{BLUE}You reach a goal" in said.out and "<|assistant|>\x1b[0m" in said.out
     told = json.loads(btr(*HOUSE, "--model", file, "--json").out)
     assert [part["who"] for part in told["spoken"]] == ["template", "system", "template", "user", "template"]
     assert "".join(part["text"] for part in told["spoken"]) == told["prompt"]
@@ -89,7 +89,7 @@ def test_a_models_own_template_and_tokens(btr: Btr, tmp_path: Path, monkeypatch:
     assert whole == told["prompt"] or whole.removeprefix(told["tokens"][0]["text"]) == told["prompt"]
     assert f"{len(told['tokens'])} tokens" in said.err
     plain = json.loads(btr(*HOUSE, "--model", f"{{file: {file}, chat: false}}", "--json").out)
-    assert plain["prompt"].startswith("You achieve") and "spoken" not in plain
+    assert plain["prompt"].startswith("You reach") and "spoken" not in plain
 
 
 def test_a_model_that_is_not_there_is_a_fault(btr: Btr, here: Path) -> None:

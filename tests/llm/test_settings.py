@@ -14,7 +14,7 @@ from bt_runtime.language.project_file import MODEL_OPTIONS, SERVER_OPTIONS
 from bt_runtime.llm import settings
 from bt_runtime.llm.endpoint import Endpoint
 from bt_runtime.llm.header import read_header
-from bt_runtime.llm.model_setting import apart
+from bt_runtime.llm.model_setting import adapters, apart
 from bt_runtime.llm.question import sampled, sound
 from bt_runtime.llm.settings import STARTER, Settings, find_model
 from bt_runtime.run.config import read_project
@@ -189,9 +189,9 @@ SAMPLES = {
     "name": "q", "timeout": 5, "chat": False, "turns": "one", "context": 2048, "sampler": {"top_p": 0.9, "top_k": 5},
     "seed": 7, "gpu_layers": 3, "tensor_split": [1, 2], "main_gpu": 1, "cache_type": "q8_0", "flash": True,
     "threads": 2, "chunk": 64, "room": 4096, "lanes": 1, "width": 8, "repeatable": True, "background": True,
-    "patience": 9, "niceness": 5,
+    "patience": 9, "niceness": 5, "lora": [{"file": "/b.gguf", "scale": 0.5}],
 }  # fmt: skip
-WRONG = {"sampler": {"top_z": 1}, "tensor_split": ["a"], "chat": "no", "repeatable": 3, "background": 1, "flash": 2}
+WRONG = {"sampler": {"top_z": 1}, "tensor_split": ["a"], "chat": "no", "lora": 3, "repeatable": 3, "background": 1, "flash": 2}
 DOCUMENT = Path(__file__).parents[2] / "docs" / "models.md"
 
 
@@ -212,7 +212,8 @@ def test_every_setting_can_be_said_in_the_file_after_the_flag_in_the_variable_an
         monkeypatch.delenv("BTR_MODEL")
         if place == "file":
             found = getattr(Settings(where, **{name: SAMPLES[name]}), name)
-            assert found == (tuple(SAMPLES[name]) if name == "tensor_split" else SAMPLES[name])
+            given = adapters(SAMPLES[name]) if name == "lora" else SAMPLES[name]
+            assert found == (tuple(given) if isinstance(given, list) else given)
         else:
             endpoint = llm.open_model(text)
             found = endpoint.server.timeout if name == "timeout" else getattr(endpoint, name)

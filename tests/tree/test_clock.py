@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 import bt_runtime as bt
 from bt_runtime import Run, Status, load
 from bt_runtime.events import Notice
-from bt_runtime.tree.clock import Manual, Simulated
+from bt_runtime.tree.clock import Alarm, Manual, Simulated, behind
 
 SUCCESS, FAILURE, RUNNING, INVALID = Status.SUCCESS, Status.FAILURE, Status.RUNNING, Status.INVALID
 
@@ -139,3 +140,15 @@ def test_a_tree_that_never_rests_gets_a_bounded_rate_and_its_node_is_named():
         run.spin(ticks=12_000)
     assert len(rests) > 100
     assert [line.path for line in lines] == ["/t/busy"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_waited_for_by_a_clock_that_is_behind_has_come_when_the_wait_is_over(seed):
+    """However the two times round: a run that goes on by a clock of its own would wait for the same moment for ever."""
+    draw = random.Random(seed)
+    for _ in range(20_000):
+        clock, ahead = Manual(draw.uniform(0, 10)), draw.choice((1, -1)) * draw.random() * 10 ** draw.randint(-9, 9)
+        until = clock.now() + ahead + draw.choice((0.01, 0.05, 1.0, draw.random()))
+        clock.wait(Alarm(), behind(until, ahead))
+        assert clock.now() + ahead >= until
+        assert clock.now() + ahead - until < 1e-3
