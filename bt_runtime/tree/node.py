@@ -52,7 +52,7 @@ class Node(Behaviour):
     ends: ClassVar[bool]  # … a `terminate`
 
     resumes: ClassVar[bool] = False  # when running, is nothing but its child at `at` ticked
-    still: ClassVar[bool] = False  # running, does it nothing but tick its `turn`; each class says so for itself
+    still: ClassVar[bool] = False  # running, does it nothing but tick its `on_turn`; each class says so for itself
     copied: ClassVar[bool] = False  # are the nodes below made only while it runs, from their spec
     _said = ""
     seen_as = 0  # its number in the census, once it was counted
@@ -143,7 +143,7 @@ class Node(Behaviour):
         return -math.inf
 
     @property
-    def turn(self) -> Behaviour | None:
+    def on_turn(self) -> Behaviour | None:
         """The child that is running, of a node that is `still`."""
         return None
 

@@ -191,7 +191,15 @@ SAMPLES = {
     "threads": 2, "chunk": 64, "room": 4096, "lanes": 1, "width": 8, "repeatable": True, "background": True,
     "patience": 9, "niceness": 5, "lora": [{"file": "/b.gguf", "scale": 0.5}],
 }  # fmt: skip
-WRONG = {"sampler": {"top_z": 1}, "tensor_split": ["a"], "chat": "no", "lora": 3, "repeatable": 3, "background": 1, "flash": 2}
+WRONG = {
+    "sampler": {"top_z": 1},
+    "tensor_split": ["a"],
+    "chat": "no",
+    "lora": 3,
+    "repeatable": 3,
+    "background": 1,
+    "flash": 2,
+}
 DOCUMENT = Path(__file__).parents[2] / "docs" / "models.md"
 
 

@@ -87,7 +87,7 @@ def resting(node: Any) -> Wait | None:
     while getattr(node, "still", False) and node.status is RUNNING and "step" not in vars(node):  # no debugger's hook
         if type(node) is Wait:
             return None if node.conditional else node
-        node = node.turn
+        node = node.on_turn
     return None
 
 

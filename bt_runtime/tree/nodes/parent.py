@@ -146,7 +146,7 @@ class Chooser(Parent):
 
     fixed = True
     active: Any = None  # the child that is running
-    turn = property(lambda self: self.active)
+    on_turn = property(lambda self: self.active)
 
     def choose(self) -> Any:
         return self.children[0]

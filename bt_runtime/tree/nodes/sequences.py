@@ -78,7 +78,7 @@ class _InOrder(Composite):
         return self.leave(RUNNING)
 
     @property
-    def turn(self) -> Behaviour | None:
+    def on_turn(self) -> Behaviour | None:
         return self.children[self.at] if self.at < len(self.children) else None
 
     def terminate(self, new_status: Status) -> None:
