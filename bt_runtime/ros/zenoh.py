@@ -266,4 +266,5 @@ def _opened(zenoh: Any, connect: Sequence[str], listen: Sequence[str], client: b
     except Exception as error:
         where = ", ".join((*connect, *listen))
         hint = "is its router there (`ros2 run rmw_zenoh_cpp rmw_zenohd`), and the address right?"
-        raise BtError(f"no zenoh at {where}: {str(error)[:200]}", hint) from error
+        said_by_zenoh = str(error).partition(" at /")[0]  # behind it, a place in its own sources
+        raise BtError(f"no zenoh at {where}: {said_by_zenoh[:200]}", hint) from error
