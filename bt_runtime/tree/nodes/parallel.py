@@ -50,17 +50,20 @@ class Parallel(Composite, composites.Parallel):
 
     def tick_children(self) -> Status:
         """Counts as it goes: once the result is certain, children that have not had their turn are not started."""
-        results, children = self.results, tuple(self.children)
+        results, children, asleep = self.results, tuple(self.children), self.asleep
         ended = list(results.values())
         good, bad, skipped = ended.count(SUCCESS), ended.count(FAILURE), ended.count(INVALID)
         need, most = self.limits(len(children))
         early = not self.to_the_end
         self.rest = None
-        for child in self.awake(children):
+        for child in self.awake(children) if asleep else children:
+            if child in results:
+                continue
             stepping: Any = child
             status: Status = stepping.step()
             if status is RUNNING:
-                self.lay_down(child)
+                if asleep or getattr(child, "still", False):  # asked here: most leaves pay for no call
+                    self.lay_down(child)
                 if self.in_turn:
                     return RUNNING
             elif status is SUCCESS or status is FAILURE:
@@ -91,9 +94,9 @@ class Parallel(Composite, composites.Parallel):
         if context.visits is not None or self.in_turn:
             asleep = {}  # whoever counts visits wants to see each
         for child in children:
-            leaf = asleep.get(child)
             if child in self.results:
                 continue
+            leaf = asleep.get(child)
             if leaf is None or leaf.status is not RUNNING or leaf.until <= (now := now or context.clock.now()):
                 none = False
                 yield child
