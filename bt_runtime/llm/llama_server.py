@@ -24,6 +24,7 @@ NEAR = 64  # probabilities of one place of an answer that are asked for; any oth
 ROLLOUTS = 3  # whole answers that may prove a choice; then all ways that are open are looked at together
 AT_ONCE = 256  # places whose probabilities are asked for in one request …
 REQUEST = 1 << 20  # … and bytes of its prompts, about
+DRAWS = 5  # of a token: when it is a part of a letter, the server leaves the probabilities out
 LIFT = 12.0  # nats by which tokens that are asked for are lifted above the others, and which are taken off again
 MOST_PROBABILITIES = 32_768  # of one place
 _PLAIN = {"cache_prompt": True, "stream": False, "repeat_penalty": 1.0}
@@ -225,8 +226,11 @@ class LlamaServer:
             "post_sampling_probs": True, "logit_bias": [[token, LIFT] for token in lifted], "temperature": 1.0,
             "samplers": [], **_PLAIN,
         }  # fmt: skip
-        said = line.post("/completion", ask, several=True)
-        answers = [*answer.listed(said, "several")] if "several" in said else [said]
+        for _ in range(DRAWS):
+            said = line.post("/completion", ask, several=True)
+            answers = [*answer.listed(said, "several")] if "several" in said else [said]
+            if all(isinstance(one, dict) and "completion_probabilities" in one for one in answers):
+                break
         if len(answers) != len(prompts) or not all(isinstance(one, dict) for one in answers):
             raise Unanswered(f"/completion answered {len(prompts)} prompts {len(answers)} times", 200)
         answers.sort(key=lambda one: answer.figure(one, "index", len(prompts)))
