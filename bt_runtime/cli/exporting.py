@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from bt_runtime.cli import Exit
+from bt_runtime.cli.terminal import give
 from bt_runtime.cli.tree_argument import checked
 from bt_runtime.interop.btcpp import exporter
 
@@ -22,9 +22,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     text = exporter.text(checked(args.tree).sound())
-    if args.output is None:
-        sys.stdout.write(text)
-    else:
-        args.output.write_text(text, encoding="utf-8")
-        print(f"wrote {args.output}", file=sys.stderr)
+    give(text, args.output)
     return Exit.SUCCESS

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from bt_runtime.cli import Exit
+from bt_runtime.cli.terminal import give
 from bt_runtime.cli.tree_argument import checked
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.view.render import FORMS, SUFFIXES, draw, sketch
@@ -25,9 +25,5 @@ def run(args: argparse.Namespace) -> int:
         raise BtError("--depth takes a number from 1", "such as --depth 2; without it, the whole tree is drawn")
     form = args.format or (SUFFIXES.get(args.output.suffix.lower(), "text") if args.output else "text")
     drawn = draw(sketch(checked(args.tree).sound(), args.depth, args.subtrees), form)
-    if args.output is None:
-        sys.stdout.write(drawn)
-    else:
-        args.output.write_text(drawn, encoding="utf-8")
-        print(f"wrote {args.output}", file=sys.stderr)
+    give(drawn, args.output)
     return Exit.SUCCESS

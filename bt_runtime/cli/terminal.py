@@ -12,6 +12,7 @@ from bt_runtime.faults.format import printed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import Any, TextIO
 
     from bt_runtime.types import Json
@@ -92,3 +93,12 @@ def escaped(text: str) -> str:
     import json
 
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+
+
+def give(text: str, output: Path | None) -> None:
+    """What a command makes, into the file that was named, or on standard output."""
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        output.write_text(text, encoding="utf-8")
+        print(f"wrote {output}", file=sys.stderr)
