@@ -210,7 +210,7 @@ class BookBuilder:
 
     def anything(self, level: int) -> None:
         """One ingredient of the layer just below, so that the depth is what it should be, and others from anywhere."""
-        below = self.layers[level - 1] + (list(self.kinds) if level == 2 else [])
+        below = self.layers[level - 1] + ([*self.kinds] * 4 if level == 2 else [])
         needs = {self.rng.choice(below): self.rng.choice(_FEW if level > 1 else _EACH)}
         pool = [name for layer in self.layers[:level] for name in layer] + [*self.kinds] * (3 if level > 1 else 0)
         for _ in range(self.rng.choice((0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 4))):
@@ -248,7 +248,7 @@ def imagine(rng: Random, deepest: int = 4, wide: bool = False) -> Book:
 
 def _filled(rng: Random, deepest: int, wide: bool) -> Book:
     builder = BookBuilder(rng, wide)
-    forms = ((builder.made_kind, 0.75), (builder.fetched_kind, 0.3), (builder.tools, 0.3), (builder.coloured, 0.5))
+    forms = ((builder.made_kind, 0.9), (builder.fetched_kind, 0.3), (builder.tools, 0.3), (builder.coloured, 0.5))
     for form, often in forms:
         if rng.random() < often:
             form()
@@ -261,6 +261,11 @@ def _filled(rng: Random, deepest: int, wide: bool) -> Book:
     return Book("imagined", builder.recipes, builder.kinds)
 
 
+def _by_kind(book: Book, goal: str) -> bool:
+    """Is one of a kind to be made on the way? Much of a game is, and it is what is misread most."""
+    return any(need.item in book.kinds for recipe in gold(book, goal) for need in recipe.needs)
+
+
 def imagined(rng: Random, depth: int, name: str, wide: bool = False) -> Task | None:
     """A task that carries such a book. Up to ten of the commands shown lead astray; in a wide book most often ten, and
     at times many more."""
@@ -268,7 +273,7 @@ def imagined(rng: Random, depth: int, name: str, wide: bool = False) -> Task | N
     goals = book.goals(depth)
     if not goals:
         return None
-    goal = rng.choice(goals)
+    goal = rng.choices(goals, [8 if _by_kind(book, goal) else 1 for goal in goals])[0]
     needed = set(gold(book, goal))
     share = 1.0 if wide else rng.random()
     shown = [r for r in commands(book, goal, rng) if r in needed or rng.random() < share]

@@ -52,9 +52,8 @@ class Work(NamedTuple):
         return f"{told} {self.name} using {self.using()}. Wants {self.wanted}. Left: {left}"
 
     def last(self) -> str:
-        """The part that finishes with what the others have made: it names what it uses."""
-        needs = ", ".join(f"{need.each} {need.item}" for need in self.needs)
-        return f"craft {self.wanted} {self.name} using {needs}"
+        """The part that finishes with what the others have made: it names what it uses, a kind as a kind."""
+        return f"craft {self.wanted} {self.name} using {', '.join(f'{need.each} {need.name}' for need in self.needs)}"
 
     def parts(self, last: str) -> list[str]:
         """Subgoals: what has itself to be crafted; where nothing has, what is fetched; and the last craft."""
