@@ -20,6 +20,7 @@ from bt_runtime.envs.house.notes import Notes, is_a
 from bt_runtime.envs.house.state import HANDS
 from bt_runtime.envs.house.suite import Content, load_content
 from bt_runtime.envs.phrases import plural
+from bt_runtime.tree.budget import Budget
 from recipes.starter.errand import Errand, understood
 from recipes.starter.seen import Seen
 from recipes.starter.steps import ORDER, written
@@ -27,6 +28,7 @@ from recipes.starter.steps import ORDER, written
 Line = str
 REFLECTS = "You read how an attempt at a task went wrong."
 Policy = Generator[Line, None, bool]
+_WIDEST = Budget().width
 LESSON = autoplan.CUES[autoplan.LESSON]
 _ENDED = "\nThis attempt ended:"
 _SAW = re.compile(r"You saw ([A-Za-z ]+? \d+) near ([A-Za-z ]+? \d+) in ([A-Za-z ]+? \d+)(,[^.]*)?\.")
@@ -133,6 +135,8 @@ class Node:
             return written(f"{thing} may be in {', '.join(rooms)}.", steps, "OR")
         errands = self._errands()
         steps = [step for errand in errands for step in self._steps(errand)]
+        if len(steps) > _WIDEST:  # each part is planned in turn
+            steps = [errand.goal() for errand in errands]
         if errands and _PUT.fullmatch(goal):  # not in the words that came to nothing
             place, thing, way = errands[0].place, errands[0].thing, errands[0].way
             steps = [f"find and pick up the {thing}", f"put the {thing} {way} the {place}"]

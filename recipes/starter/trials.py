@@ -16,7 +16,8 @@ from recipes.starter.homes import make_lesson_task
 from recipes.starter.lesson import Slips, Taught
 
 _MIXTURE = (  # (strategy, with working memory, how often)
-    ("lota", False, 10), ("try_again", True, 2), ("try_again", False, 1), ("reflexion", True, 4), ("reflexion", False, 3),
+    ("lota", False, 10), ("try_again", True, 2), ("try_again", False, 1),
+    ("reflexion", True, 4), ("reflexion", False, 3),
 )  # fmt: skip
 _GIVES_UP = (0.0, 0.02, 0.04)  # of the decisions: attempts that fail early, so that there is a next one
 _SLIPPING = (0.0, 0.0, 0.05)
