@@ -94,7 +94,8 @@ def _furniture(kinds: Sequence[str], rng: Random) -> Iterator[tuple[str, int]]:
 
 # Errands -----------------------------------------------------------------------------------------
 
-_AMOUNTS = (1, 1, 2, 2, 3, 3, 3, 4, 4, 5, 6)
+_AMOUNTS, _LONG = (1, 1, 2, 2, 3, 3, 3, 4, 4, 5, 6), (7, 8, 9)
+_LAST, _STRANGE = 0.2, 0.3  # tasks in which what is wanted is in the last of its kind; with things of other homes
 
 
 def make_errand(rng: Random, home: Mapping[str, Any], catalogue: Catalogue) -> Errand:
@@ -105,7 +106,9 @@ def make_errand(rng: Random, home: Mapping[str, Any], catalogue: Catalogue) -> E
     place = rng.choice(common if common and rng.random() < 0.6 else places)
     way = "in" if place.holds_in and (not place.holds_on or rng.random() < 0.5) else "on"
     usual = [e.things for e in load_content().errands.values()]
-    kept = [name for name, thing in catalogue.things.items() if thing.kept]
+    kept = [name for name, thing in catalogue.things.items() if there & {*thing.kept} - {place.name}]
+    if rng.random() < 0.15:  # what only other people's homes have
+        kept += [name for name, thing in catalogue.things.items() if not thing.kept]
     things = list(rng.choice(usual)) if rng.random() < 0.55 else rng.sample(kept, 7)
     then = "turned on" if place.guarded and way == "in" and rng.random() < 0.6 else ""
     return Errand("lesson", way, place.name, tuple(things), then, (phrase(rng, way, bool(then)),))
@@ -117,7 +120,7 @@ def make_lesson_task(seed: int, number: int) -> Task:
     catalogue = load_content().catalogue
     home = make_home(rng, catalogue)
     errand = make_errand(rng, home, catalogue)
-    amount = max(1, rng.choice(_AMOUNTS) - bool(errand.then))
+    amount = max(1, rng.choice(_AMOUNTS if rng.random() < 0.96 else _LONG) - bool(errand.then))
     wanted = _wanted(errand.things, amount, rng)
     house = house_of(home, catalogue)
     said, order = asked(errand, wanted, rng)
@@ -126,8 +129,31 @@ def make_lesson_task(seed: int, number: int) -> Task:
     if rng.random() < 0.06:
         gone = rng.choice(sorted(wanted))
         things = [entry for entry in things if entry[0] != gone]
+    if rng.random() < _LAST:
+        things = [_in_the_last(entry, house) if entry[0] in wanted else entry for entry in things]
+    if rng.random() < _STRANGE:
+        things += _strange(house, catalogue, rng)
     errands: Json = {"things": order, "way": errand.way, "place": errand.place, "runs": bool(errand.then)}
     return task._replace(data={**task.data, "house": home, "things": things, "asked": errands})
+
+
+def _in_the_last(entry: Sequence[str], house: House) -> list[str]:
+    """Not in the first fridge but in the second: whoever looks no further misses it."""
+    thing, spot, way = entry
+    kind = spot.rpartition(" ")[0]
+    return [thing, max((f.name for f in house.fixtures if f.furniture.name == kind), key=_number), way]
+
+
+def _number(name: str) -> int:
+    return int(name.rpartition(" ")[2])
+
+
+def _strange(house: House, catalogue: Catalogue, rng: Random) -> list[list[str]]:
+    """Things that homes of ours have not, here and there."""
+    spots = [f for f in house.fixtures if f.furniture.holds]
+    names = [name for name, thing in catalogue.things.items() if not thing.kept]
+    found = [(name, rng.choice(spots)) for name in rng.sample(names, rng.randint(1, 8))]
+    return [[name, spot.name, "on" if spot.furniture.holds_on else "in"] for name, spot in found]
 
 
 def _wanted(things: Sequence[str], amount: int, rng: Random) -> dict[str, int]:

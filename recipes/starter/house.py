@@ -8,9 +8,11 @@ list that was thought of, a thing from what is seen.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import lru_cache
 
+from bt_runtime.agents import autoplan
 from bt_runtime.agents.story import Step
 from bt_runtime.agents.surroundings import RECALL
 from bt_runtime.envs.house.catalogue import Catalogue, Furniture
@@ -18,13 +20,19 @@ from bt_runtime.envs.house.notes import Notes, is_a
 from bt_runtime.envs.house.state import HANDS
 from bt_runtime.envs.house.suite import Content, load_content
 from bt_runtime.envs.phrases import plural
+from bt_runtime.tree.budget import Budget
 from recipes.starter.errand import Errand, understood
 from recipes.starter.seen import Seen
 from recipes.starter.steps import ORDER, written
 
 Line = str
+REFLECTS = "You read how an attempt at a task went wrong."
 Policy = Generator[Line, None, bool]
+_WIDEST = Budget().width
+LESSON = autoplan.CUES[autoplan.LESSON]
+_ENDED = "\nThis attempt ended:"
 _SAW = re.compile(r"You saw ([A-Za-z ]+? \d+) near ([A-Za-z ]+? \d+) in ([A-Za-z ]+? \d+)(,[^.]*)?\.")
+_NOTED = re.compile(r"([A-Za-z ]+? \d+) is near ([A-Za-z ]+? \d+) in ([A-Za-z ]+? \d+)")
 _FIND = re.compile(r"find and pick up (the|another) ([A-Za-z ]+?)(?: in ([A-Za-z ]+? \d+))?")
 _PUT = re.compile(r"go to the (?=[A-Za-z ]++(?<= [oi]n it)\Z)([A-Za-z ]+?) and put down the ([A-Za-z ]+?) (on|in) it")
 _MOVE = re.compile(r"move (the|\d+) (?=[A-Za-z ]++\Z)([A-Za-z ]+?) (on|in) the ([A-Za-z ]+)")
@@ -45,6 +53,8 @@ _HOME = {name: room for room, names in _HOMES.items() for name in names}
 def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, list[Errand]] | None = None) -> Line:
     """What to say next. `told`: what an instruction means, where somebody knows."""
     node = Node(seen, sentences, "think, act, expand" in seen.system, told or {})
+    if REFLECTS in seen.system:
+        return node.reflected()
     return node.planned() if ORDER in seen.system else node.answer()
 
 
@@ -125,10 +135,31 @@ class Node:
             return written(f"{thing} may be in {', '.join(rooms)}.", steps, "OR")
         errands = self._errands()
         steps = [step for errand in errands for step in self._steps(errand)]
+        if len(steps) > _WIDEST:  # each part is planned in turn
+            steps = [errand.goal() for errand in errands]
         if errands and _PUT.fullmatch(goal):  # not in the words that came to nothing
             place, thing, way = errands[0].place, errands[0].thing, errands[0].way
             steps = [f"find and pick up the {thing}", f"put the {thing} {way} the {place}"]
         return written(f"{', '.join(errand.goal() for errand in errands)}.", steps or [f"look after {goal}"], "AND")
+
+    # what an attempt teaches ---------------------------------------------------------------------
+
+    def reflected(self) -> str:
+        """Where things were found, as the next attempt will think it, and what is still to be found."""
+        wanted: Counter[str] = Counter()
+        for errand in self._errands():
+            wanted[errand.thing] += errand.amount
+        found: dict[str, str] = {}
+        for step in self.seen.steps:
+            before, at = set(self.notes.held), (self.notes.place, self.notes.room)
+            self._note(step._replace(observation=step.observation.partition(_ENDED)[0]))
+            for name in self.notes.held:
+                if name not in before and any(is_a(name, thing) for thing in wanted):
+                    found.setdefault(name, f"{name} is near {at[0]} in {at[1]}")
+        missing = [t for t, n in wanted.items() if t and sum(is_a(name, t) for name in found) < n]
+        lines = [", ".join(found.values())] if found else []
+        lines += [f"Still to find: {', '.join(missing)}"] if missing else []
+        return f"{LESSON} {'. '.join(lines) or 'Put down all that is held'}.\n"
 
     def _steps(self, errand: Errand) -> list[str]:
         if not errand.thing:
@@ -204,6 +235,10 @@ class Node:
             return (yield from self._search(thing, room, wanted))
         if self._held(thing) >= wanted:
             return True
+        for name, place, where in self._noted(thing):
+            yield from self._think(f"{name} is near {place} in {where}.")
+            if (yield from self._fetch(thing, wanted, name, place, where)):
+                return True
         if self.recalls:
             yield from self._recall(thing)
             for name, place, where in self._remembered(self.step.observation):
@@ -222,6 +257,12 @@ class Node:
             if (yield from self._search(thing, each, wanted)):
                 return True
         return False
+
+    def _noted(self, thing: str) -> list[tuple[str, str, str]]:
+        """What earlier attempts have found, and this one has not had in its hands."""
+        found = [told for note in self.seen.notes for told in _NOTED.findall(note)]
+        had = {*self.notes.held, *(name for name, _ in self.brought)}
+        return [told for told in dict.fromkeys(found) if is_a(told[0], thing) and told[0] not in had][:1]
 
     def _recall(self, thing: str) -> Policy:
         sentence = f"{RECALL}{thing}"

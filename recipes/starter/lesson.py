@@ -22,7 +22,7 @@ from recipes.starter.seen import Seen, read
 
 # what a teacher is told besides the prompt: the sentences that can be chosen now
 Teacher = Callable[[Seen, Sequence[str]], str]
-PLANNED = ("Expand:\n", "# Think:")  # how the prompt of a plan node ends
+PLANNED = ("Expand:\n", "# Think:", "Next time:")  # how the prompt of a plan node ends, and that of a reflection
 
 
 class Taught(NamedTuple):
@@ -58,6 +58,7 @@ class Slips(NamedTuple):
 
     often: float  # of the decisions to act
     rng: Random
+    gives_up: float = 0.0  # how often one is a failure that need not be
 
 
 def teach(
@@ -111,6 +112,8 @@ def sentences(ask: Question) -> list[str]:
 
 
 def slip(said: str, sentences: Sequence[str], slips: Slips | None) -> str:
+    if slips is not None and slips.gives_up and slips.rng.random() < slips.gives_up:
+        return f"{ACT} failure"
     if slips is None or said.startswith(EXPAND) or slips.rng.random() >= slips.often:
         return said
     others = [s for s in sentences if s not in ("done", "failure") and not s.startswith("recall ")]

@@ -10,8 +10,9 @@ from re import compile as pattern
 
 from bt_runtime.envs.house.suite import load_content
 from bt_runtime.envs.house.tasks import Errand
-from bt_runtime.envs.phrases import article, capital, listing, number, plural, spin
+from bt_runtime.envs.phrases import article, capital, number, plural, spin
 from bt_runtime.types import Json
+from recipes.starter import people
 from recipes.starter.data import read
 
 _SAID = read("phrasings")
@@ -24,27 +25,36 @@ _FACTS, _TAILS, _STARTS, _WASHES = (_SAID[sort] for sort in ("facts", "tails", "
 def asked(errand: Errand, wanted: Mapping[str, int], rng: Random) -> tuple[str, list[Json]]:
     """The instruction, and what it wants in the order in which it says so."""
     loose = rng.random() < 0.3  # words that are no names of this world
-    style = rng.choice(("article", "article", "number", "the", "mixed", "bare"))  # bare: `apple, wine and cupcake`
+    style = rng.choice(("article", "number", "digits", "the", "mixed", "bare"))  # bare: `apple, wine and cupcake`
     order = rng.sample(sorted(wanted.items()), len(wanted))
-    parts = []
-    for thing, count in order:
-        name = rng.choice(_CALLED[thing]) if loose and thing in _CALLED and rng.random() < 0.6 else thing
-        own = rng.choice(("article", "number", "the")) if style == "mixed" else style
-        if count > 1:
-            head, of, rest = name.partition(" of ")
-            parts.append(f"{number(count, rng)} {plural(head)}{of}{rest}")
-        else:
-            parts.append(_one(own, name, rng))
+    parts = [_part(thing, count, style, loose, rng) for thing, count in order]
     place = rng.choice(_CALLED[errand.place]) if loose and errand.place in _CALLED else errand.place
     them = "it" if sum(wanted.values()) == 1 else "them"
-    say = _in_turn(parts, errand, rng) if len(parts) > 1 and rng.random() < 0.15 else rng.choice(errand.say)
-    said = spin(say, rng).replace("{things}", listing(parts, rng))
+    if rng.random() < 0.45:
+        said = people.put(parts, errand, style, rng, _evaluated())
+    else:
+        say = _in_turn(parts, errand, rng) if len(parts) > 1 and rng.random() < 0.15 else rng.choice(errand.say)
+        said = spin(say, rng).replace("{things}", people.listed(parts, style, rng))
     said = capital(said.replace("{them}", them).replace("{place}", place))
-    if rng.random() < 0.04:
+    if rng.random() < 0.08:
         said = said.lower()
-    if rng.random() < 0.1:
+    if rng.random() < 0.15:
         said = said.rstrip(".!")
+    if rng.random() < 0.06:
+        said = people.mistyped(said, rng)
     return said, [[thing, count] for thing, count in order]
+
+
+def _part(thing: str, count: int, style: str, loose: bool, rng: Random) -> str:
+    """`two bottles of wine`, `the wine`, `1 wine`, `wine`."""
+    name = rng.choice(_CALLED[thing]) if loose and thing in _CALLED and rng.random() < 0.6 else thing
+    own = rng.choice(("article", "number", "digits", "the")) if style == "mixed" else style
+    told = people.adjective(thing, rng) if rng.random() < 0.05 else ""
+    if count > 1:
+        head, of, rest = name.partition(" of ")
+        many = str(count) if style == "digits" else number(count, rng)
+        return f"{'the ' if own == 'the' and rng.random() < 0.3 else ''}{many} {told}{plural(head)}{of}{rest}"
+    return _one(own, f"{told}{name}", rng)
 
 
 def _in_turn(parts: Sequence[str], errand: Errand, rng: Random) -> str:
@@ -56,7 +66,7 @@ def _in_turn(parts: Sequence[str], errand: Errand, rng: Random) -> str:
 
 
 def _one(style: str, name: str, rng: Random) -> str:
-    said = {"number": f"{number(1, rng)} {name}", "article": article(name), "the": f"the {name}"}
+    said = {"digits": f"1 {name}", "number": f"{number(1, rng)} {name}", "article": article(name), "the": f"the {name}"}
     return said.get(style, name)
 
 

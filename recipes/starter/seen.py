@@ -12,6 +12,8 @@ _GOAL = "Your task is to: "
 _PRIMARY = "Your primary goal is to: "
 _HAND = "Now the task at hand.\n"  # examples stand before it
 _NOTES = "From earlier attempts at this task you know:\n"
+_HOUSE = "\nYou are in the house, and there "
+_ABOVE = "\nTo achieve this, you should perform "
 _STEP = re.compile(r"^(Think:|Act:|Expand:|Ask:)", re.MULTILINE)
 _REFUSED = re.compile(r"^(?:This plan |The plan )", re.MULTILINE)  # how an answer to an expansion begins
 _SIBLINGS = re.compile(r"At this level, your sibling tasks are: (.*)\.\n")
@@ -43,7 +45,7 @@ def read(prompt: str) -> Seen:
     primary = prompt.find(_PRIMARY, head, at)
     above = prompt[primary:at] if primary >= 0 else ""
     system = prompt[: prompt.find("\n\n")] if "\n\n" in prompt else ""
-    goal, _, rest = prompt[at + len(_GOAL) :].partition("\n")
+    goal, rest = _of_several_lines(prompt[at + len(_GOAL) :])
     notes: tuple[str, ...] = ()
     if rest.startswith(_NOTES):
         lines = rest[len(_NOTES) :].split("\n")
@@ -58,11 +60,22 @@ def read(prompt: str) -> Seen:
         goal,
         seen.rstrip("\n"),
         steps(told),
-        above[len(_PRIMARY) :].partition("\n")[0],
+        above[len(_PRIMARY) :].partition(_ABOVE)[0].rstrip("\n"),
         named[1] if named else "",
         notes,
         _TOLD + before.rstrip("\n") if before else "",
     )
+
+
+def _of_several_lines(told: str) -> tuple[str, str]:
+    """The goal, and what stands after it. People write lists: it ends where notes or the house begin."""
+    ends = [at for sign in (f"\n{_NOTES}", _HOUSE) if (at := told.find(sign)) >= 0]
+    first = told.find("\n")
+    step = _STEP.search(told)
+    end = min(ends, default=-1)
+    if end < 0 or (step is not None and end > step.start()):
+        end = first
+    return (told[:end], told[end + 1 :]) if end >= 0 else (told, "")
 
 
 def steps(told: str) -> tuple[Step, ...]:

@@ -20,7 +20,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import open_model
 from bt_runtime.llm.settings import usable_cores
 from bt_runtime.project.child import spawning
-from recipes.starter import crafting, guidance, housekeeping
+from recipes.starter import crafting, guidance, housekeeping, trials
 from recipes.starter.drills import drills
 from recipes.starter.exercise import Exercise, worth
 from recipes.starter.lesson import Taught
@@ -106,10 +106,12 @@ def _guided(seed: int, count: int, first: int) -> Iterator[Document]:
 TEACHERS: dict[str, Callable[[int, int, int], Iterator[Document]]] = {
     "house": _documents(housekeeping.lessons),
     "textcraft": _documents(crafting.lessons),
+    "trials": _documents(trials.lessons),
     "drills": drills,
     "guided": _guided,
 }
 PRACTICE: dict[str, Callable[[int, int, int], Iterator[tuple[Exercise, Random]]]] = {
     "house-practice": housekeeping.exercises,
+    "trials-practice": trials.exercises,
     "textcraft-practice": crafting.exercises,
 }

@@ -1,0 +1,63 @@
+"""Lessons of attempts that are made again, and of a planner that never looks."""
+
+from __future__ import annotations
+
+from random import Random
+
+from bt_runtime.agents.story import Step
+from bt_runtime.envs.house.suite import SUITE
+from bt_runtime.run.run import load
+from recipes.starter import house, tour
+from recipes.starter.lesson import Slips, teach
+from recipes.starter.seen import read
+from recipes.starter.trials import lessons
+
+
+def test_a_teacher_that_is_shown_nothing_brings_most_in_the_thirty_acts_that_it_has() -> None:
+    tree, world = load("lota"), SUITE.open()
+    told = [teach(tree, world, task, tour.teacher, recall=False) for task in SUITE.tasks(5, 30, "eval")]
+    assert sum(t.verdict.met == t.verdict.total for t in told) >= 18
+    assert all(t.decisions >= 29 or t.verdict.met == t.verdict.total for t in told)  # else it was only the time
+
+
+def test_of_what_it_does_the_going_on_from_a_place_is_hardly_ever_learnt() -> None:
+    found = [d for t in lessons(3, 20) for d in t.documents if d.kind == "house lota"]
+    said = [(d.text[:a].splitlines()[-1], d.text[a:b]) for d in found for a, b in d.learn]
+    after = [answer for before, answer in said if before.startswith(("Act: open", "Act: go to kitchen cabinet"))]
+    assert found
+    assert sum(answer.startswith("Act: go to") for answer in after) < 0.3 * len(after)
+
+
+def test_what_failed_is_noted_with_the_places_of_things_and_the_next_attempt_goes_straight_there() -> None:
+    tree, world = load("reflexion"), SUITE.open()
+    task = SUITE.tasks(5, 1, "eval")[0]
+    taught = teach(tree, world, task, house.teacher, recall=False, slips=Slips(0.0, Random(1), 0.08))
+    noted = [d.text[a:b] for d in taught.documents if house.REFLECTS in d.text for a, b in d.learn]
+    later = [d.text for d in taught.documents if "From earlier attempts at this task you know:\n" in d.text]
+    assert noted
+    assert later
+    found = [line for line in noted if " is near " in line]
+    assert found
+    first = found[0].strip().split(", ")[0].split(". ")[0]
+    assert f"- {first}" in later[-1] or first in later[-1]
+    assert f"Think: {first}" in later[-1]
+
+
+def test_a_reflection_names_what_was_found_and_what_was_not() -> None:
+    goal = "Your task is to: Put the apple and the wine on the kitchen table.\n"
+    opening = (
+        "You are in the house, and there are 1 rooms: kitchen (1). You are in the middle of a kitchen (1). "
+        "Looking quickly around the room, you see fridge (1), kitchen table (1).\n"
+    )
+    steps = [
+        Step("act", "go to fridge 1", "You arrive at the fridge (1). The fridge (1) is open. You see apple (1)"),
+        Step("act", "pick up apple 1", "You pick up apple. You hold apple (1)."),
+    ]
+    story = goal + opening + "".join(f"{step.written()}\n" for step in steps) + "Act: failure\n"
+    prompt = f"{house.REFLECTS} In one line.\n\n{story}\nThis attempt ended: failure.\nNext time:"
+    assert house.teacher(read(prompt), ()) == "Next time: apple 1 is near fridge 1 in kitchen 1. Still to find: wine.\n"
+
+
+def test_the_same_numbers_give_the_same_trials_wherever_they_begin() -> None:
+    later = [t.documents for t in lessons(4, 2, 6)]
+    assert [t.documents for t in lessons(4, 3, 5)][-len(later) :] == later
