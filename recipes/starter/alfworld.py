@@ -141,9 +141,9 @@ class Agent:
             verb, thing, off, at = found.groups()
             return self._find(verb, thing, off or "", at.split(", ") if at else None)
         if found := _TREAT.fullmatch(goal):
-            return self._treat(*found.groups())
+            return self._treat(found[1], found[2], found[3])
         if found := _PUT.fullmatch(goal):
-            return self._put(*found.groups())
+            return self._put(found[1], found[2])
         whole = wanted(goal)
         if whole is None or (self.hands_on and not self.expands):
             return self._left()
