@@ -1,0 +1,323 @@
+"""The teacher of ALFWorld: what a small model can follow by one look at a time.
+
+Places are looked at as the last thought lists them, and the list is copied from the opening, as far as such a thing is
+kept there. What comes after a thing was taken, cleaned, heated or cooled is said in a thought that names place and
+thing, and done word for word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from bt_runtime.agents.story import EXPAND, Step
+from bt_runtime.envs.alfworld.game import kind_of
+from bt_runtime.envs.alfworld.invent import book
+from bt_runtime.envs.alfworld.refusal import USED
+from bt_runtime.project import packaged
+from recipes.starter.seen import Seen
+from recipes.starter.steps import ORDER, written
+
+Policy = Generator[str, None, bool]
+GROUP = 3  # places of a step that looks
+_ROOM = re.compile(r"you see (a [\w ,]+)\.")
+_NAMED = re.compile(r"[a-z]+ \d+")
+_SEEN = re.compile(r"(?:On the ([a-z]+ \d+), |The ([a-z]+ \d+) is open\. In it, )you see ([^.]*)\.")
+_SHUT = re.compile(r"The ([a-z]+ \d+) is closed\.")
+_DONE = re.compile(r"You (?:pick up|put|clean|heat|cool) the [a-z]+ \d+ (?:from|in/on|using) the ([a-z]+ \d+)\.")
+_DID = re.compile(
+    r"You (pick up|put|clean|heat|cool|turn on|close) the ([a-z]+ \d+)(?: (?:from|in/on|using) the ([a-z]+ \d+))?\."
+)
+_HELD = re.compile(r"You are carrying: a ([a-z]+ \d+)\.|You pick up the ([a-z]+ \d+) from")
+_GOALS = (  # thing, place
+    re.compile(r"put (?:a|some) (?:(clean|hot|cool) )?([a-z]+) (?:in|on) ([a-z]+)"),
+    re.compile(r"(clean|heat|cool) some ([a-z]+) and put it in ([a-z]+)"),
+    re.compile(r"(?:look at|examine the) ()([a-z]+) (?:under|with) the ([a-z]+)"),
+    re.compile(r"(?:put|find) (two) ([a-z]+) (?:in|and put them in) ([a-z]+)"),
+)
+_FIND = re.compile(
+    r"find and (take|use) an? ([a-z]+)(?: that is not at ([a-z]+ \d+))?(?: at ([a-z]+ \d+(?:, [a-z]+ \d+)*))?"
+)
+_TREAT = re.compile(r"(clean|heat|cool) the ([a-z]+) with ([a-z]+ \d+)")
+_PUT = re.compile(r"put the ([a-z]+) in/on ([a-z]+ \d+)")
+_MAY = re.compile(r"may be at (.+)\.")
+
+
+class Wanted(NamedTuple):
+    """What a goal of a whole task wants. `how`: clean, heat, cool, two, look, or nothing."""
+
+    how: str
+    thing: str
+    place: str  # a kind; of a lamp, the lamp
+
+
+def wanted(goal: str) -> Wanted | None:
+    for number, shape in enumerate(_GOALS):
+        if found := shape.fullmatch(goal.rstrip(".")):
+            how, thing, place = found.groups()
+            return Wanted("look" if number == 2 else {"hot": "heat"}.get(how, how or ""), thing, place)
+    return None
+
+
+def teacher(seen: Seen, sentences: Sequence[str]) -> str:
+    """The next line of an agent, or the whole answer of a planner."""
+    agent = Agent(seen, sentences)
+    return agent.planned() if ORDER in seen.system else agent.answer()
+
+
+@lru_cache(maxsize=1)
+def _kept() -> dict[str, frozenset[str]]:
+    """kind of furniture → kinds of things that are kept there."""
+    return dict(book(packaged("envs") / "alfworld" / "homes.yaml").holds)
+
+
+class Agent:
+    """One agent, as its prompt tells of it."""
+
+    def __init__(self, seen: Seen, sentences: Sequence[str]) -> None:
+        self.seen, self.sentences = seen, sentences
+        self.expands = "think, act, expand" in seen.system
+        self.hands_on = "failure when a part of it needs work of its own" in seen.system  # then somebody plans it
+        room = _ROOM.search(seen.opening)
+        self.places: list[str] = _NAMED.findall(room[1]) if room else []
+        self.step = Step("think", "")
+        self.here, self.held = "", ""
+        self.sight: dict[str, list[str]] = {}  # what was seen at a place that is open
+        self.treated: set[tuple[str, str]] = set()
+        self.lit: set[str] = set()
+        for line in seen.opening.split("\n")[1:]:
+            self._read(line)
+
+    # what happened ------------------------------------------------------------------------------------------
+
+    def _note(self, step: Step) -> None:
+        self.step = step
+        if step.move == "act":
+            self._read(step.observation)
+
+    def _read(self, text: str) -> None:
+        if found := _SEEN.search(text):
+            self.here = found[1] or found[2]
+            self.sight[self.here] = _NAMED.findall(found[3])
+        elif found := _SHUT.search(text):
+            self.here = found[1]
+            self.sight.pop(self.here, None)
+        elif found := _DONE.search(text):
+            self.here = found[1]
+        verb, name, place = _did(text)
+        if held := _HELD.search(text):
+            self.held = held[1] or held[2]
+        if verb == "pick up" and name in self.sight.get(place, ()):
+            self.sight[place].remove(name)
+        elif verb == "put":
+            self.held = ""
+            self.sight.setdefault(place, []).append(name)
+        elif verb in USED:
+            self.treated.add((verb, name))
+        elif verb == "turn on":
+            self.lit.add(name)
+        elif verb == "close":
+            self.sight.pop(name, None)
+
+    def answer(self) -> str:
+        policy = self._policy()
+        try:
+            line = next(policy)
+            for step in self.seen.steps:
+                self._note(step)
+                line = policy.send(None)
+        except StopIteration as end:
+            return "Act: done" if end.value else "Act: failure"
+        return line if self.places and self._can_act() else "Act: done"
+
+    def _can_act(self) -> bool:
+        return any(sentence not in ("done", "failure") for sentence in self.sentences) or not self.sentences
+
+    def _policy(self) -> Policy:
+        goal = self.seen.goal
+        if found := _FIND.fullmatch(goal):
+            verb, thing, off, at = found.groups()
+            return self._find(verb, thing, off or "", at.split(", ") if at else None)
+        if found := _TREAT.fullmatch(goal):
+            return self._treat(found[1], found[2], found[3])
+        if found := _PUT.fullmatch(goal):
+            return self._put(found[1], found[2])
+        whole = wanted(goal)
+        if whole is None or (self.hands_on and not self.expands):
+            return self._left()
+        return self._expanded(whole) if self.expands else self._flat(whole)
+
+    # steps --------------------------------------------------------------------------------------------------
+
+    def planned(self) -> str:
+        if found := _FIND.fullmatch(self.seen.goal):
+            verb, thing, off, at = found.groups()
+            places = at.split(", ") if at else self._kept_at(thing, off)
+            groups = [", ".join(places[i : i + GROUP]) for i in range(0, len(places), GROUP)]
+            steps = [f"find and {verb} {_a(thing)} at {group}" for group in groups]
+            return written(f"{thing} may be at {', '.join(places)}.", steps or [f"look for {_a(thing)}"], "OR")
+        for shape in (_TREAT, _PUT):
+            if found := shape.fullmatch(self.seen.goal):
+                steps = [f"find and take {_a(found[2] if shape is _TREAT else found[1])}", self.seen.goal]
+                return written(f"{', '.join(steps)}.", steps)
+        whole = wanted(self.seen.goal)
+        steps = self._steps(whole) if whole else [f"look after {self.seen.goal}"]
+        return written(f"{', '.join(steps)}.", steps)
+
+    def _steps(self, whole: Wanted) -> list[str]:
+        how, thing, place = whole
+        first = f"find and take {_a(thing)}"
+        if how == "look":
+            return [first, f"find and use {_a(place)}"]
+        target = self._first(place)
+        put = f"put the {thing} in/on {target}"
+        if how == "two":
+            return [first, put, f"{first} that is not at {target}", put]
+        treat = [f"{how} the {thing} with {self._first(USED[how].tool)}"] if how else []
+        return [first, *treat, put]
+
+    def _first(self, kind: str) -> str:
+        return next((place for place in self.places if kind_of(place) == kind), f"{kind} 1")
+
+    def _kept_at(self, thing: str, off: str = "") -> list[str]:
+        """Where such a thing may be, in the order of the opening; of what nobody knows, everywhere."""
+        fit = [p for p in self.places if p != off and thing in _kept().get(kind_of(p), ())]
+        return fit or [p for p in self.places if p != off]
+
+    # what an agent does -------------------------------------------------------------------------------------
+
+    def _left(self) -> Policy:
+        """A whole task is for the planner."""
+        yield from ()
+        return False
+
+    def _expanded(self, whole: Wanted) -> Policy:
+        plan = "\n".join(["sequence:", *(f"- {part}" for part in self._steps(whole))])
+        while not (self.step.move == "expand" and self.step.observation):
+            yield f"{EXPAND}\n{plan}"
+        return True
+
+    def _flat(self, whole: Wanted) -> Policy:
+        how, thing, place = whole
+        if not (yield from self._find("take", thing, "", None)):
+            return False
+        if how == "look":
+            yield from self._think(f"I have {self.held}.")
+            return (yield from self._find("use", place, "", None))
+        target, found = self._first(place), self.here
+        if how in USED and not (yield from self._treat(how, thing, self._first(USED[how].tool), True)):
+            return False
+        if not (yield from self._put(thing, target, True)) or how != "two":
+            return how != "two"
+        rest = self._kept_at(thing, target)
+        rest = rest[rest.index(found) :] if found in rest else rest
+        return (yield from self._find("take", thing, target, rest)) and (yield from self._put(thing, target, True))
+
+    def _find(self, verb: str, thing: str, off: str, at: list[str] | None) -> Policy:
+        """The places of the list, one after the other; what a list left out comes in another one."""
+        left = at if at is not None else self._kept_at(thing, off)
+        while not self._has(verb, thing):
+            if self._in_sight(thing, off) and (verb == "use" or not self.held):
+                yield self._got(verb, thing, off)
+                continue
+            left = [place for place in left if not self._looked(place) or self._at(place, thing, off)]
+            if not left:
+                return False
+            yield from self._think(f"{thing} may be at {', '.join(left)}.")
+            said = _MAY.search(self.step.text)
+            for place in [p for p in _NAMED.findall(said[1]) if p in self.places and p != off] if said else left:
+                yield from self._look_at(place, verb, thing, off)
+                if self._has(verb, thing):
+                    return True
+        return True
+
+    def _has(self, verb: str, thing: str) -> bool:
+        if verb == "use":
+            return any(kind_of(lamp) == thing for lamp in self.lit)
+        return kind_of(self.held) == thing
+
+    def _looked(self, place: str) -> bool:
+        return place in self.sight
+
+    def _at(self, place: str, thing: str, off: str) -> str:
+        return next((n for n in self.sight.get(place, ()) if kind_of(n) == thing and place != off), "")
+
+    def _in_sight(self, thing: str, off: str) -> str:
+        return self._at(self.here, thing, off)
+
+    def _got(self, verb: str, thing: str, off: str) -> str:
+        name = self._in_sight(thing, off)
+        return f"Act: use {name}" if verb == "use" else f"Act: take {name} from {self.here}"
+
+    def _look_at(self, place: str, verb: str, thing: str, off: str) -> Policy:
+        """Until it is had, or is seen not to be there."""
+        while not self._has(verb, thing):
+            if self._in_sight(thing, off) and (verb == "use" or not self.held):
+                yield self._got(verb, thing, off)
+            elif self.held and kind_of(self.held) != thing and verb == "take" and self._free_hand():
+                yield self._free_hand()
+            elif self._looked(place) and not self._at(place, thing, off):
+                return False
+            elif self.here != place:
+                yield f"Act: go to {place}"
+            else:
+                yield self._opened(place)
+        return True
+
+    def _opened(self, place: str) -> str:
+        """Where an agent begins it may be open; then it is looked at again."""
+        again = f"examine {place}"
+        return (
+            f"Act: open {place}"
+            if f"open {place}" in self.sentences or again not in self.sentences
+            else f"Act: {again}"
+        )
+
+    def _free_hand(self) -> str:
+        """What is held by mistake is let go where one stands."""
+        return next((f"Act: {s}" for s in self.sentences if s.startswith(f"put {self.held} in/on ")), "")
+
+    def _treat(self, verb: str, thing: str, tool: str, thinks: bool = False) -> Policy:
+        if kind_of(self.held) != thing and not (yield from self._find("take", thing, "", None)):
+            return False
+        if thinks:
+            yield from self._think(f"I have {self.held}. Now I {verb} {self.held} with {tool}.")
+        while (verb, self.held) not in self.treated:
+            if kind_of(self.held) != thing:
+                return (yield from self._treat(verb, thing, tool, thinks))
+            yield f"Act: {verb} {self.held} with {tool}" if self.here == tool else f"Act: go to {tool}"
+        return True
+
+    def _put(self, thing: str, target: str, thinks: bool = False) -> Policy:
+        if kind_of(self.held) != thing and not (yield from self._find("take", thing, target, None)):
+            return False
+        name = self.held
+        if thinks:
+            yield from self._think(f"I have {name}. Now I put {name} in/on {target}.")
+        while name not in self.sight.get(target, ()) or self.held == name:
+            if self.held != name:  # it was let go elsewhere
+                return (yield from self._put(thing, target, thinks))
+            if self.here != target:
+                yield f"Act: go to {target}"
+            else:
+                put = f"put {name} in/on {target}"
+                yield f"Act: {put}" if self._looked(target) or put in self.sentences else f"Act: open {target}"
+        return True
+
+    def _think(self, text: str) -> Policy:
+        """Once: another thought in its place was heard too, and is not argued with."""
+        while True:
+            yield f"Think: {text}"
+            if self.step.move == "think":
+                return True
+
+
+def _did(text: str) -> tuple[str, str, str]:
+    found = _DID.search(text)
+    return (found[1], found[2], found[3] or "") if found else ("", "", "")
+
+
+def _a(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"

@@ -1,0 +1,326 @@
+"""The teacher of ALFRED's tasks on THOR, in ReAcTree and ReAct: one look at a time.
+
+The first thought says in the world's own words what a person's sentence wants, thing by thing and in order; furniture
+is looked at as a thought has listed it. Told by the prompt alone, but for what a person's sentence means.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Mapping, Sequence
+
+from bt_runtime.agents.story import EXPAND, Step
+from bt_runtime.envs.thor import kinds
+from bt_runtime.envs.thor.goals import Goal
+from recipes.starter.seen import Seen
+
+Policy = Generator[str, None, bool]
+_GROUP = re.compile(r"(\w+) \(([\d, ]+)\)")
+_NAME = r"\w+ \(\d+\)"
+_SIGHT = re.compile(r"(?:You see|you see) (\w+ \([^.]*\))\.")
+_ARRIVED = re.compile(rf"You arrive at ({_NAME})\.")
+_HELD = re.compile(rf"I am holding ({_NAME}) now")
+_OPEN = re.compile(rf"({_NAME}) is open\.|You open ({_NAME})\.")
+_SHUT = re.compile(rf"({_NAME}) is closed\.|You close ({_NAME})\.")
+_FIND = re.compile(r"find and pick up an? (\w+)")
+_LIGHT = re.compile(r"find and turn on a (\w+)")
+_SLICE = re.compile(r"slice an? (\w+) and pick up a slice")
+_TREAT = re.compile(rf"(clean|heat|cool) the (\w+) in ({_NAME})")
+_LOAD = re.compile(r"find a (\w+), put the (\w+) in it and pick it up")
+_PUT = re.compile(rf"put the (\w+) on ({_NAME})")
+TREATED = {
+    "pick_clean_then_place_in_recep": ("clean", "SinkBasin"),
+    "pick_heat_then_place_in_recep": ("heat", "Microwave"),
+    "pick_cool_then_place_in_recep": ("cool", "Fridge"),
+}
+_SAME = ("Sink", "Bathtub")  # as their basins
+
+
+def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, Goal] | None = None) -> str:
+    """What to say next. `told`: what a person's sentence wants."""
+    return Agent(seen, sentences, told or {}).answer()
+
+
+class Agent:
+    """One agent, as its prompt tells of it."""
+
+    def __init__(self, seen: Seen, sentences: Sequence[str], told: Mapping[str, Goal]) -> None:
+        self.seen, self.sentences, self.told = seen, sentences, told
+        self.expands = "think, act, expand" in seen.system
+        room = _SIGHT.search(seen.opening)
+        self.places = _names(room[1]) if room else []
+        self.step = Step("think", "")
+        self.here, self.held = "", ""
+        self.sight: list[str] = []
+        self.met: list[str] = []  # all that was ever in sight, in that order
+        self.open: dict[str, bool] = {}
+        self.looked: set[str] = set()
+        self.put_away: set[str] = set()
+        self.failed: set[str] = set()  # where a thing could not be put
+        self.said: list[str] = []
+        if held := _HELD.search(seen.opening):
+            self.held = held[1]
+
+    def answer(self) -> str:
+        policy = self._policy()
+        try:
+            line = next(policy)
+            for step in self.seen.steps:
+                self._note(step)
+                line = policy.send(None)
+        except StopIteration as end:
+            return "Act: done" if end.value else "Act: failure"
+        return line
+
+    def _note(self, step: Step) -> None:
+        self.step = step
+        if step.move != "act":
+            return
+        text = step.observation
+        self.said.append(step.text)
+        if found := _ARRIVED.search(text):
+            self.here = found[1]
+        if found := _SIGHT.search(text):
+            self.sight = _names(found[1])
+            gone = step.text.removeprefix("slice ") if text.startswith("You slice") else ""
+            self.met = [name for name in self.met if name != gone]
+            self.met += [name for name in self.sight if name not in self.met]
+        for found in _OPEN.finditer(text):
+            self.open[found[1] or found[2]] = True
+        for found in _SHUT.finditer(text):
+            self.open[found[1] or found[2]] = False
+        if self.here in self.places and self.open.get(self.here, True) and _SIGHT.search(text):
+            self.looked.add(self.here)
+        before, held = self.held, _HELD.search(text)
+        self.held = held[1] if held else ""
+        if before and not self.held and step.text.startswith("put down") and text.startswith("You put down failed"):
+            self.failed.add(self.here)
+
+    def _policy(self) -> Policy:
+        goal = self.seen.goal
+        if found := _FIND.fullmatch(goal):
+            return self._find(found[1])
+        if found := _LIGHT.fullmatch(goal):
+            return self._light(found[1])
+        if found := _SLICE.fullmatch(goal):
+            return self._slice(found[1])
+        if found := _TREAT.fullmatch(goal):
+            return self._treat(*found.groups())
+        if found := _LOAD.fullmatch(goal):
+            return self._load(*found.groups())
+        if found := _PUT.fullmatch(goal):
+            return self._put(*found.groups())
+        wanted = self.told.get(goal)
+        if wanted is None:
+            return self._left()
+        if self.expands and wanted.type != "pick_two_obj_and_place":
+            return self._expanded(wanted)
+        return self._flat(wanted)
+
+    def _left(self) -> Policy:
+        yield from ()
+        return False
+
+    # the whole task -----------------------------------------------------------------------------------------
+
+    def _parts(self, goal: Goal) -> list[str]:
+        thing, target = goal.object, self._first(goal.parent)
+        if goal.sliced:
+            parts = ["find and pick up a Knife", f"slice {_a(thing)} and pick up a slice"]
+        else:
+            parts = [f"find and pick up {_a(thing)}"]
+        if goal.type == "look_at_obj_in_light":
+            return [*parts, f"find and turn on a {goal.toggle}"]
+        if goal.type in TREATED:
+            verb, tool = TREATED[goal.type]
+            parts.append(f"{verb} the {thing} in {self._first(tool)}")
+        if goal.type == "pick_and_place_with_movable_recep":
+            parts.append(f"find a {goal.movable}, put the {thing} in it and pick it up")
+            thing = goal.movable
+        put = f"put the {thing} on {target}"
+        if goal.type == "pick_two_obj_and_place":
+            again = f"find and pick up another {thing}"
+            return [*parts, put, again, put]
+        return [*parts, put]
+
+    def _first(self, kind: str) -> str:
+        return next((p for p in self.places if _kind(p) == kind), f"{kind} (1)")
+
+    def _expanded(self, goal: Goal) -> Policy:
+        plan = "\n".join(["sequence:", *(f"- {part}" for part in self._parts(goal))])
+        while not (self.step.move == "expand" and self.step.observation):
+            yield f"{EXPAND}\n{plan}"
+        return True
+
+    def _flat(self, goal: Goal) -> Policy:
+        yield from self._think(f"{', '.join(self._parts(goal))}.")
+        if goal.sliced and not ((yield from self._find("Knife")) and (yield from self._slice(goal.object))):
+            return False
+        if not (yield from self._find(goal.object)):
+            return False
+        if goal.type == "look_at_obj_in_light":
+            return (yield from self._light(goal.toggle))
+        if goal.type in TREATED:
+            verb, tool = TREATED[goal.type]
+            if not (yield from self._treat(verb, goal.object, self._first(tool))):
+                return False
+        thing, target = goal.object, self._first(goal.parent)
+        if goal.type == "pick_and_place_with_movable_recep":
+            if not (yield from self._load(goal.movable, thing)):
+                return False
+            thing = goal.movable
+        for count in range(2 if goal.type == "pick_two_obj_and_place" else 1):
+            if count and not (yield from self._find(thing)):
+                return False
+            if not (yield from self._put(thing, target)):
+                return False
+        return True
+
+    # its parts ----------------------------------------------------------------------------------------------
+
+    def _find(self, kind: str) -> Policy:
+        return (yield from self._until(kind, lambda: _is(self.held, kind), self._takes))
+
+    def _takes(self, name: str) -> str:
+        return f"Act: drop {self.held}" if self.held else f"Act: pick up {name}"
+
+    def _light(self, lamp: str) -> Policy:
+        def lit() -> bool:
+            return any(said.startswith(f"turn on {lamp} ") for said in self.said)
+
+        return (yield from self._until(lamp, lit, lambda name: f"Act: turn on {name}"))
+
+    def _slice(self, kind: str) -> Policy:
+        def cut() -> bool:
+            return any(said.startswith(f"slice {kind} ") for said in self.said)
+
+        if not (yield from self._until(kind, cut, lambda name: f"Act: slice {name}")):
+            return False
+        while self.held and not _is(self.held, kind):
+            yield f"Act: drop {self.held}"
+        return (yield from self._find(kind))
+
+    def _load(self, movable: str, thing: str) -> Policy:
+        """What is in the hand goes into the dish, and the dish is taken."""
+
+        def loaded() -> bool:
+            return _is(self.held, movable)
+
+        def load(name: str) -> str:
+            if not self.held:
+                return f"Act: pick up {name}"
+            return f"Act: put down {self.held}" if self.here == name else f"Act: go to {name}"
+
+        return (yield from self._until(movable, loaded, load))
+
+    def _until(self, kind: str, had: Callable[[], bool], act: Callable[[str], str]) -> Policy:
+        """Looks at one piece of furniture after the other; does what is to be done with the first that is seen."""
+        while not had():
+            if seen := self._seen(kind):
+                yield act(seen)
+                continue
+            if known := next((n for n in self.met if self._wanted(n, kind)), ""):
+                if self.step.text != f"go to {known}":  # it was seen before
+                    yield f"Act: go to {known}"
+                    continue
+                self.met.remove(known)
+            left = [p for p in self._may(kind) if p not in self.looked]
+            if not left:
+                return False
+            yield from self._think(f"{kind} may be at {', '.join(left)}.")
+            for place in left:
+                while not (self._seen(kind) or had() or place in self.looked):
+                    yield f"Act: open {place}" if self.here == place else f"Act: go to {place}"
+                if self._seen(kind) or had():
+                    break
+        return True
+
+    def _wanted(self, name: str, kind: str) -> bool:
+        return _is(name, kind) and name not in self.put_away and name != self.held
+
+    def _seen(self, kind: str) -> str:
+        return next((name for name in self.sight if self._wanted(name, kind)), "")
+
+    def _may(self, kind: str) -> list[str]:
+        lamp = kind in ("DeskLamp", "FloorLamp")
+        lying = [p for p in self.places if _kind(p) not in _SAME]
+        return [p for p in lying if lamp or kinds.fits(kind, _kind(p))]
+
+    def _treat(self, verb: str, thing: str, tool: str) -> Policy:
+        if not (yield from self._find(thing)):
+            return False
+        name, begun = self.held, len(self.said)
+
+        def did(said: str) -> bool:
+            return said in self.said[begun:]
+
+        while not did(f"put down {name}"):
+            if self.here != tool:
+                yield f"Act: go to {tool}"
+            elif self.open.get(tool) is False:
+                yield f"Act: open {tool}"
+            else:
+                yield f"Act: put down {name}"
+        for said in self._process(verb, tool):
+            while not did(said):
+                yield f"Act: {said}"
+        while self.held != name:
+            yield f"Act: open {tool}" if self.open.get(tool) is False else f"Act: pick up {name}"
+        return True
+
+    def _process(self, verb: str, tool: str) -> list[str]:
+        if verb == "clean":
+            faucet = next((name for name in self.sight if _kind(name) == "Faucet"), "Faucet (1)")
+            return [f"turn on {faucet}", f"turn off {faucet}"]
+        powered = [f"turn on {tool}", f"turn off {tool}"] if verb == "heat" else []
+        return [f"close {tool}", *powered]
+
+    def _put(self, thing: str, target: str) -> Policy:
+        name = self.held
+        while self.held or not name or not self._has_put(name):
+            if not self.held:
+                if name and name in self.sight:  # it was dropped
+                    yield f"Act: pick up {name}"
+                    continue
+                if not (yield from self._find(thing)):
+                    return False
+                name = self.held
+                continue
+            others = [p for p in self.places if _kind(p) == _kind(target) and p not in self.failed]
+            place = target if target not in self.failed else next(iter(others), target)
+            if self.here != place:
+                yield f"Act: go to {place}"
+            elif self.open.get(place) is False:
+                yield f"Act: open {place}"
+            else:
+                yield f"Act: put down {self.held}"
+        self.put_away.add(name)
+        return True
+
+    def _has_put(self, name: str) -> bool:
+        return self.step.observation.startswith(f"You put {name} on ")
+
+    def _think(self, text: str) -> Policy:
+        """Once: another thought in its place was heard too, and is not argued with."""
+        while True:
+            yield f"Think: {text}"
+            if self.step.move == "think":
+                return True
+
+
+def _names(told: str) -> list[str]:
+    """`Drawer (1, 2)` → Drawer (1), Drawer (2)."""
+    return [f"{kind} ({number})" for kind, numbers in _GROUP.findall(told) for number in numbers.split(", ")]
+
+
+def _kind(name: str) -> str:
+    return name.partition(" ")[0]
+
+
+def _is(name: str, kind: str) -> bool:
+    """Either knife cuts."""
+    return _kind(name) == kind or (kind == "Knife" and _kind(name) in kinds.KNIVES)
+
+
+def _a(kind: str) -> str:
+    return f"{'an' if kind[0] in 'AEIO' else 'a'} {kind}"

@@ -1,0 +1,71 @@
+"""ALFWorld's teacher, its lessons, and the rules that they are given by."""
+
+from __future__ import annotations
+
+import importlib.util
+from random import Random
+
+import pytest
+
+from bt_runtime.envs.alfworld import pool
+from bt_runtime.envs.alfworld.game import KINDS, read
+from bt_runtime.envs.alfworld.suite import SUITE
+from bt_runtime.envs.alfworld.world import AlfWorld
+from bt_runtime.run.run import load
+from recipes.starter.alfworld import teacher
+from recipes.starter.alfworld_homes import lesson_task, lessons
+from recipes.starter.alfworld_rules import Rules
+from recipes.starter.lesson import Slips, teach
+
+
+@pytest.mark.parametrize("strategy", ["react", "reactree", "adapt", "plan_and_execute"])
+def test_a_teacher_that_reads_prompts_reaches_every_goal_and_is_never_refused(strategy: str) -> None:
+    tree, world = load(strategy), AlfWorld(Rules())
+    for number in range(12):
+        taught = teach(tree, world, lesson_task(9, number), teacher)
+        assert taught.verdict.met == taught.verdict.total, number
+        assert not [d for d in taught.documents if "Nothing happens" in d.text]
+
+
+def test_it_finds_the_way_back_from_most_slips() -> None:
+    tree, world = load("adapt"), AlfWorld(Rules())
+    told = [teach(tree, world, lesson_task(9, i), teacher, slips=Slips(0.1, Random(i))) for i in range(12)]
+    assert sum(t.verdict.met == t.verdict.total for t in told) >= 9
+
+
+def test_no_goal_of_a_lesson_is_one_of_an_evaluation() -> None:
+    kept = {read(t.data["problem"]).aim for split in ("dev", "eval") for t in SUITE.tasks(0, 60, split, source="made")}
+    assert not kept & {read(lesson_task(9, number).data["problem"]).aim for number in range(60)}
+    assert {lesson_task(9, number).kind for number in range(6)} == set(KINDS)
+
+
+def test_the_same_numbers_give_the_same_lessons() -> None:
+    first, again = ([t.documents for t in lessons(4, 3)] for _ in range(2))
+    assert first == again and first
+
+
+@pytest.mark.alfworld
+def test_the_rules_say_and_offer_what_the_engine_does() -> None:
+    if importlib.util.find_spec("textworld") is None or importlib.util.find_spec("alfworld") is None:
+        pytest.skip("the extra alfworld is not installed")
+    engine, rules = SUITE.open(), AlfWorld(Rules())
+    try:
+        for number in range(6):
+            _same(engine, rules, number)
+    finally:
+        pool.shared(2).close()
+
+
+def _same(engine, rules, number: int) -> None:
+    rng, task = Random(number), lesson_task(9, number)
+    assert engine.reset(task).text == rules.reset(task).text
+    for _ in range(15):
+        offered = _acts(engine)
+        assert offered == _acts(rules)
+        near = [said for said in offered if not said.startswith("go to")]
+        said = rng.choice(near if near and rng.random() < 0.6 else offered or ["look"])
+        assert engine.act(said).text == rules.act(said).text and engine.verdict() == rules.verdict()
+
+
+def _acts(world) -> list[str]:
+    return sorted(said for said in world.skills() if not said.startswith(("slice", "examine", "help")))
