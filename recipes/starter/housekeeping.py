@@ -9,13 +9,14 @@ from random import Random
 from bt_runtime.agents.story import EXPAND
 from bt_runtime.distill.documents import Document
 from bt_runtime.envs.registry import open_world
+from bt_runtime.memory.episodes import Level
 from bt_runtime.run.run import load
 from recipes.starter.errand import meant
 from recipes.starter.exercise import Exercise, some
 from recipes.starter.homes import make_lesson_task
 from recipes.starter.house import teacher
-from recipes.starter.lesson import Slips, Taught
-from recipes.starter.reminders import reminded
+from recipes.starter.lesson import Slips, Taught, teach
+from recipes.starter.reminders import Memory, Notes, Reminder
 from recipes.starter.steps import ORDER
 
 _MIXTURE = (  # (strategy, with working memory, how often)
@@ -31,24 +32,28 @@ _FIRST = {
     "adapt": 2,
     "plan_and_execute": 1,
 }  # decisions of an opening: all that is decided about the whole task
-REMINDED = 0.25  # of the lessons
-_ELSEWHERE = 1_000_000  # numbers of their tasks
+REMINDED = 0.35  # of the lessons, in one more task, and in the first decisions of two
+TOGETHER = 25  # lessons whose agents share a memory
+_KEPT = (3, 8, 16, 30)  # tasks of a memory: of few hardly any is near
+_TOLD: tuple[tuple[Level, int, int], ...] = (  # (level, tokens, how often)
+    ("agent", 500, 8), ("agent", 300, 3), ("agent", 900, 2), ("task", 500, 1), ("task", 1500, 2),
+)  # fmt: skip
+_ELSEWHERE, _BEFORE = 1_000_000, 900_000_000  # numbers of their tasks, and of those that a memory tells of
 
 
 def lessons(seed: int, count: int, first: int = 0) -> Iterator[Taught]:
     """So many tasks, each in a home of its own, the openings of others, and some more in which agents are told what
-    those of the first did; the same numbers give the same lessons."""
+    others did before them; the same numbers give the same lessons."""
     hall = _Hall(seed)
     for number in range(first, first + count):
-        rng, whole = _chance(seed, number), None
+        rng = _chance(seed, number)
         for part in range(1 + OPENINGS):
             taught = hall.exercise(number, part, rng).taught()
-            whole = whole or taught
             yield taught._replace(documents=_worth(taught.documents, rng))
-        if whole and rng.random() < REMINDED:
-            taught = hall.exercise(number, 1 + OPENINGS, rng).taught()
-            shown = some(_worth(taught.documents, rng), MOST, rng)
-            yield taught._replace(documents=[reminded(document, whole.documents, rng) for document in shown])
+        for part in range(3 if rng.random() < REMINDED else 0):
+            taught = hall.reminded(number, part, rng).taught()
+            yield taught._replace(documents=some(_worth(taught.documents, rng), MOST, rng))
+    hall.close()
 
 
 def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise, Random]]:
@@ -58,6 +63,9 @@ def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise,
         rng = _chance(seed, number)
         for part in range(1 + OPENINGS):
             yield hall.exercise(number, part, rng), rng
+        if rng.random() < REMINDED:
+            yield hall.reminded(number, 0, rng), rng
+    hall.close()
 
 
 def _chance(seed: int, number: int) -> Random:
@@ -71,6 +79,11 @@ class _Hall:
         self.seed = seed
         self.world = open_world("house")
         self.trees = {name: load(name) for name, _, _ in _MIXTURE}
+        self.memory: tuple[int, str, Memory] | None = None  # of these lessons, of this strategy
+
+    def close(self) -> None:
+        if self.memory is not None:
+            self.memory[2].close()
 
     def exercise(self, number: int, part: int, rng: Random) -> Exercise:
         """Part 0 of a lesson and the one after its openings go to their ends."""
@@ -81,6 +94,32 @@ class _Hall:
         knowing = partial(teacher, told=meant(task))
         most = _FIRST[name] if first else 300
         return Exercise(f"house {name}", self.trees[name], self.world, task, knowing, slips, recall, most)
+
+    def reminded(self, number: int, part: int, rng: Random) -> Exercise:
+        """One whose agents are told what those of the same strategy did in other homes; part 0 goes to its end."""
+        name, memory = self._remembered(number // TOGETHER)
+        level, tokens, _ = rng.choices(_TOLD, [often for *_, often in _TOLD])[0]
+        task = make_lesson_task(self.seed, _BEFORE // 2 + number * 3 + part)
+        most = _FIRST[name] if part else 300
+        slips = Slips(0.0 if part else rng.choice(_SLIPPING), rng)
+        return Exercise(
+            f"house {name} reminded", self.trees[name], self.world, task, partial(teacher, told=meant(task)), slips,
+            rng.random() < 0.8, most, memory=Reminder(memory, level, tokens, rng),
+        )  # fmt: skip
+
+    def _remembered(self, group: int) -> tuple[str, Memory]:
+        """What was done before: some slipped on their way."""
+        if self.memory is None or self.memory[0] != group:
+            self.close()
+            rng, memory = Random(f"memory {self.seed} {group}"), Memory()
+            name = rng.choices(("reactree", "adapt", "react", "plan_and_execute"), (7, 1, 1, 1))[0]
+            for at in range(rng.choice(_KEPT)):
+                task, notes = make_lesson_task(self.seed, _BEFORE + group * 100 + at), Notes()
+                slips = Slips(rng.choice((0.0, 0.05)), rng)
+                teach(self.trees[name], self.world, task, partial(teacher, told=meant(task)), slips=slips, memory=notes)
+                memory.learn(f"before {group} {at}", notes.noted)
+            self.memory = group, name, memory
+        return self.memory[1:]
 
 
 def plans(document: Document) -> bool:

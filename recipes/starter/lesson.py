@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import ACT, EXPAND
@@ -71,6 +71,8 @@ def teach(
     recall: bool = True,
     decisions: float = 400,
     inputs: Mapping[str, Json] | None = None,
+    memory: Any = None,
+    prompts: str = "",
 ) -> Taught:
     """One task by one strategy, from the start of the task to the end of the tree or of the budget."""
     world.reset(task)
@@ -97,7 +99,7 @@ def teach(
     given: dict[str, Json] = {"goal": task.goal, **(inputs or {})}
     with Run(
         tree, inputs=given, world=world, task=task, model=ScriptedModel(script), recall=recall, clock=Manual(),
-        budget=Budget(decisions=decisions),
+        budget=Budget(decisions=decisions), memory=memory, services={"prompts": prompts},
     ) as run:  # fmt: skip
         for _ in range(100_000):
             if not run.tick().running:

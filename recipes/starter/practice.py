@@ -102,13 +102,14 @@ def practise(
     recall: bool = True,
     decisions: float = 250,
     inputs: Mapping[str, Json] | None = None,
+    memory: Any = None,
 ) -> Practised:
     """One task by one strategy; the model decides."""
     world.reset(task)
     watched = Watched(model, teacher, kind)
     with Run(
         tree, inputs={"goal": task.goal, **(inputs or {})}, world=world, task=task, model=watched, recall=recall,
-        budget=Budget(decisions=decisions),
+        budget=Budget(decisions=decisions), memory=memory,
     ) as run:  # fmt: skip
         run.spin()
     taught = Taught(watched.transcript.documents(), world.verdict(), watched.decisions)

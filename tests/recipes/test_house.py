@@ -154,16 +154,27 @@ def test_every_strategy_that_is_compared_is_taught() -> None:
     assert kinds == {"house reactree", "house react", "house adapt", "house plan_and_execute"}
 
 
-def test_in_some_lessons_agents_are_told_what_those_of_another_home_did_and_what_is_learnt_stays_the_same() -> None:
-    taught = list(lessons(4, 12))
-    told = [d for t in taught for d in t.documents if d.kind.endswith("reminded")]
+HAND = "\nNow the task at hand.\n"
+
+
+def test_in_some_lessons_agents_are_told_what_those_of_other_homes_did_and_only_their_own_answers_are_learnt() -> None:
+    told = [d for t in lessons(4, 8) for d in t.documents if d.kind.endswith("reminded") and HAND in d.text]
     assert told
     for document in told:
-        example, _, own = document.text.partition("\nNow the task at hand.\n")
-        assert example.partition("\n\n")[2].startswith("Earlier tasks, and how they went:\n\nExample 1\nYour ")
-        assert min(start for start, _ in document.learn) > len(example)
-        home = re.compile(r"You are in the house, and there are [^.]*\.")
-        assert set(home.findall(example)).isdisjoint(home.findall(own))
+        examples, _, own = document.text.partition(HAND)
+        assert examples.partition("\n\n")[2].startswith("Earlier tasks, and how they went:\n\nExample 1\nYour ")
+        assert min(start for start, _ in document.learn) > len(examples)
+        home = re.compile(r"You are in the house, and there are [^.]*\.[^.]*\.[^.]*\.")
+        assert set(home.findall(examples)).isdisjoint(home.findall(own))
+
+
+def test_what_they_are_told_is_what_a_memory_finds_near_their_goals_and_at_times_far_from_it() -> None:
+    told = [d for t in lessons(4, 8) for d in t.documents if HAND in d.text]
+    goals = re.compile(r"Your task is to: (.*)")
+    firsts = [(goals.search(d.text)[1], goals.findall(d.text.partition(HAND)[2])[0]) for d in told]  # type: ignore[index]
+    alike = [len({*a.split()} & {*b.split()}) / len({*a.split()} | {*b.split()}) for a, b in firsts]
+    assert max(alike) == 1.0
+    assert min(alike) < 0.3
 
 
 def test_a_lesson_tells_an_agent_whether_it_can_ask_a_memory() -> None:
