@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from bt_runtime.distill.documents import Document
 from bt_runtime.run.run import Tree
 from bt_runtime.types import Json, Model, Task, World
+from recipes.starter.errand import Errand
 from recipes.starter.lesson import Slips, Taught, Teacher, teach
 from recipes.starter.practice import Practised, practise
 
@@ -26,6 +27,7 @@ class Exercise(NamedTuple):
     decisions: int = 400
     inputs: Mapping[str, Json] = {}
     memory: Any = None  # whose experiences agents are shown
+    told: Mapping[str, list[Errand]] | None = None  # what the instruction means, for whoever judges
     prompts: str = ""  # the register; the starter's own where none is named
 
     def taught(self) -> Taught:
@@ -33,6 +35,7 @@ class Exercise(NamedTuple):
         return teach(
             self.tree, self.world, self.task, self.teacher, kind=self.kind, slips=self.slips, recall=self.recall,
             decisions=self.decisions, inputs=self.inputs, memory=self.memory, prompts=self.prompts,
+            told=self.told,
         )  # fmt: skip
 
     def practised(self, model: Model) -> Practised:
@@ -40,6 +43,7 @@ class Exercise(NamedTuple):
         return practise(
             self.tree, self.world, self.task, model, self.teacher, kind=self.kind, recall=self.recall,
             decisions=min(150, self.decisions), inputs=self.inputs, memory=self.memory,
+            told=self.told,
         )  # fmt: skip
 
 

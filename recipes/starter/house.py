@@ -19,6 +19,7 @@ from bt_runtime.envs.house.state import HANDS
 from bt_runtime.envs.house.suite import Content, load_content
 from bt_runtime.envs.phrases import plural
 from recipes.starter.errand import Errand, understood
+from recipes.starter.judge import missing
 from recipes.starter.seen import Seen
 from recipes.starter.steps import ORDER, written
 
@@ -156,7 +157,8 @@ class Node:
         return True
 
     def _errands(self) -> list[Errand]:
-        return self.told.get(self.seen.goal) or understood(self.seen.goal, self.catalogue)
+        errands = self.told.get(self.seen.goal) or understood(self.seen.goal, self.catalogue)
+        return missing(self.seen.notes, errands)
 
     def _flat(self) -> Policy:
         """All of it in one go, one errand after the other."""

@@ -15,14 +15,17 @@ from recipes.starter.errand import meant
 from recipes.starter.exercise import Exercise, some
 from recipes.starter.homes import make_lesson_task
 from recipes.starter.house import teacher
+from recipes.starter.judge import judges
 from recipes.starter.lesson import Slips, Taught, teach
 from recipes.starter.reminders import Memory, Notes, Reminder
+from recipes.starter.seen import read
 from recipes.starter.steps import ORDER
 
 _MIXTURE = (  # (strategy, with working memory, how often)
     ("reactree", True, 30), ("reactree", False, 8), ("react", True, 14), ("react", False, 4),
     ("adapt", True, 24), ("adapt", False, 5), ("plan_and_execute", True, 12), ("plan_and_execute", False, 3),
 )  # fmt: skip
+_VERIFIED = "reactree_verified"
 _SLIPPING = (0.0, 0.0, 0.05, 0.12)  # of a lesson's decisions
 MOST = 6  # agents of a task that only act: they look alike, those that expand do not, and all of those are kept
 OPENINGS = 4  # tasks of which only the first decisions are taught, for each that is taught to its end
@@ -34,6 +37,8 @@ _FIRST = {
 }  # decisions of an opening: all that is decided about the whole task
 REMINDED = 0.35  # of the lessons, in one more task, and in the first decisions of two
 TOGETHER = 25  # lessons whose agents share a memory
+VERIFIED = 0.3  # of the lessons, in one more task that is judged, and gone on with where something is missing
+_EARLY = (0.0, 0.01, 0.02, 0.03)  # of its decisions end too early, or leave a part out
 _KEPT = (3, 8, 16, 30)  # tasks of a memory: of few hardly any is near
 _TOLD: tuple[tuple[Level, int, int], ...] = (  # (level, tokens, how often)
     ("agent", 500, 8), ("agent", 300, 3), ("agent", 900, 2), ("task", 500, 1), ("task", 1500, 2),
@@ -53,6 +58,9 @@ def lessons(seed: int, count: int, first: int = 0) -> Iterator[Taught]:
         for part in range(3 if rng.random() < REMINDED else 0):
             taught = hall.reminded(number, part, rng).taught()
             yield taught._replace(documents=some(_worth(taught.documents, rng), MOST, rng))
+        if rng.random() < VERIFIED:
+            taught = hall.verified(number, rng).taught()
+            yield taught._replace(documents=_looked_at(taught.documents, rng))
     hall.close()
 
 
@@ -65,6 +73,8 @@ def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise,
             yield hall.exercise(number, part, rng), rng
         if rng.random() < REMINDED:
             yield hall.reminded(number, 0, rng), rng
+        if rng.random() < VERIFIED:
+            yield hall.verified(number, rng)._replace(slips=None), rng
     hall.close()
 
 
@@ -78,7 +88,7 @@ class _Hall:
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.world = open_world("house")
-        self.trees = {name: load(name) for name, _, _ in _MIXTURE}
+        self.trees = {name: load(name) for name in [*(name for name, _, _ in _MIXTURE), _VERIFIED]}
         self.memory: tuple[int, str, Memory] | None = None  # of these lessons, of this strategy
 
     def close(self) -> None:
@@ -105,6 +115,15 @@ class _Hall:
         return Exercise(
             f"house {name} reminded", self.trees[name], self.world, task, partial(teacher, told=meant(task)), slips,
             rng.random() < 0.8, most, memory=Reminder(memory, level, tokens, rng),
+        )  # fmt: skip
+
+    def verified(self, number: int, rng: Random) -> Exercise:
+        """One that is looked at when it ends, at times too early."""
+        task = make_lesson_task(self.seed, _BEFORE // 4 + number)
+        errands, early = meant(task), Slips(rng.choice((0.0, 0.02)), rng, rng.choice(_EARLY))
+        return Exercise(
+            "house verified", self.trees[_VERIFIED], self.world, task, partial(teacher, told=errands), early,
+            rng.random() < 0.8, told=errands,
         )  # fmt: skip
 
     def _remembered(self, group: int) -> tuple[str, Memory]:
@@ -134,3 +153,9 @@ def _worth(documents: Sequence[Document], rng: Random) -> list[Document]:
     expand = [i for i, document in enumerate(documents) if plans(document)]
     others = [i for i in range(len(documents)) if i not in expand]
     return [documents[i] for i in sorted([*expand, *rng.sample(others, min(MOST, len(others)))])]
+
+
+def _looked_at(documents: Sequence[Document], rng: Random) -> list[Document]:
+    """Judgements, what was planned after them, and a few others."""
+    after = [d for d in documents if judges(d.text) or read(d.text).notes]
+    return [*after, *some([d for d in documents if d not in after and plans(d)], 1, rng)]

@@ -13,11 +13,14 @@ from typing import Any, NamedTuple
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import ACT, EXPAND
+from bt_runtime.agents.surroundings import DONE
 from bt_runtime.distill.documents import Document
 from bt_runtime.run.run import Run, Tree
 from bt_runtime.tree.budget import Budget
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Json, Question, Task, Verdict, World
+from recipes.starter.errand import Errand
+from recipes.starter.judge import judged, judges
 from recipes.starter.seen import Seen, read
 
 # what a teacher is told besides the prompt: the sentences that can be chosen now
@@ -58,6 +61,7 @@ class Slips(NamedTuple):
 
     often: float  # of the decisions to act
     rng: Random
+    early: float = 0.0  # of the decisions to act, and of the plans of several parts: `done` too soon, a part left out
 
 
 def teach(
@@ -73,16 +77,26 @@ def teach(
     inputs: Mapping[str, Json] | None = None,
     memory: Any = None,
     prompts: str = "",
+    told: Mapping[str, list[Errand]] | None = None,
 ) -> Taught:
     """One task by one strategy, from the start of the task to the end of the tree or of the budget."""
     world.reset(task)
     transcript = Transcript(kind or f"{task.kind}")
-    count = 0
+    count, looked = 0, False
+
+    def judging(ask: Question) -> str:
+        """After the first look at what was done there are no slips: the way to what is missing is to be seen."""
+        nonlocal looked
+        looked, answer = True, f" {judged(ask.prompt, told)}"
+        transcript.note(ask.prompt, f"{answer}\n", True)
+        return answer
 
     def script(ask: Question) -> str:
         nonlocal count
         count += 1
         prompt = ask.prompt
+        if judges(prompt):
+            return judging(ask)
         choosable = sentences(ask)
         said = teacher(read(prompt), choosable)
         if ask.kind == "write":
@@ -90,7 +104,7 @@ def teach(
             answer = said.removeprefix(opening)
             transcript.note(prompt, answer, True)
             return answer
-        slipped = slip(said, choosable, slips)
+        slipped = slip(said, choosable, None if looked else slips)
         whole = f"{slipped}\n"
         asked = prompt.removesuffix(ACT)  # a node that can only act is asked for its sentence at once
         transcript.note(asked, whole, slipped == said)
@@ -113,7 +127,24 @@ def sentences(ask: Question) -> list[str]:
 
 
 def slip(said: str, sentences: Sequence[str], slips: Slips | None) -> str:
-    if slips is None or said.startswith(EXPAND) or slips.rng.random() >= slips.often:
+    if slips is None:
+        return said
+    if slips.early and slips.rng.random() < (slips.early if said.startswith(ACT) else 4 * slips.early):
+        if said.startswith(EXPAND):
+            return _shortened(said, slips.rng)
+        return f"{ACT} {DONE}" if said.startswith(ACT) and DONE in sentences else said
+    if said.startswith(EXPAND) or slips.rng.random() >= slips.often:
         return said
     others = [s for s in sentences if s not in ("done", "failure") and not s.startswith("recall ")]
     return f"{ACT} {slips.rng.choice(others)}" if others else said
+
+
+def _shortened(plan: str, rng: Random) -> str:
+    """One part of three or more is forgotten."""
+    lines = plan.split("\n")
+    return "\n".join([*lines[:2], *_but_one(lines[2:], rng)]) if len(lines) > 4 and "fallback" not in plan else plan
+
+
+def _but_one(parts: Sequence[str], rng: Random) -> list[str]:
+    gone = rng.randrange(len(parts))
+    return [part for at, part in enumerate(parts) if at != gone]
