@@ -37,6 +37,7 @@ _FIRST = {
 }  # decisions of an opening: all that is decided about the whole task
 REMINDED = 0.35  # of the lessons, in one more task, and in the first decisions of two
 TOGETHER = 25  # lessons whose agents share a memory
+INSTRUCT = 0.05  # of all tasks are told in the register for other models
 VERIFIED = 0.3  # of the lessons, in one more task that is judged, and gone on with where something is missing
 _EARLY = (0.0, 0.01, 0.02, 0.03)  # of its decisions end too early, or leave a part out
 _KEPT = (3, 8, 16, 30)  # tasks of a memory: of few hardly any is near
@@ -102,8 +103,9 @@ class _Hall:
         name, recall, _ = rng.choices(_MIXTURE, [w for *_, w in _MIXTURE])[0]
         slips = Slips(0.0 if first else rng.choice(_SLIPPING), rng)
         knowing = partial(teacher, told=meant(task))
-        most = _FIRST[name] if first else 300
-        return Exercise(f"house {name}", self.trees[name], self.world, task, knowing, slips, recall, most)
+        most, prompts = _FIRST[name] if first else 300, "instruct" if rng.random() < INSTRUCT else ""
+        kind = f"house {name} {prompts}".strip()
+        return Exercise(kind, self.trees[name], self.world, task, knowing, slips, recall, most, prompts=prompts)
 
     def reminded(self, number: int, part: int, rng: Random) -> Exercise:
         """One whose agents are told what those of the same strategy did in other homes; part 0 goes to its end."""
