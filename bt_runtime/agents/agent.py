@@ -16,7 +16,7 @@ from bt_runtime.agents.loops import cycle
 from bt_runtime.agents.model_node import PAUSE, Life
 from bt_runtime.agents.prompt import Prompt, agent_prompt, equipped, guided
 from bt_runtime.agents.story import ACT, OPENINGS, Family, Step, written
-from bt_runtime.agents.surroundings import DONE, FAILURE, Surroundings
+from bt_runtime.agents.surroundings import DONE, FAILURE, RECALL, Surroundings
 from bt_runtime.agents.trimming import KEPT, cut_off, too_many
 from bt_runtime.agents.worked import Shape
 from bt_runtime.events import Acting, Decided, Reasoned, Stepped, Trimmed
@@ -146,7 +146,7 @@ class Agent(Growing):
         self.invalid = 0 if observation.ok else self.invalid
         if observation.ok:
             self.plans.clear()  # something may have been learnt: the same plan may make sense again
-            self.context.services.last_action = (sentence, observation.text)
+            self.context.services.did(sentence, observation.text, sentence.startswith(RECALL))
         return None
 
     def ask(self, opening: str) -> Turn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from py_trees.common import Status
@@ -14,16 +15,19 @@ from bt_runtime.types import Restorable
 
 class Rollback(Decorator):
     before: bytes | None = None
+    deeds: Sequence[tuple[str, str]] = ()  # that were done before
 
     def choose(self) -> Any:
         if self.status is not RUNNING:
             world: Any = self.context.services.world
             self.before = world.snapshot() if isinstance(world, Restorable) else None
+            self.deeds = [*self.context.services.deeds]
         return self.children[0]
 
     def conclude(self, status: Status) -> Any:
         if status is FAILURE and self.before is not None:
             world: Any = self.context.services.world
             world.restore(self.before)
+            self.context.services.deeds[:] = self.deeds
             self.context.emit(RolledBack(self.path))
         return status

@@ -10,12 +10,17 @@ from bt_runtime.agents.end import Ending
 from bt_runtime.agents.facts import Facts
 from bt_runtime.agents.model_node import Life, ModelNode
 from bt_runtime.agents.prompt import Prompt
+from bt_runtime.agents.story import THINK
 from bt_runtime.agents.surroundings import Surroundings
+from bt_runtime.events import Stepped
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.types import Knowing, Question
 
 _PLACED = re.compile(r"(?P<thing>.+?) (?:is |are )?(?:on|in|near|at) (?:the )?(?P<place>.+)")
 YES, NO = "yes", "no"
+ASKED = "Is the goal met?"
+MOST_DEEDS = 80  # that are told
+LINE = 120  # characters of what came of one
 
 
 class Verify(ModelNode):
@@ -76,10 +81,40 @@ class Verify(ModelNode):
         return None
 
     def ask_model(self) -> Any:
-        system = self.instructions(self.spec.values["prompt"] or "verify")
-        seen = Surroundings(self.context, self.path, recall=False).opening()
-        last = self.context.services.last_action
-        asked = f"The goal: {self.goal}\n{seen}\n" + (f"The last action was `{last[0]}`: {last[1]}\n" if last else "")
-        prompt = self.prompted(Prompt(system, "", asked, "Is the goal met? "))
-        choice = yield from self.asked(Question("choose", prompt, options=(YES, NO)))
-        return choice.text == YES
+        """By what was done since the task began, and what can be seen now; with a thought first where one is wanted."""
+        values = self.spec.values
+        system = self.instructions(values["prompt"] or "verify", {"think": bool(values["think"])})
+        told = [f"The goal: {self.goal}", *self.done(), Surroundings(self.context, self.path, recall=False).opening()]
+        prompt = Prompt(system, "", "".join(f"{line}\n" for line in told if line), "")
+        thought = ""
+        if values["think"]:
+            wrote = yield from self.asked(Question(
+                "write", self.prompted(prompt._replace(steps=THINK)), stop=("\n",), max_tokens=int(values["think"]),
+            ))  # fmt: skip
+            thought = " ".join(wrote.text.split())
+            prompt = prompt._replace(steps=f"{THINK} {thought}\n")
+            self.context.emit(Stepped(self.path, "think", thought, ""))
+        asked = self.prompted(prompt._replace(steps=f"{prompt.steps}{ASKED}"))
+        choice = yield from self.asked(Question("choose", asked, options=(f" {YES}", f" {NO}")))
+        met = choice.text.strip() == YES
+        if thought and not met and "into" in values:
+            self.scope[values["into"]] = [*(self.scope[values["into"]] or []), thought]
+        return met
+
+    def done(self) -> list[str]:
+        """What all agents of this task did that came out, the newest of it."""
+        deeds = self.context.services.deeds
+        if not deeds:
+            return []
+        left = len(deeds) - MOST_DEEDS
+        return [
+            "What was done, in this order:",
+            *([f"({left} earlier left out)"] if left > 0 else []),
+            *(f"- {sentence}: {short(told)}" for sentence, told in deeds[-MOST_DEEDS:]),
+        ]
+
+
+def short(told: str) -> str:
+    """The first sentence of what came of an act: all the rest is what was seen besides."""
+    line = told.strip().partition("\n")[0]
+    return f"{line.partition('. ')[0].rstrip('.')[:LINE]}."

@@ -47,6 +47,7 @@ class Services:
     skill_outputs: dict[tuple[str, str], Any] = field(default_factory=dict)  # (skill, output) → what it gave last
     scene: Any = None  # a skill that can be looked at: it has `picture()`
     last_action: tuple[str, str] | None = None  # its sentence, what was seen then
+    deeds: list[tuple[str, str]] = field(default_factory=list)  # the newest of them
     working_memory: WorkingMemory | None = None
     memory: Any = None  # working memory as something to act on: `impl: memory` in a manifest
     notebook: Notebook | None = None  # where finished stories go
@@ -67,8 +68,15 @@ class Services:
     def of_episode(self, **own: Any) -> Services:
         """Those of an episode: all that belongs to a task is new."""
         anew: dict[str, Any] = dict.fromkeys(_OF_TASK)
-        anew |= {"task": "", "task_kind": "", "stories": {}, "skill_outputs": {}, "in_episode": True}
+        anew |= {"task": "", "task_kind": "", "stories": {}, "skill_outputs": {}, "deeds": [], "in_episode": True}
         return replace(self, **anew | own)
+
+    def did(self, sentence: str, told: str, recalled: bool = False) -> None:
+        """An act that came out; who only recalled something has done nothing."""
+        self.last_action = (sentence, told)
+        if not recalled:
+            self.deeds.append(self.last_action)
+            del self.deeds[:-KEPT_DEEDS]
 
     def model(self, role: str = "") -> Model | None:
         return self.models.get(role) or self.models.get("default")
@@ -94,5 +102,6 @@ class Services:
         return self.spent
 
 
+KEPT_DEEDS = 1000
 _NAMES = {f.name for f in fields(Services)} - {"given"}
 _OF_TASK = ("world", "spent", "scene", "last_action", "working_memory", "memory", "notebook")

@@ -36,6 +36,7 @@ MIXTURE = (
     Share("plan_and_execute", 0.05, (0.1, 0.4, 0.4, 0.1), {}),
     Share("lota", 0.03, (0.2, 0.4, 0.3, 0.1), {}, (0.0,)),  # it is not shown what came of its acts: no way back
 )
+INSTRUCT = 0.05  # of the tasks are told in the register for other models
 MOST = 4  # documents of one task: they share their recipes, and more tasks teach more
 
 
@@ -64,8 +65,9 @@ def _exercises(seed: int, number: int, wide: float) -> Iterator[tuple[Exercise, 
         share = rng.choices(MIXTURE, [share.often for share in MIXTURE])[0]
         depth = rng.choices((1, 2, 3, 4), share.depths)[0]
         task, slips = _task(rng, depth, f"crafting-{seed}-{number}", wide), Slips(rng.choice(share.slips), rng)
-        kind, tree = f"textcraft {share.strategy} {depth}", trees[share.strategy]
-        yield Exercise(kind, tree, world, task, teacher, slips, inputs=share.inputs), rng
+        prompts = "instruct" if rng.random() < INSTRUCT else ""
+        kind, tree = f"textcraft {share.strategy} {depth} {prompts}".strip(), trees[share.strategy]
+        yield Exercise(kind, tree, world, task, teacher, slips, inputs=share.inputs, prompts=prompts), rng
 
 
 @lru_cache(maxsize=1)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bt_runtime.distill.documents import Document
 from bt_runtime.run.run import Tree
 from bt_runtime.types import Json, Model, Task, World
+from recipes.starter.errand import Errand
 from recipes.starter.lesson import Slips, Taught, Teacher, teach
 from recipes.starter.practice import Practised, practise
 
@@ -25,19 +26,24 @@ class Exercise(NamedTuple):
     recall: bool = True
     decisions: int = 400
     inputs: Mapping[str, Json] = {}
+    memory: Any = None  # whose experiences agents are shown
+    told: Mapping[str, list[Errand]] | None = None  # what the instruction means, for whoever judges
+    prompts: str = ""  # the register; the starter's own where none is named
 
     def taught(self) -> Taught:
         """The teacher goes."""
         return teach(
             self.tree, self.world, self.task, self.teacher, kind=self.kind, slips=self.slips, recall=self.recall,
-            decisions=self.decisions, inputs=self.inputs,
+            decisions=self.decisions, inputs=self.inputs, memory=self.memory, prompts=self.prompts,
+            told=self.told,
         )  # fmt: skip
 
     def practised(self, model: Model) -> Practised:
         """The model goes; it may take no longer than an agent that is evaluated."""
         return practise(
             self.tree, self.world, self.task, model, self.teacher, kind=self.kind, recall=self.recall,
-            decisions=min(150, self.decisions), inputs=self.inputs,
+            decisions=min(150, self.decisions), inputs=self.inputs, memory=self.memory,
+            told=self.told,
         )  # fmt: skip
 
 

@@ -22,7 +22,8 @@ from bt_runtime.envs.house.suite import Content, load_content
 from bt_runtime.envs.phrases import plural
 from bt_runtime.tree.budget import Budget
 from recipes.starter.errand import Errand, understood
-from recipes.starter.seen import Seen
+from recipes.starter.judge import missing
+from recipes.starter.seen import Seen, role
 from recipes.starter.steps import ORDER, written
 
 Line = str
@@ -52,7 +53,7 @@ _HOME = {name: room for room, names in _HOMES.items() for name in names}
 
 def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, list[Errand]] | None = None) -> Line:
     """What to say next. `told`: what an instruction means, where somebody knows."""
-    node = Node(seen, sentences, "think, act, expand" in seen.system, told or {})
+    node = Node(seen, sentences, role(seen.system) == "reactree", told or {})
     if REFLECTS in seen.system:
         return node.reflected()
     return node.planned() if ORDER in seen.system else node.answer()
@@ -74,7 +75,7 @@ class Node:
 
     def __init__(self, seen: Seen, sentences: Sequence[str], expands: bool, told: Mapping[str, list[Errand]]) -> None:
         self.seen, self.sentences, self.expands, self.told = seen, frozenset(sentences), expands, told
-        self.hands_on = "failure when a part of it needs work of its own" in seen.system  # then somebody plans it
+        self.hands_on = role(seen.system) == "executor"  # then somebody plans it
         self.recalls = f"{RECALL}{_any_thing()}" in self.sentences
         self.catalogue: Catalogue = content().catalogue
         self.notes = Notes()
@@ -187,7 +188,8 @@ class Node:
         return True
 
     def _errands(self) -> list[Errand]:
-        return self.told.get(self.seen.goal) or understood(self.seen.goal, self.catalogue)
+        errands = self.told.get(self.seen.goal) or understood(self.seen.goal, self.catalogue)
+        return missing(self.seen.notes, errands)
 
     def _flat(self) -> Policy:
         """All of it in one go, one errand after the other."""

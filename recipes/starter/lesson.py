@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import ACT, EXPAND
+from bt_runtime.agents.surroundings import DONE
 from bt_runtime.distill.documents import Document
 from bt_runtime.run.run import Run, Tree
 from bt_runtime.tree.budget import Budget
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Json, Question, Task, Verdict, World
+from recipes.starter.errand import Errand
+from recipes.starter.judge import judged, judges
 from recipes.starter.seen import Seen, read
 
 # what a teacher is told besides the prompt: the sentences that can be chosen now
@@ -59,6 +62,7 @@ class Slips(NamedTuple):
     often: float  # of the decisions to act
     rng: Random
     gives_up: float = 0.0  # how often one is a failure that need not be
+    early: float = 0.0  # of the decisions to act, and of the plans of several parts: `done` too soon, a part left out
 
 
 def teach(
@@ -72,16 +76,28 @@ def teach(
     recall: bool = True,
     decisions: float = 400,
     inputs: Mapping[str, Json] | None = None,
+    memory: Any = None,
+    prompts: str = "",
+    told: Mapping[str, list[Errand]] | None = None,
 ) -> Taught:
     """One task by one strategy, from the start of the task to the end of the tree or of the budget."""
     world.reset(task)
     transcript = Transcript(kind or f"{task.kind}")
-    count = 0
+    count, looked = 0, False
+
+    def judging(ask: Question) -> str:
+        """After the first look at what was done there are no slips: the way to what is missing is to be seen."""
+        nonlocal looked
+        looked, answer = True, f" {judged(ask.prompt, told)}"
+        transcript.note(ask.prompt, f"{answer}\n", True)
+        return answer
 
     def script(ask: Question) -> str:
         nonlocal count
         count += 1
         prompt = ask.prompt
+        if judges(prompt):
+            return judging(ask)
         choosable = sentences(ask)
         said = teacher(read(prompt), choosable)
         if ask.kind == "write":
@@ -89,7 +105,7 @@ def teach(
             answer = said.removeprefix(opening)
             transcript.note(prompt, answer, True)
             return answer
-        slipped = slip(said, choosable, slips)
+        slipped = slip(said, choosable, None if looked else slips)
         whole = f"{slipped}\n"
         asked = prompt.removesuffix(ACT)  # a node that can only act is asked for its sentence at once
         transcript.note(asked, whole, slipped == said)
@@ -98,7 +114,7 @@ def teach(
     given: dict[str, Json] = {"goal": task.goal, **(inputs or {})}
     with Run(
         tree, inputs=given, world=world, task=task, model=ScriptedModel(script), recall=recall, clock=Manual(),
-        budget=Budget(decisions=decisions),
+        budget=Budget(decisions=decisions), memory=memory, services={"prompts": prompts},
     ) as run:  # fmt: skip
         for _ in range(100_000):
             if not run.tick().running:
@@ -112,9 +128,26 @@ def sentences(ask: Question) -> list[str]:
 
 
 def slip(said: str, sentences: Sequence[str], slips: Slips | None) -> str:
-    if slips is not None and slips.gives_up and slips.rng.random() < slips.gives_up:
+    if slips is None:
+        return said
+    if slips.gives_up and slips.rng.random() < slips.gives_up:
         return f"{ACT} failure"
-    if slips is None or said.startswith(EXPAND) or slips.rng.random() >= slips.often:
+    if slips.early and slips.rng.random() < (slips.early if said.startswith(ACT) else 4 * slips.early):
+        if said.startswith(EXPAND):
+            return _shortened(said, slips.rng)
+        return f"{ACT} {DONE}" if said.startswith(ACT) and DONE in sentences else said
+    if said.startswith(EXPAND) or slips.rng.random() >= slips.often:
         return said
     others = [s for s in sentences if s not in ("done", "failure") and not s.startswith("recall ")]
     return f"{ACT} {slips.rng.choice(others)}" if others else said
+
+
+def _shortened(plan: str, rng: Random) -> str:
+    """One part of three or more is forgotten."""
+    lines = plan.split("\n")
+    return "\n".join([*lines[:2], *_but_one(lines[2:], rng)]) if len(lines) > 4 and "fallback" not in plan else plan
+
+
+def _but_one(parts: Sequence[str], rng: Random) -> list[str]:
+    gone = rng.randrange(len(parts))
+    return [part for at, part in enumerate(parts) if at != gone]

@@ -15,6 +15,8 @@ from bt_runtime.llm.front import Front, Mapped
 from bt_runtime.run.run import Run, Tree
 from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Choice, Job, Json, Model, Question, Task, World, Writing
+from recipes.starter.errand import Errand
+from recipes.starter.judge import judged, judges
 from recipes.starter.lesson import PLANNED, Taught, Teacher, Transcript, sentences
 from recipes.starter.seen import read
 
@@ -30,8 +32,11 @@ class Difference(NamedTuple):
 class Watched(Front):
     """A model with the teacher looking over its shoulder; answers are the model's."""
 
-    def __init__(self, model: Model, teacher: Teacher, kind: str) -> None:
+    def __init__(
+        self, model: Model, teacher: Teacher, kind: str, told: Mapping[str, list[Errand]] | None = None
+    ) -> None:
         super().__init__(model)
+        self.told = told  # what an instruction means, for the judge
         self.teacher = teacher
         self.transcript = Transcript(kind)
         self.mended: list[Document] = []
@@ -44,11 +49,18 @@ class Watched(Front):
         job, prompt = self.model.ask(question), question.prompt
         if question.kind == "embed":
             return job
+        if judges(prompt):
+            return Mapped(job, lambda said: self._judged(prompt, said))
         if question.kind == "write":
             begun = self._begun.pop(prompt.removesuffix("\n"), None)
             return Mapped(job, lambda writing: self._wrote(prompt, begun, writing))
         label = self._label(question)
         return Mapped(job, lambda choice: self._chose(question, label, choice))
+
+    def _judged(self, prompt: str, said: Any) -> Any:
+        """Of a thought each part, and then the answer."""
+        self._note(prompt, f" {said.text.strip()}\n", f" {judged(prompt, self.told)}\n")
+        return said
 
     def _chose(self, question: Question, label: str, choice: Choice) -> Choice:
         asked = question.prompt
@@ -102,13 +114,15 @@ def practise(
     recall: bool = True,
     decisions: float = 250,
     inputs: Mapping[str, Json] | None = None,
+    memory: Any = None,
+    told: Mapping[str, list[Errand]] | None = None,
 ) -> Practised:
     """One task by one strategy; the model decides."""
     world.reset(task)
-    watched = Watched(model, teacher, kind)
+    watched = Watched(model, teacher, kind, told)
     with Run(
         tree, inputs={"goal": task.goal, **(inputs or {})}, world=world, task=task, model=watched, recall=recall,
-        budget=Budget(decisions=decisions),
+        budget=Budget(decisions=decisions), memory=memory,
     ) as run:  # fmt: skip
         run.spin()
     taught = Taught(watched.transcript.documents(), world.verdict(), watched.decisions)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from bt_runtime.agents.story import HEARD, OPENINGS, Move, Step
+from recipes.starter.steps import ORDER
 
 _GOAL = "Your task is to: "
 _PRIMARY = "Your primary goal is to: "
@@ -18,6 +19,9 @@ _STEP = re.compile(r"^(Think:|Act:|Expand:|Ask:)", re.MULTILINE)
 _REFUSED = re.compile(r"^(?:This plan |The plan )", re.MULTILINE)  # how an answer to an expansion begins
 _SIBLINGS = re.compile(r"At this level, your sibling tasks are: (.*)\.\n")
 _TOLD = "Before this, `"
+_TRIED = "It was tried and failed"  # what a planner of the instruct register is told besides
+_LEFT = ("a part of it needs work of its own", "The goal is then broken into parts")  # to whoever plans, by executors
+Role = Literal["react", "acts", "executor", "reactree", "planner"]
 _PLANNER = "# Think:"  # how the prompt of a planner of steps ends
 
 
@@ -32,6 +36,19 @@ class Seen(NamedTuple):
     siblings: str = ""
     notes: tuple[str, ...] = ()
     before: str = ""  # what was done last, where a node is told
+
+
+def role(system: str) -> Role | None:
+    """Whose system text this is, in either register; none that the teachers of acts and plans know."""
+    if ORDER in system:
+        return "planner"
+    if "Act: done " not in system:
+        return None
+    if any(words in system for words in _LEFT):
+        return "executor"
+    if "\nExpand: " in system:
+        return "reactree"
+    return "acts" if "these: act.\n" in system or "\nThink: " not in system else "react"
 
 
 def read(prompt: str) -> Seen:
@@ -53,7 +70,7 @@ def read(prompt: str) -> Seen:
         notes, rest = tuple(line[2:] for line in lines[:count]), "\n".join(lines[count:])
     first = _STEP.search(rest)
     opening, told = (rest[: first.start()], rest[first.start() :]) if first else (rest, "")
-    seen, _, before = opening.partition(_TOLD)
+    seen, _, before = opening.partition(_TRIED)[0].partition(_TOLD)
     named = _SIBLINGS.search(above)
     return Seen(
         system,

@@ -9,19 +9,14 @@ mind; only a part that says `using` finishes with what the parts before it have 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from functools import lru_cache
-from typing import Literal
 
-from bt_runtime.agents.prompt import system_text
 from bt_runtime.agents.story import ACT, EXPAND, THINK, Step
 from bt_runtime.envs.textcraft.recipes import Ingredient, counted
 from bt_runtime.faults.diagnostic import BtError
 from recipes.starter.recipe_plan import Need, Work, survey, work_for
 from recipes.starter.scene import Scene, Wanted, read_bag, read_goal, read_scene
-from recipes.starter.seen import Seen
+from recipes.starter.seen import Role, Seen, role
 from recipes.starter.steps import written
-
-Role = Literal["react", "acts", "executor", "reactree", "planner"]
 
 
 class Looked(Exception):
@@ -37,10 +32,10 @@ Program = Generator[str, Step, None]
 
 def teacher(seen: Seen, sentences: Sequence[str]) -> str:
     """The next line of an agent, or the whole answer of a planner."""
-    role, scene = _role(seen.system), read_scene(seen.opening)
-    if role == "planner":
+    who, scene = _role(seen.system), read_scene(seen.opening)
+    if who == "planner":
         return _plan(scene, seen.goal)
-    line = _replayed(_program(scene, seen.goal, role), seen.steps, scene, role)
+    line = _replayed(_program(scene, seen.goal, who), seen.steps, scene, who)
     if not line.startswith(ACT):
         return line
     return f"{ACT} {_possible(line.removeprefix(ACT).strip(), sentences, seen.steps, scene)}"
@@ -192,19 +187,8 @@ def _alike(item: str, kind: str) -> int:
     return max((j - i for i, j in runs if item[i:j] in kind), default=0)
 
 
-@lru_cache(maxsize=1)
-def _roles() -> dict[str, Role]:
-    return {
-        system_text("agent", {"moves": ["think", "act"], "recall": False}).strip(): "react",
-        system_text("agent", {"moves": ["act"], "recall": False}).strip(): "acts",
-        system_text("agent", {"moves": ["think", "act", "expand"], "recall": False}).strip(): "reactree",
-        system_text("executor", {"moves": ["think", "act"], "recall": False}).strip(): "executor",
-        system_text("plan_steps", {"moves": ["expand"]}).strip(): "planner",
-    }
-
-
 def _role(system: str) -> Role:
-    role = _roles().get(system.strip())
-    if role is None:
+    found = role(system)
+    if found is None:
         raise BtError("this prompt is of no strategy that the teacher knows", "teach react, reactree, adapt, lota")
-    return role
+    return found

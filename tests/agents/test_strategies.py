@@ -94,7 +94,7 @@ def test_adaplanner_asserts_each_part_and_mends_what_is_not_so(errand, start):
     script, asserted = planning(sentences, ""), []
 
     def answer(ask):
-        if ask.prompt.endswith("Is the goal met? "):
+        if ask.prompt.endswith("Is the goal met?"):
             asserted.append(ask)
             return "no" if len(asserted) == 1 else "yes"
         if not asserted and ask.kind != "write":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from functools import partial
 from random import Random
 
 import pytest
@@ -11,10 +13,11 @@ from bt_runtime.agents.prompt import agent_prompt, system_text
 from bt_runtime.agents.story import Step
 from bt_runtime.envs.house.suite import SUITE, load_content
 from bt_runtime.run.run import load
-from recipes.starter.errand import understood
+from recipes.starter.errand import meant, understood
 from recipes.starter.homes import make_home, make_lesson_task, outline
 from recipes.starter.house import teacher
 from recipes.starter.housekeeping import MOST, OPENINGS, lessons, plans
+from recipes.starter.judge import judges
 from recipes.starter.lesson import Slips, teach
 from recipes.starter.phrasing import asked, phrase, ways
 from recipes.starter.seen import read
@@ -151,19 +154,30 @@ def test_of_a_task_all_agents_that_expand_are_kept_and_few_that_only_act() -> No
 
 def test_every_strategy_that_is_compared_is_taught() -> None:
     kinds = {d.kind.removesuffix(" reminded") for t in lessons(2, 20) for d in t.documents}
-    assert kinds == {"house reactree", "house react", "house adapt", "house plan_and_execute"}
+    assert kinds == {"house reactree", "house react", "house adapt", "house plan_and_execute", "house verified"}
 
 
-def test_in_some_lessons_agents_are_told_what_those_of_another_home_did_and_what_is_learnt_stays_the_same() -> None:
-    taught = list(lessons(4, 12))
-    told = [d for t in taught for d in t.documents if d.kind.endswith("reminded")]
+HAND = "\nNow the task at hand.\n"
+
+
+def test_in_some_lessons_agents_are_told_what_those_of_other_homes_did_and_only_their_own_answers_are_learnt() -> None:
+    told = [d for t in lessons(4, 8) for d in t.documents if d.kind.endswith("reminded") and HAND in d.text]
     assert told
     for document in told:
-        example, _, own = document.text.partition("\nNow the task at hand.\n")
-        assert example.partition("\n\n")[2].startswith("Earlier tasks, and how they went:\n\nExample 1\nYour ")
-        assert min(start for start, _ in document.learn) > len(example)
-        home = re.compile(r"You are in the house, and there are [^.]*\.")
-        assert set(home.findall(example)).isdisjoint(home.findall(own))
+        examples, _, own = document.text.partition(HAND)
+        assert examples.partition("\n\n")[2].startswith("Earlier tasks, and how they went:\n\nExample 1\nYour ")
+        assert min(start for start, _ in document.learn) > len(examples)
+        home = re.compile(r"You are in the house, and there are [^.]*\.[^.]*\.[^.]*\.")
+        assert set(home.findall(examples)).isdisjoint(home.findall(own))
+
+
+def test_what_they_are_told_is_what_a_memory_finds_near_their_goals_and_at_times_far_from_it() -> None:
+    told = [d for t in lessons(4, 8) for d in t.documents if HAND in d.text]
+    goals = re.compile(r"Your task is to: (.*)")
+    firsts = [(goals.search(d.text)[1], goals.findall(d.text.partition(HAND)[2])[0]) for d in told]  # type: ignore[index]
+    alike = [len({*a.split()} & {*b.split()}) / len({*a.split()} | {*b.split()}) for a, b in firsts]
+    assert max(alike) == 1.0
+    assert min(alike) < 0.3
 
 
 def test_a_lesson_tells_an_agent_whether_it_can_ask_a_memory() -> None:
@@ -182,3 +196,28 @@ def test_what_is_learnt_is_just_what_the_teacher_said() -> None:
                     "# Think:"
                 )
                 assert answer.endswith(("\n", ")"))
+
+
+def test_whoever_judges_by_what_was_done_says_what_the_world_says_however_early_it_ended() -> None:
+    tree, world = load("reactree_verified"), SUITE.open()
+    answers = Counter[str]()
+    for number in range(10):
+        task = make_lesson_task(31, number)
+        errands = meant(task)
+        early = Slips(0.02, Random(number), 0.02)
+        taught = teach(tree, world, task, partial(teacher, told=errands), slips=early, told=errands)
+        judgements = [d.text.rpartition("Is the goal met?")[2].strip() for d in taught.documents if judges(d.text)]
+        assert (judgements[-1] == "yes") == (taught.verdict.met == taught.verdict.total)
+        answers.update(judgements)
+    assert min(answers["yes"], answers["no"]) > 1
+
+
+def test_what_is_done_after_a_judgement_is_what_it_says_is_missing() -> None:
+    taught = [t for t in lessons(6, 12) if any(judges(d.text) for d in t.documents)]
+    again = [d.text for t in taught for d in t.documents if "- It was worked at before" in d.text]
+    assert again
+    for text in again:
+        wanted = text.partition("Missing: ")[2].partition(".\n")[0].split(", ")
+        plan = text.partition("Expand:\n")[2]
+        assert plan.count("\n- ") == len(wanted) or len(wanted) == 1
+        assert len(wanted) == 1 or all(f"- {goal}\n" in plan for goal in wanted)

@@ -188,10 +188,14 @@ VERIFY = Kind(
     (
         _GOAL, _MODEL, _PROMPT,
         Field("ask_model", "boolean", "Ask the model when the world cannot tell.", default=True),
+        Field("think", "integer", "Tokens of a thought before the model's answer; 0 means none.", default=0, minimum=0),
+        Field("into", "key", "The entry with a list that the thought is added to when the goal is not met: notes for "
+              "the next attempt.", writes=True),
     ),
     (
         "The world is asked first, then the postcondition of a skill that the goal names, then working memory; "
         "the model comes last.",
+        "The model is told what agents have done for the task, what came of it, and what can be seen now.",
         "SUCCESS when the goal is met, else FAILURE; FAILURE as well when nobody can tell.",
     ),
     "verify: the cup is in the sink\n", bare="goal", impl=f"{_IMPL}.verify:Verify", waits=True, asks=True,

@@ -1,0 +1,81 @@
+"""A teacher that judges whether a goal of the house is met, by what was done: what `verify` asks.
+
+Its thought takes the instruction apart as a plan would, and names for each part what was brought, or `none`; at the end
+stands what is missing, in the words of a plan, from which the answer and the next attempt follow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from bt_runtime.agents.verify import ASKED, NO, YES
+from bt_runtime.envs.house.notes import is_a
+from bt_runtime.envs.house.suite import load_content
+from recipes.starter.errand import Errand, understood
+
+_GOAL = re.compile(r"^The goal: (.*)$", re.MULTILINE)
+_DEED = re.compile(r"^- ([a-z][^:\n]*): (.*)$", re.MULTILINE)
+_PUT = re.compile(r"You put down .+? (?:on|in) ([A-Za-z ]+?)(?: You hold .*)?\.?")
+MISSING, NOTHING = "Missing: ", "Nothing is missing."
+
+
+class Deeds(NamedTuple):
+    at: dict[str, str]  # thing → the kind of place where it was put down last
+    running: set[str]  # what was turned on
+
+
+def judges(prompt: str) -> bool:
+    return "\n\nThe goal: " in prompt and prompt.startswith("You judge whether a goal is met")
+
+
+def judged(prompt: str, told: Mapping[str, list[Errand]] | None = None) -> str:
+    """The thought, or the answer that follows from it."""
+    if prompt.endswith(ASKED):
+        thought = prompt.rpartition("Think:")[2]
+        return YES if NOTHING in thought else NO
+    goal = _GOAL.search(prompt)
+    said = goal[1] if goal else ""
+    errands = (told or {}).get(said) or understood(said, load_content().catalogue)
+    return _thought(errands, _deeds(prompt))
+
+
+def missing(notes: Sequence[str], errands: Sequence[Errand]) -> list[Errand]:
+    """Those that a note of an earlier attempt says are missing; all of them where none does."""
+    for note in notes:
+        if MISSING in note:
+            wanted = note.partition(MISSING)[2].rstrip(".").split(", ")
+            return [errand for errand in errands if errand.goal() in wanted]
+    return list(errands)
+
+
+def _deeds(prompt: str) -> Deeds:
+    found = Deeds({}, set())
+    for sentence, came in _DEED.findall(prompt):
+        put = _PUT.fullmatch(came)
+        if put and sentence.startswith("put down "):
+            found.at[sentence.removeprefix("put down ")] = put[1]
+        elif sentence.startswith("pick up "):
+            found.at.pop(sentence.removeprefix("pick up "), None)
+        elif sentence.startswith("turn on "):
+            found.running.add(sentence.removeprefix("turn on "))
+        elif sentence.startswith("turn off "):
+            found.running.discard(sentence.removeprefix("turn off "))
+    return found
+
+
+def _thought(errands: Sequence[Errand], deeds: Deeds) -> str:
+    said, lacking, used = [], [], set[str]()
+    for errand in errands:
+        if errand.thing:
+            there = [n for n, at in deeds.at.items() if is_a(n, errand.thing) and at == errand.place and n not in used]
+        else:
+            there = [name for name in sorted(deeds.running) if is_a(name, errand.place)]
+        there = there[: errand.amount]
+        used.update(there)
+        left = errand.amount - len(there)
+        said.append(f"{errand.goal()}: {', '.join([*there, *['none'] * left])}.")
+        if left:
+            lacking.append(errand.goal())
+    return " ".join([*said, f"{MISSING}{', '.join(lacking)}." if lacking else NOTHING])
