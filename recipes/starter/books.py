@@ -24,6 +24,21 @@ _FEW = (1, 1, 1, 1, 1, 2, 2, 3, 4, 6)  # of what has itself to be crafted: other
 _EVAL = sounds_of("eval")
 ENDINGS = ("s", "x", "ch", "sh")
 SORTS = ("materials", "blocks", "items", "parts", "goods", "pieces")  # of a tag: things that serve alike
+# What the game has besides, smelted, smithed or found: in no recipe of the crafting table.
+FURTHER = (
+    "charcoal", "cactus", "potato", "kelp", "sea pickle", "sponge", "wet sponge", "snow", "netherrack",
+    "ancient debris", "chorus fruit", "beef", "chicken", "cod", "mutton", "porkchop", "rabbit", "salmon",
+    "tropical fish", "suspicious stew", "firework rocket", "firework star", "tipped arrow", "gold ores",
+    "logs that burn", "purpur stairs",
+    *(f"cooked {meat}" for meat in ("beef", "chicken", "cod", "mutton", "porkchop", "salmon")),
+    *(f"cracked {bricks}" for bricks in ("stone bricks", "nether bricks", "polished blackstone bricks")),
+    *(f"{what} ore" for what in ("coal", "diamond", "emerald", "gold", "iron", "lapis", "nether quartz", "redstone")),
+    *(f"quartz {shape}" for shape in ("bricks", "pillar", "stairs")),
+    *(f"{metal} horse armor" for metal in ("iron", "golden", "diamond")),
+    *(f"netherite {what}" for what in ("axe", "hoe", "pickaxe", "shovel", "sword")),
+    *(f"{stuff} {what}" for stuff in ("chainmail", "netherite")
+      for what in ("boots", "chestplate", "helmet", "leggings")),
+)  # fmt: skip
 _LETTERS = ("bcdfghjklmnprstvwyz", "aeiouaeiouy", "bdgklmnprstxyz")
 
 
@@ -90,7 +105,8 @@ def reserved(name: str) -> bool:
 @lru_cache(maxsize=1)
 def _game() -> frozenset[str]:
     game = books(None)["game"]
-    return game.items | game.kinds.keys()
+    glazed = (f"{item.removesuffix(' dye')} glazed terracotta" for item in game.items if item.endswith(" dye"))
+    return game.items | game.kinds.keys() | {*FURTHER, *glazed}
 
 
 class BookBuilder:

@@ -122,7 +122,7 @@ class _Hall:
     def verified(self, number: int, rng: Random) -> Exercise:
         """One that is looked at when it ends, at times too early."""
         task = make_lesson_task(self.seed, _BEFORE // 4 + number)
-        errands, early = meant(task), Slips(rng.choice((0.0, 0.02)), rng, rng.choice(_EARLY))
+        errands, early = meant(task), Slips(rng.choice((0.0, 0.02)), rng, early=rng.choice(_EARLY))
         return Exercise(
             "house verified", self.trees[_VERIFIED], self.world, task, partial(teacher, told=errands), early,
             rng.random() < 0.8, told=errands,

@@ -128,19 +128,19 @@ def test_experiences_stand_in_a_prompt_as_they_always_did(strategy: str, tmp_pat
 
 ASKED = {
     ("react", "house"): "aae6bde70cd08b7f 74e7d1d12088b2fc 3b2372e65a114a73",
-    ("react", "textcraft"): "41aa789789874e0d ae56c1ffb64812c3 7f367cfde618224c",
+    ("react", "textcraft"): "2d58cf48064d919d 82a82a5d65e5a332 7f367cfde618224c",
     ("reactree", "house"): "87618e3130a6d1ab c618ff35523f8ca0 276dd8e3d7fe9871",
-    ("reactree", "textcraft"): "96dc37777c71eefe 00596efc66a596e8 bee8dd7c266af807",
+    ("reactree", "textcraft"): "3ff519fb12f00129 765c80c184a82046 bee8dd7c266af807",
     ("adapt", "house"): "5bcd7c6a3acaac40 69b9853d4b86b1d6 35279f574b824ee2",
-    ("adapt", "textcraft"): "9b7dbfacb33615f4 29efd6eac3deec0d 9dcbefc6cfcf7bc1",
+    ("adapt", "textcraft"): "116e957efcde9e50 4e3311721b82701f 9dcbefc6cfcf7bc1",
     ("plan_and_execute", "house"): "61c6c9f121cc4509 1cd22144325af562 a81668189b14ee54",
-    ("plan_and_execute", "textcraft"): "6100b55507b97b4c 29fdb263976fb4b6 b6198917198804fa",
-    ("try_again", "house"): "e650beb73d44cfe3 d3a0f20f3a513e73 848005116b5fb377",
-    ("try_again", "textcraft"): "904cb0d22f79d7b0 5704d64ac58b9c9c 953d39075055ba1d",
-    ("reflexion", "house"): "d1ca24ec497017b6 177fd0bc46024045 2cc501bea4e4210e",
-    ("reflexion", "textcraft"): "ab287640a1f68e96 557400e046102224 cbd7b548ce4ba6e4",
+    ("plan_and_execute", "textcraft"): "7de6ae0ab0fac989 176220c075872adc b6198917198804fa",
+    ("try_again", "house"): "b35ed729d3baf2ea 40a20e62cb60e96f 2e51aa2a68d2af6e",
+    ("try_again", "textcraft"): "4d47c36ad4082173 de33ff76addff8d4 81995b0510f5ca52",
+    ("reflexion", "house"): "a312d93850e52980 8bc9067c49742fcd 8f73461921fcb542",
+    ("reflexion", "textcraft"): "979322f2a2fbf265 aca1b57534d37127 1a483b46481b26e0",
     ("lota", "house"): "3088e1161a309b1a cfebb9768ae4c202 42ad8b2bf05041a3",
-    ("lota", "textcraft"): "f3d31116f4267eb6 4dca74dbeef8102e 2ba9e07737c67209",
+    ("lota", "textcraft"): "a5b6af4559bcdde4 a425e83bae9c49cb 2ba9e07737c67209",
 }
 TOLD = {
     "reactree": "12bcda8985825ac4 f13bfdfed3618ff6 0e75e3da7c562d4f",

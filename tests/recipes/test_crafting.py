@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 
 import pytest
 
 from bt_runtime.envs.textcraft.invent import invent
-from bt_runtime.envs.textcraft.recipes import Book
+from bt_runtime.envs.textcraft.recipes import NAMESPACE, Book
 from bt_runtime.envs.textcraft.suite import SUITE, books
 from recipes.starter.books import imagine, imagined, reserved
 from recipes.starter.crafting import lessons
@@ -37,10 +40,31 @@ def test_what_is_learnt_is_what_the_teacher_answers_to_the_prompt_before_it(taug
 
 def test_names_of_the_game_and_of_invented_books_for_evaluation_are_reserved() -> None:
     assert all(map(reserved, GAME.items | GAME.kinds.keys()))
-    assert all(reserved(f"{name}s") for name in GAME.items) and reserved("oak logs")
+    assert all(reserved(f"{name}s") for name in GAME.items) and reserved("oak log")
+    assert all(
+        map(reserved, ("grindstone", "basalt", "soul torch", "charcoal", "netherite sword", "red glazed terracotta"))
+    )
     for seed in range(30):
         book = invent(seed, "eval")
         assert all(map(reserved, book.items | book.kinds.keys()))
+
+
+@pytest.mark.data
+def test_every_name_in_the_game_s_own_recipe_files_is_reserved(data: Path) -> None:
+    """Those that a table crafts with, and those that an oven, a saw or a smith knows."""
+    found = json.loads((data / "textcraft" / "recipes_1.16.5.json").read_text(encoding="utf-8"))
+    entries = [entry for entry in found.values() if not entry["type"].startswith("minecraft:crafting_special")]
+    names = {name for entry in entries for name in _names({**entry, "type": "", "group": ""})}
+    assert len(names) > 700
+    assert not [name for name in sorted(names) if not reserved(name)]
+
+
+def _names(given: object) -> Iterator[str]:
+    if isinstance(given, str) and given.startswith(NAMESPACE):
+        yield given.removeprefix(NAMESPACE).replace("_", " ")
+    inner = given.values() if isinstance(given, dict) else given if isinstance(given, list) else ()
+    for each in inner:
+        yield from _names(each)
 
 
 def test_made_up_books_have_no_reserved_name() -> None:

@@ -204,7 +204,7 @@ def test_whoever_judges_by_what_was_done_says_what_the_world_says_however_early_
     for number in range(10):
         task = make_lesson_task(31, number)
         errands = meant(task)
-        early = Slips(0.02, Random(number), 0.02)
+        early = Slips(0.02, Random(number), early=0.02)
         taught = teach(tree, world, task, partial(teacher, told=errands), slips=early, told=errands)
         judgements = [d.text.rpartition("Is the goal met?")[2].strip() for d in taught.documents if judges(d.text)]
         assert (judgements[-1] == "yes") == (taught.verdict.met == taught.verdict.total)

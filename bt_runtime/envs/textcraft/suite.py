@@ -65,9 +65,8 @@ class TextCraftSuite:
         goals = _goals(shelf[source], levels, split, data if source == "data" else None)
         if not goals:
             raise BtError(f"the book `{source}` has no {split} goal of these kinds", "ask for other kinds or a split")
-        return [
-            task_of_book(shelf[source], rng.choice(goals[i % len(goals)]), rng, name) for i, name in enumerate(names)
-        ]
+        decks = [_dealt(own, Random(f"goals {split} {seed} {i}")) for i, own in enumerate(goals)]
+        return [task_of_book(shelf[source], next(decks[i % len(decks)]), rng, name) for i, name in enumerate(names)]
 
     def read(self, path: Path, wanted: Wanted) -> Read | None:
         """Recipe files, by folder or in one; or results. By what is in them."""
@@ -125,6 +124,12 @@ def _goals(book: Book, levels: Sequence[int], split: Split, data: str | os.PathL
     kept = _set_aside(Path(data))
     found = [[g for g in book.goals(level) if (g in kept) == (split == "train")] for level in levels if level > 1]
     return [goals for goals in found if goals]
+
+
+def _dealt(goals: Sequence[str], rng: Random) -> Iterator[str]:
+    """Each comes once before one comes again: what is drawn twice tells less than it counts."""
+    while True:
+        yield from rng.sample(goals, len(goals))
 
 
 def _set_aside(data: Path) -> set[str]:

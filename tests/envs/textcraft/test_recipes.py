@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+import yaml
 
 from bt_runtime.envs.textcraft.recipes import Book, Ingredient, Recipe, counted, game_id, read_line
 from bt_runtime.envs.textcraft.suite import books
+from bt_runtime.project import find
 
 
 def book(*lines: str, **kinds: list[str]) -> Book:
@@ -60,7 +64,35 @@ def test_ids_are_the_games() -> None:
 
 
 def test_our_book_has_enough_recipes_of_every_depth() -> None:
-    """At least 250 recipes, none lost to a circle, with goals of depth 1 to 4."""
+    """At least 600 recipes, with goals of depth 1 to 4: 11 of depth 4, as the paper has."""
     game = books(None)["game"]
-    assert len(game.recipes) >= 250
-    assert all(len(game.goals(depth)) >= 20 for depth in (1, 2, 3, 4)) and not game.goals(5)
+    assert len(game.recipes) >= 600
+    assert [len(game.goals(depth)) > 100 for depth in (1, 2, 3)] == [True] * 3
+    assert len(game.goals(4)) == 11 and not game.goals(5)
+
+
+def test_no_line_of_our_book_is_lost_to_a_circle() -> None:
+    path = find("envs", "textcraft/game")
+    assert path is not None
+    lines = [line for text in yaml.safe_load(path.read_text())["recipes"] for line in [read_line(text)] if line]
+    plain = {line.line() for line in lines if "{" not in line.line()}
+    assert plain <= {recipe.line() for recipe in books(None)["game"].recipes}
+
+
+def test_our_book_names_things_as_the_game_does() -> None:
+    """Logs in the plural, and a tag that no recipe makes is fetched by its own name."""
+    game = books(None)["game"]
+    assert [r.line() for r in game.of["oak planks"]] == ["4 oak planks = 1 oak logs"]
+    fetched = ("oak logs", "crimson stems", "logs", "coals", "wooden slabs", "stone tool materials")
+    assert all(map(game.fetchable, fetched))
+    assert game.kinds.keys() == {"planks", "wool"}
+    assert game.depth("barrel") == 2
+
+
+@pytest.mark.data
+def test_our_book_has_every_name_of_the_game_s_own_files_and_no_other(data: Path) -> None:
+    """And every goal lies at the paper's depth, but what is made of wool: the files leave white wool out of it."""
+    shelf = books(data)
+    ours, theirs = shelf["game"], shelf["data"]
+    assert ours.items == theirs.items
+    assert {item for item in ours.items if ours.depth(item) != theirs.depth(item)} <= {"painting"}

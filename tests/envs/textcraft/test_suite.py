@@ -61,6 +61,13 @@ def test_the_same_seed_gives_the_same_tasks_and_another_does_not() -> None:
     assert SUITE.tasks(5, 8) != SUITE.tasks(6, 8)
 
 
+def test_no_goal_comes_twice_before_each_has_come_once() -> None:
+    tasks = SUITE.tasks(5, 330, "eval")
+    for depth, items in ((2, 110), (3, 110), (4, 10)):
+        goals = [task.goal for task in tasks if task.kind == f"depth {depth}"]
+        assert len(set(goals[:items])) == items
+
+
 def test_a_task_shows_its_gold_recipes_and_at_most_ten_others() -> None:
     """Every ingredient that has to be made has its recipe shown; distractors are real recipes of the same book."""
     world = SUITE.open()
