@@ -184,8 +184,7 @@ class Node:
             return False
         if len(errands) == 1:
             return (yield from self._move_it(errands[0]))
-        yield from self._expand("parallel", [errand.goal() for errand in errands])
-        return True
+        return (yield from self._expand("parallel", [errand.goal() for errand in errands]))
 
     def _errands(self) -> list[Errand]:
         errands = self.told.get(self.seen.goal) or understood(self.seen.goal, self.catalogue)
@@ -218,8 +217,7 @@ class Node:
     def _move_it(self, errand: Errand) -> Policy:
         if not errand.thing:
             return (yield from self._start(errand.place))
-        yield from self._expand("sequence", self._steps(errand))
-        return True
+        return (yield from self._expand("sequence", self._steps(errand)))
 
     def _shuts(self, errand: Errand) -> bool:
         furniture = self.catalogue.furniture.get(errand.place)
@@ -252,8 +250,7 @@ class Node:
             return False
         rooms = self._rooms(self._home_of_thing(thing))
         if self.expands:
-            yield from self._expand("fallback", [f"find and pick up {which} {thing} in {r}" for r in rooms])
-            return True
+            return (yield from self._expand("fallback", [f"find and pick up {which} {thing} in {r}" for r in rooms]))
         yield from self._think(f"I look for {thing} in {', '.join(rooms)}.")
         for each in rooms:
             if (yield from self._search(thing, each, wanted)):
@@ -444,11 +441,11 @@ class Node:
                 return True
 
     def _expand(self, control: str, parts: Sequence[str]) -> Policy:
-        """Once; when it is refused there is nothing better to say."""
+        """Again after another plan was refused; when this one is, there is nothing better to say."""
         plan = "\n".join([f"{control}:", *(f"- {part}" for part in parts)])
-        while not (self.step.move == "expand" and self.step.observation):
+        while not (self.step.move == "expand" and self.step.text == plan):
             yield f"Expand:\n{plan}"
-        return True
+        return False
 
 
 def home_of(kind: str) -> str:

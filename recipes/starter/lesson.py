@@ -22,10 +22,13 @@ from bt_runtime.types import Json, Question, Task, Verdict, World
 from recipes.starter.errand import Errand
 from recipes.starter.judge import judged, judges
 from recipes.starter.seen import Seen, read
+from recipes.starter.steps import ORDER
 
 # what a teacher is told besides the prompt: the sentences that can be chosen now
 Teacher = Callable[[Seen, Sequence[str]], str]
 PLANNED = ("Expand:\n", "# Think:", "Next time:")  # how the prompt of a plan node ends, and that of a reflection
+
+_MISPLANNED = 2.5  # as often as another slip: plans are few
 
 
 class Taught(NamedTuple):
@@ -100,12 +103,13 @@ def teach(
             return judging(ask)
         choosable = sentences(ask)
         said = teacher(read(prompt), choosable)
+        planned = misplanned(said, prompt, slips)
         if ask.kind == "write":
             opening = next(o for o in PLANNED if prompt.endswith(o))
-            answer = said.removeprefix(opening)
-            transcript.note(prompt, answer, True)
+            answer = planned.removeprefix(opening)
+            transcript.note(prompt, answer, planned == said)
             return answer
-        slipped = slip(said, choosable, None if looked else slips)
+        slipped = slip(said, choosable, None if looked else slips) if planned == said else planned
         whole = f"{slipped}\n"
         asked = prompt.removesuffix(ACT)  # a node that can only act is asked for its sentence at once
         transcript.note(asked, whole, slipped == said)
@@ -125,6 +129,23 @@ def teach(
 def sentences(ask: Question) -> list[str]:
     """What can be acted now."""
     return [option.strip() for option in ask.options or ask.moves.get(ACT, ())]
+
+
+def misplanned(said: str, prompt: str, slips: Slips | None) -> str:
+    """At times a plan that is refused stands in the place of the teacher's: it looks for a thing in all places
+    instead of in one after another, names a part twice, or is the goal itself. Once for a goal."""
+    expands, steps = said.startswith(EXPAND), ORDER in said
+    if slips is None or not (expands or steps) or slips.rng.random() >= _MISPLANNED * slips.often:
+        return said
+    goal = read(prompt).goal
+    if "This plan cannot be used" in prompt.rpartition("Your task is to:")[2] or not goal or not goal.isprintable():
+        return said
+    if steps:
+        return f" {goal}.\nStep 1: {goal}\n{ORDER} (Step 1)"
+    if "\nfallback:" in said:
+        return said.replace("\nfallback:", "\nsequence:")
+    last = said.rpartition("\n")[2]
+    return f"{said}\n{slips.rng.choice((last, last, f'- {goal}'))}"
 
 
 def slip(said: str, sentences: Sequence[str], slips: Slips | None) -> str:

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from random import Random
 
+from bt_runtime.agents.prompt import agent_prompt, system_text
 from bt_runtime.agents.story import Step
-from bt_runtime.envs.house.suite import SUITE
+from bt_runtime.envs.house.suite import SUITE, load_content
+from bt_runtime.envs.house.tasks import Errand
 from bt_runtime.run.run import load
-from recipes.starter import house, tour
+from recipes.starter import house, people, tour
+from recipes.starter.homes import make_lesson_task
 from recipes.starter.lesson import Slips, teach
+from recipes.starter.phrasing import ways
 from recipes.starter.seen import read
 from recipes.starter.trials import lessons
+
+HOME = (
+    "You are in the house, and there are 2 rooms: kitchen (1), bedroom (1). You are in the middle of a kitchen (1). "
+    "Looking quickly around the room, you see fridge (1), kitchen table (1)."
+)
 
 
 def test_a_teacher_that_is_shown_nothing_brings_most_in_the_thirty_acts_that_it_has() -> None:
@@ -61,3 +70,49 @@ def test_a_reflection_names_what_was_found_and_what_was_not() -> None:
 def test_the_same_numbers_give_the_same_trials_wherever_they_begin() -> None:
     later = [t.documents for t in lessons(4, 2, 6)]
     assert [t.documents for t in lessons(4, 3, 5)][-len(later) :] == later
+
+
+def test_after_a_plan_that_was_not_its_own_was_refused_a_teacher_says_its_own() -> None:
+    goal = "move the apple on the kitchen table"
+    refused = Step("expand", f"sequence:\n- {goal}", "This plan cannot be used: it is the goal above it again.")
+    own = "Expand:\nsequence:\n- find and pick up the apple\n- go to the kitchen table and put down the apple on it"
+    assert says(goal, [refused]) == own
+    again = Step("expand", own.removeprefix("Expand:\n"), refused.observation)
+    assert says(goal, [refused, again]) == "Act: failure"
+
+
+def says(goal: str, steps: list[Step]) -> str:
+    home = "You are in the house, and there are 1 rooms: kitchen (1). You are in the middle of a kitchen (1)."
+    text = agent_prompt(system_text("agent", {"moves": ["think", "act", "expand"], "recall": False}), goal, home, steps)
+    return house.teacher(read(text.text()), ("done", "failure"))
+
+
+def test_a_slip_may_be_a_plan_that_is_refused_and_only_what_follows_is_learnt() -> None:
+    tree, world, found = load("reactree"), SUITE.open(), []
+    for number, task in enumerate(SUITE.tasks(5, 3, "eval")):
+        found += teach(tree, world, task, house.teacher, slips=Slips(0.3, Random(number))).documents
+    told = [d for d in found if "This plan cannot be used" in d.text]
+    assert told
+    for document in told:
+        assert not any(document.text.startswith("This plan cannot be used", b) for _, b in document.learn)
+        assert any(a > document.text.index("This plan cannot be used") for a, _ in document.learn)
+
+
+def test_people_put_a_task_in_lines_and_lists_and_in_no_words_of_an_evaluation() -> None:
+    rng, content = Random(2), load_content()
+    apart = {way for errand in content.errands.values() for text in errand.say for way in ways(text)}
+    said = []
+    for then in ("", "turned on"):
+        errand = Errand("lesson", "in", "dishwasher", ("plate", "mug"), then, ())
+        said += [people.put(["{things}"], errand, "the", rng, apart) for _ in range(400)]
+    assert any("\n" in text for text in said)
+    assert not apart & {text[:1].upper() + text[1:] for text in said}
+    assert any(text.startswith(("turn on", "start")) for text in said)
+
+
+def test_a_goal_of_several_lines_is_read_whole() -> None:
+    task = next(t for n in range(40) if "\n" in (t := make_lesson_task(3, n)).goal)
+    prompt = agent_prompt("Said first.", task.goal, HOME, [Step("think", "So.")], notes=["a note"])
+    seen = read(prompt.text())
+    assert (seen.goal, seen.opening, seen.notes) == (task.goal, HOME, ("a note",))
+    assert seen.steps == (Step("think", "So."),)
