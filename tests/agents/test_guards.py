@@ -162,7 +162,7 @@ def test_invalid_expansions_come_back_as_observations_and_end_the_agent_after_th
     assert len(observed) == 3 and "no `bogus`" in observed[0]
 
 
-@rule("verify", 1, 2)
+@rule("verify", 1, 3)
 def test_termination_reasoning_verify_asks_the_world_before_the_model(start):
     world = Room()
     world.holds = lambda fact: {"the door is open": True, "the lamp is on": False}.get(fact)
@@ -171,6 +171,36 @@ def test_termination_reasoning_verify_asks_the_world_before_the_model(start):
     assert start(text.format("the lamp is on"), [], world=world).spin(ticks=5) is FAILURE
     assert start(text.format("all is well"), ["yes"], world=world).spin(ticks=5) is SUCCESS
     assert start(text.format("all is well"), ["no"], world=world).spin(ticks=5) is FAILURE
+
+
+@rule("verify", 2)
+def test_verify_tells_the_model_what_agents_did_and_leaves_its_thought_for_the_next_attempt(start):
+    text = """
+version: 1
+tree: t
+root:
+  sequence:
+    - set: {missing: []}
+    - agent: {goal: get out, moves: [act]}
+    - verify: {goal: get out, think: 50, into: missing}
+"""
+    asked = []
+
+    def script(ask):
+        asked.append(ask)
+        if ask.kind == "write":
+            return " The lamp is still on."
+        return " no" if ask.prompt.endswith("Is the goal met?") else f"Act: {next(acts)}"
+
+    acts = iter(["jump", "done"])
+    run = start(text, script, world=Room())
+    assert run.spin(ticks=20) is FAILURE
+    thought, answer = asked[-2:]
+    assert "What was done, in this order:\n- jump: Nothing new.\n" in thought.prompt and thought.prompt.endswith(
+        "Think:"
+    )
+    assert answer.prompt == f"{thought.prompt} The lamp is still on.\nIs the goal met?"
+    assert run.blackboard["missing"] == ["The lamp is still on."]
 
 
 def test_a_missing_model_is_a_failure_that_says_how_to_name_one(start):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bt_runtime.agents.prompt import agent_prompt
+from bt_runtime.agents.prompt import agent_prompt, system_text
 from bt_runtime.agents.story import Family, Step
-from recipes.starter.seen import read
+from recipes.starter.seen import read, role
 
 WORDS = st.text("abc xyz(),1", min_size=1, max_size=20).map(str.strip).filter(bool)
 STEPS = st.one_of(
@@ -41,3 +42,23 @@ def test_examples_before_the_task_are_not_the_task() -> None:
 def test_an_opening_that_waits_for_its_text_is_no_step() -> None:
     prompt = agent_prompt("You are it.", "the goal", "You see.", [Step("act", "go", "You go.")])
     assert read(prompt.text() + "Think:").steps == (Step("act", "go", "You go."),)
+
+
+@pytest.mark.parametrize("register", ["starter", "instruct"])
+def test_whose_prompt_it_is_is_told_in_both_registers(register: str) -> None:
+    told = {"recall": False, "world": "", "skills": "", "openings": "Act:", "plan": "", "width": 8}
+    wanted = {
+        ("agent", "think", "act"): "react",
+        ("agent", "act"): "acts",
+        ("agent", "think", "act", "expand"): "reactree",
+        ("executor", "think", "act"): "executor",
+        ("plan_steps", "expand"): "planner",
+        ("reflect",): None,
+    }
+    for (name, *moves), who in wanted.items():
+        assert role(system_text(name, {**told, "moves": moves}, register)) == who
+
+
+def test_what_a_planner_is_told_of_an_attempt_is_no_step_of_its_own() -> None:
+    tried = "You see.\nIt was tried and failed.\nThe last that was done:\nAct: go to fridge 1"
+    assert read(agent_prompt("You are it.", "the goal", tried).text() + "# Think:").opening == "You see."
