@@ -14,7 +14,12 @@ from recipes.starter.teachers import course, shards
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m recipes.starter", description=__doc__)
     add = parser.add_argument
-    add("courses", nargs="+", metavar="TEACHER:LESSONS", help="house, textcraft, guided, drills, house-practice, …")
+    add(
+        "courses",
+        nargs="+",
+        metavar="TEACHER:LESSONS",
+        help="house, textcraft, guided, drills, alfworld, thor, arm, house-practice, …",
+    )
     add("--out", type=Path, required=True, metavar="DIR", help="of the shards; those that are there are kept")
     add("--seed", type=int, default=0)
     add("--model", metavar="FILE", help="who practises: starter, or a GGUF file")

@@ -116,9 +116,10 @@ def teach(
         return slipped
 
     given: dict[str, Json] = {"goal": task.goal, **(inputs or {})}
+    acting = None if getattr(world, "judges", False) else world  # what only judges is not acted in
     with Run(
-        tree, inputs=given, world=world, task=task, model=ScriptedModel(script), recall=recall, clock=Manual(),
-        budget=Budget(decisions=decisions), memory=memory, services={"prompts": prompts},
+        tree, inputs=given, world=acting, task=task if acting else None, model=ScriptedModel(script), recall=recall,
+        clock=Manual(), budget=Budget(decisions=decisions), memory=memory, services={"prompts": prompts},
     ) as run:  # fmt: skip
         for _ in range(100_000):
             if not run.tick().running:

@@ -20,7 +20,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import open_model
 from bt_runtime.llm.settings import usable_cores
 from bt_runtime.project.child import spawning
-from recipes.starter import alfworld_homes, crafting, guidance, housekeeping, thor_rooms, trials
+from recipes.starter import alfworld_homes, bench, crafting, guidance, housekeeping, thor_rooms, trials
 from recipes.starter.drills import drills
 from recipes.starter.exercise import Exercise, worth
 from recipes.starter.lesson import Taught
@@ -111,6 +111,7 @@ TEACHERS: dict[str, Callable[[int, int, int], Iterator[Document]]] = {
     "guided": _guided,
     "alfworld": _documents(alfworld_homes.lessons),
     "thor": _documents(thor_rooms.lessons),
+    "arm": _documents(bench.lessons),
 }
 PRACTICE: dict[str, Callable[[int, int, int], Iterator[tuple[Exercise, Random]]]] = {
     "house-practice": housekeeping.exercises,
