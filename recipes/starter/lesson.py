@@ -133,8 +133,10 @@ def misplanned(said: str, prompt: str, slips: Slips | None) -> str:
 
 
 def slip(said: str, sentences: Sequence[str], slips: Slips | None) -> str:
-    if slips is not None and slips.gives_up and slips.rng.random() < slips.gives_up:
-        return f"{ACT} failure"
+    if slips is not None and slips.gives_up:  # rather when something was found: there is more to be learnt from it
+        holds = any(sentence.startswith("put down ") for sentence in sentences)
+        if slips.rng.random() < slips.gives_up * (2 if holds else 0.3):
+            return f"{ACT} failure"
     if slips is None or said.startswith(EXPAND) or slips.rng.random() >= slips.often:
         return said
     others = [s for s in sentences if s not in ("done", "failure") and not s.startswith("recall ")]
