@@ -152,8 +152,10 @@ def misplanned(said: str, prompt: str, slips: Slips | None) -> str:
 def slip(said: str, sentences: Sequence[str], slips: Slips | None) -> str:
     if slips is None:
         return said
-    if slips.gives_up and slips.rng.random() < slips.gives_up:
-        return f"{ACT} failure"
+    if slips.gives_up:  # rather when something was found: there is more to be learnt from it
+        holds = any(sentence.startswith("put down ") for sentence in sentences)
+        if slips.rng.random() < slips.gives_up * (2 if holds else 0.3):
+            return f"{ACT} failure"
     if slips.early and slips.rng.random() < (slips.early if said.startswith(ACT) else 4 * slips.early):
         if said.startswith(EXPAND):
             return _shortened(said, slips.rng)
