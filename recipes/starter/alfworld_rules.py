@@ -12,7 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bt_runtime.envs.alfworld.game import KINDS, TREATED, Fact, kind_of, parts, read
+from bt_runtime.envs.alfworld.suite import AlfWorldSuite
+from bt_runtime.envs.alfworld.world import AlfWorld
 from bt_runtime.envs.worker_pool import Plays, Pool
+from bt_runtime.types import World
 
 _ABLE = re.compile(r"\((cleanable|heatable|coolable|toggleable|pickupable|isreceptacleobject|sliceable) ([^)]+)\)")
 _FITS = re.compile(r"\(cancontain (\w+)type (\w+)type\)")
@@ -39,6 +42,16 @@ class Rules(Pool):
 
     def begin(self, owner: object, asked: Mapping[str, Any]) -> None:
         self.homes.pop(owner, None)
+
+
+class WithoutEngine(AlfWorldSuite):
+    """For a quick evaluation: `btr eval recipes/starter/alfworld_rules.py:SUITE --option source=made`."""
+
+    def open(self, **options: Any) -> World:
+        return AlfWorld(Rules(), **options)
+
+
+SUITE = WithoutEngine()
 
 
 class Home:

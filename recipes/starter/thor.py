@@ -126,7 +126,7 @@ class Agent:
     def _parts(self, goal: Goal) -> list[str]:
         thing, target = goal.object, self._first(goal.parent)
         if goal.sliced:
-            parts = ["find and pick up a Knife", f"slice {_a(thing)} and pick up a slice"]
+            parts = ["find and pick up a knife", f"slice {_a(thing)} and pick up a slice"]
         else:
             parts = [f"find and pick up {_a(thing)}"]
         if goal.type == "look_at_obj_in_light":
@@ -154,7 +154,7 @@ class Agent:
 
     def _flat(self, goal: Goal) -> Policy:
         yield from self._think(f"{', '.join(self._parts(goal))}.")
-        if goal.sliced and not ((yield from self._find("Knife")) and (yield from self._slice(goal.object))):
+        if goal.sliced and not ((yield from self._find("knife")) and (yield from self._slice(goal.object))):
             return False
         if not (yield from self._find(goal.object)):
             return False
@@ -244,7 +244,8 @@ class Agent:
     def _may(self, kind: str) -> list[str]:
         lamp = kind in ("DeskLamp", "FloorLamp")
         lying = [p for p in self.places if _kind(p) not in _SAME]
-        return [p for p in lying if lamp or kinds.fits(kind, _kind(p))]
+        lies = "Knife" if kind == "knife" else kind
+        return [p for p in lying if lamp or kinds.fits(lies, _kind(p))]
 
     def _treat(self, verb: str, thing: str, tool: str) -> Policy:
         if not (yield from self._find(thing)):
@@ -318,8 +319,8 @@ def _kind(name: str) -> str:
 
 
 def _is(name: str, kind: str) -> bool:
-    """Either knife cuts."""
-    return _kind(name) == kind or (kind == "Knife" and _kind(name) in kinds.KNIVES)
+    """`knife`: whatever cuts."""
+    return _kind(name) == kind or (kind == "knife" and _kind(name) in kinds.KNIVES)
 
 
 def _a(kind: str) -> str:
