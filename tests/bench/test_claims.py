@@ -8,7 +8,7 @@ import pytest
 
 from bt_runtime.bench.report.claims import Claim, Figure, read_claims
 from bt_runtime.bench.run.outcome import Outcome
-from bt_runtime.envs.registry import open_suite
+from bt_runtime.envs.registry import open_suite, suite_names
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.run import load
 
@@ -20,10 +20,10 @@ FIGURES = [(claim.name, figure) for claim in CLAIMS.claims.values() for figure i
 def test_a_figure_is_of_a_strategy_that_is_run_and_of_something_that_outcomes_tell(figure: Figure) -> None:
     for name, strategy in filter(None, (figure.of, figure.against, figure.like)):
         assert strategy in [s.name for s in CLAIMS.evaluations[name].strategies]
-    known = {"goal", "subgoals", *(f.name for f in fields(Outcome))}
+    known = {"goal", "subgoals", "mistaken", *(f.name for f in fields(Outcome))}
     assert figure.measure in known
-    assert figure.among in ("all", "reached")
-    assert set(figure.target) <= {"at_least", "at_most", "above", "below"}
+    assert figure.among in ("all", "reached", "missed")
+    assert set(figure.target) <= {"at_least", "at_most", "above", "below", "p_below"}
 
 
 @pytest.mark.parametrize("claim", CLAIMS.claims.values(), ids=list(CLAIMS.claims))
@@ -41,6 +41,17 @@ def test_what_an_evaluation_names_is_there(name: str) -> None:
     assert 0 < found.share <= 1
     for strategy in found.strategies:
         assert set(strategy.inputs) <= set(load(strategy.tree).spec.ports)
+
+
+SEVEN = {"ReAct", "ReAcTree", "ADaPT", "Plan-and-Execute", "Try Again", "Reflexion", "LoTa-Bench"}
+
+
+def test_seven_strategies_are_compared_in_every_world_that_needs_no_robot() -> None:
+    tables = {name: claim for name, claim in CLAIMS.claims.items() if name.startswith("seven_")}
+    worlds = {CLAIMS.evaluations[name].suite for claim in tables.values() for name in claim.needs}
+    assert worlds == {*suite_names()} - {"field"}
+    for claim in tables.values():
+        assert claim.world and {f.name for f in claim.figures if not f.against and f.measure == "goal"} == SEVEN
 
 
 def test_every_evaluation_is_needed_by_a_claim() -> None:

@@ -153,7 +153,7 @@ def test_a_search_that_found_it_in_the_second_room_is_no_reason_to_fail() -> Non
     assert label(account(*turned)) == failure.MAX_STEP
 
 
-@pytest.mark.parametrize(("suite", "sample"), [("house", "fork"), ("thor", "bread"), ("textcraft", "anchor")])
+@pytest.mark.parametrize(("suite", "sample"), [("house", "fork"), ("thor", "bread"), ("textcraft", "terracotta")])
 def test_what_a_goal_is_about_is_read_from_every_worlds_tasks(suite: str, sample: str) -> None:
     tasks = open_suite(suite).tasks(0, 8, "eval")
     things = [goal_things(suite, task) for task in tasks]

@@ -25,7 +25,7 @@ CLAIMS = Claims(
     {},
     {
         "house": Evaluation("house", (Strategy("one", "react"), Strategy("two", "reactree", {"depth": 4})), 200),
-        "outside": Evaluation("house", (Strategy("one", "react"),), 200, data=True),
+        "outside": Evaluation("house", (Strategy("one", "react"),), 200, data="wah"),
     },
     {
         "better": Claim("better", "Two is better than one.", "by far", "On made-up tasks.", (

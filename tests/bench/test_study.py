@@ -77,7 +77,7 @@ def test_without_its_data_an_evaluation_is_left_out_and_says_so(
     doors: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("BTR_DATA", raising=False)
-    some = study(tmp_path, Seen(), plain=DOORS, outside=DOORS._replace(data=True))
+    some = study(tmp_path, Seen(), plain=DOORS, outside=DOORS._replace(data="wah"))
     assert (some.able("plain"), some.able("outside")) == ("", NO_DATA)
     (tmp_path / "wah").mkdir()
     monkeypatch.setenv("BTR_DATA", str(tmp_path))

@@ -143,6 +143,16 @@ def test_why_a_task_failed_is_said_in_words() -> None:
         assert demo.reason(run) == "it gave up"
 
 
+def test_what_failed_is_said_also_where_no_agent_had_the_last_word() -> None:
+    """ADaPT's parts may be broken down no further: the test that says so has a sentence, and the part its name."""
+    plan = " x.\nStep 1: find the {0}\nStep 2: take the {0}\nExecution Order: (Step 1 AND Step 2)"
+    lines = ["Act: failure", plan.format("pie"), "Act: failure", plan.format("oven"), "Act: failure"]
+    with Run(load("adapt"), inputs={"goal": "g", "max_depth": 3}, model=ScriptedModel(lines)) as run:
+        run.spin()
+        why = demo.reason(run)
+    assert why == 'at "find the oven", `depth < max_depth` does not hold: depth is 3, max_depth is 3'
+
+
 # What is shown, of a run in which a teacher answers: the forms, not a mind ------------------------------
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from bt_runtime.bench.run.case import Strategy
 from bt_runtime.envs.content import TEXT, TEXTS, by_name, check_of, read_yaml
+from bt_runtime.envs.registry import Split
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language.kinds.shape import Schema, closed
 from bt_runtime.types import Json
@@ -48,7 +49,8 @@ class Evaluation(NamedTuple):
     lessons: str = ""
     level: str = ""
     example_tokens: int = 0
-    data: bool = False  # needs the outside data
+    data: str = ""  # needs this folder of the outside data
+    split: Split = "eval"
     world: Mapping[str, Json] = {}  # options of the world
     plan: str = ""  # what the strategies are guided by
     extra: str = ""  # needs that one
@@ -78,6 +80,7 @@ class Claim(NamedTuple):
     figures: tuple[Figure, ...]
     picture: Mapping[str, tuple[str, str]] = {}  # legend → (evaluation, strategy)
     named_only: bool = False  # takes long: looked at only when it is named
+    world: str = ""  # of a table of strategies: the world that it is of, as a heading
 
     @property
     def needs(self) -> list[str]:
@@ -115,14 +118,14 @@ _LESSONS = closed(_LESSON := {"suite": TEXT, "strategy": _STRATEGY, "episodes": 
 _EVALUATION = closed({
     "suite": TEXT, "strategies": {"type": "array", "items": _STRATEGY}, "budget": _COUNT, "share": {"type": "number"},
     "kinds": TEXTS, "options": {"type": "object"}, "recall": _YES, "free": _YES, "lessons": TEXT, "level": TEXT,
-    "example_tokens": _COUNT, "data": _YES, "world": {"type": "object"}, "plan": TEXT, "extra": TEXT,
+    "example_tokens": _COUNT, "data": TEXT, "split": TEXT, "world": {"type": "object"}, "plan": TEXT, "extra": TEXT,
 }, ("suite", "strategies", "budget"))  # fmt: skip
 _FIGURE = closed({
     "name": TEXT, "of": TEXT, "measure": TEXT, "against": TEXT, "depth": _SPAN, "against_depth": _SPAN, "among": TEXT,
     "like": TEXT, "target": by_name({"type": "number"}), "kind": TEXT, "paper": {"type": "number"},
 }, ("name", "of", "measure"))  # fmt: skip
 _CLAIM = closed({
-    "claim": TEXT, "paper": TEXT, "about": TEXT, "picture": by_name(TEXT), "named_only": _YES,
+    "claim": TEXT, "paper": TEXT, "about": TEXT, "picture": by_name(TEXT), "named_only": _YES, "world": TEXT,
     "figures": {"type": "array", "items": {"type": "object", **_FIGURE}},
 }, ("claim", "paper", "about", "figures"))  # fmt: skip
 _PLAN = closed(
@@ -158,7 +161,8 @@ def _evaluation(each: Mapping[str, Any]) -> Evaluation:
 def _claim(name: str, each: Mapping[str, Any]) -> Claim:
     picture = {legend: _side(named) for legend, named in each.get("picture", {}).items()}
     figures = tuple(_figure(figure) for figure in each["figures"])
-    return Claim(name, each["claim"], each["paper"], each["about"], figures, picture, each.get("named_only", False))
+    named_only, world = each.get("named_only", False), each.get("world", "")
+    return Claim(name, each["claim"], each["paper"], each["about"], figures, picture, named_only, world)
 
 
 def _figure(each: Mapping[str, Any]) -> Figure:

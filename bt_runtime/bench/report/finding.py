@@ -12,7 +12,7 @@ from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.types import Json
 
 Sides = Mapping[tuple[str, str], Sequence[Outcome]]  # (evaluation, strategy) → outcomes
-RATES = ("goal", "overflow")  # yes or no in each episode
+RATES = ("goal", "overflow", "mistaken")  # yes or no in each episode
 SHARES = (*RATES, "subgoals")  # shown in percent
 
 
@@ -68,7 +68,7 @@ def _measured(outcome: Outcome, measure: str) -> float:
 
 
 def _alone(figure: Figure, own: Sequence[Outcome], seed: int) -> Finding:
-    kept = [o for o in own if o.success or figure.among == "all"]
+    kept = [o for o in own if figure.among == "all" or o.success is (figure.among == "reached")]
     values = [_measured(o, figure.measure) for o in kept]
     yes_or_no = figure.measure in RATES
     estimate = wilson(round(sum(values)), len(values)) if yes_or_no else bootstrap(values, seed)
@@ -98,7 +98,7 @@ def _apart(figure: Figure, own: Sequence[Outcome], other: Sequence[Outcome], see
 
 
 def _judged(found: Finding, figure: Figure) -> Finding:
-    """A target is met by the number itself; its interval stands beside it."""
+    """A target is met by the number itself, and by p where it says so; its interval stands beside it."""
     found = found._replace(paper=figure.paper)
     if not figure.target:
         return found
@@ -106,6 +106,7 @@ def _judged(found: Finding, figure: Figure) -> Finding:
     ways = {
         "at_least": lambda bound: value >= bound, "at_most": lambda bound: value <= bound,
         "above": lambda bound: value > bound, "below": lambda bound: value < bound,
+        "p_below": lambda bound: found.p < bound,
     }  # fmt: skip
     met = not math.isnan(value) and all(ways[way](bound) for way, bound in figure.target.items())
     return found._replace(target=figure.target, met=met)

@@ -11,7 +11,13 @@ from bt_runtime.bench.report.claims import Claim, Claims, Evaluation
 from bt_runtime.bench.report.finding import SHARES, Finding
 from bt_runtime.bench.report.table import number, signed
 
-_WAYS = {"at_least": "at least", "at_most": "at most", "above": "above", "below": "below"}
+_WAYS = {"at_least": "at least", "at_most": "at most", "above": "above", "below": "below", "p_below": "p below"}
+SEVEN = (
+    "The same model, tasks and budget of decisions for each strategy of a world; n tells on how many tasks. A world whose "
+    "extra or data is not here is told as not measured. The papers' figures are of models of hundreds of times the size, on "
+    "tasks of their own: they tell which way a comparison should fall, not how high. The arm example is a project of its "
+    "own, with its tasks: `btr init my_arm --example arm`, and there `btr eval tasks.yaml --strategy tidy`."
+)
 _COSTS = ("steps", "decisions", "calls", "written", "invalid", "refused", "seconds")
 
 
@@ -22,7 +28,8 @@ def page(claims: Claims, found: Mapping[str, Any], pictures: Mapping[str, str]) 
         _opening(found["made"]),
         "## In short",
         _overview(claims, found),
-        *(_section(claim, found, pictures.get(name, "")) for name, claim in claims.claims.items()),
+        *_worlds(claims, found, pictures),
+        *(_section(claim, found, pictures.get(name, "")) for name, claim in claims.claims.items() if not claim.world),
         "## Why goals were missed",
         "ReAcTree's ten types, given by a rule where the journal tells, else `unlabelled`; `error` is what broke.",
         _failures(found),
@@ -43,7 +50,7 @@ def _opening(made: Mapping[str, Any]) -> str:
         "\n\n"
         "Intervals are at 95 %: Wilson's for rates, drawn with replacement over tasks for all else. Two strategies on "
         "the same tasks are compared in pairs: McNemar's exact test for goals, sign flips for other numbers. A target "
-        "is met by the number itself, not by its interval."
+        "is met by the number itself (and by its p where it names one), not by its interval."
     )
 
 
@@ -56,6 +63,8 @@ def _model(made: Mapping[str, Any]) -> str:
 def _overview(claims: Claims, found: Mapping[str, Any]) -> str:
     rows = []
     for name, claim in claims.claims.items():
+        if claim.world:
+            continue
         key = _key(record.of(found, name))
         here = "<br>".join(f"{f.name}: **{value(f)}** {interval(f)}" for f in key) or "not measured"
         targets = "<br>".join(filter(None, (target(f) for f in key))) or "none set"
@@ -68,11 +77,20 @@ def _key(own: Sequence[Finding]) -> list[Finding]:
     return [f for f in own if f.target] or [f for f in own if f.difference] or list(own)
 
 
+def _worlds(claims: Claims, found: Mapping[str, Any], pictures: Mapping[str, str]) -> Iterable[str]:
+    """A table a world, of every strategy."""
+    own = [claim for claim in claims.claims.values() if claim.world]
+    if own:
+        yield "## Seven strategies"
+        yield SEVEN
+    yield from (_section(claim, found, pictures.get(claim.name, "")) for claim in own)
+
+
 def _section(claim: Claim, found: Mapping[str, Any], picture: str) -> str:
     told = found["claims"].get(claim.name, {})
     own = record.of(found, claim.name)
-    heading = f'<a id="{claim.name}"></a>\n## Claim: {claim.claim}'
-    parts = [heading, f"In the paper: {claim.paper}.", claim.about.strip()]
+    heading = f'<a id="{claim.name}"></a>\n' + (f"### {claim.world}" if claim.world else f"## Claim: {claim.claim}")
+    parts = [heading, f"In the paper: {claim.paper}." if claim.paper else "", claim.about.strip()]
     if "missing" in told:
         parts.append(_missing(told, bool(own)))
     if own:
@@ -83,7 +101,7 @@ def _section(claim: Claim, found: Mapping[str, Any], picture: str) -> str:
         parts.append(_table(("", *(["paper"] if beside else []), "here", "95 %", "n", "paired test", "target"), rows))
     if picture:
         parts.append(f"![{claim.claim}]({picture})")
-    return "\n\n".join(parts)
+    return "\n\n".join(part for part in parts if part)
 
 
 def _missing(told: Mapping[str, Any], known: bool) -> str:
@@ -126,7 +144,9 @@ def target(found: Finding) -> str:
     if not found.target:
         return ""
     unit = (" points" if found.difference else " %") if found.measure in SHARES else ""
-    wanted = " and ".join(f"{_WAYS[way]} {bound:g}{unit}" for way, bound in found.target.items())
+    wanted = " and ".join(
+        f"{_WAYS[way]} {bound:g}{'' if way == 'p_below' else unit}" for way, bound in found.target.items()
+    )
     return f"{wanted}: {'met' if found.met else '**missed**'}"
 
 

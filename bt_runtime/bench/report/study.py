@@ -68,11 +68,10 @@ class Study(NamedTuple):
 
     def able(self, name: str) -> str:
         """Why this evaluation cannot be run here; or nothing."""
-        data = self.data or os.environ.get("BTR_DATA", "")
-        wanted = self.claims.evaluations[name]
+        wanted, data = self.claims.evaluations[name], self._data
         if wanted.extra and find_spec(EXTRAS[wanted.extra]) is None:
             return f"the extra `{wanted.extra}` is not installed: pip install 'bt_runtime[{wanted.extra}]'"
-        return NO_DATA if wanted.data and not (data and (Path(data) / "wah").is_dir()) else ""
+        return NO_DATA if wanted.data and not (data and (Path(data) / wanted.data).is_dir()) else ""
 
     def measure(self, name: str) -> Measured:
         wanted = self.claims.evaluations[name]
@@ -99,7 +98,13 @@ class Study(NamedTuple):
 
     def _wanted(self, wanted: Evaluation) -> Wanted:
         count = math.ceil(self.episodes * wanted.share)
-        return Wanted(self.seed, count, "eval", wanted.kinds, self.data if wanted.data else "", wanted.options)
+        data = self._data if wanted.data else ""
+        return Wanted(self.seed, count, wanted.split, wanted.kinds, data, wanted.options)
+
+    @property
+    def _data(self) -> str:
+        """The folder of the outside data, where one is named."""
+        return self.data or os.environ.get("BTR_DATA", "")
 
     def _planned(self, name: str) -> str:
         """The best plan by validation, written on train tasks by AutoPlan's tree; what is there is gone on with."""

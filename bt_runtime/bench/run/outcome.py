@@ -48,6 +48,11 @@ class Outcome:
         return f"{self.strategy}\0{self.task}"
 
     @property
+    def mistaken(self) -> bool:
+        """Did the tree take it for done when it was not?"""
+        return self.status == "SUCCESS" and not self.success
+
+    @property
     def subgoals(self) -> float:
         """The share that is met."""
         return min(self.met, self.total) / self.total if self.total else 0.0
