@@ -79,6 +79,17 @@ def test_what_was_put_down_is_where_it_was_put() -> None:
     assert memory.snapshot().things[PEAR].how == "placed"
 
 
+def test_what_is_still_held_is_no_part_of_the_place_where_another_thing_was_put() -> None:
+    memory = lived(
+        ("go to kitchen 1", KITCHEN),
+        ("go to kitchen table 1", "You arrive at the kitchen table (1). You see apple (2), plate (1)"),
+        ("pick up apple 2", "You pick up apple. You hold apple (2)."),
+        ("pick up plate 1", "You pick up plate. You hold apple (2), plate (1)."),
+        ("put down apple 2", "You put down apple on kitchen table You hold plate (1)."),
+    )
+    assert memory.answer("recall location of apple 2") == "You saw apple 2 near kitchen table 1 in kitchen 1."
+
+
 def test_looked_there_and_absent_is_told() -> None:
     """A thing that is not where it was says so; a closed door proves nothing, and finding it again mends it."""
     seen = ("go to fridge 1", "You arrive at the fridge (1). The fridge (1) is open. You see milk (1)")
