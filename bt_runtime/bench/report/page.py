@@ -45,8 +45,9 @@ def page(claims: Claims, found: Mapping[str, Any], pictures: Mapping[str, str]) 
 def _opening(made: Mapping[str, Any]) -> str:
     return (
         f"What the papers claim, measured with a small model. Made by `{made['command']}` on {made['date']}, "
-        f"{_model(made)}, {made['episodes']} tasks an evaluation (ablations: the first of them), seed {made['seed']}. "
-        "`summary.json` beside the pictures holds every figure; `--check` holds another run against it."
+        f"{_model(made)}, {made['episodes']} tasks an evaluation or a share of them (n tells how many), "
+        f"seed {made['seed']}. `summary.json` beside the pictures holds every figure; `--check` holds another run "
+        "against it."
         "\n\n"
         "Intervals are at 95 %: Wilson's for rates, drawn with replacement over tasks for all else. Two strategies on "
         "the same tasks are compared in pairs: McNemar's exact test for goals, sign flips for other numbers. A target "
