@@ -11,6 +11,7 @@ from bt_runtime.cli.tasks import at_least
 from bt_runtime.envs.registry import Split
 
 FORMATS = ("table", "json", "csv")
+MOST_PARTS = 64  # processes side by side
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +35,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--page", metavar="FILE", help="where `claims` writes its page; default: in the folder")
     parser.add_argument("--check", metavar="FILE", help="the summary that the figures of `claims` must come back to")
+    parser.add_argument(
+        "--part", type=_part, metavar="K/N", help="of `claims`: the K-th of N processes side by side; it writes no page"
+    )
     add_color(parser)
+
+
+def _part(text: str) -> tuple[int, int]:
+    """`2/3` → (2, 3)."""
+    part, _, parts = text.partition("/")
+    if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts) <= MOST_PARTS):
+        raise argparse.ArgumentTypeError(f"write the part and how many there are, such as 1/2 (at most {MOST_PARTS})")
+    return int(part), int(parts)
 
 
 def _tasks(group: argparse._ArgumentGroup) -> None:

@@ -37,6 +37,9 @@ def claims(args: argparse.Namespace) -> int:
     """The page and its pictures are written when all has ended; until then the same command goes on where it was."""
     every = read_claims()
     chosen = every.chosen(args.folders)
+    names = every.needed(chosen)
+    if args.part:
+        names = every.dealt(names, args.part[1])[args.part[0] - 1]
     with ExitStack() as stack:
         how = {"repeatable": True} if args.repeatable else {}
         models = open_models(Settings({"model": args.model}), stack, **how)
@@ -45,7 +48,9 @@ def claims(args: argparse.Namespace) -> int:
             every, Path(args.out or OUT), models, backend, backend.count,
             lambda name: Progress(name, args.color), args.episodes or EPISODES, args.seed, args.data, args.retry,
         )  # fmt: skip
-        measured, missing = measure(study, every.needed(chosen))
+        measured, missing = measure(study, names)
+        if args.part:
+            return Exit.SUCCESS
         if not measured:
             print("nothing could be measured", file=sys.stderr)
             return Exit.NOTHING

@@ -22,7 +22,7 @@ def test_a_figure_is_of_a_strategy_that_is_run_and_of_something_that_outcomes_te
         assert strategy in [s.name for s in CLAIMS.evaluations[name].strategies]
     known = {"goal", "subgoals", "mistaken", *(f.name for f in fields(Outcome))}
     assert figure.measure in known
-    assert figure.among in ("all", "reached", "missed")
+    assert figure.among in ("all", "reached", *(() if figure.against else ("missed",)))
     assert set(figure.target) <= {"at_least", "at_most", "above", "below", "p_below"}
 
 
@@ -64,6 +64,17 @@ def test_both_sides_of_a_comparison_are_run_alike_but_for_what_is_compared() -> 
         if figure.against:
             own, other = CLAIMS.evaluations[figure.of[0]], CLAIMS.evaluations[figure.against[0]]
             assert (own.suite, own.budget, own.kinds) == (other.suite, other.budget, other.kinds)
+
+
+def test_several_processes_measure_everything_once_and_about_as_much_each() -> None:
+    """And what shares lessons is measured by one of them: it makes them."""
+    names = CLAIMS.needed(CLAIMS.chosen([]))
+    for hands in (1, 2, 3):
+        dealt = CLAIMS.dealt(names, hands)
+        assert sorted(name for hand in dealt for name in hand) == sorted(names)
+        assert any({"agent_level", "task_level"} <= {*hand} for hand in dealt)
+        work = [CLAIMS._work(hand) for hand in dealt]
+        assert max(work) < 1.25 * min(work)
 
 
 def test_one_claim_needs_only_its_own_evaluations_and_an_unknown_one_is_told() -> None:

@@ -67,6 +67,22 @@ def test_a_target_for_a_share_is_in_percent(target: dict[str, float], met: bool)
     assert told.met is met
 
 
+def test_of_what_was_missed_some_was_taken_for_done() -> None:
+    """The share of the misses, not of all."""
+    outcomes = [outcome(0, True, status="SUCCESS"), outcome(1, False, status="FAILURE"), outcome(2, False)]
+    outcomes += [outcome(3, False, status="SUCCESS")]
+    told = found(Figure("any", ONE, "mistaken", among="missed"), outcomes)
+    assert (told.value, told.n) == (pytest.approx(1 / 3), "3")
+
+
+@pytest.mark.parametrize(("tasks", "met"), [(7, False), (8, True)])
+def test_a_target_may_ask_for_a_p_besides(tasks: int, met: bool) -> None:
+    """Seven coins that fall alike are p = 0.016, eight 0.008: the same difference, sure enough only once."""
+    one, two = ([outcome(i, reached) for i in range(tasks)] for reached in (True, False))
+    figure = Figure("any", ONE, "goal", TWO, target={"at_least": 10, "p_below": 0.01})
+    assert found(figure, one, two).met is met
+
+
 def test_what_could_not_be_measured_meets_no_target() -> None:
     told = found(Figure("any", ONE, "k", among="reached", target={"at_most": 9}), [outcome(0, False)])
     assert math.isnan(told.value)

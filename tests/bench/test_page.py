@@ -82,6 +82,29 @@ def test_why_goals_were_missed_is_counted_for_each_strategy() -> None:
     assert "| house/two | 8/10 | 2 |  |" in text
 
 
+def test_a_world_has_a_table_of_its_strategies_before_the_claims_and_no_row_among_them() -> None:
+    tables = CLAIMS._replace(claims={
+        "abroad": CLAIMS.claims["abroad"]._replace(world="Flats"),
+        "better": CLAIMS.claims["better"],
+        "at_home": CLAIMS.claims["better"]._replace(name="at_home", world="The house"),
+    })  # fmt: skip
+    found = record.make(tables, measured(8), {"outside": "the extra `flats` is not installed"}, MADE, {})
+    text = page(tables, found, {})
+    parts = ["## In short", "## Seven strategies", "### Flats", "### The house", "## Claim: Two is better than one."]
+    assert [text.index(part) for part in parts] == sorted(text.index(part) for part in parts)
+    table = text.partition("### The house")[2].partition("## Claim")[0]
+    assert "| two | 80.0 % | (49.0 to 94.3) | 10 |" in table and "(McNemar)" in table
+    assert "**Not measured**: the extra `flats` is not installed." in text
+    assert "#abroad" not in text and "#at_home" not in text
+
+
+def test_a_target_names_the_p_that_it_asks_for() -> None:
+    figure = Figure("two over one", TWO, "goal", ONE, target={"at_least": 25, "p_below": 0.01})
+    claims = CLAIMS._replace(claims={"better": CLAIMS.claims["better"]._replace(figures=(figure,))})
+    text = page(claims, record.make(claims, measured(8), {}, MADE, {}), {})
+    assert "at least 25 points and p below 0.01: **missed**" in line(text, "| two over one |")
+
+
 def test_a_claim_that_was_never_measured_says_why() -> None:
     text = page(CLAIMS, made(8), {})
     assert "**Not measured**: there is no data." in text

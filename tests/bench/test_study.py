@@ -12,11 +12,12 @@ import pytest
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.bench.optimise.setup import Setup as Optimised
 from bt_runtime.bench.optimise.setup import draw
-from bt_runtime.bench.report.claims import Claim, Claims, Evaluation, Figure, Lessons, Plan
+from bt_runtime.bench.report.claims import Claim, Claims, Evaluation, Figure, Lessons, Plan, read_claims
 from bt_runtime.bench.report.study import NO_DATA, Study
 from bt_runtime.bench.run.backend import Local
 from bt_runtime.bench.run.case import Strategy
 from bt_runtime.bench.run.outcome import Outcome
+from bt_runtime.bench.run.source import find
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.tree.clock import Manual
 from tests.bench.conftest import knowing
@@ -123,3 +124,17 @@ def test_lessons_are_learnt_once_for_all_who_show_them(tmp_path: Path) -> None:
     assert setups[0]["lessons"] == setups[1]["lessons"] != ""
     folder = next(tmp_path.glob("some-*"))
     assert (folder / "memory" / "react.db").is_file()
+
+
+@pytest.mark.data
+def test_of_the_game_s_own_recipe_files_the_goals_set_aside_are_measured(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """BTR_DATA is enough to have them, and none of the paper's own goals is among them."""
+    monkeypatch.setenv("BTR_DATA", str(data))
+    wanted = read_claims().evaluations["craft_set_aside"]
+    some = study(tmp_path, Seen(), plain=wanted)
+    assert some.able("plain") == ""
+    tasks = find(wanted.suite, some._replace(episodes=200)._wanted(wanted)).tasks
+    aside = {each["goal"] for each in json.loads((data / "textcraft" / "dev_goals.json").read_text("utf-8"))}
+    assert len({task.data["goal"] for task in tasks}) == 100 and {task.data["goal"] for task in tasks} <= aside

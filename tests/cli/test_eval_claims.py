@@ -48,6 +48,19 @@ def test_a_page_is_made_once_and_comes_back_to_its_own_figures(btr: Btr, here: P
     assert f"{figures} of {figures} figures came back" in again.out
 
 
+def test_what_parts_have_measured_is_put_together(btr: Btr, here: Path, model: Path) -> None:
+    """Each part runs its own evaluations and writes no page; afterwards nothing is left to run."""
+    words = ("eval", "claims", "seven_textcraft", "--model", model, "--episodes", 1, "--out", "build")
+    for part in ("1/2", "2/2"):
+        said = btr(*words, "--part", part)
+        assert said.code == Exit.SUCCESS and "textcraft-eval-0-0000" in said.err
+    assert not (here / "build/results.md").exists()
+    whole = btr(*words)
+    assert whole.code == Exit.SUCCESS and "textcraft-eval-0-0000" not in whole.err
+    assert "### TextCraft" in (here / "build/results.md").read_text("utf-8")
+    assert btr(*words, "--part", "3/2").code == Exit.USAGE
+
+
 def test_figures_that_do_not_come_back_are_named(btr: Btr, here: Path, model: Path) -> None:
     words = ("eval", "claims", "adapt", "--model", model, "--episodes", 2, "--out", "build")
     assert btr(*words).code == Exit.SUCCESS

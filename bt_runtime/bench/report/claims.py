@@ -108,6 +108,22 @@ class Claims(NamedTuple):
         """Evaluations in the order of the claims: one that is cut off has finished the first ones."""
         return list(dict.fromkeys(name for claim in claims for name in claim.needs))
 
+    def dealt(self, names: Sequence[str], hands: int) -> list[list[str]]:
+        """For so many processes, about as much work for each. What shares lessons or a plan stays together."""
+        together: dict[str, list[str]] = {}
+        for name in names:
+            found = self.evaluations[name]
+            together.setdefault(found.lessons or found.plan or name, []).append(name)
+        dealt: list[list[str]] = [[] for _ in range(hands)]
+        for own in sorted(together.values(), key=self._work, reverse=True):
+            min(dealt, key=self._work).extend(own)
+        return [[name for name in names if name in hand] for hand in dealt]
+
+    def _work(self, names: Iterable[str]) -> float:
+        """Decisions that they may take, for each task that is asked for."""
+        found = [self.evaluations[name] for name in names]
+        return sum(each.share * len(each.strategies) * each.budget for each in found)
+
 
 _COUNT: Schema = {"type": "integer", "minimum": 0}
 _SPAN: Schema = {"type": "array", "items": _COUNT, "minItems": 2, "maxItems": 2}

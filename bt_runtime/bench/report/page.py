@@ -13,10 +13,10 @@ from bt_runtime.bench.report.table import number, signed
 
 _WAYS = {"at_least": "at least", "at_most": "at most", "above": "above", "below": "below", "p_below": "p below"}
 SEVEN = (
-    "The same model, tasks and budget of decisions for each strategy of a world; n tells on how many tasks. A world whose "
-    "extra or data is not here is told as not measured. The papers' figures are of models of hundreds of times the size, on "
-    "tasks of their own: they tell which way a comparison should fall, not how high. The arm example is a project of its "
-    "own, with its tasks: `btr init my_arm --example arm`, and there `btr eval tasks.yaml --strategy tidy`."
+    "The same model, tasks and budget of decisions for each strategy of a world; n tells on how many tasks. A world "
+    "whose extra or data was not there is told as not measured. The papers' figures are of models hundreds of times as "
+    "large, on tasks of their own: they tell which way a comparison should fall, not how high. The arm example is a "
+    "project with tasks of its own: `btr init my_arm --example arm`, and there `btr eval tasks.yaml --strategy tidy`."
 )
 _COSTS = ("steps", "decisions", "calls", "written", "invalid", "refused", "seconds")
 
@@ -45,8 +45,9 @@ def page(claims: Claims, found: Mapping[str, Any], pictures: Mapping[str, str]) 
 def _opening(made: Mapping[str, Any]) -> str:
     return (
         f"What the papers claim, measured with a small model. Made by `{made['command']}` on {made['date']}, "
-        f"{_model(made)}, {made['episodes']} tasks an evaluation (ablations: the first of them), seed {made['seed']}. "
-        "`summary.json` beside the pictures holds every figure; `--check` holds another run against it."
+        f"{_model(made)}, {made['episodes']} tasks an evaluation or a share of them (n tells how many), "
+        f"seed {made['seed']}. `summary.json` beside the pictures holds every figure; `--check` holds another run "
+        "against it."
         "\n\n"
         "Intervals are at 95 %: Wilson's for rates, drawn with replacement over tasks for all else. Two strategies on "
         "the same tasks are compared in pairs: McNemar's exact test for goals, sign flips for other numbers. A target "

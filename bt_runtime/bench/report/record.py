@@ -19,6 +19,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 Record = dict[str, Any]
+LONG = "it takes long, and waits until it is named (`btr eval claims {name}`)"
 
 
 def make(
@@ -38,7 +39,8 @@ def make(
         if not lacking:
             found[name] = {"made": dict(made), "findings": findings(claim, measured, seed)}
         else:
-            why = next((missing[each] for each in lacking if each in missing), "it was not asked for")
+            unasked = LONG.format(name=name) if claim.named_only else "it was not asked for"
+            why = next((missing[each] for each in lacking if each in missing), unasked)
             found[name] = {**old_claims.get(name, {}), "missing": why}
     kept = {name: old_evaluations[name] for name in claims.evaluations if name in old_evaluations}
     order = [name for name in claims.evaluations if name in kept or name in told]
