@@ -42,7 +42,7 @@ class Exercise(NamedTuple):
         """The model goes; it may take no longer than an agent that is evaluated."""
         return practise(
             self.tree, self.world, self.task, model, self.teacher, kind=self.kind, recall=self.recall,
-            decisions=min(150, self.decisions), inputs=self.inputs, memory=self.memory,
+            decisions=min(150, self.decisions), inputs=self.inputs, memory=self.memory, prompts=self.prompts,
             told=self.told,
         )  # fmt: skip
 

@@ -15,7 +15,7 @@ from bt_runtime.envs.house.notes import is_a
 from bt_runtime.envs.house.suite import load_content
 from recipes.starter.errand import Errand, understood
 
-_GOAL = re.compile(r"^The goal: (.*)$", re.MULTILINE)
+_GOAL = re.compile(r"\n\nThe goal: (.*?)\n(?:What was done, |You are )", re.DOTALL)  # people write in several lines
 _DEED = re.compile(r"^- ([a-z][^:\n]*): (.*)$", re.MULTILINE)
 _PUT = re.compile(r"You put down .+? (?:on|in) ([A-Za-z ]+?)(?: You hold .*)?\.?")
 MISSING, NOTHING = "Missing: ", "Nothing is missing."

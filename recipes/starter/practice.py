@@ -115,6 +115,7 @@ def practise(
     decisions: float = 250,
     inputs: Mapping[str, Json] | None = None,
     memory: Any = None,
+    prompts: str = "",
     told: Mapping[str, list[Errand]] | None = None,
 ) -> Practised:
     """One task by one strategy; the model decides."""
@@ -122,7 +123,7 @@ def practise(
     watched = Watched(model, teacher, kind, told)
     with Run(
         tree, inputs={"goal": task.goal, **(inputs or {})}, world=world, task=task, model=watched, recall=recall,
-        budget=Budget(decisions=decisions), memory=memory,
+        budget=Budget(decisions=decisions), memory=memory, services={"prompts": prompts},
     ) as run:  # fmt: skip
         run.spin()
     taught = Taught(watched.transcript.documents(), world.verdict(), watched.decisions)

@@ -153,7 +153,7 @@ def test_of_a_task_all_agents_that_expand_are_kept_and_few_that_only_act() -> No
 
 
 def test_every_strategy_that_is_compared_is_taught() -> None:
-    kinds = {d.kind.removesuffix(" reminded") for t in lessons(2, 20) for d in t.documents}
+    kinds = {" ".join(d.kind.split()[:2]) for t in lessons(2, 20) for d in t.documents}
     assert kinds == {"house reactree", "house react", "house adapt", "house plan_and_execute", "house verified"}
 
 
@@ -181,7 +181,7 @@ def test_what_they_are_told_is_what_a_memory_finds_near_their_goals_and_at_times
 
 
 def test_a_lesson_tells_an_agent_whether_it_can_ask_a_memory() -> None:
-    for document in (d for t in lessons(4, 12) for d in t.documents):
+    for document in (d for t in lessons(4, 12) for d in t.documents if not d.kind.endswith("instruct")):
         asks = [document.text[a:b] for a, b in document.learn if document.text.startswith("Act: recall", a)]
         system = document.text.partition("\n\n")[0]
         assert not asks or "Act: recall location of a thing" in system
@@ -189,7 +189,7 @@ def test_a_lesson_tells_an_agent_whether_it_can_ask_a_memory() -> None:
 
 def test_what_is_learnt_is_just_what_the_teacher_said() -> None:
     for taught in lessons(2, 12):
-        for document in taught.documents:
+        for document in (d for d in taught.documents if not judges(d.text)):
             for start, end in document.learn:
                 answer = document.text[start:end]
                 assert answer.startswith(("Think: ", "Act: ", "Expand:\n")) or document.text[:start].endswith(
