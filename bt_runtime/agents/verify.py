@@ -19,7 +19,7 @@ from bt_runtime.types import Knowing, Question
 _PLACED = re.compile(r"(?P<thing>.+?) (?:is |are )?(?:on|in|near|at) (?:the )?(?P<place>.+)")
 YES, NO = "yes", "no"
 ASKED = "Is the goal met?"
-MOST_DEEDS = 80  # that are told
+MOST_DEEDS = 150  # that are told
 LINE = 120  # characters of what came of one
 
 
