@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.types import Grammar
 
 LETTER = r"[A-Za-z0-9_'.,()\- ]"
+SPACE = r"[ \n\r\t]{0,16}"  # between the parts of JSON: without a bound a small model goes on with it until it is cut off
 # Sets of tokens whose place inside a text llguidance works out once, not at every token.
 SLICES = (LETTER + "{1,10}", LETTER + "{1,30}", r'[^"\\\x00-\x1F\x7F]{1,10}', r'[^"\\\x00-\x1F\x7F]{1,30}')
 
@@ -46,7 +47,7 @@ def compile_for(tokenizer: Any, grammar: Grammar) -> Any:
     maker = _library().LLMatcher
     make = {
         "lark": maker.grammar_from_lark,
-        "json_schema": maker.grammar_from_json_schema,
+        "json_schema": partial(maker.grammar_from_json_schema, defaults={"whitespace_pattern": SPACE}),
         "regex": maker.grammar_from_regex,
     }.get(grammar.kind)
     if make is None:

@@ -183,3 +183,11 @@ def test_the_tables_of_a_vocabulary_are_made_beside_all_else(monkeypatch):
     go.set()
     assert isinstance(factory.guide(), Slow) and factory.guide() is factory.guide()
     assert made != [threading.current_thread()] and len(made) == 1
+
+
+def test_a_json_answer_cannot_go_on_with_spaces_and_is_read_however_it_is_indented() -> None:
+    """A small model that likes spaces would otherwise write them until it is cut off."""
+    grammar = Grammar("json_schema", '{"type": "array", "items": {"enum": ["cup", "plate"]}, "maxItems": 2}')
+    for text in ('["cup","plate"]', '["cup", "plate"]', '[\n    "cup",\n    "plate"\n]', "[]"):
+        assert accepts(grammar, text)
+    assert not accepts(grammar, f'["cup"{" " * 40}]')
