@@ -14,7 +14,7 @@ from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.types import Grammar
 
 LETTER = r"[A-Za-z0-9_'.,()\- ]"
-SPACE = r"[ \n\r\t]{0,16}"  # between the parts of JSON: without a bound a small model goes on with it until it is cut off
+SPACE = r"[ \n\r\t]{0,16}"  # between the parts of JSON: a small model would go on with it until it is cut off
 # Sets of tokens whose place inside a text llguidance works out once, not at every token.
 SLICES = (LETTER + "{1,10}", LETTER + "{1,30}", r'[^"\\\x00-\x1F\x7F]{1,10}', r'[^"\\\x00-\x1F\x7F]{1,30}')
 
