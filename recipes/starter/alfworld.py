@@ -17,7 +17,7 @@ from bt_runtime.envs.alfworld.game import kind_of
 from bt_runtime.envs.alfworld.invent import book
 from bt_runtime.envs.alfworld.refusal import USED
 from bt_runtime.project import packaged
-from recipes.starter.seen import Seen
+from recipes.starter.seen import Seen, played
 from recipes.starter.steps import ORDER, written
 
 Policy = Generator[str, None, bool]
@@ -122,15 +122,8 @@ class Agent:
             self.sight.pop(name, None)
 
     def answer(self) -> str:
-        policy = self._policy()
-        try:
-            line = next(policy)
-            for step in self.seen.steps:
-                self._note(step)
-                line = policy.send(None)
-        except StopIteration as end:
-            return "Act: done" if end.value else "Act: failure"
-        return line if self.places and self._can_act() else "Act: done"
+        line, ended = played(self._policy(), self.seen.steps, self._note)
+        return line if ended or (self.places and self._can_act()) else "Act: done"
 
     def _can_act(self) -> bool:
         return any(sentence not in ("done", "failure") for sentence in self.sentences) or not self.sentences

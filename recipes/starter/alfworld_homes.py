@@ -13,7 +13,7 @@ from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Task
 from recipes.starter.alfworld import teacher
 from recipes.starter.alfworld_rules import Rules
-from recipes.starter.exercise import Exercise, some
+from recipes.starter.exercise import Exercise, solved
 from recipes.starter.lesson import Slips, Taught
 
 _MIXTURE = (("adapt", 45), ("reactree", 15), ("react", 25), ("plan_and_execute", 15))
@@ -23,10 +23,7 @@ MOST = 5  # documents of one task
 
 def lessons(seed: int, count: int, first: int = 0) -> Iterator[Taught]:
     """So many tasks that came out well; the same numbers give the same lessons."""
-    for exercise, rng in exercises(seed, count, first):
-        taught = exercise.taught()
-        if taught.verdict.met == taught.verdict.total:
-            yield taught._replace(documents=some(taught.documents, MOST, rng))
+    return solved(exercises(seed, count, first), MOST)
 
 
 def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise, Random]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
@@ -55,3 +55,11 @@ def worth(practised: Practised, rng: Random) -> list[Document]:
 def some(documents: Sequence[Document], most: int, rng: Random) -> list[Document]:
     """At most so many, in their order."""
     return [documents[i] for i in sorted(rng.sample(range(len(documents)), min(most, len(documents))))]
+
+
+def solved(exercises: Iterable[tuple[Exercise, Random]], most: int) -> Iterator[Taught]:
+    """Those that came out well, each with at most so many documents."""
+    for exercise, rng in exercises:
+        taught = exercise.taught()
+        if taught.verdict.met == taught.verdict.total:
+            yield taught._replace(documents=some(taught.documents, most, rng))

@@ -23,7 +23,7 @@ from bt_runtime.envs.phrases import plural
 from bt_runtime.tree.budget import Budget
 from recipes.starter.errand import Errand, understood
 from recipes.starter.judge import missing
-from recipes.starter.seen import Seen, role
+from recipes.starter.seen import Seen, played, role
 from recipes.starter.steps import ORDER, written
 
 Line = str
@@ -85,15 +85,7 @@ class Node:
         self.brought: list[tuple[str, str]] = []  # (thing, place) of what was put down
 
     def answer(self) -> Line:
-        policy = self._policy()
-        try:
-            line = next(policy)
-            for step in self.seen.steps:
-                self._note(step)
-                line = policy.send(None)
-        except StopIteration as end:
-            return "Act: done" if end.value else "Act: failure"
-        return line
+        return played(self._policy(), self.seen.steps, self._note)[0]
 
     def _note(self, step: Step) -> None:
         self.step = step

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Generator, Iterable
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -115,3 +116,15 @@ def _step(part: str) -> Step | None:
     text, _, heard = rest.partition("\n")
     heard = heard.rstrip("\n")
     return Step(move, text.strip(), "" if move == "think" and heard == HEARD else heard)
+
+
+def played(policy: Generator[str, None, bool], steps: Iterable[Step], note: Callable[[Step], None]) -> tuple[str, bool]:
+    """What a policy says next, after all that was done was played against it; and whether that is its end."""
+    try:
+        line = next(policy)
+        for step in steps:
+            note(step)
+            line = policy.send(None)
+    except StopIteration as end:
+        return ("Act: done" if end.value else "Act: failure"), True
+    return line, False

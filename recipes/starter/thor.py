@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from bt_runtime.agents.story import EXPAND, Step
 from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.goals import Goal
-from recipes.starter.seen import Seen
+from recipes.starter.seen import Seen, played
 
 Policy = Generator[str, None, bool]
 _GROUP = re.compile(r"(\w+) \(([\d, ]+)\)")
@@ -62,15 +62,7 @@ class Agent:
             self.held = held[1]
 
     def answer(self) -> str:
-        policy = self._policy()
-        try:
-            line = next(policy)
-            for step in self.seen.steps:
-                self._note(step)
-                line = policy.send(None)
-        except StopIteration as end:
-            return "Act: done" if end.value else "Act: failure"
-        return line
+        return played(self._policy(), self.seen.steps, self._note)[0]
 
     def _note(self, step: Step) -> None:
         self.step = step

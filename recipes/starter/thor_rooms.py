@@ -16,7 +16,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Task
 from recipes.starter import data
-from recipes.starter.exercise import Exercise, some
+from recipes.starter.exercise import Exercise, solved
 from recipes.starter.lesson import Slips, Taught
 from recipes.starter.thor import teacher
 
@@ -28,10 +28,7 @@ _TRIES = 30  # rooms, until one has a task of the type
 
 def lessons(seed: int, count: int, first: int = 0) -> Iterator[Taught]:
     """So many tasks that came out well; the same numbers give the same lessons."""
-    for exercise, rng in exercises(seed, count, first):
-        taught = exercise.taught()
-        if taught.verdict.met == taught.verdict.total:
-            yield taught._replace(documents=some(taught.documents, MOST, rng))
+    return solved(exercises(seed, count, first), MOST)
 
 
 def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise, Random]]:
