@@ -17,7 +17,7 @@ from bt_runtime.envs.house.notes import Notes, is_a
 from bt_runtime.envs.house.state import HANDS
 from recipes.starter.errand import Errand, understood
 from recipes.starter.house import content, home_of
-from recipes.starter.seen import Seen
+from recipes.starter.seen import Seen, read
 
 # what takes least to look at first
 _ORDER = (
@@ -27,7 +27,11 @@ _ORDER = (
 )  # fmt: skip
 _VERBS = ("go to ", "pick up ", "put down ")
 _ROOM = re.compile(r"\b(?:room|kitchen|pantry|hall|study|home office|bedroom|bathroom) \d+$")
-KEPT = 0.03  # of the answers that go on from a place: what can be taken there is to be likelier than to go on
+_GOES = f"{ACT} go to"
+# Of the answers that go on from a place so many are learnt wholly, divided by how many things are wanted: in a quarter
+# of the places something is taken, and each of those things is to be likelier than to go on.
+KEPT = 0.06
+_ROOMS = 0.4  # of the others that go on to another room: what may still be in this one comes first
 
 
 def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, list[Errand]] | None = None) -> str:
@@ -64,7 +68,7 @@ class Tour:
     def _take_in(self, act: str) -> None:
         verb, name = next(((v, act.removeprefix(v)) for v in _VERBS if act.startswith(v)), ("", ""))
         if verb == "go to " and name in self.rooms:
-            if name != self.room and not self._full():
+            if name != self.room and not self.ready():
                 self.through.add(self.room)
             self.room, self.at = name, ""
         elif verb == "go to ":
@@ -79,14 +83,14 @@ class Tour:
                 self.brought.add(name)
         if is_a(self.at, self.place):
             self.where, self.opened = self.room, True
-        self.sought = {*self.sought, self.room} if self._full() else {self.room}
+        self.sought = {*self.sought, self.room} if self.ready() else {self.room}
 
     def _left(self, *names: Iterable[str]) -> dict[str, int]:
         """How many of each are wanted besides these."""
         told = [name for each in names for name in each]
         return {thing: n - sum(is_a(name, thing) for name in told) for thing, n in self.wanted.items()}
 
-    def _full(self) -> bool:
+    def ready(self) -> bool:
         """Is it time to bring what is held? Or is the door to be opened first, with a hand that is free."""
         left = self._left(self.brought, self.held)
         return len(self.held) >= HANDS or not any(n > 0 for n in left.values()) or (self.shuts and not self.opened)
@@ -99,9 +103,9 @@ class Tour:
             return f"open {self.at}"
         if here and (down := next((s for s in self.can if s.startswith("put down ")), "")):
             return down
-        if not self._full() and (take := self._takes()):
+        if not self.ready() and (take := self._takes()):
             return take
-        if self._full():
+        if self.ready():
             return self._towards()
         if not here and f"open {self.at}" in self.can:
             return f"open {self.at}"
@@ -145,14 +149,27 @@ class Tour:
         return f"go to {left[0]}" if left else "failure"
 
 
-def thinned(document: Document, rng: Random) -> Document:
-    """Without most of the answers that go on from a place: a model that is not shown what is there has to prefer what
-    it could take, where it can be taken, to going on, though mostly nothing is there."""
-    kept, before = [], ""
+def thinned(document: Document, rng: Random, errands: Sequence[Errand]) -> Document:
+    """With most answers that go on from a place learnt only from where they say which place is next: a model that is
+    not shown what is there has to prefer what it could take to going on, though mostly nothing is there, and has to
+    know the way all the same. It never learns to give up."""
+    often, kept = KEPT / max(1, len({errand.thing for errand in errands if errand.thing})), []
     for begin, end in document.learn:
-        answer = document.text[begin:end].removeprefix(ACT).strip()
-        onward = answer.startswith("go to ") and before.startswith(("go to ", "open ")) and not _ROOM.search(before)
-        if not onward or rng.random() < KEPT:
+        answer = document.text[begin:end]
+        if answer.strip() == f"{ACT} failure":
+            continue
+        if not _leaves(document.text[:begin], answer, errands) or rng.random() < often:
             kept.append((begin, end))
-        before = answer
+        elif not _ROOM.search(answer.strip()) or rng.random() < _ROOMS:
+            kept.append((begin + len(_GOES), end))
     return document._replace(learn=tuple(kept))
+
+
+def _leaves(prompt: str, answer: str, errands: Sequence[Errand]) -> bool:
+    """Does it go on from a place, with a hand free for what may be there?"""
+    tour = Tour(read(prompt), (), errands, content().catalogue)
+    return answer.startswith(f"{_GOES} ") and bool(tour.at) and not tour.ready()
+
+
+def gave_up(document: Document) -> bool:
+    return document.text.rstrip().endswith(f"{ACT} failure")

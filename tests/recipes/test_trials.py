@@ -6,6 +6,7 @@ from random import Random
 
 from bt_runtime.agents.prompt import agent_prompt, system_text
 from bt_runtime.agents.story import Step
+from bt_runtime.distill.documents import Document
 from bt_runtime.envs.house.suite import SUITE, load_content
 from bt_runtime.envs.house.tasks import Errand
 from bt_runtime.run.run import load
@@ -16,6 +17,7 @@ from recipes.starter.phrasing import ways
 from recipes.starter.seen import read
 from recipes.starter.trials import lessons
 
+GOAL = "Do this.\n\nYour task is to: put the apple on the kitchen table\n"
 HOME = (
     "You are in the house, and there are 2 rooms: kitchen (1), bedroom (1). You are in the middle of a kitchen (1). "
     "Looking quickly around the room, you see fridge (1), kitchen table (1)."
@@ -29,12 +31,27 @@ def test_a_teacher_that_is_shown_nothing_brings_most_in_the_thirty_acts_that_it_
     assert all(t.decisions >= 29 or t.verdict.met == t.verdict.total for t in told)  # else it was only the time
 
 
-def test_of_what_it_does_the_going_on_from_a_place_is_hardly_ever_learnt() -> None:
+def test_of_what_it_does_the_going_on_is_mostly_learnt_from_where_it_says_which_place_is_next() -> None:
     found = [d for t in lessons(3, 20) for d in t.documents if d.kind == "house lota"]
     said = [(d.text[:a].splitlines()[-1], d.text[a:b]) for d in found for a, b in d.learn]
-    after = [answer for before, answer in said if before.startswith(("Act: open", "Act: go to kitchen cabinet"))]
+    after = [answer for before, answer in said if before.startswith("Act: open")]
     assert found
     assert sum(answer.startswith("Act: go to") for answer in after) < 0.3 * len(after)
+    onward = [answer for before, answer in said if before == "Act: go to"]
+    assert len(onward) > len(after)
+    assert all(answer.startswith(" ") and answer.endswith("\n") for answer in onward)
+
+
+def test_a_planner_that_is_shown_nothing_never_learns_to_give_up() -> None:
+    found = [d for t in lessons(3, 30) for d in t.documents if d.kind == "house lota"]
+    assert found
+    assert not [d for d in found if d.text.rstrip().endswith("Act: failure")]
+    gave_up = "Act: go to fridge 1\nAct: failure\n"
+    document = Document(
+        "house lota", f"{GOAL}{HOME}\n{gave_up}", ((len(GOAL + HOME) + 21, len(GOAL + HOME + gave_up)),)
+    )
+    assert tour.gave_up(document)
+    assert not tour.thinned(document, Random(1), [tour.Errand("apple", 1, "on", "kitchen table")]).learn
 
 
 def test_what_failed_is_noted_with_the_places_of_things_and_the_next_attempt_goes_straight_there() -> None:
