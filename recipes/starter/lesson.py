@@ -116,7 +116,7 @@ def teach(
         return slipped
 
     given: dict[str, Json] = {"goal": task.goal, **(inputs or {})}
-    acting = None if getattr(world, "judges", False) else world  # what only judges is not acted in
+    acting = acted(world)
     with Run(
         tree, inputs=given, world=acting, task=task if acting else None, model=ScriptedModel(script), recall=recall,
         clock=Manual(), budget=Budget(decisions=decisions), memory=memory, services={"prompts": prompts},
@@ -125,6 +125,11 @@ def teach(
             if not run.tick().running:
                 break
         return Taught(transcript.documents(), world.verdict(), count)
+
+
+def acted(world: World) -> World | None:
+    """What only judges is not acted in."""
+    return None if getattr(world, "judges", False) else world
 
 
 def sentences(ask: Question) -> list[str]:

@@ -17,7 +17,7 @@ from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Choice, Job, Json, Model, Question, Task, World, Writing
 from recipes.starter.errand import Errand
 from recipes.starter.judge import judged, judges
-from recipes.starter.lesson import PLANNED, Taught, Teacher, Transcript, sentences
+from recipes.starter.lesson import PLANNED, Taught, Teacher, Transcript, acted, sentences
 from recipes.starter.seen import read
 
 
@@ -120,10 +120,11 @@ def practise(
 ) -> Practised:
     """One task by one strategy; the model decides."""
     world.reset(task)
+    acting = acted(world)
     watched = Watched(model, teacher, kind, told)
     with Run(
-        tree, inputs={"goal": task.goal, **(inputs or {})}, world=world, task=task, model=watched, recall=recall,
-        budget=Budget(decisions=decisions), memory=memory, services={"prompts": prompts},
+        tree, inputs={"goal": task.goal, **(inputs or {})}, world=acting, task=task if acting else None, model=watched,
+        recall=recall, budget=Budget(decisions=decisions), memory=memory, services={"prompts": prompts},
     ) as run:  # fmt: skip
         run.spin()
     taught = Taught(watched.transcript.documents(), world.verdict(), watched.decisions)

@@ -119,4 +119,5 @@ PRACTICE: dict[str, Callable[[int, int, int], Iterator[tuple[Exercise, Random]]]
     "textcraft-practice": crafting.exercises,
     "alfworld-practice": alfworld_homes.exercises,
     "thor-practice": thor_rooms.exercises,
+    "arm-practice": bench.exercises,
 }
