@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
@@ -29,22 +29,29 @@ class Exercise(NamedTuple):
     memory: Any = None  # whose experiences agents are shown
     told: Mapping[str, list[Errand]] | None = None  # what the instruction means, for whoever judges
     prompts: str = ""  # the register; the starter's own where none is named
+    sieve: Callable[[Document], Sequence[Document]] | None = None  # what is to be learnt of a document
 
     def taught(self) -> Taught:
         """The teacher goes."""
-        return teach(
+        taught = teach(
             self.tree, self.world, self.task, self.teacher, kind=self.kind, slips=self.slips, recall=self.recall,
             decisions=self.decisions, inputs=self.inputs, memory=self.memory, prompts=self.prompts,
             told=self.told,
         )  # fmt: skip
+        return taught._replace(documents=self._sifted(taught.documents))
 
     def practised(self, model: Model) -> Practised:
         """The model goes; it may take no longer than an agent that is evaluated."""
-        return practise(
+        tried = practise(
             self.tree, self.world, self.task, model, self.teacher, kind=self.kind, recall=self.recall,
             decisions=min(150, self.decisions), inputs=self.inputs, memory=self.memory, prompts=self.prompts,
             told=self.told,
         )  # fmt: skip
+        own = tried.taught._replace(documents=self._sifted(tried.taught.documents))
+        return tried._replace(taught=own, mended=self._sifted(tried.mended))
+
+    def _sifted(self, documents: list[Document]) -> list[Document]:
+        return [each for document in documents for each in self.sieve(document)] if self.sieve else documents
 
 
 def worth(practised: Practised, rng: Random) -> list[Document]:

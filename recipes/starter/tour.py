@@ -149,27 +149,25 @@ class Tour:
         return f"go to {left[0]}" if left else "failure"
 
 
-def thinned(document: Document, rng: Random, errands: Sequence[Errand]) -> Document:
+def thinned(document: Document, rng: Random, errands: Sequence[Errand]) -> list[Document]:
     """With most answers that go on from a place learnt only from where they say which place is next: a model that is
     not shown what is there has to prefer what it could take to going on, though mostly nothing is there, and has to
-    know the way all the same. It never learns to give up."""
+    know the way all the same. It never learns to give up, nor the way there."""
+    if document.text.endswith(f"{ACT} failure\n"):
+        return []
     often, kept = KEPT / max(1, len({errand.thing for errand in errands if errand.thing})), []
     for begin, end in document.learn:
         answer = document.text[begin:end]
-        if answer.strip() == f"{ACT} failure":
-            continue
         if not _leaves(document.text[:begin], answer, errands) or rng.random() < often:
             kept.append((begin, end))
         elif not _ROOM.search(answer.strip()) or rng.random() < _ROOMS:
             kept.append((begin + len(_GOES), end))
-    return document._replace(learn=tuple(kept))
+    return [document._replace(learn=tuple(kept))] if kept else []
 
 
 def _leaves(prompt: str, answer: str, errands: Sequence[Errand]) -> bool:
-    """Does it go on from a place, with a hand free for what may be there?"""
+    """Does it go on from a place, with a hand free for what may be there? Whoever has just put something down goes on
+    as well, or is done: that is learnt."""
     tour = Tour(read(prompt), (), errands, content().catalogue)
-    return answer.startswith(f"{_GOES} ") and bool(tour.at) and not tour.ready()
-
-
-def gave_up(document: Document) -> bool:
-    return document.text.rstrip().endswith(f"{ACT} failure")
+    seeks = bool(tour.at) and not tour.ready() and not tour.done[-1].startswith("put down ")
+    return seeks and answer.startswith(f"{_GOES} ")

@@ -16,7 +16,7 @@ from recipes.starter.homes import make_lesson_task
 from recipes.starter.lesson import Slips, Taught
 
 _MIXTURE = (  # (strategy, with working memory, how often)
-    ("lota", False, 40), ("try_again", True, 2), ("try_again", False, 1),
+    ("lota", False, 90), ("try_again", True, 2), ("try_again", False, 1),
     ("reflexion", True, 4), ("reflexion", False, 3),
 )  # fmt: skip
 _GIVES_UP = (0.0, 0.02, 0.04)  # of the decisions: attempts that fail early, so that there is a next one
@@ -42,15 +42,14 @@ def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise,
         tours = name == "lota"
         teacher = partial(tour.teacher if tours else house.teacher, told=meant(task))
         slips = None if tours else Slips(rng.choice(_SLIPPING), rng, rng.choice(_GIVES_UP))
-        yield Exercise(f"house {name}", trees[name], world, task, teacher, slips, recall, 300), rng
+        sieve = partial(tour.thinned, rng=rng, errands=meant(task)[task.goal]) if tours else None
+        yield Exercise(f"house {name}", trees[name], world, task, teacher, slips, recall, 300, sieve=sieve), rng
 
 
 def _worth(exercise: Exercise, documents: list[Document], rng: Random) -> list[Document]:
     """All reflections, and some attempts, the last among them."""
     if exercise.kind == "house lota":
-        errands = meant(exercise.task)[exercise.task.goal]
-        found = [tour.thinned(document, rng, errands) for document in documents if not tour.gave_up(document)]
-        return [document for document in found if document.learn]
+        return documents
     reflected = [document for document in documents if house.REFLECTS in document.text]
     attempts = [document for document in documents if document not in reflected]
     return [*reflected, *some(attempts[:-1], _MOST - 1, rng), *attempts[-1:]]

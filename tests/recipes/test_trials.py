@@ -18,6 +18,7 @@ from recipes.starter.seen import read
 from recipes.starter.trials import lessons
 
 GOAL = "Do this.\n\nYour task is to: put the apple on the kitchen table\n"
+APPLE = tour.Errand("apple", 1, "on", "kitchen table")
 HOME = (
     "You are in the house, and there are 2 rooms: kitchen (1), bedroom (1). You are in the middle of a kitchen (1). "
     "Looking quickly around the room, you see fridge (1), kitchen table (1)."
@@ -46,12 +47,19 @@ def test_a_planner_that_is_shown_nothing_never_learns_to_give_up() -> None:
     found = [d for t in lessons(3, 30) for d in t.documents if d.kind == "house lota"]
     assert found
     assert not [d for d in found if d.text.rstrip().endswith("Act: failure")]
-    gave_up = "Act: go to fridge 1\nAct: failure\n"
-    document = Document(
-        "house lota", f"{GOAL}{HOME}\n{gave_up}", ((len(GOAL + HOME) + 21, len(GOAL + HOME + gave_up)),)
-    )
-    assert tour.gave_up(document)
-    assert not tour.thinned(document, Random(1), [tour.Errand("apple", 1, "on", "kitchen table")]).learn
+    ended = f"{GOAL}{HOME}\nAct: go to fridge 1\nAct: failure\n"
+    document = Document("house lota", ended, ((ended.index("Act: failure"), len(ended)),))
+    assert not tour.thinned(document, Random(1), [APPLE])
+
+
+def test_whether_it_goes_on_or_is_done_after_something_was_put_down_is_learnt() -> None:
+    begun = f"{GOAL}{HOME}\nAct: pick up apple 1\nAct: go to kitchen table 1\nAct: put down apple 1\n"
+    onward = f"{begun}Act: go to fridge 1\n"
+    document = Document("house lota", onward, ((len(begun), len(onward)),))
+    two = [APPLE._replace(amount=2)]
+    assert all(tour.thinned(document, Random(n), two) == [document] for n in range(20))
+    elsewhere = Document("house lota", f"{onward}Act: go to sink 1\n", ((len(onward), len(onward) + 18),))
+    assert {d.text[d.learn[0][0] :] for n in range(9) for d in tour.thinned(elsewhere, Random(n), two)} == {" sink 1\n"}
 
 
 def test_what_failed_is_noted_with_the_places_of_things_and_the_next_attempt_goes_straight_there() -> None:
