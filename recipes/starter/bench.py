@@ -13,7 +13,8 @@ from random import Random
 
 from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Task
-from recipes.starter.benches import Bench, make_bench
+from recipes.starter.bench_skills import Bench
+from recipes.starter.benches import make_bench
 from recipes.starter.exercise import Exercise
 from recipes.starter.lesson import Taught
 from recipes.starter.seen import Seen

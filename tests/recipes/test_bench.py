@@ -13,7 +13,8 @@ from bt_runtime.project import init
 from bt_runtime.types import Task
 from recipes.starter import data
 from recipes.starter.bench import _exercises, exercise, lessons, teacher
-from recipes.starter.benches import Asked, Bench, Ways, make_bench
+from recipes.starter.bench_skills import Asked, Bench, Ways
+from recipes.starter.benches import make_bench
 from recipes.starter.seen import Seen
 
 # what the arm example is about: its things, where they go, and what its arm has
