@@ -16,7 +16,7 @@ from bt_runtime.types import Task
 from recipes.starter.bench_skills import Bench
 from recipes.starter.benches import make_bench
 from recipes.starter.exercise import Exercise
-from recipes.starter.lesson import Taught
+from recipes.starter.lesson import Slips, Taught
 from recipes.starter.seen import Seen
 
 _TREE = """
@@ -27,6 +27,7 @@ root:
   tree: {{file: {file}, with: {{goal: "{{goal}}"}}}}
 """
 _STRATEGIES = ("reactree",) * 5 + ("react",) * 4 + ("adapt",)
+_SLIPPING, _SLIPS = 0.25, 0.08  # lessons with slips, and of their decisions; never a sentence that is begun only
 _INSTRUCT = 0.05  # in the other register
 ALL = "that is all"
 _STAYS = "here"
@@ -51,7 +52,9 @@ def _exercises(seed: int, count: int, first: int, strategies: Sequence[str]) -> 
         bench, name = make_bench(rng), rng.choice(strategies)
         if bench.asked.missing and name == "adapt":
             name = "react"  # what is not there cannot be planned either
-        yield exercise(bench, name, f"bench-{seed}-{number}", "instruct" if rng.random() < _INSTRUCT else ""), rng
+        made = exercise(bench, name, f"bench-{seed}-{number}", "instruct" if rng.random() < _INSTRUCT else "")
+        slips = Slips(_SLIPS, rng) if not bench.open and rng.random() < _SLIPPING else None
+        yield made._replace(slips=slips), rng
 
 
 def exercise(bench: Bench, name: str, number: str, prompts: str = "") -> Exercise:
@@ -80,7 +83,7 @@ def teacher(seen: Seen, sentences: Sequence[str], bench: Bench) -> str:
 def _sorting(seen: Seen, bench: Bench) -> str:
     """Of bringing things to their places; nothing when there is nothing left."""
     wanted, ways = bench.asked.wanted, bench.ways
-    if ways.look not in bench.done:
+    if ways.look and ways.look not in bench.done:
         return f"Act: {ways.look}"
     if bench.held:
         place = wanted.get(bench.held, "")

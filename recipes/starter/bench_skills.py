@@ -47,6 +47,7 @@ class Bench:
     ways: Ways
     skills: list[Any] = field(default_factory=list)
     slips: frozenset[str] = frozenset()  # what fails the first time
+    open: bool = False  # has one of the skills a number that is written?
     held: str = ""
     at: dict[str, str] = field(default_factory=dict)
     done: list[str] = field(default_factory=list)
@@ -87,14 +88,17 @@ class Bench:
 # Skills --------------------------------------------------------------------------------------------------
 
 
-def add_skills(words: Words, rng: Random, bench: Bench, places: list[str], where: str) -> Ways:
-    """What looks, takes and puts."""
+def add_skills(words: Words, rng: Random, bench: Bench, places: list[str], where: str, blind: bool) -> Ways:
+    """What looks, takes and puts. Whoever is `blind` can look at nothing, and goes by what is asked for."""
     o, p = (rng.choice(words["slots"][slot]) for slot in ("o", "p"))
-    form = rng.choices(("told", "each", "said"), (7, 2, 1) if len(places) > 1 else (1, 0, 0))[0]
+    form = rng.choices(("told", "each", "said"), (0, 1, 2) if blind else (7, 2, 1) if len(places) > 1 else (1, 0, 0))[0]
     look = rng.choice(words["look"]).format(where=where)
     tail = rng.choice(words["seen_too"]) if form == "told" else ""
     about = f"{rng.choice(words['sees'])} {rng.choice(words['seen'])}{tail}.".format(o=o, ps=plural_of(p))
-    _add_look(rng, bench, look, about, {plural_of(o): bench.things}, {plural_of(p): places} if form == "told" else {})
+    if not blind:
+        _add_look(
+            rng, bench, look, about, {plural_of(o): bench.things}, {plural_of(p): places} if form == "told" else {}
+        )
     carried = rng.random() < 0.25
     slots = {"o": f"{{{o}}}", "p": f"{{{p}}}"}
     take, put = (rng.choice(words["carry"]), None) if carried else (rng.choice(words["take"]), rng.choice(words["put"]))
@@ -104,8 +108,11 @@ def add_skills(words: Words, rng: Random, bench: Bench, places: list[str], where
         thing, place = given.get(o, ""), fixed or given.get(p, "")
         return (bench.takes(thing, failed) if thing else "") or (bench.puts(place) if place else "")
 
-    types: dict[str, Any] = {o: str, p: str if form == "told" else Literal[tuple(places)]}
-    sources = {o: plural_of(o)} | ({p: plural_of(p)} if form == "told" else {})
+    types: dict[str, Any] = {
+        o: Literal[tuple(bench.things)] if blind else str,
+        p: str if form == "told" else Literal[tuple(places)],
+    }
+    sources = ({} if blind else {o: plural_of(o)}) | ({p: plural_of(p)} if form == "told" else {})
     holds = None if carried or rng.random() < 0.85 else "holding"
     for sentence, what, says in [each for each in (take, put) if each]:
         for place in places if form == "each" and "{p}" in sentence else [""]:
@@ -114,7 +121,7 @@ def add_skills(words: Words, rng: Random, bench: Bench, places: list[str], where
             told = says.format(**{**slots, **({"p": place} if place else {})})
             act = (lambda given, fixed=place: does(given, fixed)) if place else does
             bench.skills.append(_skill(bench, said, what, told, used, sources, act, holds=holds))
-    return Ways(look, take[0], put[0] if put else "")
+    return Ways("" if blind else look, take[0], put[0] if put else "")
 
 
 def _add_look(rng: Random, bench: Bench, look: str, about: str, things: dict[str, Any], places: dict[str, Any]) -> None:
@@ -154,6 +161,7 @@ def _slotted(
     if high:
         types, filled = types | {"n": float}, filled | {"n": rng.randint(low, high)}
     types = {name: types[name] for name in sorted(types, key=lambda name: sentence.index(f"{{{name}}}"))}
+    bench.open = bench.open or "n" in types
     made = _skill(bench, sentence, about, "", types, {}, lambda given: "")
     return made, sentence.format(**filled), [way.format(**filled) for way in ways]
 

@@ -13,9 +13,11 @@ _SHAPES = (
     ("one", 5), ("pair", 4), ("triple", 2), ("two", 2), ("rest", 5), ("rest_two", 2), ("all", 4), ("but", 2),
     ("away", 1), ("away_all", 1), ("kinds", 3), ("kind", 3), ("kind_rest", 2), ("see", 1), ("other", 7),
 )  # fmt: skip
+_NAMED = ("one", "pair", "triple", "two")  # what is wanted is said thing by thing
 _GRIDS, _AWAY = ("kinds", "kind", "kind_rest"), ("away", "away_all")
 _NEEDS = {"pair": 2, "triple": 3, "two": 2, "rest": 2, "rest_two": 3, "but": 2}  # things at least
 _FAILS, _NOT_HERE, _AFTER, _BEFORE = 0.06, 0.06, 0.12, 0.06
+_BLIND = 0.2  # nothing there that looks
 
 
 def make_bench(rng: Random, held: bool = False) -> Bench:
@@ -30,8 +32,11 @@ def make_bench(rng: Random, held: bool = False) -> Bench:
     bench = Bench(Asked("", {}), things, Ways("", "", ""), slips=_slips(things, rng))
     others = make_others(words, rng, bench)
     where = rng.choice(words["where"])
-    bench.ways = add_skills(words, rng, bench, places, where)
+    bench.ways = add_skills(words, rng, bench, places, where, shape in _NAMED and rng.random() < _BLIND)
     bench.asked = _asked(words, rng, bench, shape, places, plural, kinds, others, where)
+    if not bench.ways.look:
+        goal = bench.asked.goal.lower()
+        bench.things = sorted(bench.asked.wanted, key=lambda thing: goal.index(thing.lower()))
     bench.skills += [made for made, _, _ in others]
     rng.shuffle(bench.skills)
     return bench
@@ -103,7 +108,7 @@ def _asked(
         return Asked(_polished(other[0], words, rng), {}, first=said)
     chosen = rng.sample(list(bench.things), min(3, len(bench.things)))
     missing = ""
-    if shape == "one" and len(bench.things) > 1 and rng.random() < _NOT_HERE:
+    if shape == "one" and bench.ways.look and len(bench.things) > 1 and rng.random() < _NOT_HERE:
         missing = chosen[0]
         bench.things = [thing for thing in bench.things if thing != missing]
     names = [*chosen, "", ""]

@@ -24,7 +24,7 @@ APART = {"cube", "cubes", "tray", "trays", "table", "cup", "suction", "battery",
 @pytest.mark.parametrize("strategy", ["react", "reactree", "adapt"])
 def test_a_teacher_does_what_is_asked_for_with_whatever_skills_there_are(strategy: str) -> None:
     for taken, _ in _exercises(5, 40, 0, (strategy,)):
-        taught = taken.taught()
+        taught = taken._replace(slips=None).taught()
         assert taught.verdict.met == 1, taken.task.goal
         assert all("What you can do:" in d.text or "you can do" in d.text for d in taught.documents)
 
