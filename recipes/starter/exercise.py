@@ -29,6 +29,7 @@ class Exercise(NamedTuple):
     memory: Any = None  # whose experiences agents are shown
     told: Mapping[str, list[Errand]] | None = None  # what the instruction means, for whoever judges
     prompts: str = ""  # the register; the starter's own where none is named
+    corrects: bool = False  # who practises is set right at once, and goes on from there
 
     def taught(self) -> Taught:
         """The teacher goes."""
@@ -43,12 +44,15 @@ class Exercise(NamedTuple):
         return practise(
             self.tree, self.world, self.task, model, self.teacher, kind=self.kind, recall=self.recall,
             decisions=min(150, self.decisions), inputs=self.inputs, memory=self.memory, prompts=self.prompts,
-            told=self.told,
+            told=self.told, corrects=self.corrects,
         )  # fmt: skip
 
 
 def worth(practised: Practised, rng: Random) -> list[Document]:
-    """Of an exercise that was tried: some of the way, and more of what has to be learnt."""
+    """Of an exercise that was tried: some of the way, and more of what has to be learnt. One in which there was
+    nothing to correct is known already."""
+    if not practised.mended:
+        return []
     return [*some(practised.taught.documents, _SHOWN, rng), *some(practised.mended, _MENDED, rng)]
 
 
