@@ -36,6 +36,7 @@ _FEW = (
     6,
     8,
 )  # of what has itself to be crafted: otherwise the work doubles with every level
+_SIFTED = 4  # times: what is left may be misnamed anew
 _EVAL = sounds_of("eval")
 ENDINGS = ("s", "x", "ch", "sh")
 SORTS = ("materials", "blocks", "items", "parts", "goods", "pieces")  # of a tag: things that serve alike
@@ -106,7 +107,7 @@ class Names:
 
     def several(self, name: str) -> str:
         """At times a plural, as games name what is one thing all the same (`oak logs`, `bricks` beside `brick`)."""
-        if name.endswith(ENDINGS) or self.rng.random() >= 0.2:
+        if name.endswith(ENDINGS) or self.rng.random() >= 0.3:
             return name
         return f"{name}s" if self.rng.random() < 0.9 else f"{name} {self.rng.choice(SORTS)}"
 
@@ -279,7 +280,7 @@ class BookBuilder:
         makes = self.rng.choice(_MAKES)
         item = self.named_after(listed[0][0]) if self.rng.random() < 0.3 else self.names.new()
         self.add(level, item, makes, *((count, name) for name, count in listed))
-        if self.rng.random() < 0.12:  # another way to it
+        if self.rng.random() < 0.25:  # another way to it
             self.add(level, item, self.rng.choice(_MAKES), (self.rng.choice(_EACH), self.rng.choice(self.layers[0])))
 
     def adorned(self) -> None:
@@ -322,14 +323,23 @@ class BookBuilder:
 
 
 def imagine(rng: Random, deepest: int = 4, wide: bool = False) -> Book:
-    """A book with things of every depth up to `deepest`, and with names that tell what is of a kind."""
+    """A book with things of every depth up to `deepest`, and with names that tell what is of a kind: recipes that take
+    something whose name tells it wrongly are left out."""
     while True:
         book = _filled(rng, deepest, wide)
-        scene = Scene(book.recipes, {})
-        named = {need.item for recipe in book.recipes for need in recipe.needs}
-        made = {kind for kind, members in book.kinds.items() if any(map(book.craftable, members))}
-        if scene.members.keys() == named & made:
-            return book
+        for _ in range(_SIFTED):
+            wrong = _misnamed(book)
+            if not wrong:
+                return book
+            kept = [recipe for recipe in book.recipes if wrong.isdisjoint(need.item for need in recipe.needs)]
+            book = Book(book.name, kept, book.kinds)
+
+
+def _misnamed(book: Book) -> set[str]:
+    """What is a kind that is made and does not look so, or the other way round."""
+    named = {need.item for recipe in book.recipes for need in recipe.needs}
+    made = {kind for kind, members in book.kinds.items() if any(map(book.craftable, members))}
+    return set(Scene(book.recipes, {}).members.keys() ^ (named & made))
 
 
 def _filled(rng: Random, deepest: int, wide: bool) -> Book:
@@ -344,7 +354,7 @@ def _filled(rng: Random, deepest: int, wide: bool) -> Book:
             builder.layers.append([])
         for _ in range(rng.randint(*many)):
             builder.anything(level)
-    for form, often in ((builder.adorned, 0.6), (builder.twins, 0.6)):
+    for form, often in ((builder.adorned, 0.75), (builder.twins, 0.75)):
         if rng.random() < often:
             form()
     return Book("imagined", builder.recipes, builder.kinds)
