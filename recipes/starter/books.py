@@ -6,7 +6,7 @@ book, and no name could be one of the invented books that are kept for evaluatio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from random import Random
 
@@ -20,7 +20,23 @@ from recipes.starter.words import LOOKS, STUFFS, THINGS
 
 _MAKES = (1, 1, 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 6, 8, 9, 16)
 _EACH = (1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9)
-_FEW = (1, 1, 1, 1, 1, 2, 2, 3, 4, 6)  # of what has itself to be crafted: otherwise the work doubles with every level
+_FEW = (
+    1,
+    1,
+    1,
+    1,
+    1,
+    1,
+    2,
+    2,
+    2,
+    3,
+    3,
+    4,
+    6,
+    8,
+)  # of what has itself to be crafted: otherwise the work doubles with every level
+_SIFTED = 4  # times: what is left may be misnamed anew
 _EVAL = sounds_of("eval")
 ENDINGS = ("s", "x", "ch", "sh")
 SORTS = ("materials", "blocks", "items", "parts", "goods", "pieces")  # of a tag: things that serve alike
@@ -39,6 +55,8 @@ FURTHER = (
     *(f"{stuff} {what}" for stuff in ("chainmail", "netherite")
       for what in ("boots", "chestplate", "helmet", "leggings")),
 )  # fmt: skip
+_SHORT = tuple(word for word in (*STUFFS, *THINGS) if len(word) < 5)
+_LONG = tuple(word for word in (*STUFFS, *THINGS) if len(word) > 5)
 _LETTERS = ("bcdfghjklmnprstvwyz", "aeiouaeiouy", "bdgklmnprstxyz")
 
 
@@ -48,25 +66,31 @@ class Names:
     def __init__(self, rng: Random, wide: bool) -> None:
         self.rng = rng
         self.used: set[str] = set()
+        self.ends = [rng.choice(_LONG)[-rng.randint(3, 4) :] for _ in range(2)]
         self.looks = [self.word(LOOKS) for _ in range(rng.randint(5, 16) if wide else rng.randint(3, 6))]
         self.stuffs = [self.word(STUFFS) for _ in range(rng.randint(4, 10) if wide else rng.randint(3, 6))]
         self.things = [self.word(THINGS) for _ in range(rng.randint(8, 24) if wide else rng.randint(6, 12))]
-        for words in (self.looks, self.stuffs):
-            self.twofold(words)
+        self.twofold(self.looks, 0.75)
+        self.twofold(self.stuffs, 0.5)
 
-    def twofold(self, words: list[str]) -> None:
+    def twofold(self, words: list[str], often: float) -> None:
         """At times `dark oak` beside `oak`, and `pale red` beside `red`: names that differ in how they begin."""
-        if self.rng.random() < 0.5:
+        if self.rng.random() < often:
             look = self.word(LOOKS)
             for word in self.rng.sample(words, min(len(words), self.rng.choice((1, 1, 2, 3)))):
                 if word != look:
                     words.insert(self.rng.randrange(len(words) + 1), f"{look} {word}")
 
     def word(self, pool: Sequence[str]) -> str:
-        """An ordinary one, or at times one that means nothing."""
-        if self.rng.random() < 0.85:
+        """An ordinary one, or at times one of two (`sunflower`), one that means nothing, or one that ends as others of
+        the book do (`andesite` beside `diorite`): what is torn into tokens that stand in other names too."""
+        sort = self.rng.random()
+        if sort < 0.76:
             return self.rng.choice(pool)
-        return "".join(self.rng.choice(_LETTERS[i % 3]) for i in range(self.rng.choice((3, 3, 5, 6, 6, 8))))
+        if sort < 0.84:
+            return f"{self.rng.choice(_SHORT)}{self.rng.choice(_SHORT)}"
+        nothing = "".join(self.rng.choice(_LETTERS[i % 3]) for i in range(self.rng.choice((3, 3, 5, 6, 6, 8))))
+        return nothing if sort < 0.92 else f"{nothing[:5]}{self.rng.choice(self.ends)}"
 
     def new(self) -> str:
         while True:
@@ -83,7 +107,7 @@ class Names:
 
     def several(self, name: str) -> str:
         """At times a plural, as games name what is one thing all the same (`oak logs`, `bricks` beside `brick`)."""
-        if name.endswith(ENDINGS) or self.rng.random() >= 0.2:
+        if name.endswith(ENDINGS) or self.rng.random() >= 0.3:
             return name
         return f"{name}s" if self.rng.random() < 0.9 else f"{name} {self.rng.choice(SORTS)}"
 
@@ -200,7 +224,7 @@ class BookBuilder:
                 continue
             blended = i > 1 and self.rng.random() < mixed
             if blended:
-                some = self.rng.sample(bright[:i], self.rng.choice((2, 2, 2, min(3, i))))
+                some = self.blend(look, bright[:i])
                 self.add(2, f"{look} {paint}", len(some), *((1, f"{other} {paint}") for other in some))
             if not blended or self.rng.random() < 0.4:
                 for _ in range(self.rng.choice((1, 1, 2))):
@@ -211,6 +235,24 @@ class BookBuilder:
                 self.add(2, f"{look} {shapes[1]}", makes, (1, f"{look} {paint}"), *more)
             if plain in self.kinds:
                 self.kinds[plain].append(f"{look} {plain}")
+        self.repainted(looks, paint, shapes[0])
+
+    def blend(self, look: str, others: Sequence[str]) -> list[str]:
+        """What is mixed to it: pale red most often of red and another."""
+        some = self.rng.sample(others, self.rng.choice((2, 2, 2, min(3, len(others)))))
+        own = look.rpartition(" ")[2]
+        if own in others and own not in some and self.rng.random() < 0.8:
+            some[self.rng.randrange(len(some))] = own
+        return some
+
+    def repainted(self, looks: Sequence[str], paint: str, shape: str) -> None:
+        """Such as a bed, which is also made of the first one by a dye: two ways to one thing."""
+        if self.rng.random() < 0.5 and f"{looks[0]} {shape}" in self.names.used:
+            for look in looks[1:]:
+                if {f"{look} {paint}", f"{look} {shape}"} <= self.names.used:
+                    self.add(
+                        3, f"{look} {shape}", 1, *self.either_way((1, f"{looks[0]} {shape}"), (1, f"{look} {paint}"))
+                    )
 
     def either_way(self, *needs: tuple[int, str]) -> tuple[tuple[int, str], ...]:
         return needs if self.rng.random() < 0.5 else needs[::-1]
@@ -238,8 +280,37 @@ class BookBuilder:
         makes = self.rng.choice(_MAKES)
         item = self.named_after(listed[0][0]) if self.rng.random() < 0.3 else self.names.new()
         self.add(level, item, makes, *((count, name) for name, count in listed))
-        if self.rng.random() < 0.12:  # another way to it
+        if self.rng.random() < 0.25:  # another way to it
             self.add(level, item, self.rng.choice(_MAKES), (self.rng.choice(_EACH), self.rng.choice(self.layers[0])))
+
+    def adorned(self) -> None:
+        """Such as cut and polished stone, of stone, and slabs of each: names that begin anew and end alike."""
+        bases = [name for layer in self.layers[:3] for name in layer if len(name.split()) < 3]
+        looks = self.rng.sample(self.names.looks, min(len(self.names.looks), self.rng.randint(1, 3)))
+        for base in self.rng.sample(bases, min(len(bases), self.rng.randint(2, 5))):
+            shape, makes, each = self.rng.choice(self.names.things), self.rng.choice(_MAKES), self.rng.choice(_FEW)
+            made = [f"{look} {base}" for look in looks if self.names.take(f"{look} {base}")]
+            for name in made:
+                more = (
+                    [(self.rng.choice((1, 1, 2, 4)), self.rng.choice(self.layers[0]))]
+                    if self.rng.random() < 0.3
+                    else []
+                )
+                self.add(2, name, makes, *self.either_way((each, base), *more))
+            for name in (base, *made):
+                if self.names.take(f"{name} {shape}"):
+                    self.add(3, f"{name} {shape}", makes, (each, name))
+
+    def twins(self) -> None:
+        """Such as a soul lantern of a soul torch, beside a lantern of a torch: the same but for one word."""
+        look = self.rng.choice(self.names.looks)
+        ways = [r for r in self.recipes if not any(need.item in self.kinds for need in r.needs)]
+        for way in self.rng.sample(ways, min(len(ways), self.rng.randint(1, 4))):
+            own = self.rng.randrange(len(way.needs))
+            other = f"{look} {way.needs[own].item}"
+            if self.names.take(f"{look} {way.item}") and (other in self.names.used or self.names.take(other)):
+                needs = [(each, other if at == own else name) for at, (each, name) in enumerate(way.needs)]
+                self.add(3, f"{look} {way.item}", way.makes, *needs)
 
     def named_after(self, ingredient: str) -> str:
         """`oak plank door` of `oak plank`."""
@@ -252,19 +323,28 @@ class BookBuilder:
 
 
 def imagine(rng: Random, deepest: int = 4, wide: bool = False) -> Book:
-    """A book with things of every depth up to `deepest`, and with names that tell what is of a kind."""
+    """A book with things of every depth up to `deepest`, and with names that tell what is of a kind: recipes that take
+    something whose name tells it wrongly are left out."""
     while True:
         book = _filled(rng, deepest, wide)
-        scene = Scene(book.recipes, {})
-        named = {need.item for recipe in book.recipes for need in recipe.needs}
-        made = {kind for kind, members in book.kinds.items() if any(map(book.craftable, members))}
-        if scene.members.keys() == named & made:
-            return book
+        for _ in range(_SIFTED):
+            wrong = _misnamed(book)
+            if not wrong:
+                return book
+            kept = [recipe for recipe in book.recipes if wrong.isdisjoint(need.item for need in recipe.needs)]
+            book = Book(book.name, kept, book.kinds)
+
+
+def _misnamed(book: Book) -> set[str]:
+    """What is a kind that is made and does not look so, or the other way round."""
+    named = {need.item for recipe in book.recipes for need in recipe.needs}
+    made = {kind for kind, members in book.kinds.items() if any(map(book.craftable, members))}
+    return set(Scene(book.recipes, {}).members.keys() ^ (named & made))
 
 
 def _filled(rng: Random, deepest: int, wide: bool) -> Book:
     builder = BookBuilder(rng, wide)
-    forms = ((builder.made_kind, 0.9), (builder.fetched_kind, 0.3), (builder.tools, 0.3), (builder.coloured, 0.5))
+    forms = ((builder.made_kind, 0.9), (builder.fetched_kind, 0.3), (builder.tools, 0.3), (builder.coloured, 0.55))
     for form, often in forms:
         if rng.random() < often:
             form()
@@ -274,12 +354,35 @@ def _filled(rng: Random, deepest: int, wide: bool) -> Book:
             builder.layers.append([])
         for _ in range(rng.randint(*many)):
             builder.anything(level)
+    for form, often in ((builder.adorned, 0.75), (builder.twins, 0.75)):
+        if rng.random() < often:
+            form()
     return Book("imagined", builder.recipes, builder.kinds)
 
 
 def _by_kind(book: Book, goal: str) -> bool:
     """Is one of a kind to be made on the way? Much of a game is, and it is what is misread most."""
     return any(need.item in book.kinds for recipe in gold(book, goal) for need in recipe.needs)
+
+
+def alike(name: str, names: Iterable[str]) -> bool:
+    """Does another of these end with it, or it with another?"""
+    return any(other.endswith(f" {name}") or name.endswith(f" {other}") for other in names)
+
+
+def misread(recipe: Recipe, book: Book) -> bool:
+    """Is it one of those that are read wrong most: another name ends with its own, or another recipe begins as it
+    does and goes on otherwise (`1 blue dye, 1 white wool` beside `1 blue dye, 1 red dye`)?"""
+    if alike(recipe.item, book.of):
+        return True
+    return len(recipe.needs) > 1 and any(
+        other.needs[0] == recipe.needs[0] and other.needs[1:] != recipe.needs[1:] and len(other.needs) > 1
+        for other in book.uses[recipe.needs[0].item]
+    )
+
+
+def _misread(book: Book, goal: str) -> bool:
+    return any(misread(recipe, book) for recipe in gold(book, goal))
 
 
 def imagined(rng: Random, depth: int, name: str, wide: bool = False) -> Task | None:
@@ -289,13 +392,16 @@ def imagined(rng: Random, depth: int, name: str, wide: bool = False) -> Task | N
     goals = book.goals(depth)
     if not goals:
         return None
-    goal = rng.choices(goals, [8 if _by_kind(book, goal) else 1 for goal in goals])[0]
+    goal = rng.choices(goals, [1 + 7 * (_by_kind(book, goal) + _misread(book, goal)) for goal in goals])[0]
     needed = set(gold(book, goal))
     share = 1.0 if wide else rng.random()
     shown = [r for r in commands(book, goal, rng) if r in needed or rng.random() < share]
     if wide:  # of things that come in many kinds the game shows every one
         others = [r for r in book.recipes if r not in shown and r.item != goal]
-        shown += rng.sample(others, min(len(others), rng.choice((0, 0, 4, 8, 12))))
+        near = [r for r in others if alike(r.item, {r.item for r in needed})]
+        shown += rng.sample(near, min(len(near), rng.choice((0, 1, 2, 3))))
+        others = [r for r in others if r not in shown]
+        shown += rng.sample(others, min(len(others), rng.choice((0, 0, 0, 4, 8))))
         rng.shuffle(shown)
     data: dict[str, Json] = {"goal": goal, "commands": [r.line() for r in shown]}
     data["recipes"] = [r.line() for r in book.recipes]

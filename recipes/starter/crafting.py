@@ -36,11 +36,13 @@ MIXTURE = (
     Share("plan_and_execute", 0.05, (0.1, 0.4, 0.4, 0.1), {}),
     Share("lota", 0.03, (0.2, 0.4, 0.3, 0.1), {}, (0.0,)),  # it is not shown what came of its acts: no way back
 )
+_PRACTISED, _CORRECTED = 60, 0.75  # decisions of a task that is practised; the share of those that are set right
 INSTRUCT = 0.05  # of the tasks are told in the register for other models
+WIDE = 0.6  # of the books show as much as the game does; `lookups` has more of them
 MOST = 4  # documents of one task: they share their recipes, and more tasks teach more
 
 
-def lessons(seed: int, count: int, first: int = 0, most: int = MOST, wide: float = 0.7) -> Iterator[Taught]:
+def lessons(seed: int, count: int, first: int = 0, most: int = MOST, wide: float = WIDE) -> Iterator[Taught]:
     """So many tasks that came out well, each with at most so many documents; the same numbers give the same lessons.
     `wide` is the share of books that show as much as the game does; short ones are sooner learnt from."""
     for number in range(first, first + count):
@@ -51,10 +53,12 @@ def lessons(seed: int, count: int, first: int = 0, most: int = MOST, wide: float
                 break
 
 
-def exercises(seed: int, count: int, first: int = 0, wide: float = 0.7) -> Iterator[tuple[Exercise, Random]]:
-    """What the lessons are given on, whether or not the teacher comes to an end with it."""
+def exercises(seed: int, count: int, first: int = 0, wide: float = WIDE) -> Iterator[tuple[Exercise, Random]]:
+    """What the lessons are given on, whether or not the teacher comes to an end with it. Most who practise are set
+    right at once: after a wrong recipe there is nothing to be learnt."""
     for number in range(first, first + count):
-        yield next(_exercises(seed, number, wide))
+        exercise, rng = next(_exercises(seed, number, wide))
+        yield exercise._replace(decisions=_PRACTISED, corrects=rng.random() < _CORRECTED), rng
 
 
 def _exercises(seed: int, number: int, wide: float) -> Iterator[tuple[Exercise, Random]]:

@@ -97,4 +97,40 @@ def _which(rng: Random, sheet: Sheet) -> None:
         sheet.answer(f" pick up {wanted} {min(seen[wanted])}\n" if there else " failure\n")
 
 
-_SORTS: tuple[Callable[[Random, Sheet], None], ...] = (_recipes, _recipes, _repeat, _next, _which)
+def _times(rng: Random, sheet: Sheet) -> None:
+    """So many for each, and so many times: of what is crafted all of it, of what is fetched one time's."""
+    names = Names(rng, wide=False)
+    for _ in range(rng.randint(6, 12)):
+        item, needs = names.new(), [(rng.randint(1, 9), names.new()) for _ in range(rng.choice((1, 1, 2, 3)))]
+        wants = rng.choice((1, 2, 3, 4, 6, 8, 12, 16, 24, rng.randint(1, 24), rng.randint(1, 24)))
+        sheet.say(f"Think: {item} using {', '.join(f'{each} {name}' for each, name in needs)}. Wants {wants}.")
+        for each, name in needs:
+            verdict, amount = ("craft", each * wants) if rng.random() < 0.75 else ("get", each)
+            sheet.say(f" {name}: {verdict}")
+            sheet.answer(f" {amount} {name}.")
+        sheet.say("\n")
+
+
+def _counted(rng: Random, sheet: Sheet) -> None:
+    """So many at a time: how many are made, and is it enough? No loop is told from its beginning."""
+    names = Names(rng, wide=False)
+    for _ in range(rng.randint(3, 6)):
+        item, need, each = names.new(), names.new(), rng.randint(1, 9)
+        makes = rng.choice((1, 1, 1, 2, 2, 3, 4, 4, 6, 8, 9, 16))
+        wants = rng.choice((2, 3, 4, 6, 8, 12, 16, 18, 24, rng.randint(2, 48), rng.randint(2, 48)))
+        made = makes * max(0, -(-wants // makes) - rng.randint(1, 4))
+        fetched = f"Act: get {each} {need}\nGot {each} {need}\n"
+        sheet.say(f"Your task is to: craft {wants} {item}\nThink: {item} using {each} {need}. Wants {wants}.\nOK.\n")
+        sheet.say(f"Think: Made {made} of {wants}.\nOK.\n{fetched}" if made else fetched)
+        while made < wants:
+            made += makes
+            sheet.say(f"Act: craft {makes} {item} using {each} {need}\n")
+            sheet.say(f"Crafted {makes} minecraft:{item.replace(' ', '_')}\n")
+            sheet.answer(f"Think: Made {made} of {wants}.\n")
+            sheet.say("OK.\n")
+            sheet.answer("Act: done\n" if made >= wants else f"Act: get {each} {need}\n")
+            if made < wants:
+                sheet.say(f"Got {each} {need}\n")
+
+
+_SORTS: tuple[Callable[[Random, Sheet], None], ...] = (_recipes, _repeat, _next, _which, _times, _counted)

@@ -30,6 +30,7 @@ class Exercise(NamedTuple):
     told: Mapping[str, list[Errand]] | None = None  # what the instruction means, for whoever judges
     prompts: str = ""  # the register; the starter's own where none is named
     sieve: Callable[[Document], Sequence[Document]] | None = None  # what is to be learnt of a document
+    corrects: bool = False  # who practises is set right at once, and goes on from there
 
     def taught(self) -> Taught:
         """The teacher goes."""
@@ -45,7 +46,7 @@ class Exercise(NamedTuple):
         tried = practise(
             self.tree, self.world, self.task, model, self.teacher, kind=self.kind, recall=self.recall,
             decisions=min(150, self.decisions), inputs=self.inputs, memory=self.memory, prompts=self.prompts,
-            told=self.told,
+            told=self.told, corrects=self.corrects,
         )  # fmt: skip
         own = tried.taught._replace(documents=self._sifted(tried.taught.documents))
         return tried._replace(taught=own, mended=self._sifted(tried.mended))
@@ -55,7 +56,10 @@ class Exercise(NamedTuple):
 
 
 def worth(practised: Practised, rng: Random) -> list[Document]:
-    """Of an exercise that was tried: some of the way, and more of what has to be learnt."""
+    """Of an exercise that was tried: some of the way, and more of what has to be learnt. One in which there was
+    nothing to correct is known already."""
+    if not practised.mended:
+        return []
     return [*some(practised.taught.documents, _SHOWN, rng), *some(practised.mended, _MENDED, rng)]
 
 

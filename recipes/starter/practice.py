@@ -1,7 +1,9 @@
 """Practice: a model goes through tasks itself, and a teacher says at every step what it would have said.
 
 Where the two agree the model's own way becomes a document; where they do not, the teacher's answer in the place where
-the model had got to becomes one of its own. So a model learns in the situations that it brings about (DAgger).
+the model had got to becomes one of its own. So a model learns in the situations that it brings about (DAgger). Where
+one wrong answer spoils all that follows, the teacher's can be taken in its place: then every task shows all that the
+model would get wrong on the right way.
 """
 
 from __future__ import annotations
@@ -30,12 +32,18 @@ class Difference(NamedTuple):
 
 
 class Watched(Front):
-    """A model with the teacher looking over its shoulder; answers are the model's."""
+    """A model with the teacher looking over its shoulder; answers are the model's, unless it is corrected."""
 
     def __init__(
-        self, model: Model, teacher: Teacher, kind: str, told: Mapping[str, list[Errand]] | None = None
+        self,
+        model: Model,
+        teacher: Teacher,
+        kind: str,
+        told: Mapping[str, list[Errand]] | None = None,
+        corrects: bool = False,
     ) -> None:
         super().__init__(model)
+        self.corrects = corrects  # the teacher's answer is taken where the model's is another
         self.told = told  # what an instruction means, for the judge
         self.teacher = teacher
         self.transcript = Transcript(kind)
@@ -44,6 +52,7 @@ class Watched(Front):
         self.decisions = 0
         self.kind = kind
         self._begun: dict[str, tuple[str, str]] = {}  # what is to be written on: prompt with opening → prompt, label
+        self._told: dict[str, str] = {}  # what is to be written there in place of the model's
 
     def ask(self, question: Question) -> Job[Any]:
         job, prompt = self.model.ask(question), question.prompt
@@ -53,6 +62,9 @@ class Watched(Front):
             return Mapped(job, lambda said: self._judged(prompt, said))
         if question.kind == "write":
             begun = self._begun.pop(prompt.removesuffix("\n"), None)
+            told = self._told.pop(prompt.removesuffix("\n"), "")
+            if told:
+                return Mapped(job, lambda writing: writing._replace(text=told, ended="stop"))
             return Mapped(job, lambda writing: self._wrote(prompt, begun, writing))
         label = self._label(question)
         return Mapped(job, lambda choice: self._chose(question, label, choice))
@@ -66,10 +78,23 @@ class Watched(Front):
         asked = question.prompt
         if question.kind == "choose":
             self._note(asked.removesuffix(ACT), f"{ACT}{choice.text}\n", f"{label}\n")
-        elif question.moves.get(choice.text) == ():
+            return self._corrected(question, label.removeprefix(ACT).strip(), choice)
+        if question.moves.get(choice.text) == () and not (self.corrects and not label.startswith(choice.text.strip())):
             self._begun[asked + choice.text] = (asked, label)
-        else:
-            self._note(asked, f"{choice.text}\n", f"{label}\n")
+            return choice
+        self._note(asked, f"{choice.text}\n", f"{label}\n")
+        return self._corrected(question, label, choice)
+
+    def _corrected(self, question: Question, label: str, choice: Choice) -> Choice:
+        """The teacher's choice, if it can be made; what has to be written for it is told then."""
+        if not self.corrects or choice.text.strip() == label:
+            return choice
+        for index, text in enumerate(question.alternatives):
+            if question.moves.get(text) == () and label.startswith(text.strip()):
+                self._told[question.prompt + text.rstrip("\n")] = label.removeprefix(text.strip()).lstrip("\n")
+                return choice._replace(text=text, index=index)
+            if text.strip() == label:
+                return choice._replace(text=text, index=index)
         return choice
 
     def _wrote(self, prompt: str, begun: tuple[str, str] | None, writing: Writing) -> Writing:
@@ -78,11 +103,14 @@ class Watched(Front):
             opening = prompt[len(asked) :]
             text = writing.text.strip("\n") if opening.endswith("\n") else f" {' '.join(writing.text.split())}"
             self._note(asked, f"{opening}{text}\n", f"{label}\n")
+            told = label.removeprefix(opening)
         elif prompt.endswith(PLANNED):
             opening = next(o for o in PLANNED if prompt.endswith(o))
-            label = self.teacher(read(prompt), ()).removeprefix(opening)
-            self._note(prompt, writing.text, label)
-        return writing
+            told = self.teacher(read(prompt), ()).removeprefix(opening)
+            self._note(prompt, writing.text, told)
+        else:
+            return writing
+        return writing._replace(text=told, ended="stop") if self.corrects else writing
 
     def _label(self, question: Question) -> str:
         return self.teacher(read(question.prompt), sentences(question))
@@ -94,7 +122,7 @@ class Watched(Front):
             self.differences.append(Difference(prompt, said, wanted))
             span = (len(prompt), len(prompt) + len(wanted))
             self.mended.append(Document(f"{self.kind} mended", prompt + wanted, (span,)))
-        self.transcript.note(prompt, said, same)
+        self.transcript.note(prompt, wanted if self.corrects else said, same)
 
 
 class Practised(NamedTuple):
@@ -117,11 +145,12 @@ def practise(
     memory: Any = None,
     prompts: str = "",
     told: Mapping[str, list[Errand]] | None = None,
+    corrects: bool = False,
 ) -> Practised:
-    """One task by one strategy; the model decides."""
+    """One task by one strategy; the model decides, or the teacher in its place where it would decide otherwise."""
     world.reset(task)
     acting = acted(world)
-    watched = Watched(model, teacher, kind, told)
+    watched = Watched(model, teacher, kind, told, corrects)
     with Run(
         tree, inputs={"goal": task.goal, **(inputs or {})}, world=acting, task=task if acting else None, model=watched,
         recall=recall, budget=Budget(decisions=decisions), memory=memory, services={"prompts": prompts},

@@ -24,6 +24,7 @@ from recipes.starter import alfworld_homes, bench, crafting, guidance, housekeep
 from recipes.starter.drills import drills
 from recipes.starter.exercise import Exercise, worth
 from recipes.starter.lesson import Taught
+from recipes.starter.lookups import lookups
 
 SHARD, PRACTICE_SHARD = 200, 20  # lessons; tasks that are practised, which take a hundred times as long
 Tell = Callable[[str], None]
@@ -108,6 +109,7 @@ TEACHERS: dict[str, Callable[[int, int, int], Iterator[Document]]] = {
     "textcraft": _documents(crafting.lessons),
     "trials": _documents(trials.lessons),
     "drills": drills,
+    "lookups": lookups,
     "guided": _guided,
     "alfworld": _documents(alfworld_homes.lessons),
     "thor": _documents(thor_rooms.lessons),

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from statistics import mean
 
 import pytest
 
 from bt_runtime.envs.textcraft.invent import invent
-from bt_runtime.envs.textcraft.recipes import NAMESPACE, Book
+from bt_runtime.envs.textcraft.recipes import NAMESPACE, Book, read_line
 from bt_runtime.envs.textcraft.suite import SUITE, books
+from bt_runtime.types import Task
 from recipes.starter.books import imagine, imagined, reserved
 from recipes.starter.crafting import exercises, lessons
+from recipes.starter.lookups import lookups
 from recipes.starter.seen import read
 from recipes.starter.textcraft import teacher
 
@@ -101,6 +106,54 @@ def test_a_good_part_of_what_is_fetched_has_a_plural_name_as_in_the_game() -> No
 
 def _fetched(book: Book) -> list[str]:
     return [name for name in sorted(book.items) if book.fetchable(name)]
+
+
+def test_names_end_alike_at_least_as_often_as_in_the_game() -> None:
+    """`blue dye` beside `light blue dye`: there the wrong recipe is read most."""
+    rng = Random(8)
+    ours = [t for t in (imagined(rng, 3, "x", wide=True) for _ in range(25)) if t is not None]
+    assert _alike(ours) >= _alike(SUITE.tasks(1, 40, "eval", ["depth 3"]))
+
+
+def _alike(tasks: list[Task]) -> float:
+    """The share of the things in a list whose name ends another one's."""
+    lists = [[read_line(line).item for line in task.data["commands"]] for task in tasks]  # type: ignore[union-attr]
+    return mean(mean(any(n.endswith(f" {name}") for n in names) for name in names) for names in lists)
+
+
+def test_lookups_ask_in_the_words_of_the_run_time_and_answer_as_if_each_stood_alone() -> None:
+    lesson = next(d for t in lessons(1, 9) for d in t.documents if d.kind.startswith("textcraft adapt"))
+    system = lesson.text.partition("\n\n")[0]
+    systems = set()
+    for document in lookups(3, 20):
+        head, _, rest = document.text.partition("\n\n")
+        systems.add(head)
+        shown = rest[rest.index("Crafting commands:") : rest.index("Inventory:")]
+        starts = [*(m.start() for m in re.finditer(r"^Your task is to: ", document.text, re.MULTILINE)), None]
+        for begin, end in itertools.pairwise(starts):
+            alone = document.text[begin:end].replace(shown, "").replace("\nInventory:", f"\n{shown}Inventory:")
+            for start, stop in document.learn:
+                if start >= begin and stop <= (end or stop):
+                    answer = document.text[start:stop]
+                    prompt = f"{head}\n\n{alone[: alone.index(answer)]}"
+                    said = teacher(read(prompt), [answer.removeprefix("Act:").strip()])
+                    assert said.rstrip("\n") == answer.rstrip("\n")
+    assert system in systems and len(systems) == 2
+
+
+def test_lookups_ask_many_things_of_one_list_and_each_once() -> None:
+    found = list(lookups(4, 30))
+    asked = [re.findall(r"^Your task is to: craft (?:\d+ )?(.+?)(?: using .+)?$", d.text, re.MULTILINE) for d in found]
+    assert all(d.text.count("Crafting commands:") == 1 for d in found)
+    assert mean(map(len, asked)) > 6
+    learnt = sum(end - start for d in found for start, end in d.learn) / sum(len(d.text) for d in found)
+    assert learnt > 0.4, "a list is most of a lesson's text"
+
+
+def test_no_lookup_names_a_thing_of_the_game() -> None:
+    for document in lookups(6, 30):
+        shown = {line.split(" ", 2)[2].partition(" using ")[0] for line in _commands(document.text)}
+        assert shown and not any(map(reserved, shown))
 
 
 def test_every_strategy_is_taught() -> None:

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.agents.story import ACT, EXPAND
+from bt_runtime.agents.story import ACT, EXPAND, THINK
 from bt_runtime.distill import documents
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.settings import starter
@@ -30,9 +30,12 @@ def practised(exercise: Exercise, often: float) -> Practised:
         options = [o.strip() for o in ask.options or ask.moves.get(ACT, ())]
         said = exercise.teacher(read(prompt), options)
         if ask.kind == "write":
-            return said.removeprefix(next(o for o in PLANNED if prompt.endswith(o)))
+            opening = next((o for o in PLANNED if prompt.endswith(o)), None)
+            return "nothing" if opening is None else said.removeprefix(opening)
         if said.startswith(EXPAND) or rng.random() >= often:
             return said
+        if said.startswith(THINK) and rng.random() < 0.5:
+            return f"{THINK} I do not know."
         return f"{ACT} {rng.choice([o for o in options if o not in ('done', 'failure')])}"
 
     return exercise.practised(ScriptedModel(student))
@@ -65,6 +68,25 @@ def test_every_step_that_the_teacher_would_not_take_becomes_a_document_of_what_i
             learnt = {(document.text[:begin], document.text[begin:end]) for begin, end in document.learn}
             assert not learnt & {(d.prompt, d.said) for d in found.differences}
     assert differences > 20
+
+
+def test_who_is_set_right_at_once_goes_the_teachers_way_and_every_wrong_answer_is_mended() -> None:
+    mended = 0
+    for exercise in some_exercises():
+        exercise = exercise._replace(slips=None, corrects=True)
+        found = practised(exercise, 0.3)
+        mended += len(found.mended)
+        own = practised(exercise, 0.0).taught
+        assert found.taught.verdict == own.verdict
+        texts = {document.text for document in own.documents}
+        assert {document.text for document in found.taught.documents} <= texts
+        assert all(any(text.startswith(document.text) for text in texts) for document in found.mended)
+    assert mended > 10
+
+
+def test_a_task_with_nothing_to_correct_gives_no_document() -> None:
+    exercise = next(crafting.exercises(3, 1))[0]
+    assert worth(practised(exercise, 0.0), Random(1)) == []
 
 
 def test_few_documents_of_one_task_are_kept() -> None:

@@ -57,3 +57,14 @@ def test_every_answer_of_a_drill_about_recipes_stands_above_it() -> None:
     ]
     assert len(crafted) > 10
     assert all(answer in before for before, answer in crafted)
+
+
+def test_a_drill_that_counts_stops_when_there_is_enough() -> None:
+    counted = 0
+    for drill in drills(5, 60):
+        for start, end in drill.learn:
+            if (answer := drill.text[start:end]).startswith("Think: Made "):
+                made, _, wanted = answer.removeprefix("Think: Made ").rstrip(".\n").partition(" of ")
+                counted += 1
+                assert drill.text[end:].startswith("OK.\nAct: done\n") == (int(made) >= int(wanted))
+    assert counted > 10

@@ -1,0 +1,108 @@
+"""Lookups: many goals about one list of recipes, so that a long list is read for more than one answer.
+
+A lesson's prompt has a list of its own for one recipe that is looked for. Here the list stands once, as an executor or
+a planner is told it, and goals follow one another: each with its bag, and then what would be answered to it if it stood
+alone. Asked for are rather those whose names end alike, or whose recipes begin alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from random import Random
+
+from bt_runtime.agents.prompt import agent_prompt, system_text
+from bt_runtime.agents.story import ACT, HEARD, THINK, Step
+from bt_runtime.distill.documents import Document
+from bt_runtime.envs.textcraft.recipes import Book, Recipe
+from bt_runtime.envs.textcraft.world import TextCraft
+from bt_runtime.types import Task
+from recipes.starter.books import imagined, misread
+from recipes.starter.drills import Sheet
+from recipes.starter.scene import read_scene
+from recipes.starter.seen import read
+from recipes.starter.textcraft import teacher
+
+KIND = "textcraft lookups"
+NOTHING = "Inventory: You are not carrying anything."
+_GOALS = (5, 14)  # about one list
+_ROLES = {"executor": ["think", "act"], "plan_steps": ["expand"]}
+_WANTS = (1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 6, 8, 9, 12, 16, 18, 24)
+
+
+def lookups(seed: int, count: int, first: int = 0, wide: float = 0.75) -> Iterator[Document]:
+    """So many lists; the same numbers give the same ones. `wide` is the share of those as long as the game's."""
+    world = TextCraft({})
+    for number in range(first, first + count):
+        rng = Random(f"lookups {seed} {number}")
+        task = None
+        while task is None:
+            task = imagined(rng, rng.choice((2, 3, 3, 4)), f"lookups-{seed}-{number}", rng.random() < wide)
+        yield _asked(rng, world, task)
+
+
+def _asked(rng: Random, world: TextCraft, task: Task) -> Document:
+    world.reset(task)
+    shown = world.look().text.removesuffix(NOTHING)
+    role = rng.choice(("executor", "plan_steps"))
+    system = system_text(role, {"moves": _ROLES[role], "recall": False})
+    sheet = Sheet()
+    for recipe in _chosen(rng, world.book, read_scene(shown).recipes):
+        goal, bag = _goal(rng, world.book, recipe, role == "executor")
+        prompt = agent_prompt(system, goal, f"{shown}{bag}").text()
+        sheet.say(f"\nYour task is to: {goal}\n{bag}\n" if sheet.text else prompt)
+        if role == "executor":
+            _carried_out(sheet, prompt, [*world.skills(), "done", "failure"] if bag == NOTHING else ())
+        else:
+            sheet.say("# Think:")
+            sheet.answer(teacher(read(f"{prompt}# Think:"), ()))
+            sheet.say("\n")
+    return Document(KIND, sheet.text, tuple(sheet.learn))
+
+
+def _chosen(rng: Random, book: Book, shown: Sequence[Recipe]) -> list[Recipe]:
+    """Of each thing once: what was answered before is not to be copied instead of the list. First come rather those
+    that are read wrong most."""
+    order = sorted(shown, key=lambda recipe: rng.random() * (0.4 if misread(recipe, book) else 1.0))
+    return list({recipe.item: recipe for recipe in reversed(order)}.values())[::-1][: rng.randint(*_GOALS)]
+
+
+def _carried_out(sheet: Sheet, prompt: str, sentences: Sequence[str]) -> None:
+    """The thought, and what is done first. What can be done is known only where nothing is held."""
+    said = teacher(read(prompt), sentences)
+    if said.startswith(ACT) and not sentences:
+        return
+    sheet.answer(f"{said}\n")
+    if said.startswith(THINK) and sentences:
+        sheet.say(f"{HEARD}\n")
+        thought = Step("think", said.removeprefix(THINK).strip()).written()
+        sheet.answer(f"{teacher(read(prompt + thought), sentences)}\n")
+
+
+def _goal(rng: Random, book: Book, recipe: Recipe, acts: bool) -> tuple[str, str]:
+    """What is asked for, and the bag: empty, but for a goal that finishes with what others have made."""
+    amount, sort = rng.choice(_WANTS), rng.random()
+    if sort < 0.2 and acts:
+        listed = ", ".join(f"{need.amount} {need.item}" for need in recipe.needs)
+        return f"craft {amount} {recipe.item} using {listed}", _bag(rng, book, recipe, amount)
+    kinds = [need.item for need in recipe.needs if need.item in book.kinds]
+    if sort < 0.5 and kinds:
+        return f"craft {amount} {rng.choice(kinds)}", NOTHING
+    fetched = [need.item for need in recipe.needs if book.fetchable(need.item)]
+    if sort < 0.26 and fetched and acts:
+        return f"craft {amount} {rng.choice(fetched)}", NOTHING
+    return (f"craft {amount} {recipe.item}" if sort < 0.85 else f"craft {recipe.item}"), NOTHING
+
+
+def _bag(rng: Random, book: Book, recipe: Recipe, amount: int) -> str:
+    """Most of what it takes, at times too little of it, and something that is left over from elsewhere."""
+    held: dict[str, int] = {}
+    for need in recipe.needs:
+        if rng.random() < 0.7:
+            held[rng.choice(book.members(need.item))] = max(
+                1, need.amount * amount + rng.choice((0, 0, 0, 1, 2, 3, -1))
+            )
+    for other in rng.sample(sorted(book.items), rng.choice((0, 0, 1, 1, 2))):
+        held.setdefault(other, rng.randint(1, 8))
+    listed = list(held.items())
+    rng.shuffle(listed)
+    return f"Inventory: {' '.join(f'[{item}] ({n})' for item, n in listed)}" if listed else NOTHING
