@@ -22,7 +22,7 @@ from bt_runtime.envs.house.suite import Content, load_content
 from bt_runtime.envs.phrases import plural
 from bt_runtime.tree.budget import Budget
 from recipes.starter.errand import Errand, understood
-from recipes.starter.judge import missing
+from recipes.starter.judge import MISSING, missing
 from recipes.starter.seen import Seen, played, role
 from recipes.starter.steps import ORDER, written
 
@@ -149,9 +149,13 @@ class Node:
             for name in self.notes.held:
                 if name not in before and any(is_a(name, thing) for thing in wanted):
                     found.setdefault(name, f"{name} is near {at[0]} in {at[1]}")
+        judged = self.seen.steps[-1].observation.partition(MISSING)[2].strip().rstrip(".") if self.seen.steps else ""
         missing = [t for t, n in wanted.items() if t and sum(is_a(name, t) for name in found) < n]
         lines = [", ".join(found.values())] if found else []
-        lines += [f"Still to find: {', '.join(missing)}"] if missing else []
+        if judged:  # in the words of whoever looked at it
+            lines += [f"Still to do: {judged}"]
+        elif missing:
+            lines += [f"Still to find: {', '.join(missing)}"]
         return f"{LESSON} {'. '.join(lines) or 'Put down all that is held'}.\n"
 
     def _steps(self, errand: Errand) -> list[str]:
