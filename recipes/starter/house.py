@@ -187,9 +187,11 @@ class Node:
         return missing(self.seen.notes, errands)
 
     def _flat(self) -> Policy:
-        """All of it in one go, one errand after the other."""
+        """All of it in one go: said as a list, of which one is taken after the other until there is none."""
         errands = self._errands()
         came_out = bool(errands)
+        if errands:
+            yield from self._think(f"{', '.join(errand.goal() for errand in errands)}.")
         for number, errand in enumerate(errands, 1):
             yield from self._think(f"Part {number}: {errand.goal()}.")
             came_out &= yield from (self._bring(errand) if errand.thing else self._start(errand.place))
@@ -199,6 +201,8 @@ class Node:
         if errand.amount > 1 and self._shuts(errand):
             yield from self._open_the(errand.place)
         for count in range(errand.amount):
+            if count:
+                yield from self._think(f"Another {errand.thing}.")
             if not (yield from self._find("another" if count else "the", errand.thing, None)):
                 return False
         return (yield from self._put(errand.place, errand.thing, errand.way))

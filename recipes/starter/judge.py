@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from random import Random
 from typing import NamedTuple
 
+from bt_runtime.agents.story import THINK
 from bt_runtime.agents.verify import ASKED, NO, YES
+from bt_runtime.distill.documents import Document
 from bt_runtime.envs.house.notes import is_a
 from bt_runtime.envs.house.suite import load_content
 from recipes.starter.errand import Errand, understood
@@ -44,6 +47,22 @@ def judged(prompt: str, told: Mapping[str, list[Errand]] | None = None) -> str:
         return _in_the_bag(read_goal(said), read_bag(prompt.rpartition(_BAG)[2]))
     errands = (told or {}).get(said) or understood(said, load_content().catalogue)
     return _thought(errands, _deeds(prompt))
+
+
+def doubted(document: Document, rng: Random, told: Mapping[str, list[Errand]] | None = None) -> Document | None:
+    """The same judgement, had one or two things not been put down, or turned on: any of them, not only the last."""
+    prompt = document.text.partition(f"\n{THINK}")[0]
+    lines = prompt.split("\n")
+    deeds = [at for at, line in enumerate(lines) if line.startswith(("- put down ", "- turn on "))]
+    if not deeds:
+        return None
+    gone = rng.sample(deeds, min(len(deeds), rng.choice((1, 1, 2))))
+    prompt = "\n".join([*(line for at, line in enumerate(lines) if at not in gone), THINK])
+    thought = f" {judged(prompt, told)}\n"
+    asked = f"{prompt}{thought}{ASKED}"
+    answer = f" {judged(asked)}\n"
+    spans = (len(prompt), len(prompt + thought)), (len(asked), len(asked + answer))
+    return Document(f"{document.kind} doubted", asked + answer, spans)
 
 
 def missing(notes: Sequence[str], errands: Sequence[Errand]) -> list[Errand]:

@@ -11,7 +11,7 @@ from bt_runtime.envs.registry import open_world
 from bt_runtime.envs.textcraft.world import TextCraft
 from bt_runtime.run.run import Tree, load
 from bt_runtime.types import World
-from recipes.starter import crafting, house, textcraft, tour
+from recipes.starter import crafting, house, housekeeping, textcraft, tour
 from recipes.starter.errand import meant
 from recipes.starter.exercise import Exercise, some
 from recipes.starter.homes import make_lesson_task
@@ -35,7 +35,8 @@ def lessons(seed: int, count: int, first: int = 0) -> Iterator[Taught]:
     """So many tasks, each in a home of its own; the same numbers give the same lessons."""
     for exercise, rng in exercises(seed, count, first):
         taught = exercise.taught()
-        yield taught._replace(documents=_worth(exercise, taught.documents, rng))
+        documents = _worth(exercise, taught.documents, rng)
+        yield taught._replace(documents=[*documents, *housekeeping.doubts(exercise, taught, rng)])
 
 
 def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise, Random]]:

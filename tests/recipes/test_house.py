@@ -222,3 +222,15 @@ def test_what_is_done_after_a_judgement_is_what_it_says_is_missing() -> None:
         plan = text.partition("Expand:\n")[2]
         assert plan.count("\n- ") == len(wanted) or len(wanted) == 1
         assert len(wanted) == 1 or all(f"- {goal}\n" in plan for goal in wanted)
+
+
+def test_an_agent_that_acts_alone_lists_all_parts_first_and_says_that_one_more_of_a_kind_is_wanted() -> None:
+    tasks = (make_lesson_task(3, number) for number in range(40))
+    task = next(t for t in tasks if len(meant(t)[t.goal]) > 1 and any(e.amount == 2 for e in meant(t)[t.goal]))
+    told = meant(task)
+    taught = teach(load("react"), SUITE.open(), task, partial(teacher, told=told))
+    said = [step.text for step in read(taught.documents[-1].text).steps if step.move == "think"]
+    parts = [errand.goal() for errand in told[task.goal]]
+    assert said[0] == f"{', '.join(parts)}."
+    assert [text for text in said if text.startswith("Part ")] == [f"Part {n}: {p}." for n, p in enumerate(parts, 1)]
+    assert any(text.startswith("Another ") for text in said)
