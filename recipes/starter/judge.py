@@ -20,7 +20,8 @@ from bt_runtime.envs.house.suite import load_content
 from recipes.starter.errand import Errand, understood
 from recipes.starter.scene import Wanted, read_bag, read_goal
 
-_GOAL = re.compile(r"\n\nThe goal: (.*?)\n(?:What was done, |You are |Crafting commands:)", re.DOTALL)  # people write in several lines
+# people write in several lines
+_GOAL = re.compile(r"\n\nThe goal: (.*?)\n(?:What was done, |You are |Crafting commands:)", re.DOTALL)
 _DEED = re.compile(r"^- ([a-z][^:\n]*): (.*)$", re.MULTILINE)
 _PUT = re.compile(r"You put down .+? (?:on|in) ([A-Za-z ]+?)(?: You hold .*)?\.?")
 _CRAFTS, _BAG = "\nCrafting commands:\n", "\nInventory: "
