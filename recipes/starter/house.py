@@ -149,7 +149,8 @@ class Node:
             for name in self.notes.held:
                 if name not in before and any(is_a(name, thing) for thing in wanted):
                     found.setdefault(name, f"{name} is near {at[0]} in {at[1]}")
-        judged = self.seen.steps[-1].observation.partition(MISSING)[2].strip().rstrip(".") if self.seen.steps else ""
+        told = self.seen.steps[-1].observation.partition(_ENDED)[2] if self.seen.steps else ""
+        judged = told.partition("\n")[0].partition(MISSING)[2].rstrip(".")
         missing = [t for t, n in wanted.items() if t and sum(is_a(name, t) for name in found) < n]
         lines = [", ".join(found.values())] if found else []
         if judged:  # in the words of whoever looked at it
