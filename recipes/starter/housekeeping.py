@@ -160,9 +160,12 @@ def _worth(documents: Sequence[Document], rng: Random) -> list[Document]:
 
 
 def doubts(exercise: Exercise, taught: Taught, rng: Random) -> list[Document]:
-    """Of what was judged, some judgements had it come out otherwise."""
+    """Of what was judged, some judgements had it come out otherwise; more where there are two of a kind, or is
+    something to be turned on."""
     told = [d for d in taught.documents if judges(d.text)][-1:]
-    found = [doubted(document, rng, exercise.told) for document in told for _ in range(DOUBTS)]
+    errands = [errand for each in (exercise.told or {}).values() for errand in each]
+    hard = any(errand.amount > 1 or not errand.thing for errand in errands)
+    found = [doubted(document, rng, exercise.told) for document in told for _ in range(DOUBTS + hard)]
     return [document for document in found if document is not None]
 
 

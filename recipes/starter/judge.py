@@ -57,7 +57,8 @@ def doubted(document: Document, rng: Random, told: Mapping[str, list[Errand]] | 
     deeds = [at for at, line in enumerate(lines) if line.startswith(("- put down ", "- turn on "))]
     if not deeds:
         return None
-    gone = rng.sample(deeds, min(len(deeds), rng.choice((1, 1, 2))))
+    started = [at for at in deeds if lines[at].startswith("- turn on ")]  # it is left out of instructions most easily
+    gone = started if started and rng.random() < 0.4 else rng.sample(deeds, min(len(deeds), rng.choice((1, 1, 2))))
     prompt = "\n".join([*(line for at, line in enumerate(lines) if at not in gone), THINK])
     thought = f" {judged(prompt, told)}\n"
     asked = f"{prompt}{thought}{ASKED}"
