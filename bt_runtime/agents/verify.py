@@ -24,13 +24,25 @@ LINE = 120  # characters of what came of one
 
 
 class Verify(ModelNode):
+    thought = ""  # of the model, before its answer
+
     def live(self) -> Life:
-        told = self.told()
+        self.thought, told = "", self.told()
         if told is None and self.spec.values["ask_model"]:
             told = yield from self.ask_model()
         if told is None:
             return Ending("failure", "nobody can tell whether it is met")
-        return Ending("done") if told else Ending("failure", "it is not met")
+        if told:
+            return Ending("done")
+        self.denied()
+        return Ending("failure", "it is not met")
+
+    def denied(self) -> None:
+        """Whoever reflects on the attempt is told that it only said so."""
+        stories = self.context.services.stories
+        if self.goal in stories:
+            story, ended = stories[self.goal]
+            stories[self.goal] = story, f"{ended}; it is not met. {self.thought}".rstrip(". ")
 
     def told(self) -> bool | None:
         """What can be told without a model."""
@@ -86,19 +98,18 @@ class Verify(ModelNode):
         system = self.instructions(values["prompt"] or "verify", {"think": bool(values["think"])})
         told = [f"The goal: {self.goal}", *self.done(), Surroundings(self.context, self.path, recall=False).opening()]
         prompt = Prompt(system, "", "".join(f"{line}\n" for line in told if line), "")
-        thought = ""
         if values["think"]:
             wrote = yield from self.asked(Question(
                 "write", self.prompted(prompt._replace(steps=THINK)), stop=("\n",), max_tokens=int(values["think"]),
             ))  # fmt: skip
-            thought = " ".join(wrote.text.split())
-            prompt = prompt._replace(steps=f"{THINK} {thought}\n")
-            self.context.emit(Stepped(self.path, "think", thought, ""))
+            self.thought = " ".join(wrote.text.split())
+            prompt = prompt._replace(steps=f"{THINK} {self.thought}\n")
+            self.context.emit(Stepped(self.path, "think", self.thought, ""))
         asked = self.prompted(prompt._replace(steps=f"{prompt.steps}{ASKED}"))
         choice = yield from self.asked(Question("choose", asked, options=(f" {YES}", f" {NO}")))
         met = choice.text.strip() == YES
-        if thought and not met and "into" in values:
-            self.scope[values["into"]] = [*(self.scope[values["into"]] or []), thought]
+        if self.thought and not met and "into" in values:
+            self.scope[values["into"]] = [*(self.scope[values["into"]] or []), self.thought]
         return met
 
     def done(self) -> list[str]:

@@ -68,10 +68,10 @@ def _exercises(seed: int, number: int, wide: float) -> Iterator[tuple[Exercise, 
     while True:
         share = rng.choices(MIXTURE, [share.often for share in MIXTURE])[0]
         depth = rng.choices((1, 2, 3, 4), share.depths)[0]
-        task, slips = _task(rng, depth, f"crafting-{seed}-{number}", wide), Slips(rng.choice(share.slips), rng)
+        made, slips = task(rng, depth, f"crafting-{seed}-{number}", wide), Slips(rng.choice(share.slips), rng)
         prompts = "instruct" if rng.random() < INSTRUCT else ""
         kind, tree = f"textcraft {share.strategy} {depth} {prompts}".strip(), trees[share.strategy]
-        yield Exercise(kind, tree, world, task, teacher, slips, inputs=share.inputs, prompts=prompts), rng
+        yield Exercise(kind, tree, world, made, teacher, slips, inputs=share.inputs, prompts=prompts), rng
 
 
 @lru_cache(maxsize=1)
@@ -79,10 +79,11 @@ def _trees() -> dict[str, Tree]:
     return {share.strategy: load(share.strategy) for share in MIXTURE}
 
 
-def _task(rng: Random, depth: int, name: str, wide: float) -> Task:
+def task(rng: Random, depth: int, name: str, wide: float) -> Task:
+    """A goal in a book of its own."""
     if rng.random() < 0.15:
         return task_invented(depth, rng, "train", name)
     while True:
-        task = imagined(rng, depth, name, rng.random() < wide)
-        if task is not None:
-            return task
+        made = imagined(rng, depth, name, rng.random() < wide)
+        if made is not None:
+            return made

@@ -22,7 +22,7 @@ from bt_runtime.envs.house.suite import Content, load_content
 from bt_runtime.envs.phrases import plural
 from bt_runtime.tree.budget import Budget
 from recipes.starter.errand import Errand, understood
-from recipes.starter.judge import missing
+from recipes.starter.judge import MISSING, missing
 from recipes.starter.seen import Seen, played, role
 from recipes.starter.steps import ORDER, written
 
@@ -149,9 +149,14 @@ class Node:
             for name in self.notes.held:
                 if name not in before and any(is_a(name, thing) for thing in wanted):
                     found.setdefault(name, f"{name} is near {at[0]} in {at[1]}")
+        told = self.seen.steps[-1].observation.partition(_ENDED)[2] if self.seen.steps else ""
+        judged = told.partition("\n")[0].partition(MISSING)[2].rstrip(".")
         missing = [t for t, n in wanted.items() if t and sum(is_a(name, t) for name in found) < n]
         lines = [", ".join(found.values())] if found else []
-        lines += [f"Still to find: {', '.join(missing)}"] if missing else []
+        if judged:  # in the words of whoever looked at it
+            lines += [f"Still to do: {judged}"]
+        elif missing:
+            lines += [f"Still to find: {', '.join(missing)}"]
         return f"{LESSON} {'. '.join(lines) or 'Put down all that is held'}.\n"
 
     def _steps(self, errand: Errand) -> list[str]:
@@ -183,9 +188,11 @@ class Node:
         return missing(self.seen.notes, errands)
 
     def _flat(self) -> Policy:
-        """All of it in one go, one errand after the other."""
+        """All of it in one go: said as a list, of which one is taken after the other until there is none."""
         errands = self._errands()
         came_out = bool(errands)
+        if errands:
+            yield from self._think(f"{', '.join(errand.goal() for errand in errands)}.")
         for number, errand in enumerate(errands, 1):
             yield from self._think(f"Part {number}: {errand.goal()}.")
             came_out &= yield from (self._bring(errand) if errand.thing else self._start(errand.place))
@@ -195,6 +202,8 @@ class Node:
         if errand.amount > 1 and self._shuts(errand):
             yield from self._open_the(errand.place)
         for count in range(errand.amount):
+            if count:
+                yield from self._think(f"Another {errand.thing}.")
             if not (yield from self._find("another" if count else "the", errand.thing, None)):
                 return False
         return (yield from self._put(errand.place, errand.thing, errand.way))

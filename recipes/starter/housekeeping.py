@@ -15,7 +15,7 @@ from recipes.starter.errand import meant
 from recipes.starter.exercise import Exercise, some
 from recipes.starter.homes import make_lesson_task
 from recipes.starter.house import teacher
-from recipes.starter.judge import judges
+from recipes.starter.judge import doubted, judges
 from recipes.starter.lesson import Slips, Taught, teach
 from recipes.starter.reminders import Memory, Notes, Reminder
 from recipes.starter.seen import read
@@ -39,6 +39,7 @@ REMINDED = 0.35  # of the lessons, in one more task, and in the first decisions 
 TOGETHER = 25  # lessons whose agents share a memory
 INSTRUCT = 0.05  # of all tasks are told in the register for other models
 VERIFIED = 0.3  # of the lessons, in one more task that is judged, and gone on with where something is missing
+DOUBTS = 1  # judgement besides of each task that was judged: of what might have been left out
 _EARLY = (0.0, 0.01, 0.02, 0.03)  # of its decisions end too early, or leave a part out
 _KEPT = (3, 8, 16, 30)  # tasks of a memory: of few hardly any is near
 _TOLD: tuple[tuple[Level, int, int], ...] = (  # (level, tokens, how often)
@@ -60,8 +61,9 @@ def lessons(seed: int, count: int, first: int = 0) -> Iterator[Taught]:
             taught = hall.reminded(number, part, rng).taught()
             yield taught._replace(documents=some(_worth(taught.documents, rng), MOST, rng))
         if rng.random() < VERIFIED:
-            taught = hall.verified(number, rng).taught()
-            yield taught._replace(documents=_looked_at(taught.documents, rng))
+            exercise = hall.verified(number, rng)
+            taught = exercise.taught()
+            yield taught._replace(documents=[*_looked_at(taught.documents, rng), *doubts(exercise, taught, rng)])
     hall.close()
 
 
@@ -155,6 +157,16 @@ def _worth(documents: Sequence[Document], rng: Random) -> list[Document]:
     expand = [i for i, document in enumerate(documents) if plans(document)]
     others = [i for i in range(len(documents)) if i not in expand]
     return [documents[i] for i in sorted([*expand, *rng.sample(others, min(MOST, len(others)))])]
+
+
+def doubts(exercise: Exercise, taught: Taught, rng: Random) -> list[Document]:
+    """Of what was judged, some judgements had it come out otherwise; more where there are two of a kind, or is
+    something to be turned on."""
+    told = [d for d in taught.documents if judges(d.text)][-1:]
+    errands = [errand for each in (exercise.told or {}).values() for errand in each]
+    hard = any(errand.amount > 1 or not errand.thing for errand in errands)
+    found = [doubted(document, rng, exercise.told) for document in told for _ in range(DOUBTS + hard)]
+    return [document for document in found if document is not None]
 
 
 def _looked_at(documents: Sequence[Document], rng: Random) -> list[Document]:

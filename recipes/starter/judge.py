@@ -1,23 +1,30 @@
-"""A teacher that judges whether a goal of the house is met, by what was done: what `verify` asks.
+"""A teacher that judges whether a goal is met, by what was done: what `verify` asks.
 
 Its thought takes the instruction apart as a plan would, and names for each part what was brought, or `none`; at the end
-stands what is missing, in the words of a plan, from which the answer and the next attempt follow.
+stands what is missing, in the words of a plan, from which the answer and the next attempt follow. In TextCraft it looks
+into the bag.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from random import Random
 from typing import NamedTuple
 
+from bt_runtime.agents.story import THINK
 from bt_runtime.agents.verify import ASKED, NO, YES
+from bt_runtime.distill.documents import Document
 from bt_runtime.envs.house.notes import is_a
 from bt_runtime.envs.house.suite import load_content
 from recipes.starter.errand import Errand, understood
+from recipes.starter.scene import Wanted, read_bag, read_goal
 
-_GOAL = re.compile(r"\n\nThe goal: (.*?)\n(?:What was done, |You are )", re.DOTALL)  # people write in several lines
+# people write in several lines
+_GOAL = re.compile(r"\n\nThe goal: (.*?)\n(?:What was done, |You are |Crafting commands:)", re.DOTALL)
 _DEED = re.compile(r"^- ([a-z][^:\n]*): (.*)$", re.MULTILINE)
 _PUT = re.compile(r"You put down .+? (?:on|in) ([A-Za-z ]+?)(?: You hold .*)?\.?")
+_CRAFTS, _BAG = "\nCrafting commands:\n", "\nInventory: "
 MISSING, NOTHING = "Missing: ", "Nothing is missing."
 
 
@@ -37,8 +44,27 @@ def judged(prompt: str, told: Mapping[str, list[Errand]] | None = None) -> str:
         return YES if NOTHING in thought else NO
     goal = _GOAL.search(prompt)
     said = goal[1] if goal else ""
+    if _CRAFTS in prompt:
+        return _in_the_bag(read_goal(said), read_bag(prompt.rpartition(_BAG)[2]))
     errands = (told or {}).get(said) or understood(said, load_content().catalogue)
     return _thought(errands, _deeds(prompt))
+
+
+def doubted(document: Document, rng: Random, told: Mapping[str, list[Errand]] | None = None) -> Document | None:
+    """The same judgement, had one or two things not been put down, or turned on: any of them, not only the last."""
+    prompt = document.text.partition(f"\n{THINK}")[0]
+    lines = prompt.split("\n")
+    deeds = [at for at, line in enumerate(lines) if line.startswith(("- put down ", "- turn on "))]
+    if not deeds:
+        return None
+    started = [at for at in deeds if lines[at].startswith("- turn on ")]  # it is left out of instructions most easily
+    gone = started if started and rng.random() < 0.4 else rng.sample(deeds, min(len(deeds), rng.choice((1, 1, 2))))
+    prompt = "\n".join([*(line for at, line in enumerate(lines) if at not in gone), THINK])
+    thought = f" {judged(prompt, told)}\n"
+    asked = f"{prompt}{thought}{ASKED}"
+    answer = f" {judged(asked)}\n"
+    spans = (len(prompt), len(prompt + thought)), (len(asked), len(asked + answer))
+    return Document(f"{document.kind} doubted", asked + answer, spans)
 
 
 def missing(notes: Sequence[str], errands: Sequence[Errand]) -> list[Errand]:
@@ -63,6 +89,13 @@ def _deeds(prompt: str) -> Deeds:
         elif sentence.startswith("turn off "):
             found.running.discard(sentence.removeprefix("turn off "))
     return found
+
+
+def _in_the_bag(wanted: Wanted, bag: Mapping[str, int]) -> str:
+    part = f"{wanted.amount} {wanted.item}"
+    held = bag.get(wanted.item, 0)
+    missing = f"{MISSING}{part}." if held < wanted.amount else NOTHING
+    return f"{part}: {held or 'none'}. {missing}"
 
 
 def _thought(errands: Sequence[Errand], deeds: Deeds) -> str:

@@ -28,6 +28,7 @@ from recipes.starter.steps import ORDER
 Teacher = Callable[[Seen, Sequence[str]], str]
 PLANNED = ("Expand:\n", "# Think:", "Next time:")  # how the prompt of a plan node ends, and that of a reflection
 
+_NEXT_PART = "Think: Part "  # of an agent that takes one part after the other
 _MISPLANNED = 2.5  # as often as another slip: plans are few
 
 
@@ -161,14 +162,21 @@ def slip(said: str, sentences: Sequence[str], slips: Slips | None) -> str:
         holds = any(sentence.startswith("put down ") for sentence in sentences)
         if slips.rng.random() < slips.gives_up * (2 if holds else 0.3):
             return f"{ACT} failure"
-    if slips.early and slips.rng.random() < (slips.early if said.startswith(ACT) else 4 * slips.early):
+    if slips.early and slips.rng.random() < slips.early * _ends_early(said):
         if said.startswith(EXPAND):
             return _shortened(said, slips.rng)
-        return f"{ACT} {DONE}" if said.startswith(ACT) and DONE in sentences else said
+        return f"{ACT} {DONE}" if DONE in sentences else said
     if said.startswith(EXPAND) or slips.rng.random() >= slips.often:
         return said
     others = [s for s in sentences if s not in ("done", "failure") and not s.startswith("recall ")]
     return f"{ACT} {slips.rng.choice(others)}" if others else said
+
+
+def _ends_early(said: str) -> int:
+    """How much likelier than at an act it is that what this begins is left out."""
+    if said.startswith(_NEXT_PART):
+        return 1 if said.startswith(f"{_NEXT_PART}1:") else 12
+    return 4 if said.startswith(EXPAND) else said.startswith(ACT)
 
 
 def _shortened(plan: str, rng: Random) -> str:

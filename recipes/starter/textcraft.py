@@ -13,6 +13,7 @@ from collections.abc import Generator, Sequence
 from bt_runtime.agents.story import ACT, EXPAND, THINK, Step
 from bt_runtime.envs.textcraft.recipes import Ingredient, counted
 from bt_runtime.faults.diagnostic import BtError
+from recipes.starter.house import LESSON, REFLECTS
 from recipes.starter.recipe_plan import Need, Work, survey, work_for
 from recipes.starter.scene import Scene, Wanted, read_bag, read_goal, read_scene
 from recipes.starter.seen import Role, Seen, role
@@ -31,7 +32,10 @@ Program = Generator[str, Step, None]
 
 
 def teacher(seen: Seen, sentences: Sequence[str]) -> str:
-    """The next line of an agent, or the whole answer of a planner."""
+    """The next line of an agent, or the whole answer of a planner, or of whoever reflects."""
+    if REFLECTS in seen.system:
+        wanted = read_goal(seen.goal)
+        return f"{LESSON} Still to do: {wanted.amount} {wanted.item}.\n"
     who, scene = _role(seen.system), read_scene(seen.opening)
     if who == "planner":
         return _plan(scene, seen.goal)

@@ -173,7 +173,7 @@ def test_termination_reasoning_verify_asks_the_world_before_the_model(start):
     assert start(text.format("all is well"), ["no"], world=world).spin(ticks=5) is FAILURE
 
 
-@rule("verify", 2)
+@rule("verify", 2, 4)
 def test_verify_tells_the_model_what_agents_did_and_leaves_its_thought_for_the_next_attempt(start):
     text = """
 version: 1
@@ -201,6 +201,7 @@ root:
     )
     assert answer.prompt == f"{thought.prompt} The lamp is still on.\nIs the goal met?"
     assert run.blackboard["missing"] == ["The lamp is still on."]
+    assert run.context.services.stories["get out"][1] == "done; it is not met. The lamp is still on"
 
 
 def test_a_missing_model_is_a_failure_that_says_how_to_name_one(start):

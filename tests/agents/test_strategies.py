@@ -9,7 +9,7 @@ from bt_runtime.envs.registry import open_suite
 from bt_runtime.language import source
 from bt_runtime.language.source import YamlList, YamlMap
 from bt_runtime.testing import FAILURE, SUCCESS
-from tests.support.oracles import acting, expanding, parts_of, planning, taught
+from tests.support.oracles import acting, expanding, judged, parts_of, planning, taught
 
 STRATEGIES = (
     "react",
@@ -64,7 +64,7 @@ def test_strategies_without_a_plan_reach_the_goal(name, errand, start):
     script = acting(errand.sentences)
     if name == "lota":
         script(None)  # it does not think
-    run = start(name, script, world=errand.world, goal=errand.task.goal)
+    run = start(name, judged(script), world=errand.world, goal=errand.task.goal)
     spend_freely(run)
     assert run.spin(seconds=120) is SUCCESS
     verdict = errand.world.verdict()
@@ -185,3 +185,40 @@ def test_reflexion_shows_the_lessons_of_earlier_trials_and_puts_the_world_back(s
     last = [p for p in prompts if "From earlier attempts" in p][-1]
     assert last.count("fetch the parts first") >= 2
     assert world.act("inventory").text.count(first.split()[-1]) == 0
+
+
+def test_reflexion_looks_at_what_is_said_to_be_done_and_reflects_on_what_the_judge_found_missing(start):
+    """The paper's evaluator: `done` that is denied is an attempt that failed, and the world is put back."""
+    suite = open_suite("textcraft")
+    world = suite.open()
+    world.reset(task := suite.tasks(3, 1)[0])
+    first = next(s for s in world.skills() if s.startswith("get "))
+    prompts, verdicts = [], ["no", "yes"]
+
+    def script(ask):
+        prompts.append(ask.prompt)
+        if ask.kind == "choose":
+            return f" {verdicts.pop(0)}"
+        if ask.kind == "write":
+            return " Missing: a stick." if ask.prompt.endswith("Think:") else " take a stick"
+        return f"Act: {'done' if world.last_fetch else first}"
+
+    world.last_fetch = False
+    act, restore = world.act, world.restore
+
+    def watched(sentence):
+        world.last_fetch = True
+        return act(sentence)
+
+    def put_back(snapshot):
+        world.last_fetch = False
+        restore(snapshot)
+
+    world.act, world.restore = watched, put_back
+    run = start("reflexion", script, world=world, goal=task.goal)
+    assert run.spin(ticks=500) is SUCCESS
+    (reflects,) = [p for p in prompts if p.endswith("Next time:")]
+    assert "This attempt ended: done; it is not met. Missing: a stick.\n" in reflects
+    assert any("From earlier attempts at this task you know:\n- take a stick\n" in p for p in prompts)
+    judges = [p for p in prompts if p.endswith("Is the goal met?")]
+    assert [p.count(f"- {first}:") for p in judges] == [1, 1]  # what was rolled back is not judged again

@@ -22,6 +22,8 @@ from recipes.starter.lesson import Slips, teach
 from recipes.starter.phrasing import asked, phrase, ways
 from recipes.starter.seen import read
 
+APART = ("reminded", "verified", "doubted")  # lessons besides
+
 
 @pytest.mark.parametrize("split", ["train", "eval"])
 @pytest.mark.parametrize("recall", [True, False], ids=["with memory", "without memory"])
@@ -138,7 +140,7 @@ def test_the_same_numbers_give_the_same_lessons_wherever_they_begin() -> None:
 
 
 def test_beside_every_lesson_stand_openings_that_end_with_the_first_decisions() -> None:
-    taught = [t for t in lessons(4, 3) if not any(each.kind.endswith("reminded") for each in t.documents)]
+    taught = [t for t in lessons(4, 3) if not any(each.kind.endswith(APART) for each in t.documents)]
     openings = [t for number, t in enumerate(taught) if number % (1 + OPENINGS)]
     assert len(openings) == 3 * OPENINGS
     assert all(t.decisions <= 4 and len(t.documents) <= 2 for t in openings)
@@ -222,3 +224,15 @@ def test_what_is_done_after_a_judgement_is_what_it_says_is_missing() -> None:
         plan = text.partition("Expand:\n")[2]
         assert plan.count("\n- ") == len(wanted) or len(wanted) == 1
         assert len(wanted) == 1 or all(f"- {goal}\n" in plan for goal in wanted)
+
+
+def test_an_agent_that_acts_alone_lists_all_parts_first_and_says_that_one_more_of_a_kind_is_wanted() -> None:
+    tasks = (make_lesson_task(3, number) for number in range(40))
+    task = next(t for t in tasks if len(meant(t)[t.goal]) > 1 and any(e.amount == 2 for e in meant(t)[t.goal]))
+    told = meant(task)
+    taught = teach(load("react"), SUITE.open(), task, partial(teacher, told=told))
+    said = [step.text for step in read(taught.documents[-1].text).steps if step.move == "think"]
+    parts = [errand.goal() for errand in told[task.goal]]
+    assert said[0] == f"{', '.join(parts)}."
+    assert [text for text in said if text.startswith("Part ")] == [f"Part {n}: {p}." for n, p in enumerate(parts, 1)]
+    assert any(text.startswith("Another ") for text in said)

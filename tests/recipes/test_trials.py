@@ -12,6 +12,7 @@ from bt_runtime.envs.house.tasks import Errand
 from bt_runtime.run.run import load
 from recipes.starter import house, people, tour
 from recipes.starter.homes import make_lesson_task
+from recipes.starter.judge import MISSING, judged, judges
 from recipes.starter.lesson import Slips, teach
 from recipes.starter.phrasing import ways
 from recipes.starter.seen import read
@@ -141,3 +142,38 @@ def test_a_goal_of_several_lines_is_read_whole() -> None:
     seen = read(prompt.text())
     assert (seen.goal, seen.opening, seen.notes) == (task.goal, HOME, ("a note",))
     assert seen.steps == (Step("think", "So."),)
+
+
+def test_an_attempt_that_only_said_done_is_judged_reflected_on_and_made_again_with_what_was_missing() -> None:
+    told = [t for t in lessons(3, 40) if any(d.kind == "house reflexion" for d in t.documents)]
+    denied = [
+        t for t in told if any(house.REFLECTS in d.text and "ended: done; it is not met" in d.text for d in t.documents)
+    ]
+    assert denied
+    assert sum(t.verdict.met == t.verdict.total for t in told) >= 0.7 * len(told)
+    for taught in denied:
+        reflected = next(d for d in taught.documents if "ended: done; it is not met" in d.text)
+        lacking = reflected.text.partition("; it is not met. ")[2].partition(MISSING)[2].partition(".\n")[0]
+        assert reflected.text.endswith(f"Still to do: {lacking}.\n")
+        judge = next(d for d in taught.documents if judges(d.text) and lacking in d.text)
+        assert f"{MISSING}{lacking}.\nIs the goal met? no\n" in judge.text
+
+
+def test_what_is_left_out_may_be_any_part_and_the_judge_says_so() -> None:
+    found = [d for t in lessons(3, 40) for d in t.documents if d.kind.endswith("doubted")]
+    assert len(found) > 5
+    first = 0
+    for document in found:
+        thought = document.text.rpartition("Think:")[2]
+        assert "none" in thought.partition(MISSING)[0]
+        assert thought.endswith(".\nIs the goal met? no\n")
+        assert "".join(document.text[a:b] for a, b in document.learn) == thought.replace("Is the goal met?", "")
+        first += ": none" in thought.partition(". ")[0]
+    assert 0 < first < len(found)
+
+
+def test_in_textcraft_the_judge_looks_into_the_bag() -> None:
+    prompt = "You judge.\n\nThe goal: craft 2 oak planks\nCrafting commands:\n\nInventory: {}\nThink:"
+    assert judged(prompt.format("[oak planks] (4)")) == "2 oak planks: 4. Nothing is missing."
+    assert judged(prompt.format("[oak planks] (1)")) == "2 oak planks: 1. Missing: 2 oak planks."
+    assert judged(prompt.format("[oak log] (1)")) == "2 oak planks: none. Missing: 2 oak planks."

@@ -34,6 +34,17 @@ def ways(tasks: Iterable[Task], suite: str) -> dict[str, list[str]]:
     return found
 
 
+def judged(script: Script) -> Script:
+    """Whoever judges what it did finds that all is well."""
+
+    def answer(ask: Question) -> str:
+        if ask.prompt.startswith("You judge whether a goal is met"):
+            return " yes" if ask.kind == "choose" else " Nothing is missing."
+        return script(ask)
+
+    return answer
+
+
 def acting(said: Iterable[str]) -> Script:
     """One agent does it all: a thought, the sentences one after the other, done."""
 

@@ -197,6 +197,7 @@ VERIFY = Kind(
         "the model comes last.",
         "The model is told what agents have done for the task, what came of it, and what can be seen now.",
         "SUCCESS when the goal is met, else FAILURE; FAILURE as well when nobody can tell.",
+        "Who reflects on the latest attempt at this goal is told that it is not met, and the thought.",
     ),
     "verify: the cup is in the sink\n", bare="goal", impl=f"{_IMPL}.verify:Verify", waits=True, asks=True,
 )  # fmt: skip
