@@ -152,9 +152,9 @@ class Agent:
     def _parts(self, goal: Goal) -> list[str]:
         thing, target = goal.object, self._first(goal.parent)
         if goal.sliced:
-            parts = ["find and pick up a knife", f"slice {_a(thing)} and pick up a slice"]
+            parts = ["find and pick up a knife", f"slice {a(thing)} and pick up a slice"]
         else:
-            parts = [f"find and pick up {_a(thing)}"]
+            parts = [f"find and pick up {a(thing)}"]
         if goal.type == "look_at_obj_in_light":
             return [*parts, f"find and turn on a {goal.toggle}"]
         if goal.type in TREATED:
@@ -351,5 +351,5 @@ def _is(name: str, kind: str) -> bool:
     return _kind(name) == kind or _kind(name) in _EITHER.get(kind, ())
 
 
-def _a(kind: str) -> str:
+def a(kind: str) -> str:
     return f"{'an' if kind[0] in 'AEIO' else 'a'} {kind}"

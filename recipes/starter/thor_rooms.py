@@ -23,14 +23,14 @@ from recipes.starter.drills import Sheet
 from recipes.starter.exercise import Exercise, solved
 from recipes.starter.lesson import Slips, Taught
 from recipes.starter.seen import Seen
-from recipes.starter.thor import Told, teacher
+from recipes.starter.thor import Told, a, teacher
 from recipes.starter.thor_sentences import said
 
 _MIXTURE = (("reactree", 70), ("react", 30))
 _SLIPPING = (0.0, 0.0, 0.05)  # of a lesson's decisions
 MOST = 6  # documents of one task
-OPENINGS = 3  # tasks of which only the first decisions are taught, for each that is taught to its end
-SHEETS = 2  # rooms in which many sentences are read, one after the other, for each such task
+OPENINGS = 2  # tasks of which only the first decisions are taught, for each that is taught to its end
+SHEETS = 3  # rooms in which many sentences are read, one after the other, for each such task
 SENTENCES = 10  # of a sheet
 _FIRST = {"reactree": (3, 3, 5), "react": (3, 5)}  # decisions of an opening: what is meant, what is to be done, where
 _PLANNED = 0.3  # of a sheet's sentences, with what is to be done
@@ -42,17 +42,24 @@ _NOBODY = Verdict(0, 0)
 
 def lessons(seed: int, count: int, first: int = 0) -> Iterator[Taught]:
     """So many tasks that came out well, the openings of others, and sheets; the same numbers give the same lessons."""
-    for number, (exercise, rng) in enumerate(exercises(seed, count, first), first):
-        yield from solved([(exercise, rng)], MOST)
-        for part in range(OPENINGS):
-            yield _exercise(seed, _ELSEWHERE * (part + 1) + number, rng, opening=True).taught()
+    for number in range(first, first + count):
+        whole, *openings = _parts(seed, number)
+        yield from solved([whole], MOST)
+        yield from (opening.taught() for opening, _ in openings)
         yield Taught([sheet(seed, number * SHEETS + part) for part in range(SHEETS)], _NOBODY, 0)
 
 
 def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise, Random]]:
+    """What the lessons are given on, and the chance that goes on from there."""
     for number in range(first, first + count):
-        rng = Random(f"thor lesson {seed} {number}")
-        yield _exercise(seed, number, rng), rng
+        yield from _parts(seed, number)
+
+
+def _parts(seed: int, number: int) -> Iterator[tuple[Exercise, Random]]:
+    """A whole task, and the openings of others."""
+    rng = Random(f"thor lesson {seed} {number}")
+    for part in range(1 + OPENINGS):
+        yield _exercise(seed, _ELSEWHERE * part + number, rng, opening=part > 0), rng
 
 
 def _exercise(seed: int, number: int, rng: Random, opening: bool = False) -> Exercise:
@@ -120,6 +127,9 @@ def sheet(seed: int, number: int) -> Document:
             if answer.startswith("Think:"):
                 paper.say("OK.\n")
             seen = seen._replace(steps=(Step("think", answer.removeprefix("Think: ")),))
+    find = f"find and pick up {a(rng.choice(sorted(kinds.PICKUPABLE)))}"
+    paper.say(f"Your task is to: {find}\n")
+    paper.answer(f"{teacher(Seen(moves, find, opening, ()), ())}\n")
     return Document("thor sheet", paper.text, tuple(paper.learn))
 
 

@@ -12,6 +12,7 @@ from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.goals import Goal
 from bt_runtime.envs.thor.tasks import LAMPS, SAYINGS
 from recipes.starter import data
+from recipes.starter.people import mistyped
 from recipes.starter.thor import LAMP, TREATED, Told
 
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -33,7 +34,7 @@ _ARTICLES = {  # how often each
     "t": ((64, "the "), (26, "a "), (10, "")),
 }
 _DESCRIBED = {"o": 0.12, "m": 0.1, "p": 0.12, "t": 0.06}  # how often with an adjective
-_FROM, _ABOUT, _HEAD, _WRONG = 0.25, 0.14, 0.14, 0.08
+_FROM, _ABOUT, _HEAD, _WRONG, _SLIP = 0.25, 0.14, 0.14, 0.08, 0.03
 
 
 def said(goal: Goal, here: Collection[str], rng: Random) -> tuple[str, Told]:
@@ -97,7 +98,8 @@ class _Saying:
         names = _names(sort, kind)
         if sort == "furniture":
             names = [name for name in names if not (_meanings()[name] - {kind}) & set(self.here)] or names[:1]
-        return self.rng.choice(names)
+        name = self.rng.choice(names)
+        return mistyped(name, self.rng) if self.rng.random() < _SLIP else name
 
     def _described(self, slot: str, name: str) -> str:
         if not name or (self.goal.type == "pick_two_obj_and_place" and slot == "o"):
@@ -189,8 +191,10 @@ class _Saying:
     def text(self, shape: str) -> tuple[str, Told]:
         names = {**self.names, "on": self.words.pop("on", "")}
         text = _AN.sub(r"\1n ", shape.format(**names))
-        quoted = {"object": self.words.get("object", "{o}").format(**names), "parent": names.get("p", ""),
-                  "toggle": names.get("t", ""), "movable": names.get("m", ""), "how": self.words.get("how", "")}  # fmt: skip
+        thing = self.words.get("object", "{o}").format(**names)
+        slots = {"movable": "m", "toggle": "t", "parent": "p"}
+        meant = {part: names.get(slot, "") for part, slot in slots.items()}
+        quoted = {"object": thing, "how": self.words.get("how", ""), **meant}
         told = {part: _AN.sub(r"\1n ", words) for part, words in quoted.items() if words}
         if self.rng.random() < 0.65:
             text = text[:1].upper() + text[1:]
