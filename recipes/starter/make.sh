@@ -3,7 +3,7 @@
 # The weights that come with the package were made like this; see bt_runtime/llm/starter/README.md
 set -e
 python=${1:-python3}
-"$python" -m recipes.starter drills:1800 house:3000 textcraft:9000 guided:640 trials:4000 alfworld:5000 thor:3000 \
+"$python" -m recipes.starter drills:1800 house:3000 textcraft:9000 guided:640 trials:4000 alfworld:5000 thor:1500 \
 	arm:3000 --seed 3 --out build/lessons
 "$python" -m bt_runtime.cli distill --from build/lessons --minutes "${MINUTES:-240}" \
 	--processes "${PROCESSES:-$(nproc 2>/dev/null || echo 1)}" --context 8192 --batch 16384 --rate 0.0015 --fall 0.9 --echo 0.12 \
