@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import NamedTuple
 
 from bt_runtime.agents.story import EXPAND, Step
 from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.goals import Goal
+from bt_runtime.envs.thor.tasks import LAMPS
 from recipes.starter.seen import Seen, played
 
 Policy = Generator[str, None, bool]
@@ -34,9 +36,18 @@ TREATED = {
     "pick_cool_then_place_in_recep": ("cool", "Fridge"),
 }
 _SAME = ("Sink", "Bathtub")  # as their basins
+LAMP = "lamp"  # whatever gives light, where a person says no more
+_EITHER = {"knife": kinds.KNIVES, LAMP: frozenset(LAMPS)}
 
 
-def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, Goal] | None = None) -> str:
+class Told(NamedTuple):
+    """What a person's sentence wants, and in which of its words, by the part of the goal that they mean."""
+
+    goal: Goal
+    words: Mapping[str, str] = {}  # object, how, movable, toggle, parent
+
+
+def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, Told] | None = None) -> str:
     """What to say next. `told`: what a person's sentence wants."""
     return Agent(seen, sentences, told or {}).answer()
 
@@ -44,7 +55,7 @@ def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, Goal] | Non
 class Agent:
     """One agent, as its prompt tells of it."""
 
-    def __init__(self, seen: Seen, sentences: Sequence[str], told: Mapping[str, Goal]) -> None:
+    def __init__(self, seen: Seen, sentences: Sequence[str], told: Mapping[str, Told]) -> None:
         self.seen, self.sentences, self.told = seen, sentences, told
         self.expands = "think, act, expand" in seen.system
         room = _SIGHT.search(seen.opening)
@@ -105,9 +116,7 @@ class Agent:
         wanted = self.told.get(goal)
         if wanted is None:
             return self._left()
-        if self.expands and wanted.type != "pick_two_obj_and_place":
-            return self._expanded(wanted)
-        return self._flat(wanted)
+        return self._whole(wanted)
 
     def _left(self) -> Policy:
         yield from ()
@@ -115,12 +124,37 @@ class Agent:
 
     # the whole task -----------------------------------------------------------------------------------------
 
+    def _whole(self, told: Told) -> Policy:
+        """First what is meant by each of the person's words, then what is to be done."""
+        goal = told.goal
+        yield from self._think(self.reading(told))
+        if self.expands and goal.type != "pick_two_obj_and_place":
+            return (yield from self._expanded(goal))
+        return (yield from self._flat(goal))
+
+    def reading(self, told: Told) -> str:
+        """`apple slice means sliced Apple, rinsed means clean in SinkBasin (1), bin means GarbageCan (1).`"""
+        goal, words = told
+        thing = f"sliced {goal.object}" if goal.sliced else goal.object
+        two = goal.type == "pick_two_obj_and_place"
+        meant = [(words.get("object") or kinds.to_words(goal.object), f"two {thing}" if two else thing)]
+        if goal.type in TREATED:
+            verb, tool = TREATED[goal.type]
+            meant.append((words.get("how") or verb, f"{verb} in {self._first(tool)}"))
+        if goal.movable:
+            meant.append((words.get("movable") or kinds.to_words(goal.movable), f"put in {goal.movable}"))
+        if goal.toggle:
+            meant.append((words.get("toggle") or kinds.to_words(goal.toggle), f"turn on {goal.toggle}"))
+        if goal.parent:
+            meant.append((words.get("parent") or kinds.to_words(goal.parent), self._first(goal.parent)))
+        return f"{', '.join(f'{said} means {what}' for said, what in meant)}."
+
     def _parts(self, goal: Goal) -> list[str]:
         thing, target = goal.object, self._first(goal.parent)
         if goal.sliced:
-            parts = ["find and pick up a knife", f"slice {_a(thing)} and pick up a slice"]
+            parts = ["find and pick up a knife", f"slice {a(thing)} and pick up a slice"]
         else:
-            parts = [f"find and pick up {_a(thing)}"]
+            parts = [f"find and pick up {a(thing)}"]
         if goal.type == "look_at_obj_in_light":
             return [*parts, f"find and turn on a {goal.toggle}"]
         if goal.type in TREATED:
@@ -178,7 +212,7 @@ class Agent:
 
     def _light(self, lamp: str) -> Policy:
         def lit() -> bool:
-            return any(said.startswith(f"turn on {lamp} ") for said in self.said)
+            return any(_is(said.removeprefix("turn on "), lamp) for said in self.said)
 
         return (yield from self._until(lamp, lit, lambda name: f"Act: turn on {name}"))
 
@@ -234,8 +268,10 @@ class Agent:
         return next((name for name in self.sight if self._wanted(name, kind)), "")
 
     def _may(self, kind: str) -> list[str]:
-        lamp = kind in ("DeskLamp", "FloorLamp")
-        lying = [p for p in self.places if _kind(p) not in _SAME]
+        lamp = kind in (*LAMPS, LAMP)
+        if lamp and (listed := [p for p in self.places if _is(p, kind)]):
+            return listed
+        lying = [p for p in self.places if _kind(p) not in (*_SAME, *LAMPS)]
         lies = "Knife" if kind == "knife" else kind
         return [p for p in lying if lamp or kinds.fits(lies, _kind(p))]
 
@@ -312,8 +348,8 @@ def _kind(name: str) -> str:
 
 def _is(name: str, kind: str) -> bool:
     """`knife`: whatever cuts."""
-    return _kind(name) == kind or (kind == "knife" and _kind(name) in kinds.KNIVES)
+    return _kind(name) == kind or _kind(name) in _EITHER.get(kind, ())
 
 
-def _a(kind: str) -> str:
+def a(kind: str) -> str:
     return f"{'an' if kind[0] in 'AEIO' else 'a'} {kind}"

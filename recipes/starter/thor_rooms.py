@@ -1,4 +1,5 @@
-"""Lessons in ALFRED's tasks on THOR: rooms that are made up, and sentences as people might say them."""
+"""Lessons in ALFRED's tasks on THOR, in rooms that are made up: whole tasks, the first decisions of others, and sheets
+on which sentence after sentence is read."""
 
 from __future__ import annotations
 
@@ -6,39 +7,72 @@ from collections.abc import Iterator
 from functools import lru_cache, partial
 from random import Random
 
+from bt_runtime.agents.story import Step
+from bt_runtime.distill.documents import Document
 from bt_runtime.envs.registry import open_world
 from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.goals import TYPES, Goal
 from bt_runtime.envs.thor.room import Room, place
 from bt_runtime.envs.thor.rooms import parse
-from bt_runtime.envs.thor.tasks import generate
+from bt_runtime.envs.thor.tasks import LAMPS, NEEDS, SLICED, generate
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.run import Tree, load
-from bt_runtime.types import Task
+from bt_runtime.types import Task, Verdict, World
 from recipes.starter import data
+from recipes.starter.drills import Sheet
 from recipes.starter.exercise import Exercise, solved
 from recipes.starter.lesson import Slips, Taught
-from recipes.starter.thor import teacher
+from recipes.starter.seen import Seen
+from recipes.starter.thor import Told, a, teacher
+from recipes.starter.thor_sentences import said
 
 _MIXTURE = (("reactree", 70), ("react", 30))
 _SLIPPING = (0.0, 0.0, 0.05)  # of a lesson's decisions
 MOST = 6  # documents of one task
+OPENINGS = 2  # tasks of which only the first decisions are taught, for each that is taught to its end
+SHEETS = 3  # rooms in which many sentences are read, one after the other, for each such task
+SENTENCES = 10  # of a sheet
+_FIRST = {"reactree": (3, 3, 5), "react": (3, 5)}  # decisions of an opening: what is meant, what is to be done, where
+_PLANNED = 0.3  # of a sheet's sentences, with what is to be done
+_MOVES = ("think, act", "think, act, expand", "think, act, expand")
+_ELSEWHERE = 10_000_000  # numbers of their rooms
 _TRIES = 30  # rooms, until one has a task of the type
+_NOBODY = Verdict(0, 0)
 
 
 def lessons(seed: int, count: int, first: int = 0) -> Iterator[Taught]:
-    """So many tasks that came out well; the same numbers give the same lessons."""
-    return solved(exercises(seed, count, first), MOST)
+    """So many tasks that came out well, the openings of others, and sheets; the same numbers give the same lessons."""
+    for number in range(first, first + count):
+        whole, *openings = _parts(seed, number)
+        yield from solved([whole], MOST)
+        yield from (opening.taught() for opening, _ in openings)
+        yield Taught([sheet(seed, number * SHEETS + part) for part in range(SHEETS)], _NOBODY, 0)
 
 
 def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise, Random]]:
-    world = open_world("thor", through="scene")
+    """What the lessons are given on, and the chance that goes on from there."""
     for number in range(first, first + count):
-        rng = Random(f"thor lesson {seed} {number}")
-        name = rng.choices([name for name, _ in _MIXTURE], [often for _, often in _MIXTURE])[0]
-        slips, task = Slips(rng.choice(_SLIPPING), rng), lesson_task(seed, number)
-        knowing = partial(teacher, told={task.goal: Goal(**task.data["goal"])})
-        yield Exercise(f"thor {name}", _tree(name), world, task, knowing, slips), rng
+        yield from _parts(seed, number)
+
+
+def _parts(seed: int, number: int) -> Iterator[tuple[Exercise, Random]]:
+    """A whole task, and the openings of others."""
+    rng = Random(f"thor lesson {seed} {number}")
+    for part in range(1 + OPENINGS):
+        yield _exercise(seed, _ELSEWHERE * part + number, rng, opening=part > 0), rng
+
+
+def _exercise(seed: int, number: int, rng: Random, opening: bool = False) -> Exercise:
+    name = rng.choices([name for name, _ in _MIXTURE], [often for _, often in _MIXTURE])[0]
+    slips = Slips(0.0 if opening else rng.choice(_SLIPPING), rng)
+    task, told = opening_task(seed, number) if opening else lesson_task(seed, number)
+    knowing, most = partial(teacher, told={task.goal: told}), rng.choice(_FIRST[name]) if opening else 400
+    return Exercise(f"thor {name}", _tree(name), _world(), task, knowing, slips, decisions=most)
+
+
+@lru_cache
+def _world() -> World:
+    return open_world("thor", through="scene")
 
 
 @lru_cache
@@ -46,34 +80,93 @@ def _tree(name: str) -> Tree:
     return load(name)
 
 
-def lesson_task(seed: int, number: int) -> Task:
-    """In a room of its own, in words of its own."""
+def lesson_task(seed: int, number: int) -> tuple[Task, Told]:
+    """In a room of its own, in words of its own, and what they mean."""
     rng, wanted = Random(f"thor room {seed} {number}"), TYPES[number % len(TYPES)]
     for _ in range(_TRIES):
-        room = make_room(f"lesson {seed} {number}", rng)
+        room = make_room(f"lesson {seed} {number}", rng, wanted)
         try:
             task = generate({room.name: room}, seed, 1, "train", [wanted])[0]
         except BtError:
             continue
-        goal = Goal(**task.data["goal"])
-        placed = place(room, task.data["where"]).to_json()
-        return Task(f"thor-lesson-{seed}-{number}", wanted, said(goal, rng), {"room": placed, "goal": goal.to_json()})
+        placed = place(room, task.data["where"])
+        return _task(f"thor-lesson-{seed}-{number}", placed, Goal(**task.data["goal"]), rng)
     raise BtError(f"no room for a task {wanted}", "give the rooms of thor_lessons.yaml more things")
 
 
-def make_room(name: str, rng: Random) -> Room:
-    """Furniture along the walls, things on it."""
+def opening_task(seed: int, number: int) -> tuple[Task, Told]:
+    """Whatever may be wanted, in a room with much furniture; whether it can be had is not asked."""
+    rng = Random(f"thor opening {seed} {number}")
+    room = make_room(f"opening {seed} {number}", rng)
+    return _task(f"thor-opening-{seed}-{number}", room, _any_goal(room, rng), rng)
+
+
+def _task(name: str, room: Room, goal: Goal, rng: Random) -> tuple[Task, Told]:
+    text, told = said(goal, _kinds(room), rng)
+    return Task(name, goal.type, text, {"room": room.to_json(), "goal": goal.to_json()}), told
+
+
+def _kinds(room: Room) -> set[str]:
+    return {thing.kind for thing in room.things}
+
+
+def sheet(seed: int, number: int) -> Document:
+    """One room, and many sentences of what may be wanted there, each followed by what it means."""
+    rng = Random(f"thor sheet {seed} {number}")
+    room = make_room(f"sheet {seed} {number}", rng)
+    task, _ = _task("thor-sheet", room, _any_goal(room, rng), rng)
+    opening, paper, moves = _world().reset(task).text, Sheet(), rng.choice(_MOVES)
+    paper.say(f"At every step you do one of these: {moves}.\n\n{opening}\n")
+    for _ in range(SENTENCES):
+        text, told = said(_any_goal(room, rng), _kinds(room), rng)
+        seen, steps = Seen(moves, text, opening, ()), 2 if rng.random() < _PLANNED else 1
+        paper.say(f"Your task is to: {text}\n")
+        for _ in range(steps):
+            answer = teacher(seen, (), {text: told})
+            paper.answer(f"{answer}\n")
+            if answer.startswith("Think:"):
+                paper.say("OK.\n")
+            seen = seen._replace(steps=(Step("think", answer.removeprefix("Think: ")),))
+    find = f"find and pick up {a(rng.choice(sorted(kinds.PICKUPABLE)))}"
+    paper.say(f"Your task is to: {find}\n")
+    paper.answer(f"{teacher(Seen(moves, find, opening, ()), ())}\n")
+    return Document("thor sheet", paper.text, tuple(paper.learn))
+
+
+def _any_goal(room: Room, rng: Random) -> Goal:
+    """Any thing may be wanted, whether it is there or not: rare ones are as frequent as others."""
+    here = _kinds(room)
+    places = sorted(kind for kind in here if kind in kinds.FURNITURE and kind not in ("Sink", "Bathtub"))
+    while True:
+        type_, sliced = rng.choice(TYPES), rng.random() < SLICED
+        needs, which = NEEDS.get(type_, (frozenset(), kinds.PICKUPABLE))
+        things = [kind for kind in sorted(which) if not sliced or kind in kinds.SLICEABLE - {"Egg"}]
+        if not needs <= here:
+            continue
+        thing, parent, dish = rng.choice(things), rng.choice(places), rng.choice(sorted(kinds.MOVABLE_RECEPTACLES))
+        if type_ == "look_at_obj_in_light":
+            return Goal(type_, thing, toggle=rng.choice(LAMPS))
+        if type_ != "pick_and_place_with_movable_recep":
+            return Goal(type_, thing, parent, sliced=sliced)
+        if kinds.fits(kinds.slice_of(thing) if sliced else thing, dish):
+            return Goal(type_, thing, parent, movable=dish, sliced=sliced)
+
+
+def make_room(name: str, rng: Random, wanted: str = "") -> Room:
+    """Furniture along the walls, things on it. Where a task of a type is wanted it is a room for that, and small."""
     words = data.read("thor_lessons")
-    scene = rng.choice(list(words["rooms"]))
-    wide, deep = (rng.choice((4.0, 4.5, 5.0, 5.5)) for _ in range(2))
+    scene = rng.choice(words["where"].get(wanted) or list(words["rooms"]))
+    wide, deep = (rng.choice((4.5, 5.0, 5.5, 6.0)) + (0.0 if wanted else 2.0) for _ in range(2))
     spots = [(x / 2 + 0.5, z) for x in range(int(wide * 2) - 1) for z in (0.3, deep - 0.3)]
     spots += [(x, z / 2 + 1.0) for z in range(int(deep * 2) - 3) for x in (0.3, wide - 0.3)]
     rng.shuffle(spots)
     lines = [f"version: 1\nroom: {name}\nscene: {scene}\nsize: [{wide}, {deep}]"]
     lines.append(f"start: {{at: [{wide / 2}, {deep / 2}], turn: {rng.choice((0, 90, 180, 270))}}}\nfurniture:")
     things = [thing for thing in words["rooms"][scene]["things"] for _ in range(rng.choice((0, 1, 1, 2)))]
-    for piece, span in words["rooms"][scene]["furniture"].items():
-        for _ in range(min(rng.randint(*span), len(spots))):
+    for piece, (least, most) in words["rooms"][scene]["furniture"].items():
+        leaning = 1.0 if most - least < 2 else 2.5 if wanted else 1.2
+        count = least + int((most + 1 - least) * rng.random() ** leaning)
+        for _ in range(min(count, len(spots))):
             lines += _stood(piece, spots.pop(), things, rng)
     return parse("\n".join(lines))
 
@@ -87,32 +180,3 @@ def _stood(piece: str, at: tuple[float, float], things: list[str], rng: Random) 
     spot = f"at: [{at[0]}, {at[1]}]"
     beside = [f"- {kind}: {{{spot}}}" for kind in ("Sink", "Faucet") if piece == "SinkBasin"]
     return [f"- {piece}: {{{spot}{', holds: [' + ', '.join(held) + ']' if held else ''}}}", *beside]
-
-
-def said(goal: Goal, rng: Random) -> str:
-    """As a person might say it, in none of the suite's sentences."""
-    words = data.read("thor_lessons")
-    names = words["names"]
-
-    def call(kind: str) -> str:
-        return str(rng.choice([kinds.to_words(kind), *names.get(kind, ())]))
-
-    thing = call(goal.object)
-    slots = {
-        "o": f"{rng.choice(('slice of', 'piece of'))} {thing}" if goal.sliced else thing,
-        "os": f"{rng.choice(('slices', 'pieces'))} of {thing}" if goal.sliced else _plural(thing),
-        "p": call(goal.parent) if goal.parent else "",
-        "t": call(goal.toggle) if goal.toggle else "",
-        "m": call(goal.movable) if goal.movable else "",
-        "on": rng.choice(words["in"] if goal.parent in words["inside"] else words["on"]),
-    }
-    text = str(rng.choice(words["said"][goal.type])).format(**slots)
-    for vowel in "aeio":
-        text = text.replace(f" a {vowel}", f" an {vowel}")
-    return (text[:1].upper() + text[1:] if rng.random() < 0.6 else text) + rng.choice(("", "."))
-
-
-def _plural(name: str) -> str:
-    if name.endswith("knife"):
-        return f"{name.removesuffix('fe')}ves"
-    return f"{name}es" if name.endswith(("o", "ch", "sh", "x", "s")) else f"{name}s"

@@ -93,7 +93,7 @@ def _goals(room: Room, type_: str, sliced: bool) -> Iterator[Goal]:
     if type_ == "look_at_obj_in_light":
         yield from (Goal(type_, k, toggle=lamp) for k in things for lamp in LAMPS if lamp in present)
         return
-    needs = _NEEDS.get(type_)
+    needs = NEEDS.get(type_)
     if needs is not None:
         things = [k for k in things if k in needs[1]] if needs[0] <= set(present) else []
     for kind in things:
@@ -109,7 +109,7 @@ def _goals(room: Room, type_: str, sliced: bool) -> Iterator[Goal]:
         yield from (Goal(type_, kind, parent, sliced=sliced) for parent in parents)
 
 
-_NEEDS = {
+NEEDS = {
     "pick_clean_then_place_in_recep": ({"SinkBasin", "Faucet"}, WASHABLE),
     "pick_heat_then_place_in_recep": ({"Microwave"}, HEATABLE),
     "pick_cool_then_place_in_recep": ({"Fridge"}, COOLABLE),
