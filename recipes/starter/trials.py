@@ -10,7 +10,7 @@ from bt_runtime.distill.documents import Document
 from bt_runtime.envs.registry import open_world
 from bt_runtime.envs.textcraft.world import TextCraft
 from bt_runtime.run.run import Tree, load
-from bt_runtime.types import World
+from bt_runtime.types import Json, World
 from recipes.starter import crafting, house, housekeeping, textcraft, tour
 from recipes.starter.errand import meant
 from recipes.starter.exercise import Exercise, some
@@ -53,19 +53,23 @@ def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise,
         tours = name == "lota"
         teacher = partial(tour.teacher if tours else house.teacher, told=meant(task))
         slips = None if tours else Slips(rng.choice(_SLIPPING), rng, rng.choice(_GIVES_UP))
+        inputs: dict[str, Json] = {}
         if slips is not None and name == "reflexion" and rng.random() < _JUDGED:
             slips = slips._replace(gives_up=0.0, early=rng.choice(_EARLY))
+            inputs = {"judged": True}
         told = meant(task)
         sieve = partial(tour.thinned, rng=rng, errands=told[task.goal]) if tours else None
         kind = f"house {name}"
-        yield Exercise(kind, trees[name], world, task, teacher, slips, recall, 300, told=told, sieve=sieve), rng
+        made = Exercise(kind, trees[name], world, task, teacher, slips, recall, 300, inputs)
+        yield made._replace(told=told, sieve=sieve), rng
 
 
 def _crafted(tree: Tree, world: World, name: str, rng: Random) -> Exercise:
     """Reflexion in TextCraft, where the judge looks into the bag."""
     task = crafting.task(rng, rng.choice((1, 2, 2, 3)), name, wide=0.5)
     slips = Slips(rng.choice(_SLIPPING), rng, early=rng.choice((0.0, 0.05, 0.1)))
-    return Exercise("textcraft reflexion", tree, world, task, textcraft.teacher, slips, decisions=150)
+    inputs = {"judged": True}
+    return Exercise("textcraft reflexion", tree, world, task, textcraft.teacher, slips, decisions=150, inputs=inputs)
 
 
 def _worth(exercise: Exercise, documents: list[Document], rng: Random) -> list[Document]:

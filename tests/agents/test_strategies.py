@@ -215,7 +215,7 @@ def test_reflexion_looks_at_what_is_said_to_be_done_and_reflects_on_what_the_jud
         restore(snapshot)
 
     world.act, world.restore = watched, put_back
-    run = start("reflexion", script, world=world, goal=task.goal)
+    run = start("reflexion", script, world=world, goal=task.goal, judged=True)
     assert run.spin(ticks=500) is SUCCESS
     (reflects,) = [p for p in prompts if p.endswith("Next time:")]
     assert "This attempt ended: done; it is not met. Missing: a stick.\n" in reflects
