@@ -51,7 +51,8 @@ def test_seven_strategies_are_compared_in_every_world_that_needs_no_robot() -> N
     worlds = {CLAIMS.evaluations[name].suite for claim in tables.values() for name in claim.needs}
     assert worlds == {*suite_names()} - {"field"}
     for claim in tables.values():
-        assert claim.world and {f.name for f in claim.figures if not f.against and f.measure == "goal"} == SEVEN
+        names = {f.name for f in claim.figures if not f.against and f.measure == "goal"}
+        assert claim.world and names - {"ReAcTree, verified"} == SEVEN  # with a judge: one more row of the house
 
 
 def test_every_evaluation_is_needed_by_a_claim() -> None:

@@ -174,7 +174,7 @@ def test_in_some_lessons_agents_are_told_what_those_of_other_homes_did_and_only_
 
 
 def test_what_they_are_told_is_what_a_memory_finds_near_their_goals_and_at_times_far_from_it() -> None:
-    told = [d for t in lessons(4, 8) for d in t.documents if HAND in d.text]
+    told = [d for t in lessons(4, 14) for d in t.documents if HAND in d.text]
     goals = re.compile(r"Your task is to: (.*)")
     firsts = [(goals.search(d.text)[1], goals.findall(d.text.partition(HAND)[2])[0]) for d in told]  # type: ignore[index]
     alike = [len({*a.split()} & {*b.split()}) / len({*a.split()} | {*b.split()}) for a, b in firsts]
