@@ -26,7 +26,7 @@ class Schedule:
     processes: int = 1  # which share a batch
     tell_every: float = 15.0  # seconds
     save_every: float = 60.0
-    look_every: float = 180.0  # between two looks at what was held back
+    look_every: float = 600.0  # between two looks at what was held back
     slice: float = 0.0  # minutes after which it stops, to be gone on with; 0: only at the end of the budget
 
     def __post_init__(self) -> None:

@@ -110,7 +110,7 @@ def make_errand(rng: Random, home: Mapping[str, Any], catalogue: Catalogue) -> E
     if rng.random() < 0.15:  # what only other people's homes have
         kept += [name for name, thing in catalogue.things.items() if not thing.kept]
     things = list(rng.choice(usual)) if rng.random() < 0.55 else rng.sample(kept, 7)
-    then = "turned on" if place.guarded and way == "in" and rng.random() < 0.6 else ""
+    then = "turned on" if place.guarded and way == "in" and rng.random() < 0.75 else ""
     return Errand("lesson", way, place.name, tuple(things), then, (phrase(rng, way, bool(then)),))
 
 

@@ -28,7 +28,7 @@ _MIXTURE = (  # (strategy, with working memory, how often)
 _VERIFIED = "reactree_verified"
 _SLIPPING = (0.0, 0.0, 0.05, 0.12)  # of a lesson's decisions
 MOST = 6  # agents of a task that only act: they look alike, those that expand do not, and all of those are kept
-OPENINGS = 4  # tasks of which only the first decisions are taught, for each that is taught to its end
+OPENINGS = 10  # tasks of which only the first decisions are taught, for each that is taught to its end
 _FIRST = {
     "reactree": 1,
     "react": 4,
