@@ -45,6 +45,8 @@ def _pieces(furniture: Mapping[str, list[int]], rng: Random, wanted: str, sort: 
         elif sort == "long":
             count = rng.randint(9, _MANY) if piece == many else min(count, rng.choice((0, 0, 1, 2)))
         found += [piece] * count
+    if sort == "full":
+        found = sorted(rng.sample(found, min(len(found), rng.randint(2, 6))), key=found.index)
     return found or [many]
 
 

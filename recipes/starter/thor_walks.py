@@ -24,25 +24,24 @@ WALKS = ("full", "full", "long", "lists", "two")  # of each lesson
 _GOALS = {"full": 5, "long": 2, "lists": 4, "two": 2}
 _MOST = {"lists": 1}  # decisions of a goal
 _LONGEST = 90
-_ABSENT, _CHAINED = 0.06, 0.6
+_ABSENT, _CHAINED, _PASSED = 0.06, 0.6, 0.15
+_TAKES = ("Act: pick up ", "Act: slice ", "Act: turn on ")
 _TWO = "pick_two_obj_and_place"
 
 
 def walk(world: World, sort: str, rng: Random) -> Document:
-    """One room, and goal after goal in it; of lists each has a room of its own."""
-    paper, moves, held = Sheet(), rng.choice(MOVES), ""
+    """Goal after goal, each in a room of its own or with what the last one left in the hand."""
+    paper, moves = Sheet(), rng.choice(MOVES)
     paper.say(f"At every step you do one of these: {moves}.\n\n")
-    room = _room(sort, rng)
+    room, held = _room(sort, rng), ""
     for _ in range(_GOALS[sort]):
-        if sort in ("lists", "long"):
-            room = _room("long" if sort == "long" else rng.choice(("long", "long", "")), rng)
-        goal, told = _goal(room, sort, held, rng)
+        goal = _chained(room, held, rng) if held and rng.random() < _CHAINED else ""
+        told: dict[str, Told] = {}
         if not goal:
-            goal, told = _goal(room, sort, "", rng)
-            held = ""
-        if not held:
+            room = _room(sort, rng)
+            goal, told = _two(room, rng) if sort == "two" else (_goal(room, rng), {})
             world.reset(Task("thor-walk", "", goal, {"room": room.to_json(), "goal": _ANY.to_json()}))
-        held = _gone(paper, world, Seen(moves, goal, world.look().text, ()), told, _MOST.get(sort, _LONGEST))
+        held = _gone(paper, world, Seen(moves, goal, world.look().text, ()), told, _MOST.get(sort, _LONGEST), rng)
     return Document(f"thor {sort}", paper.text, tuple(paper.learn))
 
 
@@ -50,16 +49,20 @@ _ANY = Goal("pick_and_place_simple", "")
 
 
 def _room(sort: str, rng: Random) -> Room:
-    return make_room(f"walk {rng.random()}", rng, sort="full" if sort == "two" else sort)
+    kind = {"two": "full", "lists": rng.choice(("long", "long", ""))}.get(sort, sort)
+    return make_room(f"walk {rng.random()}", rng, sort=kind)
 
 
-def _gone(paper: Sheet, world: World, seen: Seen, told: dict[str, Told], most: int) -> str:
-    """One goal, to its end; the kind of what is held then."""
+def _gone(paper: Sheet, world: World, seen: Seen, told: dict[str, Told], most: int, rng: Random) -> str:
+    """One goal, to its end; the kind of what is held then. At times what is sought is passed by, and gone back to."""
     paper.say(f"Your task is to: {seen.goal}\n{seen.opening}\n")
     knowing = partial(teacher, told=told)
     for _ in range(most):
         answer = knowing(seen, ())
-        paper.answer(f"{answer}\n")
+        if passed := "" if told else _passed(answer, seen, rng):
+            paper.say(f"{(answer := passed)}\n")
+        else:
+            paper.answer(f"{answer}\n")
         if answer in ("Act: done", "Act: failure"):
             break
         opening, _, text = answer.partition(": ")
@@ -71,17 +74,22 @@ def _gone(paper: Sheet, world: World, seen: Seen, told: dict[str, Told], most: i
     return name.partition(" ")[0] if holding else ""
 
 
-def _goal(room: Room, sort: str, held: str, rng: Random) -> tuple[str, dict[str, Told]]:
-    """What is sought next, with what the last goal left in the hand or with nothing; none that can be is empty."""
-    if sort == "two":
-        return _two(room, rng)
-    if held:
-        return (_chained(room, held, rng) if rng.random() < _CHAINED else ""), {}
+def _passed(answer: str, seen: Seen, rng: Random) -> str:
+    """On to the next place of the list, in place of what is to be done with what is in sight."""
+    last = seen.steps[-1] if seen.steps else Step("think", "")
+    if not answer.startswith(_TAKES) or not last.text.startswith("go to ") or rng.random() >= _PASSED:
+        return ""
+    listed = next((step.text for step in reversed(seen.steps) if step.move == "think"), "")
+    _, here, after = listed.partition(f"{last.text.removeprefix('go to ')}, ")
+    return f"Act: go to {after.rstrip('.').split(', ')[0]}" if here else ""
+
+
+def _goal(room: Room, rng: Random) -> str:
     here = {thing.kind for thing in room.things}
     lamps = sorted(here & set(LAMPS))
     if lamps and rng.random() < 0.2:
-        return f"find and turn on a {rng.choice([*lamps, 'lamp'])}", {}
-    return f"find and pick up {a(_sought(room, rng))}", {}
+        return f"find and turn on a {rng.choice([*lamps, 'lamp'])}"
+    return f"find and pick up {a(_sought(room, rng))}"
 
 
 def _sought(room: Room, rng: Random) -> str:
