@@ -18,7 +18,7 @@ def make_room(name: str, rng: Random, wanted: str = "", sort: str = "") -> Room:
     """Furniture along the walls, things on it. Where a task of a type is wanted it is a room for that, and small; one
     that is `full` has little furniture and much on it, and a `long` one has much of a kind and little on it."""
     words = data.read("thor_lessons")
-    scene = rng.choice(words["where"].get(wanted) or list(words["rooms"]))
+    scene = rng.choice(words["where"].get(wanted) or [*words["rooms"], "kitchen", "kitchen"])
     wide, deep = (rng.choice((4.5, 5.0, 5.5, 6.0)) + (0.0 if wanted or sort == "full" else 2.0) for _ in range(2))
     spots = [(x / 2 + 0.5, z) for x in range(int(wide * 2) - 1) for z in (0.3, deep - 0.3)]
     spots += [(x, z / 2 + 1.0) for z in range(int(deep * 2) - 3) for x in (0.3, wide - 0.3)]

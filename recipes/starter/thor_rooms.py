@@ -26,7 +26,7 @@ from recipes.starter.thor_furniture import make_room
 from recipes.starter.thor_sentences import said
 from recipes.starter.thor_walks import MOVES, WALKS, walk
 
-_MIXTURE = (("reactree", 70), ("react", 30))
+_MIXTURE = (("reactree", 82), ("react", 18))
 _SLIPPING = (0.0, 0.0, 0.05)  # of a lesson's decisions
 MOST = 6  # documents of one task
 OPENINGS = 2  # tasks of which only the first decisions are taught, for each that is taught to its end
@@ -151,7 +151,7 @@ def _any_goal(room: Room, rng: Random) -> Goal:
     here = _kinds(room)
     places = sorted(kind for kind in here if kind in kinds.FURNITURE and kind not in ("Sink", "Bathtub"))
     while True:
-        type_, sliced = rng.choice(TYPES), rng.random() < SLICED
+        type_, sliced = rng.choice((*TYPES, *TREATED)), rng.random() < SLICED
         needs, which = NEEDS.get(type_, (frozenset(), kinds.PICKUPABLE))
         which = (set(which) & here if rng.random() < _HERE else None) or which
         things = [kind for kind in sorted(which) if not sliced or kind in kinds.SLICEABLE - {"Egg"}]

@@ -24,7 +24,7 @@ WALKS = ("full", "full", "long", "lists", "two")  # of each lesson
 _GOALS = {"full": 5, "long": 2, "lists": 4, "two": 2}
 _MOST = {"lists": 1}  # decisions of a goal
 _LONGEST = 90
-_ABSENT, _CHAINED, _PASSED = 0.06, 0.6, 0.15
+_ABSENT, _CHAINED, _PASSED, _CUTS = 0.06, 0.6, 0.15, 0.3
 _TAKES = ("Act: pick up ", "Act: slice ", "Act: turn on ")
 _TWO = "pick_two_obj_and_place"
 
@@ -98,6 +98,8 @@ def _sought(room: Room, rng: Random) -> str:
     lying = [(kind[thing.parent], thing.kind) for thing in room.things if thing.parent in kind]
     if not lying or rng.random() < _ABSENT:
         return rng.choice(sorted(kinds.PICKUPABLE))
+    if rng.random() < _CUTS and any(thing in kinds.KNIVES for _, thing in lying):
+        return "knife"
     where = rng.choice(sorted({place for place, _ in lying}))
     found = rng.choice(sorted(thing for place, thing in lying if place == where))
     return "knife" if found in kinds.KNIVES and rng.random() < 0.8 else found
