@@ -153,7 +153,8 @@ def _any_goal(room: Room, rng: Random) -> Goal:
     while True:
         type_, sliced = rng.choice((*TYPES, *TREATED)), rng.random() < SLICED
         needs, which = NEEDS.get(type_, (frozenset(), kinds.PICKUPABLE))
-        which = (set(which) & here if rng.random() < _HERE else None) or which
+        if rng.random() < _HERE:
+            which = frozenset(which) & here or which
         things = [kind for kind in sorted(which) if not sliced or kind in kinds.SLICEABLE - {"Egg"}]
         if not (needs <= here and things):
             continue
