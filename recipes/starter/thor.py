@@ -38,6 +38,7 @@ TREATED = {
 _SAME = ("Sink", "Bathtub")  # as their basins
 LAMP = "lamp"  # whatever gives light, where a person says no more
 _EITHER = {"knife": kinds.KNIVES, LAMP: frozenset(LAMPS)}
+_CUT = re.compile(r"(\w+ \([\d, ]+\)) are sliced\.")
 
 
 class Told(NamedTuple):
@@ -66,8 +67,10 @@ class Agent:
         self.met: list[str] = []  # all that was ever in sight, in that order
         self.open: dict[str, bool] = {}
         self.looked: set[str] = set()
-        self.put_away: set[str] = set()
+        self.put_away: dict[str, bool] = {}  # in that order
         self.failed: set[str] = set()  # where a thing could not be put
+        self.slices: list[str] = []  # what was cut last
+        self.taken = ""  # where a thing was picked up last
         self.said: list[str] = []
         if held := _HELD.search(seen.opening):
             self.held = held[1]
@@ -94,6 +97,10 @@ class Agent:
             self.open[found[1] or found[2]] = False
         if self.here in self.places and self.open.get(self.here, True) and _SIGHT.search(text):
             self.looked.add(self.here)
+        if cut := _CUT.search(text):
+            self.slices = _names(cut[1])
+        if text.startswith("You pick up "):
+            self.taken = self.here
         before, held = self.held, _HELD.search(text)
         self.held = held[1] if held else ""
         if before and not self.held and step.text.startswith("put down") and text.startswith("You put down failed"):
@@ -195,17 +202,24 @@ class Agent:
             if not (yield from self._load(goal.movable, thing)):
                 return False
             thing = goal.movable
-        for count in range(2 if goal.type == "pick_two_obj_and_place" else 1):
-            if count and not (yield from self._find(thing)):
-                return False
-            if not (yield from self._put(thing, target)):
-                return False
-        return True
+        if not (yield from self._put(thing, target)):
+            return False
+        if goal.type != "pick_two_obj_and_place":
+            return True
+        return (yield from self._another(thing)) and (yield from self._put(thing, target))
 
     # its parts ----------------------------------------------------------------------------------------------
 
     def _find(self, kind: str) -> Policy:
         return (yield from self._until(kind, lambda: _is(self.held, kind), self._takes))
+
+    def _another(self, kind: str) -> Policy:
+        """Which one is put away is said first; then on from where it was, since there was none before."""
+        places = self._may(kind)
+        left = places[places.index(self.taken) :] if self.taken in places else places
+        left = [place for place in left if place != self.here] or [self.here]
+        self.met, self.looked = [], self.looked - set(left) | {self.here}
+        return (yield from self._until(kind, lambda: _is(self.held, kind), self._takes, left))
 
     def _takes(self, name: str) -> str:
         return f"Act: drop {self.held}" if self.held else f"Act: pick up {name}"
@@ -239,8 +253,13 @@ class Agent:
 
         return (yield from self._until(movable, loaded, load))
 
-    def _until(self, kind: str, had: Callable[[], bool], act: Callable[[str], str]) -> Policy:
-        """Looks at one piece of furniture after the other; does what is to be done with the first that is seen."""
+    def _until(self, kind: str, had: Callable[[], bool], act: Callable[[str], str], anew: Sequence[str] = ()) -> Policy:
+        """Looks at one piece of furniture after the other; does what is to be done with the first that is seen.
+        `anew`: where to look whatever was seen before, for another than the one that is put away."""
+        sought = " or ".join(sorted(_EITHER.get(kind, (kind,)), reverse=True))
+        if anew:
+            sought = f"another {sought} than {', '.join(self.put_away)}"
+            yield from self._looks(kind, had, anew, f"{sought} may be at {', '.join(anew)}.")
         while not had():
             if seen := self._seen(kind):
                 yield act(seen)
@@ -253,16 +272,22 @@ class Agent:
             left = [p for p in self._may(kind) if p not in self.looked]
             if not left:
                 return False
-            yield from self._think(f"{kind} may be at {', '.join(left)}.")
-            for place in left:
-                while not (self._seen(kind) or had() or place in self.looked):
-                    yield f"Act: open {place}" if self.here == place else f"Act: go to {place}"
-                if self._seen(kind) or had():
-                    break
+            yield from self._looks(kind, had, left, f"{sought} may be at {', '.join(left)}.")
+        return True
+
+    def _looks(self, kind: str, had: Callable[[], bool], places: Sequence[str], thought: str) -> Policy:
+        """From one to the next, until it is seen."""
+        yield from self._think(thought)
+        for place in places:
+            while not (self._seen(kind) or had() or place in self.looked):
+                yield f"Act: open {place}" if self.here == place else f"Act: go to {place}"
+            if self._seen(kind) or had():
+                break
         return True
 
     def _wanted(self, name: str, kind: str) -> bool:
-        return _is(name, kind) and name not in self.put_away and name != self.held
+        whole = any(_kind(name) == _kind(cut) for cut in self.slices) and name not in self.slices
+        return _is(name, kind) and name not in self.put_away and name != self.held and not whole
 
     def _seen(self, kind: str) -> str:
         return next((name for name in self.sight if self._wanted(name, kind)), "")
@@ -323,7 +348,7 @@ class Agent:
                 yield f"Act: open {place}"
             else:
                 yield f"Act: put down {self.held}"
-        self.put_away.add(name)
+        self.put_away[name] = True
         return True
 
     def _has_put(self, name: str) -> bool:

@@ -13,28 +13,30 @@ from bt_runtime.envs.registry import open_world
 from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.goals import TYPES, Goal
 from bt_runtime.envs.thor.room import Room, place
-from bt_runtime.envs.thor.rooms import parse
 from bt_runtime.envs.thor.tasks import LAMPS, NEEDS, SLICED, generate
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Task, Verdict, World
-from recipes.starter import data
 from recipes.starter.drills import Sheet
 from recipes.starter.exercise import Exercise, solved
 from recipes.starter.lesson import Slips, Taught
 from recipes.starter.seen import Seen
-from recipes.starter.thor import Told, a, teacher
+from recipes.starter.thor import TREATED, Told, a, teacher
+from recipes.starter.thor_furniture import make_room
 from recipes.starter.thor_sentences import said
+from recipes.starter.thor_walks import MOVES, WALKS, walk
 
-_MIXTURE = (("reactree", 70), ("react", 30))
+_MIXTURE = (("reactree", 82), ("react", 18))
 _SLIPPING = (0.0, 0.0, 0.05)  # of a lesson's decisions
 MOST = 6  # documents of one task
 OPENINGS = 2  # tasks of which only the first decisions are taught, for each that is taught to its end
 SHEETS = 3  # rooms in which many sentences are read, one after the other, for each such task
 SENTENCES = 10  # of a sheet
 _FIRST = {"reactree": (3, 3, 5), "react": (3, 5)}  # decisions of an opening: what is meant, what is to be done, where
+_NEARLY, _HERE = 0.3, 0.4  # how often nearly the sentence before, and about what is there
+_FREE: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
+_ALIKE = ("pick_and_place_simple", *TREATED)
 _PLANNED = 0.3  # of a sheet's sentences, with what is to be done
-_MOVES = ("think, act", "think, act, expand", "think, act, expand")
 _ELSEWHERE = 10_000_000  # numbers of their rooms
 _TRIES = 30  # rooms, until one has a task of the type
 _NOBODY = Verdict(0, 0)
@@ -46,7 +48,9 @@ def lessons(seed: int, count: int, first: int = 0) -> Iterator[Taught]:
         whole, *openings = _parts(seed, number)
         yield from solved([whole], MOST)
         yield from (opening.taught() for opening, _ in openings)
-        yield Taught([sheet(seed, number * SHEETS + part) for part in range(SHEETS)], _NOBODY, 0)
+        papers = [sheet(seed, number * SHEETS + part) for part in range(SHEETS)]
+        papers += [walk(_world(), sort, Random(f"thor walk {seed} {number} {part}")) for part, sort in enumerate(WALKS)]
+        yield Taught(papers, _NOBODY, 0)
 
 
 def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise, Random]]:
@@ -115,10 +119,12 @@ def sheet(seed: int, number: int) -> Document:
     rng = Random(f"thor sheet {seed} {number}")
     room = make_room(f"sheet {seed} {number}", rng)
     task, _ = _task("thor-sheet", room, _any_goal(room, rng), rng)
-    opening, paper, moves = _world().reset(task).text, Sheet(), rng.choice(_MOVES)
+    opening, paper, moves = _world().reset(task).text, Sheet(), rng.choice(MOVES)
     paper.say(f"At every step you do one of these: {moves}.\n\n{opening}\n")
+    goal = _any_goal(room, rng)
     for _ in range(SENTENCES):
-        text, told = said(_any_goal(room, rng), _kinds(room), rng)
+        goal = _nearly(goal, room, rng) if rng.random() < _NEARLY else _any_goal(room, rng)
+        text, told = said(goal, _kinds(room), rng)
         seen, steps = Seen(moves, text, opening, ()), 2 if rng.random() < _PLANNED else 1
         paper.say(f"Your task is to: {text}\n")
         for _ in range(steps):
@@ -133,15 +139,24 @@ def sheet(seed: int, number: int) -> Document:
     return Document("thor sheet", paper.text, tuple(paper.learn))
 
 
+def _nearly(goal: Goal, room: Room, rng: Random) -> Goal:
+    """The same again, and one thing is otherwise: whether it is to be clean, hot, cold or as it is."""
+    here = _kinds(room)
+    others = [type_ for type_ in _ALIKE if type_ != goal.type and NEEDS.get(type_, _FREE)[0] <= here]
+    return goal._replace(type=rng.choice(others)) if goal.type in _ALIKE and others else _any_goal(room, rng)
+
+
 def _any_goal(room: Room, rng: Random) -> Goal:
     """Any thing may be wanted, whether it is there or not: rare ones are as frequent as others."""
     here = _kinds(room)
     places = sorted(kind for kind in here if kind in kinds.FURNITURE and kind not in ("Sink", "Bathtub"))
     while True:
-        type_, sliced = rng.choice(TYPES), rng.random() < SLICED
+        type_, sliced = rng.choice((*TYPES, *TREATED)), rng.random() < SLICED
         needs, which = NEEDS.get(type_, (frozenset(), kinds.PICKUPABLE))
+        if rng.random() < _HERE:
+            which = frozenset(which) & here or which
         things = [kind for kind in sorted(which) if not sliced or kind in kinds.SLICEABLE - {"Egg"}]
-        if not needs <= here:
+        if not (needs <= here and things):
             continue
         thing, parent, dish = rng.choice(things), rng.choice(places), rng.choice(sorted(kinds.MOVABLE_RECEPTACLES))
         if type_ == "look_at_obj_in_light":
@@ -150,33 +165,3 @@ def _any_goal(room: Room, rng: Random) -> Goal:
             return Goal(type_, thing, parent, sliced=sliced)
         if kinds.fits(kinds.slice_of(thing) if sliced else thing, dish):
             return Goal(type_, thing, parent, movable=dish, sliced=sliced)
-
-
-def make_room(name: str, rng: Random, wanted: str = "") -> Room:
-    """Furniture along the walls, things on it. Where a task of a type is wanted it is a room for that, and small."""
-    words = data.read("thor_lessons")
-    scene = rng.choice(words["where"].get(wanted) or list(words["rooms"]))
-    wide, deep = (rng.choice((4.5, 5.0, 5.5, 6.0)) + (0.0 if wanted else 2.0) for _ in range(2))
-    spots = [(x / 2 + 0.5, z) for x in range(int(wide * 2) - 1) for z in (0.3, deep - 0.3)]
-    spots += [(x, z / 2 + 1.0) for z in range(int(deep * 2) - 3) for x in (0.3, wide - 0.3)]
-    rng.shuffle(spots)
-    lines = [f"version: 1\nroom: {name}\nscene: {scene}\nsize: [{wide}, {deep}]"]
-    lines.append(f"start: {{at: [{wide / 2}, {deep / 2}], turn: {rng.choice((0, 90, 180, 270))}}}\nfurniture:")
-    things = [thing for thing in words["rooms"][scene]["things"] for _ in range(rng.choice((0, 1, 1, 2)))]
-    for piece, (least, most) in words["rooms"][scene]["furniture"].items():
-        leaning = 1.0 if most - least < 2 else 2.5 if wanted else 1.2
-        count = least + int((most + 1 - least) * rng.random() ** leaning)
-        for _ in range(min(count, len(spots))):
-            lines += _stood(piece, spots.pop(), things, rng)
-    return parse("\n".join(lines))
-
-
-def _stood(piece: str, at: tuple[float, float], things: list[str], rng: Random) -> list[str]:
-    """A piece of furniture, and what lies there, which is no longer among the things."""
-    fit = [thing for thing in things if kinds.fits(thing, piece)] if piece in kinds.FURNITURE else []
-    held = rng.sample(fit, min(len(fit), kinds.room_for(piece), rng.choice((0, 1, 2, 3))))
-    for thing in held:
-        things.remove(thing)
-    spot = f"at: [{at[0]}, {at[1]}]"
-    beside = [f"- {kind}: {{{spot}}}" for kind in ("Sink", "Faucet") if piece == "SinkBasin"]
-    return [f"- {piece}: {{{spot}{', holds: [' + ', '.join(held) + ']' if held else ''}}}", *beside]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from random import Random
 
@@ -34,6 +34,7 @@ _ARTICLES = {  # how often each
     "t": ((64, "the "), (26, "a "), (10, "")),
 }
 _DESCRIBED = {"o": 0.12, "m": 0.1, "p": 0.12, "t": 0.06}  # how often with an adjective
+_INSTEAD, _VAGUE = 0.15, 0.35  # how often by the name of what is not here, by one of several meanings
 _FROM, _ABOUT, _HEAD, _WRONG, _SLIP = 0.25, 0.14, 0.14, 0.08, 0.03
 
 
@@ -64,6 +65,10 @@ def _names(sort: str, kind: str) -> list[str]:
     """A thing's own name is as frequent as two others."""
     own = [] if kind == LAMP else [kinds.to_words(kind)] * 2
     return [*own, *data.read("thor_words")[sort][kind]]
+
+
+def _first(names: Iterable[str], here: Collection[str]) -> str:
+    return next((name for name in names if name in here), "")
 
 
 class _Saying:
@@ -97,9 +102,33 @@ class _Saying:
         """Furniture by a name that means nothing else in this room."""
         names = _names(sort, kind)
         if sort == "furniture":
-            names = [name for name in names if not (_meanings()[name] - {kind}) & set(self.here)] or names[:1]
+            names = self._placed(kind)
+        elif other := self._rival(kind):
+            names = [name for name in names if name not in _names(sort, other)] or names
         name = self.rng.choice(names)
         return mistyped(name, self.rng) if self.rng.random() < _SLIP else name
+
+    def _placed(self, kind: str) -> list[str]:
+        """What it may be called in this room: often a name that means something else in another."""
+        here, chance = set(self.here), self.rng.random()
+        if kind in here and chance < _INSTEAD:
+            missed = [
+                at for at, taken in self.data["instead"].items() if at not in here and _first(taken, here) == kind
+            ]
+            names = [name for at in missed for name in _names("furniture", at) if not _meanings()[name] & here]
+        else:
+            names = [name for name in _names("furniture", kind) if not (_meanings()[name] - {kind}) & here]
+            names = [name for name in names if chance > _VAGUE or len(_meanings()[name]) > 1] or names
+        return names or _names("furniture", kind)[:1]
+
+    def _rival(self, kind: str) -> str:
+        """The thing that is meant by a name of this one too, by what hangs here."""
+        holders = self.data["holders"]
+        if kind not in holders:
+            return ""
+        other = next(name for name in holders if name != kind)
+        hangs = [name for name in holders if holders[name] in self.here]
+        return "" if hangs == [kind] or (hangs != [other] and kind == "Towel") else other
 
     def _described(self, slot: str, name: str) -> str:
         if not name or (self.goal.type == "pick_two_obj_and_place" and slot == "o"):
