@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
 
 from bt_runtime.agents.prompt import agent_prompt, system_text
@@ -11,6 +12,7 @@ from bt_runtime.envs.house.suite import SUITE, load_content
 from bt_runtime.envs.house.tasks import Errand
 from bt_runtime.run.run import load
 from recipes.starter import house, people, tour
+from recipes.starter.errand import meant
 from recipes.starter.homes import make_lesson_task
 from recipes.starter.judge import MISSING, judged, judges
 from recipes.starter.lesson import Slips, teach
@@ -29,17 +31,17 @@ HOME = (
 def test_a_teacher_that_is_shown_nothing_brings_most_in_the_thirty_acts_that_it_has() -> None:
     tree, world = load("lota"), SUITE.open()
     told = [teach(tree, world, task, tour.teacher, recall=False) for task in SUITE.tasks(5, 30, "eval")]
-    assert sum(t.verdict.met == t.verdict.total for t in told) >= 18
+    assert sum(t.verdict.met == t.verdict.total for t in told) >= 26
     assert all(t.decisions >= 29 or t.verdict.met == t.verdict.total for t in told)  # else it was only the time
 
 
 def test_of_what_it_does_the_going_on_is_mostly_learnt_from_where_it_says_which_place_is_next() -> None:
     found = [d for t in lessons(3, 20) for d in t.documents if d.kind == "house lota"]
     said = [(d.text[:a].splitlines()[-1], d.text[a:b]) for d in found for a, b in d.learn]
-    after = [answer for before, answer in said if before.startswith("Act: open")]
+    after = [answer for before, answer in said if before.startswith("Act: open ")]
     assert found
     assert sum(answer.startswith("Act: go to") for answer in after) < 0.3 * len(after)
-    onward = [answer for before, answer in said if before == "Act: go to"]
+    onward = [answer for before, answer in said if before in ("Act: go to", "Act: open")]
     assert len(onward) > len(after)
     assert all(answer.startswith(" ") and answer.endswith("\n") for answer in onward)
 
@@ -61,6 +63,34 @@ def test_whether_it_goes_on_or_is_done_after_something_was_put_down_is_learnt() 
     assert all(tour.thinned(document, Random(n), two) == [document] for n in range(20))
     elsewhere = Document("house lota", f"{onward}Act: go to sink 1\n", ((len(onward), len(onward) + 18),))
     assert {d.text[d.learn[0][0] :] for n in range(9) for d in tour.thinned(elsewhere, Random(n), two)} == {" sink 1\n"}
+
+
+def test_in_a_short_document_all_that_is_learnt_is_what_follows_on_what_was_put_down() -> None:
+    found = [d for t in lessons(3, 30) for d in t.documents if d.kind == "house lota brought"]
+    assert len(found) > 20
+    firsts = set()
+    for document in found:
+        for begin, end in document.learn:
+            before, answer = document.text[:begin].splitlines()[-1], document.text[begin:end]
+            assert before.startswith(("Act: put down ", "Act: close ", "Act: turn on "))
+            firsts.add(answer.split()[1])
+        assert document.text.endswith("\nAct: done\n")
+    assert firsts == {"go", "put", "close", "turn", "done"}
+
+
+def test_a_planner_that_strays_is_taught_the_way_back() -> None:
+    tree, world = load("lota"), SUITE.open()
+    tasks = [make_lesson_task(3, n) for n in range(12)]
+    met = passed = 0
+    for task in tasks:
+        errands, rng = meant(task), Random(task.id)
+        slips = Slips(0.15, rng, astray=partial(tour.astray, told=errands, rng=rng))
+        taught = teach(tree, world, task, partial(tour.teacher, told=errands), recall=False, slips=slips)
+        met += taught.verdict.met == taught.verdict.total
+        acts = sum(d.text.count("\nAct: ") - 1 for d in taught.documents)
+        passed += acts > sum(len(d.learn) for d in taught.documents)
+    assert met >= 4
+    assert passed >= 8
 
 
 def test_what_failed_is_noted_with_the_places_of_things_and_the_next_attempt_goes_straight_there() -> None:
