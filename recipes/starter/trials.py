@@ -19,12 +19,12 @@ from recipes.starter.judge import judges
 from recipes.starter.lesson import Slips, Taught
 
 _MIXTURE = (  # (strategy, with working memory, how often)
-    ("lota", False, 60), ("try_again", True, 3), ("try_again", False, 2),
+    ("lota", False, 100), ("try_again", True, 3), ("try_again", False, 2),
     ("reflexion", True, 10), ("reflexion", False, 7),
 )  # fmt: skip
 _GIVES_UP = (0.0, 0.02, 0.04)  # of the decisions: attempts that fail early, so that there is a next one
 _EARLY = (0.01, 0.02, 0.04)  # … that end as done too early, where somebody looks at it
-_CRAFTING = 0.15  # of the lessons are Reflexion's in TextCraft
+_CRAFTING = 0.12  # of the lessons are Reflexion's in TextCraft
 _JUDGED = 0.7  # of Reflexion's lessons: what ends an attempt is the judge, rather than itself
 _SLIPPING = (0.0, 0.0, 0.05)
 _STRAYS = (0.0, 0.08, 0.2)  # of LoTa's decisions: things that are passed by, or brought alone

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from random import Random
 
 from bt_runtime.agents.prompt import agent_prompt, system_text
 from bt_runtime.agents.story import Step
+from bt_runtime.agents.verify import ASKED
 from bt_runtime.distill.documents import Document
 from bt_runtime.envs.house.suite import SUITE, load_content
 from bt_runtime.envs.house.tasks import Errand
 from bt_runtime.run.run import load
 from recipes.starter import house, people, tour
+from recipes.starter.deeds import judgements
 from recipes.starter.errand import meant
 from recipes.starter.homes import make_lesson_task
 from recipes.starter.judge import MISSING, judged, judges
@@ -200,6 +203,30 @@ def test_what_is_left_out_may_be_any_part_and_the_judge_says_so() -> None:
         assert "".join(document.text[a:b] for a, b in document.learn) == thought.replace("Is the goal met?", "")
         first += ": none" in thought.partition(". ")[0]
     assert 0 < first < len(found)
+
+
+def test_a_list_of_deeds_is_judged_part_by_part_and_as_a_real_one_is() -> None:
+    found = list(judgements(3, 60))
+    met = [d for d in found if d.text.endswith(f"{ASKED} yes\n")]
+    assert 0.3 < len(met) / len(found) < 0.6
+    for document in found:
+        prompt, _, thought = document.text.partition("Think:")
+        thought = thought.partition(".\n")[0].strip()
+        for part in thought.partition(MISSING)[0].split(". ")[:-1]:
+            named, _, brought = part.partition(": ")
+            for name in brought.removesuffix(".").split(", "):
+                put, on = f"- put down {name}: You put down ", f"- turn on {name}: You turn on "
+                assert name == "none" or put in prompt or on in prompt
+            lacking = thought.partition(MISSING)[2].removesuffix(".").split(", ")
+            assert (", none" in f", {brought}") == (named in lacking)
+    assert any(", none." in d.text for d in found)  # one of two
+    lines = {re.sub(r"[0-9]+", "1", line.partition(": ")[2])[:8] for d in found for line in d.text.split("\n- ")[1:]}
+    world, task = SUITE.open(), SUITE.tasks(5, 1, "eval")[0]
+    taught = teach(load("reflexion"), world, task, house.teacher, inputs={"judged": True})
+    real = next(d for d in taught.documents if judges(d.text))
+    assert {re.sub(r"[0-9]+", "1", line.partition(": ")[2])[:8] for line in real.text.split("\n- ")[1:]} <= lines
+    system = real.text.partition("\n\nThe goal: ")[0]
+    assert all(d.text.startswith(f"{system}\n\nThe goal: ") for d in found)
 
 
 def test_in_textcraft_the_judge_looks_into_the_bag() -> None:
