@@ -126,6 +126,22 @@ def test_a_reflection_names_what_was_found_and_what_was_not() -> None:
     assert house.teacher(read(prompt), ()) == "Next time: apple 1 is near fridge 1 in kitchen 1. Still to find: wine.\n"
 
 
+def test_the_next_attempt_looks_first_where_the_one_before_did_not() -> None:
+    goal = "Your task is to: Put the wine on the kitchen table.\n"
+    opening = HOME
+    thought = Step("think", "wine is not in kitchen 1.")
+    prompt = f"{house.REFLECTS} In one line.\n\n{goal}{opening}\n{thought.written()}\nAct: failure\n"
+    said = house.teacher(read(f"{prompt}\nThis attempt ended: failure.\nNext time:"), ())
+    assert said == "Next time: wine is not in kitchen 1. Still to find: wine.\n"
+    system = system_text("agent", {"moves": ["think", "act"], "recall": False})
+    noted, part = [said.removeprefix("Next time: ").strip()], "move the wine on the kitchen table."
+    steps = [Step("think", part), Step("think", f"Part 1: {part}")]
+    for notes, rooms in ((noted, "bedroom 1, kitchen 1"), ([], "kitchen 1, bedroom 1")):
+        goal = "Put the wine on the kitchen table."
+        text = agent_prompt(system, goal, opening, steps, notes=notes).text()
+        assert house.teacher(read(text), ("done", "failure")) == f"Think: I look for wine in {rooms}."
+
+
 def test_the_same_numbers_give_the_same_trials_wherever_they_begin() -> None:
     later = [t.documents for t in lessons(4, 2, 6)]
     assert [t.documents for t in lessons(4, 3, 5)][-len(later) :] == later
