@@ -156,8 +156,18 @@ class Node:
         if judged:  # in the words of whoever looked at it
             lines += [f"Still to do: {judged}"]
         elif missing:
+            thought = [step.text for step in self.seen.steps if step.move == "think"]
+            lines += [
+                f"{thing} is not in {', '.join(rooms)}" for thing in missing if (rooms := self._vain(thing, thought))
+            ]
             lines += [f"Still to find: {', '.join(missing)}"]
         return f"{LESSON} {'. '.join(lines) or 'Put down all that is held'}.\n"
+
+    def _vain(self, thing: str, told: Iterable[str]) -> list[str]:
+        """Rooms in which it was not, as an attempt has thought, or a note tells."""
+        sign = f"{thing} is not in "
+        rooms = [text.removeprefix(sign).rstrip(".").split(", ") for text in told if text.startswith(sign)]
+        return list(dict.fromkeys(room for each in rooms for room in each if room in self.notes.rooms))
 
     def _steps(self, errand: Errand) -> list[str]:
         if not errand.thing:
@@ -252,6 +262,9 @@ class Node:
         rooms = self._rooms(self._home_of_thing(thing))
         if self.expands:
             return (yield from self._expand("fallback", [f"find and pick up {which} {thing} in {r}" for r in rooms]))
+        if self.seen.notes:  # an earlier attempt has looked there
+            vain = self._vain(thing, [each for note in self.seen.notes for each in note.split(". ")])
+            rooms.sort(key=lambda room: room in vain)
         yield from self._think(f"I look for {thing} in {', '.join(rooms)}.")
         for each in rooms:
             if (yield from self._search(thing, each, wanted)):

@@ -67,6 +67,7 @@ class Slips(NamedTuple):
     rng: Random
     gives_up: float = 0.0  # how often one is a failure that need not be
     early: float = 0.0  # of the decisions to act, and of the plans of several parts: `done` too soon, a part left out
+    astray: Teacher | None = None  # what is done when it slips; anything at all where nobody says
 
 
 def teach(
@@ -110,7 +111,7 @@ def teach(
             answer = planned.removeprefix(opening)
             transcript.note(prompt, answer, planned == said)
             return answer
-        slipped = slip(said, choosable, None if looked else slips) if planned == said else planned
+        slipped = slip(said, choosable, None if looked else slips, prompt) if planned == said else planned
         whole = f"{slipped}\n"
         asked = prompt.removesuffix(ACT)  # a node that can only act is asked for its sentence at once
         transcript.note(asked, whole, slipped == said)
@@ -155,7 +156,7 @@ def misplanned(said: str, prompt: str, slips: Slips | None) -> str:
     return f"{said}\n{slips.rng.choice((last, last, f'- {goal}'))}"
 
 
-def slip(said: str, sentences: Sequence[str], slips: Slips | None) -> str:
+def slip(said: str, sentences: Sequence[str], slips: Slips | None, prompt: str = "") -> str:
     if slips is None:
         return said
     if slips.gives_up:  # rather when something was found: there is more to be learnt from it
@@ -168,6 +169,8 @@ def slip(said: str, sentences: Sequence[str], slips: Slips | None) -> str:
         return f"{ACT} {DONE}" if DONE in sentences else said
     if said.startswith(EXPAND) or slips.rng.random() >= slips.often:
         return said
+    if slips.astray is not None:
+        return slips.astray(read(prompt), sentences)
     others = [s for s in sentences if s not in ("done", "failure") and not s.startswith("recall ")]
     return f"{ACT} {slips.rng.choice(others)}" if others else said
 

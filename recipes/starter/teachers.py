@@ -21,6 +21,7 @@ from bt_runtime.llm import open_model
 from bt_runtime.llm.settings import usable_cores
 from bt_runtime.project.child import spawning
 from recipes.starter import alfworld_homes, bench, crafting, guidance, housekeeping, thor_rooms, trials
+from recipes.starter.deeds import judgements
 from recipes.starter.drills import drills
 from recipes.starter.exercise import Exercise, worth
 from recipes.starter.lesson import Taught
@@ -108,6 +109,7 @@ TEACHERS: dict[str, Callable[[int, int, int], Iterator[Document]]] = {
     "house": _documents(housekeeping.lessons),
     "textcraft": _documents(crafting.lessons),
     "trials": _documents(trials.lessons),
+    "judged": judgements,
     "drills": drills,
     "lookups": lookups,
     "guided": _guided,

@@ -1,6 +1,7 @@
 """A teacher for a planner that never looks: it is shown what it did and not what came of it (`lota`).
 
-What it wants it takes wherever it can be taken; else it goes on to the next place, in an order that is always the same.
+What it wants it takes wherever it can be taken; else it opens what is in reach, and goes on to the next place, in an
+order that is always the same.
 """
 
 from __future__ import annotations
@@ -25,13 +26,15 @@ _ORDER = (
     "cabinet", "microwave oven", "kitchen counter drawer", "pantry shelf", "sofa", "desk", "nightstand", "bookshelf",
     "bed", "hall table", "side table", "tv stand",
 )  # fmt: skip
-_VERBS = ("go to ", "pick up ", "put down ")
+_VERBS = ("go to ", "pick up ", "put down ", "open ")
 _ROOM = re.compile(r"\b(?:room|kitchen|pantry|hall|study|home office|bedroom|bathroom) \d+$")
-_GOES = f"{ACT} go to"
-# Of the answers that go on from a place so many are learnt wholly, divided by how many things are wanted: in a quarter
-# of the places something is taken, and each of those things is to be likelier than to go on.
-KEPT = 0.06
-_ROOMS = 0.4  # of the others that go on to another room: what may still be in this one comes first
+# Of the answers that open something, and that go on from a place, so many are learnt wholly, divided by how many things
+# are wanted: in a quarter of the places something is taken, and each of those things, with any number that it may have,
+# is to be likelier than to open the next door, and that likelier than to go on.
+OPENED, KEPT = 0.04, 0.01
+_SEEKS = {f"{ACT} go to": KEPT, f"{ACT} open": OPENED}
+_ROOMS = 0.6  # of the others that go on to another room: what may still be in this one comes first
+_ASTRAY = (0.45, 0.4, 0.15)  # what is brought alone, what is passed by, what is put down in the wrong place
 
 
 def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, list[Errand]] | None = None) -> str:
@@ -43,8 +46,10 @@ def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, list[Errand
 class Tour:
     """What was done, as the prompt tells it, and what can be done now."""
 
-    def __init__(self, seen: Seen, sentences: Sequence[str], errands: Sequence[Errand], known: Catalogue) -> None:
-        self.can, self.known = list(sentences), known
+    def __init__(
+        self, seen: Seen, sentences: Sequence[str], errands: Sequence[Errand], known: Catalogue, hands: int = HANDS
+    ) -> None:
+        self.can, self.known, self.hands = list(sentences), known, hands
         self.place = errands[-1].place if errands else ""
         self.shuts = bool(errands) and errands[-1].way == "in" and known.furniture[self.place].opens
         self.runs = any(not errand.thing for errand in errands)
@@ -81,6 +86,8 @@ class Tour:
             self.held = [each for each in self.held if each != name]
             if is_a(self.at, self.place):
                 self.brought.add(name)
+        elif verb == "open ":
+            self.visited.add(name)
         if is_a(self.at, self.place):
             self.where, self.opened = self.room, True
         self.sought = {*self.sought, self.room} if self.ready() else {self.room}
@@ -93,7 +100,9 @@ class Tour:
     def ready(self) -> bool:
         """Is it time to bring what is held? Or is the door to be opened first, with a hand that is free."""
         left = self._left(self.brought, self.held)
-        return len(self.held) >= HANDS or not any(n > 0 for n in left.values()) or (self.shuts and not self.opened)
+        if len(self.held) >= self.hands or not any(n > 0 for n in left.values()):
+            return True
+        return self.shuts and not self.opened and sum(self.wanted.values()) > 1  # one hand can carry, the other open
 
     def next(self) -> str:
         here = is_a(self.at, self.place)
@@ -107,9 +116,7 @@ class Tour:
             return take
         if self.ready():
             return self._towards()
-        if not here and f"open {self.at}" in self.can:
-            return f"open {self.at}"
-        return self._onward()
+        return self._opens() or self._onward()
 
     def _takes(self) -> str:
         """What is wanted and can be taken; the one with the lowest number."""
@@ -120,16 +127,25 @@ class Tour:
                 return min(able, key=lambda s: int(s.rpartition(" ")[2]))
         return ""
 
+    def _opens(self) -> str:
+        """What is in reach and shut, and may hold something: without going there."""
+        kinds = self._kinds()
+        doors = [s.removeprefix("open ") for s in self.can if s.startswith("open ")]
+        wanted = [name for kind in kinds for name in doors if is_a(name, kind)]
+        nearest = [name for name in wanted if name == self.at]
+        return f"open {[*nearest, *wanted][0]}" if self.at and wanted else ""
+
     def _finish(self) -> str:
         if not self.runs or self.done[-1].startswith("turn on "):
             return "done"
         return next((s for s in self.can if s in (f"close {self.at}", f"turn on {self.at}")), "failure")
 
     def _towards(self) -> str:
-        """To where things are brought: it is here, or in a room in which one was, or where such furniture stands."""
-        for sentence in self.can:
-            if sentence.startswith("go to ") and is_a(sentence.removeprefix("go to "), self.place):
-                return sentence
+        """To where things are brought: it is here, one that was opened first, or in a room in which one was, or where
+        such furniture stands."""
+        here = [s.removeprefix("go to ") for s in self.can if s.startswith("go to ")]
+        if near := sorted((name for name in here if is_a(name, self.place)), key=lambda name: name not in self.visited):
+            return f"go to {near[0]}"
         if self.where:
             return f"go to {self.where}"
         usual = sorted(self.rooms, key=lambda room: room.rpartition(" ")[0] != home_of(self.place))
@@ -138,36 +154,92 @@ class Tour:
 
     def _onward(self) -> str:
         """The next place here where a thing that is wanted may be; else the next room."""
-        kinds = {kind for thing in self.wanted for kind in (self.known.things[thing].kept or self.known.furniture)}
         here = [s.removeprefix("go to ") for s in self.can if s.startswith("go to ")]
-        order = dict.fromkeys([*_ORDER, *(name for name, each in self.known.furniture.items() if each.holds)])
-        for kind in (kind for kind in order if kind in kinds and kind != self.place):
+        for kind in self._kinds():
             for name in here:
                 if is_a(name, kind) and name not in self.visited:
                     return f"go to {name}"
         left = [room for room in self.rooms if room not in self.through and room != self.room]
         return f"go to {left[0]}" if left else "failure"
 
+    def _kinds(self) -> list[str]:
+        """Of the furniture that may hold what is still to be found."""
+        left = [thing for thing, n in self._left(self.brought, self.held).items() if n > 0]
+        kinds = {kind for thing in left for kind in (self.known.things[thing].kept or self.known.furniture)}
+        order = dict.fromkeys([*_ORDER, *(name for name, each in self.known.furniture.items() if each.holds)])
+        return [kind for kind in order if kind in kinds and kind != self.place]
+
+
+def astray(seen: Seen, sentences: Sequence[str], told: Mapping[str, list[Errand]], rng: Random) -> str:
+    """What a planner does that takes no care: it brings one thing where it could bring two, passes by what it wants,
+    puts down in the wrong place. The way back has to be seen: how much is still to be brought is read off what was."""
+    known: Catalogue = content().catalogue
+    tour = Tour(seen, sentences, told[seen.goal], known)
+    hasty = Tour(seen, sentences, told[seen.goal], known, hands=1)
+    downs = [s for s in sentences if s.startswith("put down ")]
+    how = rng.choices(range(len(_ASTRAY)), _ASTRAY)[0]
+    if how == 0 and hasty.held:
+        said = hasty.next()
+    elif how == 1 and tour.at and tour.next().startswith("pick up "):
+        said = tour._onward()
+    elif how == 2 and downs:
+        said = downs[0]
+    else:
+        said = tour.next()
+    return f"{ACT} {said if said not in ('done', 'failure') else tour.next()}"
+
 
 def thinned(document: Document, rng: Random, errands: Sequence[Errand]) -> list[Document]:
-    """With most answers that go on from a place learnt only from where they say which place is next: a model that is
-    not shown what is there has to prefer what it could take to going on, though mostly nothing is there, and has to
-    know the way all the same. It never learns to give up, nor the way there."""
+    """With most answers that go on from a place, or open what is near, learnt only from where they say which: a model
+    that is not shown what is there has to prefer what it could take, though mostly nothing is there, and has to know
+    the way all the same. It never learns to give up, nor the way there."""
     if document.text.endswith(f"{ACT} failure\n"):
         return []
-    often, kept = KEPT / max(1, len({errand.thing for errand in errands if errand.thing})), []
+    many, kept = max(1, len({errand.thing for errand in errands if errand.thing})), []
     for begin, end in document.learn:
         answer = document.text[begin:end]
-        if not _leaves(document.text[:begin], answer, errands) or rng.random() < often:
+        verb = next((verb for verb in _SEEKS if answer.startswith(verb)), "")
+        if not verb or not _seeking(document.text[:begin], errands) or rng.random() < _SEEKS[verb] / many:
             kept.append((begin, end))
         elif not _ROOM.search(answer.strip()) or rng.random() < _ROOMS:
-            kept.append((begin + len(_GOES), end))
+            kept.append((begin + len(verb), end))
     return [document._replace(learn=tuple(kept))] if kept else []
 
 
-def _leaves(prompt: str, answer: str, errands: Sequence[Errand]) -> bool:
-    """Does it go on from a place, with a hand free for what may be there? Whoever has just put something down goes on
-    as well, or is done: that is learnt."""
+def _seeking(prompt: str, errands: Sequence[Errand]) -> bool:
+    """Is it at a place, with a hand free for what may be there? Whoever has just put something down goes on as well,
+    or is done: that is learnt."""
     tour = Tour(read(prompt), (), errands, content().catalogue)
-    seeks = bool(tour.at) and not tour.ready() and not tour.done[-1].startswith("put down ")
-    return seeks and answer.startswith(f"{_GOES} ")
+    return bool(tour.at) and not tour.ready() and not tour.done[-1].startswith("put down ")
+
+
+def brought(document: Document, rng: Random, errands: Sequence[Errand]) -> Document:
+    """The same goal, and only the acts that bring something, some of them by one hand: all that is learnt is what
+    follows on what was put down. A document of a third of the length has twice as many such decisions."""
+    text, known = document.text[: document.text.find(f"\n{ACT} go to")] + "\n", content().catalogue
+    place, runs = f"{errands[-1].place} 1", not errands[-1].thing
+    numbers = {e.thing: iter(rng.sample(range(1, 6), 5)) for e in errands if e.thing}
+    left = [f"{e.thing} {next(numbers[e.thing])}" for e in errands if e.thing for _ in range(min(e.amount, HANDS))]
+    rng.shuffle(left)
+    spans: list[tuple[int, int]] = []
+
+    def act(said: str, learnt: int = 0) -> None:
+        nonlocal text
+        if learnt:
+            spans.append((len(text), len(text) + len(f"{ACT} ") + learnt))
+        text += f"{ACT} {said}\n"
+
+    after = False  # has something been put down
+    while left:
+        held = [left.pop() for _ in range(min(len(left), rng.choice((1, HANDS))))]
+        for name in held:
+            kind = rng.choice(known.things[name.rpartition(" ")[0]].kept or ("kitchen counter",))
+            act(f"go to {kind} {rng.randint(1, 3)}", len("go to") * (after and name == held[0]))
+            act(f"pick up {name}")
+        act(f"go to {place}")
+        for at, name in enumerate(held):
+            act(f"put down {name}", len(f"put down {name}\n") * (at > 0))
+        after = True
+    for said in [*(f"close {place}", f"turn on {place}") * runs, "done"]:
+        act(said, len(f"{said}\n"))
+    return Document(f"{document.kind} brought", text, tuple(spans))

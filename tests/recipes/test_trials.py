@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
 from random import Random
 
 from bt_runtime.agents.prompt import agent_prompt, system_text
 from bt_runtime.agents.story import Step
+from bt_runtime.agents.verify import ASKED
 from bt_runtime.distill.documents import Document
 from bt_runtime.envs.house.suite import SUITE, load_content
 from bt_runtime.envs.house.tasks import Errand
 from bt_runtime.run.run import load
 from recipes.starter import house, people, tour
+from recipes.starter.deeds import judgements
+from recipes.starter.errand import meant
 from recipes.starter.homes import make_lesson_task
 from recipes.starter.judge import MISSING, judged, judges
 from recipes.starter.lesson import Slips, teach
@@ -29,17 +34,17 @@ HOME = (
 def test_a_teacher_that_is_shown_nothing_brings_most_in_the_thirty_acts_that_it_has() -> None:
     tree, world = load("lota"), SUITE.open()
     told = [teach(tree, world, task, tour.teacher, recall=False) for task in SUITE.tasks(5, 30, "eval")]
-    assert sum(t.verdict.met == t.verdict.total for t in told) >= 18
+    assert sum(t.verdict.met == t.verdict.total for t in told) >= 26
     assert all(t.decisions >= 29 or t.verdict.met == t.verdict.total for t in told)  # else it was only the time
 
 
 def test_of_what_it_does_the_going_on_is_mostly_learnt_from_where_it_says_which_place_is_next() -> None:
     found = [d for t in lessons(3, 20) for d in t.documents if d.kind == "house lota"]
     said = [(d.text[:a].splitlines()[-1], d.text[a:b]) for d in found for a, b in d.learn]
-    after = [answer for before, answer in said if before.startswith("Act: open")]
+    after = [answer for before, answer in said if before.startswith("Act: open ")]
     assert found
     assert sum(answer.startswith("Act: go to") for answer in after) < 0.3 * len(after)
-    onward = [answer for before, answer in said if before == "Act: go to"]
+    onward = [answer for before, answer in said if before in ("Act: go to", "Act: open")]
     assert len(onward) > len(after)
     assert all(answer.startswith(" ") and answer.endswith("\n") for answer in onward)
 
@@ -61,6 +66,34 @@ def test_whether_it_goes_on_or_is_done_after_something_was_put_down_is_learnt() 
     assert all(tour.thinned(document, Random(n), two) == [document] for n in range(20))
     elsewhere = Document("house lota", f"{onward}Act: go to sink 1\n", ((len(onward), len(onward) + 18),))
     assert {d.text[d.learn[0][0] :] for n in range(9) for d in tour.thinned(elsewhere, Random(n), two)} == {" sink 1\n"}
+
+
+def test_in_a_short_document_all_that_is_learnt_is_what_follows_on_what_was_put_down() -> None:
+    found = [d for t in lessons(3, 30) for d in t.documents if d.kind == "house lota brought"]
+    assert len(found) > 20
+    firsts = set()
+    for document in found:
+        for begin, end in document.learn:
+            before, answer = document.text[:begin].splitlines()[-1], document.text[begin:end]
+            assert before.startswith(("Act: put down ", "Act: close ", "Act: turn on "))
+            firsts.add(answer.split()[1])
+        assert document.text.endswith("\nAct: done\n")
+    assert firsts == {"go", "put", "close", "turn", "done"}
+
+
+def test_a_planner_that_strays_is_taught_the_way_back() -> None:
+    tree, world = load("lota"), SUITE.open()
+    tasks = [make_lesson_task(3, n) for n in range(12)]
+    met = passed = 0
+    for task in tasks:
+        errands, rng = meant(task), Random(task.id)
+        slips = Slips(0.15, rng, astray=partial(tour.astray, told=errands, rng=rng))
+        taught = teach(tree, world, task, partial(tour.teacher, told=errands), recall=False, slips=slips)
+        met += taught.verdict.met == taught.verdict.total
+        acts = sum(d.text.count("\nAct: ") - 1 for d in taught.documents)
+        passed += acts > sum(len(d.learn) for d in taught.documents)
+    assert met >= 4
+    assert passed >= 8
 
 
 def test_what_failed_is_noted_with_the_places_of_things_and_the_next_attempt_goes_straight_there() -> None:
@@ -91,6 +124,22 @@ def test_a_reflection_names_what_was_found_and_what_was_not() -> None:
     story = goal + opening + "".join(f"{step.written()}\n" for step in steps) + "Act: failure\n"
     prompt = f"{house.REFLECTS} In one line.\n\n{story}\nThis attempt ended: failure.\nNext time:"
     assert house.teacher(read(prompt), ()) == "Next time: apple 1 is near fridge 1 in kitchen 1. Still to find: wine.\n"
+
+
+def test_the_next_attempt_looks_first_where_the_one_before_did_not() -> None:
+    goal = "Your task is to: Put the wine on the kitchen table.\n"
+    opening = HOME
+    thought = Step("think", "wine is not in kitchen 1.")
+    prompt = f"{house.REFLECTS} In one line.\n\n{goal}{opening}\n{thought.written()}\nAct: failure\n"
+    said = house.teacher(read(f"{prompt}\nThis attempt ended: failure.\nNext time:"), ())
+    assert said == "Next time: wine is not in kitchen 1. Still to find: wine.\n"
+    system = system_text("agent", {"moves": ["think", "act"], "recall": False})
+    noted, part = [said.removeprefix("Next time: ").strip()], "move the wine on the kitchen table."
+    steps = [Step("think", part), Step("think", f"Part 1: {part}")]
+    for notes, rooms in ((noted, "bedroom 1, kitchen 1"), ([], "kitchen 1, bedroom 1")):
+        goal = "Put the wine on the kitchen table."
+        text = agent_prompt(system, goal, opening, steps, notes=notes).text()
+        assert house.teacher(read(text), ("done", "failure")) == f"Think: I look for wine in {rooms}."
 
 
 def test_the_same_numbers_give_the_same_trials_wherever_they_begin() -> None:
@@ -170,6 +219,30 @@ def test_what_is_left_out_may_be_any_part_and_the_judge_says_so() -> None:
         assert "".join(document.text[a:b] for a, b in document.learn) == thought.replace("Is the goal met?", "")
         first += ": none" in thought.partition(". ")[0]
     assert 0 < first < len(found)
+
+
+def test_a_list_of_deeds_is_judged_part_by_part_and_as_a_real_one_is() -> None:
+    found = list(judgements(3, 60))
+    met = [d for d in found if d.text.endswith(f"{ASKED} yes\n")]
+    assert 0.3 < len(met) / len(found) < 0.6
+    for document in found:
+        prompt, _, thought = document.text.partition("Think:")
+        thought = thought.partition(".\n")[0].strip()
+        for part in thought.partition(MISSING)[0].split(". ")[:-1]:
+            named, _, brought = part.partition(": ")
+            for name in brought.removesuffix(".").split(", "):
+                put, on = f"- put down {name}: You put down ", f"- turn on {name}: You turn on "
+                assert name == "none" or put in prompt or on in prompt
+            lacking = thought.partition(MISSING)[2].removesuffix(".").split(", ")
+            assert (", none" in f", {brought}") == (named in lacking)
+    assert any(", none." in d.text for d in found)  # one of two
+    lines = {re.sub(r"[0-9]+", "1", line.partition(": ")[2])[:8] for d in found for line in d.text.split("\n- ")[1:]}
+    world, task = SUITE.open(), SUITE.tasks(5, 1, "eval")[0]
+    taught = teach(load("reflexion"), world, task, house.teacher, inputs={"judged": True})
+    real = next(d for d in taught.documents if judges(d.text))
+    assert {re.sub(r"[0-9]+", "1", line.partition(": ")[2])[:8] for line in real.text.split("\n- ")[1:]} <= lines
+    system = real.text.partition("\n\nThe goal: ")[0]
+    assert all(d.text.startswith(f"{system}\n\nThe goal: ") for d in found)
 
 
 def test_in_textcraft_the_judge_looks_into_the_bag() -> None:
