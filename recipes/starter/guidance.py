@@ -19,6 +19,7 @@ from bt_runtime.envs.house.rules import PROCESSES, Rule, Rules
 from bt_runtime.envs.house.suite import load_content
 from bt_runtime.run.run import Run, Tree, load
 from bt_runtime.tree.budget import Budget
+from bt_runtime.tree.clock import Manual
 from recipes.starter import appliance_facts as facts
 from recipes.starter.appliance_facts import Known
 from recipes.starter.chores import make_lesson_chore
@@ -65,7 +66,7 @@ def lesson(tree: Tree, seed: int, number: int) -> list[Document]:
             "parts": list(rng.choice(_PARTS)), "at_once": 1, "patience": 9, "folder": folder,
         }  # fmt: skip
         budget = Budget(steps=rng.choice(_STEPS))
-        with Run(tree, inputs=inputs, model=ScriptedModel(coach), seed=seed, budget=budget) as run:
+        with Run(tree, inputs=inputs, model=ScriptedModel(coach), seed=seed, budget=budget, clock=Manual()) as run:
             run.spin()
     return chosen(coach, rng)
 
