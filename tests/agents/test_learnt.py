@@ -137,8 +137,8 @@ ASKED = {
     ("plan_and_execute", "textcraft"): "7de6ae0ab0fac989 176220c075872adc b6198917198804fa",
     ("try_again", "house"): "e650beb73d44cfe3 d3a0f20f3a513e73 848005116b5fb377",
     ("try_again", "textcraft"): "ef9c7b67544af426 b0dbfcd782067d12 953d39075055ba1d",
-    ("reflexion", "house"): "d1ca24ec497017b6 177fd0bc46024045 2cc501bea4e4210e",
-    ("reflexion", "textcraft"): "7bae78eac2980ca7 76db81438e981183 cbd7b548ce4ba6e4",
+    ("reflexion", "house"): "20935cf63bc76b98 3fe8a165e36411b1 c2621977b03ceb5b",
+    ("reflexion", "textcraft"): "d29b6256fac54a01 10de00f17e8ab7de 90a33a5b1ac2afcc",
     ("lota", "house"): "3088e1161a309b1a cfebb9768ae4c202 42ad8b2bf05041a3",
     ("lota", "textcraft"): "a5b6af4559bcdde4 a425e83bae9c49cb 2ba9e07737c67209",
 }
