@@ -47,6 +47,7 @@ def claims(args: argparse.Namespace) -> int:
         study = Study(
             every, Path(args.out or OUT), models, backend, backend.count,
             lambda name: Progress(name, args.color), args.episodes or EPISODES, args.seed, args.data, args.retry,
+            args.journals,
         )  # fmt: skip
         measured, missing = measure(study, names)
         if args.part:

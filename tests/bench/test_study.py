@@ -68,6 +68,14 @@ def test_another_budget_is_another_evaluation_in_a_folder_of_its_own(doors: str,
     assert sum(o.success for o in two.outcomes) < sum(o.success for o in one.outcomes)
 
 
+def test_where_journals_are_asked_for_every_episode_keeps_one_and_the_evaluation_is_the_same(
+    doors: str, tmp_path: Path
+) -> None:
+    kept = study(tmp_path, Seen(), plain=DOORS)._replace(journals=True).measure("plain")
+    assert len(list((kept.folder / "runs").glob("*.btr"))) == 4
+    assert study(tmp_path, Seen(), plain=DOORS).measure("plain").digest == kept.digest
+
+
 def test_a_share_of_the_tasks_is_the_first_of_them(doors: str, tmp_path: Path) -> None:
     both = study(tmp_path, Seen(), plain=DOORS, part=DOORS._replace(share=0.5))
     whole, part = both.measure("plain"), both.measure("part")

@@ -61,6 +61,7 @@ class Study(NamedTuple):
     seed: int = 0
     data: str = ""
     retry: bool = False
+    journals: bool = False  # of every episode, in runs/ of its evaluation's folder
 
     @property
     def again(self) -> Again:
@@ -89,6 +90,7 @@ class Study(NamedTuple):
         )  # fmt: skip
         known = strategies if wanted.plan else wanted.strategies  # a memory is told by its lessons, not by its file
         folder, number = self._opened(name, setup, known, source, asked)
+        setup = setup._replace(journals=str(folder / "runs") if self.journals else "")
         with self.watch(name) as watch:
             outcomes = evaluation.run(
                 folder, setup, cases(strategies, source.tasks), self.backend, self.again, watch.told
