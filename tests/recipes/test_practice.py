@@ -15,6 +15,7 @@ from bt_runtime.llm.settings import starter
 from bt_runtime.types import Question
 from recipes.starter import crafting, housekeeping
 from recipes.starter.exercise import Exercise, worth
+from recipes.starter.judge import judged, judges
 from recipes.starter.lesson import PLANNED
 from recipes.starter.practice import Practised
 from recipes.starter.seen import read
@@ -27,6 +28,8 @@ def practised(exercise: Exercise, often: float) -> Practised:
 
     def student(ask: Question) -> str:
         prompt = ask.prompt
+        if judges(prompt):
+            return judged(prompt, exercise.told)
         options = [o.strip() for o in ask.options or ask.moves.get(ACT, ())]
         said = exercise.teacher(read(prompt), options)
         if ask.kind == "write":
