@@ -11,14 +11,12 @@ from random import Random
 
 from bt_runtime.agents.prompt import Prompt, system_text
 from bt_runtime.agents.story import THINK
-from bt_runtime.agents.verify import ASKED
 from bt_runtime.distill.documents import Document
 from bt_runtime.envs.registry import open_world
-from recipes.starter.drills import Sheet
 from recipes.starter.errand import Errand, meant
 from recipes.starter.homes import make_lesson_task
 from recipes.starter.house import content
-from recipes.starter.judge import judged
+from recipes.starter.judge import judgement
 
 _ELSEWHERE = 3_000_000_000  # numbers of their tasks
 _MET, _LACKS = 0.45, 0.45  # of the goals are met; of the parts of the others so many things are not there
@@ -43,12 +41,7 @@ def judgements(seed: int, count: int, first: int = 0) -> Iterator[Document]:
         told = meant(task)
         done = "".join(f"- {line}\n" for line in List(told[task.goal], rng).lines)
         said = f"The goal: {task.goal}\nWhat was done, in this order:\n{done}{world.look().text}\n"
-        sheet = Sheet()
-        sheet.say(Prompt(system, "", said, THINK).text())
-        sheet.answer(f" {judged(sheet.text, told)}\n")
-        sheet.say(ASKED)
-        sheet.answer(f" {judged(sheet.text)}\n")
-        yield Document("house judged", sheet.text, tuple(sheet.learn))
+        yield judgement("house judged", Prompt(system, "", said, THINK).text(), told)
 
 
 def _taken(errands: Sequence[Errand], rng: Random) -> bool:

@@ -17,6 +17,7 @@ from bt_runtime.agents.verify import ASKED, NO, YES
 from bt_runtime.distill.documents import Document
 from bt_runtime.envs.house.notes import is_a
 from bt_runtime.envs.house.suite import load_content
+from recipes.starter.drills import Sheet
 from recipes.starter.errand import Errand, understood
 from recipes.starter.scene import Wanted, read_bag, read_goal
 
@@ -60,11 +61,17 @@ def doubted(document: Document, rng: Random, told: Mapping[str, list[Errand]] | 
     started = [at for at in deeds if lines[at].startswith("- turn on ")]  # it is left out of instructions most easily
     gone = started if started and rng.random() < 0.4 else rng.sample(deeds, min(len(deeds), rng.choice((1, 1, 2))))
     prompt = "\n".join([*(line for at, line in enumerate(lines) if at not in gone), THINK])
-    thought = f" {judged(prompt, told)}\n"
-    asked = f"{prompt}{thought}{ASKED}"
-    answer = f" {judged(asked)}\n"
-    spans = (len(prompt), len(prompt + thought)), (len(asked), len(asked + answer))
-    return Document(f"{document.kind} doubted", asked + answer, spans)
+    return judgement(f"{document.kind} doubted", prompt, told)
+
+
+def judgement(kind: str, prompt: str, told: Mapping[str, list[Errand]] | None = None) -> Document:
+    """All that a judge says to a prompt of `verify`, as a lesson: the thought, and the answer that follows from it."""
+    sheet = Sheet()
+    sheet.say(prompt)
+    sheet.answer(f" {judged(sheet.text, told)}\n")
+    sheet.say(ASKED)
+    sheet.answer(f" {judged(sheet.text)}\n")
+    return Document(kind, sheet.text, tuple(sheet.learn))
 
 
 def missing(notes: Sequence[str], errands: Sequence[Errand]) -> list[Errand]:
