@@ -112,7 +112,7 @@ class Agent(Growing):
         values, (stop, close) = self.spec.values, chat.thought
         wrote = yield from self.asked(Question(
             "write", self.text(), stop=(stop,), max_tokens=values["think_tokens"],
-            temperature=float(values["temperature"]), seed=self.seed(),
+            temperature=self.temperature, seed=self.seed(),
         ))  # fmt: skip
         self.reasoned = chat.harmless(wrote.text) + close
         self.context.emit(Reasoned(self.path, wrote.text.strip()))
@@ -169,7 +169,7 @@ class Agent(Growing):
         values = self.spec.values
         wrote = yield from self.asked(Question(
             "write", self.text() + opening, grammar=grammar, stop=("\n",), max_tokens=values["think_tokens"],
-            temperature=float(values["temperature"]), seed=self.seed(),
+            temperature=self.temperature, seed=self.seed(),
         ))  # fmt: skip
         return " ".join(wrote.text.split())
 
@@ -239,6 +239,9 @@ class Agent(Growing):
     def conclude(self, ending: Ending) -> None:
         """The story goes to the run's notebook and to whoever reflects; a cancelled one is nobody's experience."""
         super().conclude(ending)
+        if "left" in self.spec.values and ending.why != "cancelled":
+            allowed, now = self.context.services.budget, self.context.clock.now()
+            self.scope[self.spec.values["left"]] = 1.0 if allowed is None else self.whole.left(allowed, now)
         if not hasattr(self, "steps"):
             return
         end = _AS_END.get(ending.why, "failure")

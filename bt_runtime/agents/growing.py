@@ -50,11 +50,11 @@ class Growing(ModelNode):
 
     @property
     def budget(self) -> Budget:
-        v = self.spec.values
+        v, steps = self.value, "max_steps" in self.spec.values
         return Budget(
-            steps=v.get("max_steps", Budget().steps), decisions=v["max_decisions"], tokens=v["max_tokens"],
-            seconds=self.value("seconds") or Budget().seconds, depth=v["max_depth"], width=v["max_width"],
-            levels=v["max_levels"], invalid=v["max_invalid"],
+            steps=v("max_steps") if steps else Budget().steps, decisions=v("max_decisions"), tokens=v("max_tokens"),
+            seconds=v("seconds") or Budget().seconds, depth=v("max_depth"), width=v("max_width"),
+            levels=v("max_levels"), invalid=v("max_invalid"),
         )  # fmt: skip
 
     @property
@@ -84,7 +84,8 @@ class Growing(ModelNode):
         values, held = self.spec.values, self.model().constrains
         wrote = yield from self.asked(Question(
             "write", prompt, grammar=self.grammar(form) if held else None, stop=("\n\n",) if held else _AFTER,
-            max_tokens=min(600, int(values["max_tokens"])), temperature=float(values["temperature"]), seed=self.seed(),
+            max_tokens=min(600, int(values["max_tokens"])), temperature=self.temperature,
+            seed=self.seed(),
         ))  # fmt: skip
         text = wrote.text.strip("\n")
         if wrote.ended == "length":

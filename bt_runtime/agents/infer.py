@@ -117,7 +117,7 @@ class Infer(Judging):
                 return Ending("budget", over)
             thought = yield from self.asked(Question(
                 "write", self.prompted(prompt._replace(steps=THINK)), stop=("\n",), max_tokens=int(values["think"]),
-                temperature=float(self.value("temperature")), seed=self.seed(number),
+                temperature=self.temperature, seed=self.seed(number),
             ))  # fmt: skip
             prompt = prompt._replace(steps=f"{THINK} {' '.join(thought.text.split())}\n")
             self.context.emit(Stepped(self.path, "think", " ".join(thought.text.split()), ""))
@@ -144,7 +144,7 @@ class Infer(Judging):
         try:
             wrote = yield from self.asked(Question(
                 "write", self.prompted(prompt), grammar=grammar_of(output), stop=("\n",) if lines else (),
-                max_tokens=most, temperature=float(self.value("temperature")), seed=self.seed(number),
+                max_tokens=most, temperature=self.temperature, seed=self.seed(number),
             ))  # fmt: skip
         except BtError as fault:
             raise BtError(f"`{output.name}` was not answered: {fault.message}", fault.hint) from fault

@@ -61,6 +61,11 @@ class ModelNode(Parent):
         """What it is started for, in words."""
         return str(self.value("goal"))
 
+    @property
+    def temperature(self) -> float:
+        """At which its questions are answered, now: it may be computed."""
+        return float(self.value("temperature"))
+
     # Ticking ---------------------------------------------------------------------------------
 
     def step(self) -> Status:

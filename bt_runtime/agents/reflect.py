@@ -74,7 +74,7 @@ class Reflect(ModelNode):
         grammar = autoplan.line_grammar(limit) if limit is not None else None
         wrote = yield from self.asked(Question(
             "write", self.prompted(prompt), grammar=grammar, stop=("\n",), max_tokens=values["max_tokens"],
-            temperature=float(values["temperature"]),
+            temperature=self.temperature,
         ))  # fmt: skip
         return " ".join(wrote.text.split())
 

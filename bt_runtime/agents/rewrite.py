@@ -21,7 +21,7 @@ class Rewrite(ModelNode):
         wrote = yield from self.asked(Question(
             "write", self.prompted(prompt), stop=("\n\n",), max_tokens=values["max_tokens"],
             grammar=autoplan.plan_grammar(int(values["max_lines"]), int(values["line_length"])),
-            temperature=float(values["temperature"]), seed=self.context.services.seed,
+            temperature=self.temperature, seed=self.context.services.seed,
         ))  # fmt: skip
         plan = autoplan.numbered(wrote.text, whole=wrote.ended != "length")
         if not plan:

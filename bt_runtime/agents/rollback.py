@@ -1,4 +1,4 @@
-"""Rollback: the world as it was, when what was tried in it has failed."""
+"""Rollback: the world as it was, and what was known of it, when what was tried in it has failed."""
 
 from __future__ import annotations
 
@@ -16,18 +16,24 @@ from bt_runtime.types import Restorable
 class Rollback(Decorator):
     before: bytes | None = None
     deeds: Sequence[tuple[str, str]] = ()  # that were done before
+    known: Any = None  # what working memory held then: where things stood since, they stand no more
 
     def choose(self) -> Any:
         if self.status is not RUNNING:
-            world: Any = self.context.services.world
+            services = self.context.services
+            world: Any = services.world
             self.before = world.snapshot() if isinstance(world, Restorable) else None
-            self.deeds = [*self.context.services.deeds]
+            self.deeds = [*services.deeds]
+            self.known = services.working_memory.snapshot() if services.working_memory is not None else None
         return self.children[0]
 
     def conclude(self, status: Status) -> Any:
         if status is FAILURE and self.before is not None:
-            world: Any = self.context.services.world
+            services = self.context.services
+            world: Any = services.world
             world.restore(self.before)
-            self.context.services.deeds[:] = self.deeds
+            services.deeds[:] = self.deeds
+            if services.working_memory is not None and self.known is not None:
+                services.working_memory.restore(self.known)
             self.context.emit(RolledBack(self.path))
         return status

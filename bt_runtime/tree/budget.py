@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+_COUNTED = ("steps", "decisions", "tokens", "nodes")
+
 
 class Budget(NamedTuple):
     """What may be spent at most; infinity means no bound."""
@@ -30,9 +32,15 @@ class Spent:
 
     def over(self, budget: Budget, now: float) -> str:
         """Which budget has run out, or nothing."""
-        for name in ("steps", "decisions", "tokens", "nodes"):
+        for name in _COUNTED:
             if getattr(self, name) >= getattr(budget, name):
                 return f"{name} {getattr(budget, name):g}"
         if now - self.started >= budget.seconds:
             return f"seconds {budget.seconds:g}"
         return ""
+
+    def left(self, budget: Budget, now: float) -> float:
+        """Which share of the budget is left, by whatever runs out first."""
+        of: list[tuple[float, float]] = [(getattr(self, name), getattr(budget, name)) for name in _COUNTED]
+        of.append((now - self.started, budget.seconds))
+        return max(0.0, 1 - max(spent / allowed if allowed > 0 else 1.0 for spent, allowed in of))

@@ -9,7 +9,9 @@ import pytest
 from bt_runtime.agents.prompt import Prompt, agent_prompt
 from bt_runtime.agents.scripted import Answered, ScriptedModel
 from bt_runtime.agents.story import Family, Step
+from bt_runtime.memory.notice import Placed, Thing
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
+from bt_runtime.tree.budget import Budget
 from tests.support.room import Room, ending
 
 rule = pytest.mark.rule
@@ -260,6 +262,45 @@ def test_rollback_restores_the_world_only_after_a_failure(leaf, restored, start)
     run = start(f"version: 1\ntree: t\nroot:\n  rollback:\n    {leaf}:\n", [], world=world)
     run.spin(ticks=5)
     assert put_back == ([b"before"] if restored else [])
+
+
+@rule("rollback", 1)
+@pytest.mark.parametrize(("leaf", "told"), [("fail", "not seen cup"), ("succeed", "near shelf 1")])
+def test_what_was_seen_in_a_world_that_is_put_back_is_known_no_more(leaf, told, start):
+    world = Room()
+    world.snapshot, world.restore = lambda: b"before", lambda before: None
+    tree = f"version: 1\ntree: t\nroot:\n  rollback:\n    sequence:\n      - wait: 1\n      - {leaf}:\n"
+    run = start(tree, [], world=world)
+    run.resources._working_memory(run.context)
+    working = run.context.services.working_memory
+    run.tick()
+    working.notice([Placed(Thing("cup", 1), "kitchen 1", "shelf 1")])
+    run.spin(ticks=50)
+    assert told in working.answer("recall location of cup")
+
+
+def test_how_an_agent_samples_and_what_it_may_spend_can_be_computed(start):
+    text = (
+        "version: 1\ntree: t\nroot:\n  sequence:\n    - set: {round: 2}\n"
+        '    - agent: {goal: get out, temperature: "{0.35 * round}", max_steps: "{round}", max_depth: "{round + 1}"}\n'
+    )
+    run = start(text, ["Think: hm", *["Act: jump", "Act: go left"] * 4], world=Room())
+    assert run.spin(ticks=50) is FAILURE
+    assert [ask.temperature for ask in run.model.asked if ask.kind == "write"] == [0.7]
+    assert ending(run) == "budget: steps 2"
+
+
+@rule("agent", 6)
+@pytest.mark.parametrize(("allowed", "left"), [(Budget(decisions=8), 0.75), (Budget(steps=1), 0.0), (None, 1.0)])
+def test_an_agent_tells_what_is_left_of_the_runs_budget(allowed, left, start):
+    text = "version: 1\ntree: t\nroot:\n  agent: {goal: get out, left: left}\n"
+    run = start(text, ["Act: jump", "Act: done"], world=Room(), services={"budget": allowed})
+    run.spin(ticks=50)
+    assert run.blackboard["left"] == left
+    halted = start(text, ["Think: a long thought"], polls=10_000, world=Room(), services={"budget": allowed})
+    halted.tick()
+    halted.halt("enough")
+    assert halted.blackboard.get("left") is None
 
 
 @rule("rollback", 2)

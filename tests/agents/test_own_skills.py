@@ -16,7 +16,7 @@ from bt_runtime.replay.replay import replay
 from bt_runtime.testing import SUCCESS
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Question
-from tests.support.oracles import acting, expanding, planning
+from tests.support.oracles import acting, expanding, judged, planning
 
 GOAL = "put the cup on the shelf and the plate on the rack"
 WAY = ["pick up cup", "put it on the shelf", "pick up plate", "put it on the rack"]
@@ -70,8 +70,8 @@ def trying(count: int) -> Callable[[Question], str]:
     [
         ("react", acting(WAY), 0, 0),
         ("lota", [*(f"Act: {sentence}" for sentence in WAY), "Act: done"], 0, 0),
-        ("try_again", trying(2), 2, 0),
-        ("reflexion", trying(2), 2, 0),
+        ("try_again", judged(trying(2)), 2, 0),
+        ("reflexion", judged(trying(2)), 2, 0),
         ("reactree", expanding(WAY), 0, 1),
         ("adapt", planning(WAY, GOAL), 0, 1),
         ("plan_and_execute", planning(WAY, GOAL), 0, 1),

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from bt_runtime import project
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.language import source
 from bt_runtime.language.source import YamlList, YamlMap
+from bt_runtime.llm import open_model
+from bt_runtime.llm.settings import starter
+from bt_runtime.run.run import Run
 from bt_runtime.testing import FAILURE, SUCCESS
+from bt_runtime.tree.budget import Budget
+from bt_runtime.types import Question
 from tests.support.oracles import acting, expanding, judged, parts_of, planning, taught
+from tests.support.room import Room
 
 STRATEGIES = (
     "react",
@@ -181,10 +189,96 @@ def test_reflexion_shows_the_lessons_of_earlier_trials_and_puts_the_world_back(s
     world.act, world.restore = watched, put_back
     run = start("reflexion", script, world=world, goal=task.goal, trials=3)
     assert run.spin(ticks=500) is FAILURE
-    assert len(run.blackboard["lessons"]) == 3
+    assert len(run.blackboard["lessons"]) == 2
     last = [p for p in prompts if "From earlier attempts" in p][-1]
     assert last.count("fetch the parts first") >= 2
-    assert world.act("inventory").text.count(first.split()[-1]) == 0
+    assert world.act("inventory").text.count(first.split()[-1]) == 1, "nobody tries again: what was reached stays"
+
+
+def heard_by_the_starter(strategy: str, decisions: int) -> list[Question]:
+    """What it is asked in a task of the house, and how."""
+    suite, asked = open_suite("house"), []
+    world = suite.open()
+    world.reset(task := suite.tasks(3, 1, "eval")[0])
+    with open_model(str(starter())) as model:
+        ask = model.ask
+
+        def noted(question: Question) -> Any:
+            asked.append(question._replace(by="", wake=None))
+            return ask(question)
+
+        model.ask = noted  # type: ignore[method-assign]
+        with Run(
+            strategy, inputs={"goal": task.goal}, world=world, task=task, model=model, seed=5,
+            budget=Budget(decisions=decisions),
+        ) as run:  # fmt: skip
+            run.spin(seconds=120)
+    return asked
+
+
+@pytest.mark.parametrize("strategy", ["try_again", "reflexion"])
+def test_the_first_attempt_is_react_decision_for_decision_and_only_those_after_it_are_sampled(strategy, start):
+    alone = heard_by_the_starter("react", 12)
+    tried = heard_by_the_starter(strategy, 12)
+    assert len(alone) >= 12
+    assert tried[: len(alone)] == alone  # each prompt holds all answers before it
+    asked = []
+
+    def script(ask: Question) -> str:
+        asked.append(ask)
+        return (
+            "look around"
+            if ask.kind == "write"
+            else ("Act: failure" if "look around" in ask.prompt[-25:] else "Think:")
+        )
+
+    run = start(strategy, script, goal="do the impossible", world=Room(), trials=3)
+    assert run.spin(ticks=500) is FAILURE
+    thoughts = [ask.temperature for ask in asked if ask.kind == "write" and ask.prompt.endswith("\nThink:")]
+    assert thoughts == ([0, 0.7, 0.7] if strategy == "try_again" else [0, 0.35, 0.7])
+    agents = [node.budget for node in run.nodes() if node.spec.kind.name == "agent"]
+    assert {budget.steps for budget in agents} == {120}
+
+
+@pytest.mark.parametrize("strategy", ["try_again", "reflexion"])
+def test_what_the_last_attempt_has_reached_stays_though_it_is_denied(strategy, start):
+    suite = open_suite("textcraft")
+    world = suite.open()
+    world.reset(task := suite.tasks(3, 1)[0])
+    first, put_back = next(s for s in world.skills() if s.startswith("get ")), []
+    restore = world.restore
+
+    def script(ask: Question) -> str:
+        if ask.kind == "choose":
+            return " no"
+        if ask.kind == "write":
+            return " a stick is missing"
+        return f"Act: {'done' if f'Act: {first}' in ask.prompt else first}"
+
+    world.restore = lambda snapshot: (put_back.append(snapshot), restore(snapshot))
+    run = start(strategy, script, world=world, goal=task.goal, trials=2)
+    assert run.spin(ticks=500) is FAILURE
+    assert len(put_back) == 1
+    assert first.split()[-1] in world.act("inventory").text
+
+
+@pytest.mark.parametrize(("allowed", "attempts"), [(9, 3), (4, 2), (3, 1)])
+def test_nothing_is_put_back_for_an_attempt_that_could_not_come_to_its_end(allowed, attempts, start):
+    """Each takes two decisions: as many must be left for the next one."""
+    world, put_back = Room(), []
+    world.snapshot, world.restore = lambda: b"before", put_back.append
+
+    def script(ask: Question) -> str:
+        if ask.kind == "choose":
+            return " no"
+        if ask.kind == "write":
+            return " it is still inside"
+        return f"Act: {'done' if 'Act: jump' in ask.prompt else 'jump'}"
+
+    run = start("try_again", script, world=world, goal="get out", services={"budget": Budget(decisions=allowed)})
+    assert run.spin(ticks=500) is FAILURE
+    assert sum(what["why"] == "done" for event, what in run.told if event == "end") == attempts
+    assert len(put_back) == attempts - 1
 
 
 def test_reflexion_looks_at_what_is_said_to_be_done_and_reflects_on_what_the_judge_found_missing(start):
@@ -215,7 +309,7 @@ def test_reflexion_looks_at_what_is_said_to_be_done_and_reflects_on_what_the_jud
         restore(snapshot)
 
     world.act, world.restore = watched, put_back
-    run = start("reflexion", script, world=world, goal=task.goal, judged=True)
+    run = start("reflexion", script, world=world, goal=task.goal)
     assert run.spin(ticks=500) is SUCCESS
     (reflects,) = [p for p in prompts if p.endswith("Next time:")]
     assert "This attempt ended: done; it is not met. Missing: a stick.\n" in reflects

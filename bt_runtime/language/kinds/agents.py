@@ -76,6 +76,8 @@ AGENT = Kind(
         Field("think_tokens", "integer", "Tokens of one thought.", default=200, minimum=1),
         Field("patience", "integer", "How often a cycle of actions may repeat.", default=3, minimum=2),
         _GUIDE, _NOTES, *_SAMPLING, _PROMPT, *_EXAMPLES, *_BUDGETS, *_GROWTH,
+        Field("left", "key", "The entry that receives which share of the run's budget is left at its end: 1 where the "
+              "run has none, 0 where it is spent.", writes=True),
     ),
     (
         "Each step chooses a move; `act` chooses one of the sentences executable now, `done` or `failure`.",
@@ -84,11 +86,13 @@ AGENT = Kind(
         "The model, the world and memory work elsewhere; a tick only polls, and halting the agent cancels them.",
         "A `guide` stands in the prompt before everything that is of this task; without one of its own, an agent "
         "follows that of the agent or plan that it is a part of.",
+        "What is `left` of the run's budget is written however the agent ends, unless it is halted: who tries again "
+        "can see whether there is enough for it.",
     ),
     "agent:\n  goal: bring a cup to the sink\n  moves: [think, act]\n",
     bare="goal", impl=f"{_IMPL}.agent:Agent", waits=True, asks=True,
 )  # fmt: skip
-_OWN = ("resume", "recall", "think", "inform", "choose", "patience", "moves", "max_invalid")
+_OWN = ("left", "resume", "recall", "think", "inform", "choose", "patience", "moves", "max_invalid")
 TREE_SEARCH = Kind(
     "tree_search", "agent", "Reaches a goal by trying several ways, and going on from the most promising state.",
     (
@@ -205,7 +209,8 @@ ROLLBACK = Kind(
     "rollback", "decorator", "Puts the world back as it was when its child fails.",
     (Field("child", "node", "What may be undone.", required=True),),
     (
-        "The world is remembered when the child starts, and restored when it fails; success and halting leave it.",
+        "The world is remembered when the child starts, and restored when it fails; success and halting leave it. With "
+        "it goes what was done and seen in it: working memory is as it was, too.",
         "A world that cannot be put back is left as it is.",
     ),
     "rollback:\n  check: battery > 0.2\n", bare="child", impl=f"{_IMPL}.rollback:Rollback",
