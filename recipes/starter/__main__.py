@@ -18,7 +18,7 @@ def main() -> int:
         "courses",
         nargs="+",
         metavar="TEACHER:LESSONS",
-        help="house, textcraft, trials, judged, guided, drills, alfworld, thor, arm, house-practice, …",
+        help="house, textcraft, trials, judged, guided, drills, alfworld, thor, arm, webshop, hotpotqa, …-practice",
     )
     add("--out", type=Path, required=True, metavar="DIR", help="of the shards; those that are there are kept")
     add("--seed", type=int, default=0)

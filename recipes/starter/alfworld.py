@@ -8,7 +8,7 @@ thing, and done word for word.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -17,10 +17,10 @@ from bt_runtime.envs.alfworld.game import kind_of
 from bt_runtime.envs.alfworld.invent import book
 from bt_runtime.envs.alfworld.refusal import USED
 from bt_runtime.project import packaged
-from recipes.starter.seen import Seen, played
+from recipes.starter.policy import Policy, Thinks, played
+from recipes.starter.seen import Seen, role
 from recipes.starter.steps import ORDER, written
 
-Policy = Generator[str, None, bool]
 GROUP = 3  # places of a step that looks
 _ROOM = re.compile(r"you see (a [\w ,]+)\.")
 _NAMED = re.compile(r"[a-z]+ \d+")
@@ -73,13 +73,13 @@ def _kept() -> dict[str, frozenset[str]]:
     return dict(book(packaged("envs") / "alfworld" / "homes.yaml").holds)
 
 
-class Agent:
+class Agent(Thinks):
     """One agent, as its prompt tells of it."""
 
     def __init__(self, seen: Seen, sentences: Sequence[str]) -> None:
         self.seen, self.sentences = seen, sentences
         self.expands = "think, act, expand" in seen.system
-        self.hands_on = "failure when a part of it needs work of its own" in seen.system  # then somebody plans it
+        self.hands_on = role(seen.system) == "executor"  # then somebody plans it
         room = _ROOM.search(seen.opening)
         self.places: list[str] = _NAMED.findall(room[1]) if room else []
         self.step = Step("think", "")
@@ -298,13 +298,6 @@ class Agent:
                 put = f"put {name} in/on {target}"
                 yield f"Act: {put}" if self._looked(target) or put in self.sentences else f"Act: open {target}"
         return True
-
-    def _think(self, text: str) -> Policy:
-        """Once: another thought in its place was heard too, and is not argued with."""
-        while True:
-            yield f"Think: {text}"
-            if self.step.move == "think":
-                return True
 
 
 def _did(text: str) -> tuple[str, str, str]:

@@ -20,22 +20,10 @@ from recipes.starter.words import LOOKS, STUFFS, THINGS
 
 _MAKES = (1, 1, 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 6, 8, 9, 16)
 _EACH = (1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9)
-_FEW = (
-    1,
-    1,
-    1,
-    1,
-    1,
-    1,
-    2,
-    2,
-    2,
-    3,
-    3,
-    4,
-    6,
-    8,
-)  # of what has itself to be crafted: otherwise the work doubles with every level
+# Of what has itself to be crafted: otherwise the work doubles with every level.
+_FEW = (1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 6, 8)
+_KINDS = 0.5  # of the goals have one of a kind to be made on the way, as half of a game's have
+_WEIGHT, _MOST = 2, 6  # a goal counts by so many of its recipes that are misread
 _SIFTED = 4  # times: what is left may be misnamed anew
 _EVAL = sounds_of("eval")
 ENDINGS = ("s", "x", "ch", "sh")
@@ -107,9 +95,14 @@ class Names:
 
     def several(self, name: str) -> str:
         """At times a plural, as games name what is one thing all the same (`oak logs`, `bricks` beside `brick`)."""
-        if name.endswith(ENDINGS) or self.rng.random() >= 0.3:
+        if name.endswith(ENDINGS) or self.rng.random() >= 0.37:
             return name
         return f"{name}s" if self.rng.random() < 0.9 else f"{name} {self.rng.choice(SORTS)}"
+
+    def keep(self, thing: str) -> None:
+        """No other name will end with it: it is what a kind is known by."""
+        ends = (thing, f"{thing}s", thing.removesuffix("s"))
+        self.things = [self.word([t for t in THINGS if t not in ends]) if t in ends else t for t in self.things]
 
     def take(self, name: str) -> bool:
         """Whether it is free, and then it is no more."""
@@ -141,6 +134,7 @@ class BookBuilder:
         self.names = Names(rng, wide)
         self.kinds: dict[str, list[str]] = {}
         self.recipes: list[Recipe] = []
+        self.handle = ""
         self.layers: list[list[str]] = [[self.names.new() for _ in range(rng.randint(5, 14))], []]
 
     def add(self, level: int, item: str, makes: int, *needs: tuple[int, str]) -> None:
@@ -148,7 +142,9 @@ class BookBuilder:
             self.layers.append([])
         if item not in self.layers[level]:
             self.layers[level].append(item)
-        self.recipes.append(Recipe(item, makes, tuple(Ingredient(count, name) for count, name in needs)))
+        recipe = Recipe(item, makes, tuple(Ingredient(count, name) for count, name in needs))
+        if recipe not in self.recipes and len({need.item for need in recipe.needs}) == len(needs):
+            self.recipes.append(recipe)
 
     def made_kind(self) -> None:
         """Such as planks: each of them is made of something of its own."""
@@ -161,19 +157,49 @@ class BookBuilder:
         if len(own) < 2 or not self.names.take(kind):
             return
         self.kinds[kind] = [f"{s} {member}" for s in own]
-        makes, each = self.rng.choice(_MAKES), self.rng.choice((1, 1, 2, 3, 4))
+        self.names.keep(thing)
+        makes, each = self.rng.choice((1, 2, 3, 4, 4, 4, 6, 9)), self.rng.choice((1, 1, 2, 3, 4))
         for stuff in own:
             raw = f"{stuff} {sources}" if self.names.take(f"{stuff} {sources}") else self.names.new()
             self.add(1, f"{stuff} {member}", makes, (each, raw))
+        if self.rng.random() < 0.5:
+            self.stick(kind)
         if self.rng.random() < 0.4:
             self.kind_of_kind(own, member)
         if self.rng.random() < 0.75:
             self.shapes(own, member, 2)
 
+    def stick(self, kind: str) -> None:
+        """Of one of the kind, or of what lies around; much else takes it."""
+        self.handle = self.names.new()
+        ways = [kind, *self.rng.sample(self.layers[0], self.rng.choice((0, 1, 1)))]
+        self.rng.shuffle(ways)
+        for of in ways:
+            self.add(2, self.handle, self.rng.choice(_MAKES), (self.rng.choice((1, 2, 2, 3)), of))
+
+    def of_kind(self) -> None:
+        """Such as what is made of planks, by itself or with something else: one kind stands in many recipes."""
+        made = [kind for kind, members in self.kinds.items() if set(members) & {r.item for r in self.recipes}]
+        if not made:
+            return
+        kind = self.rng.choice(made)
+        level = 1 + max(at for at, layer in enumerate(self.layers) if set(layer) & set(self.kinds[kind]))
+        for _ in range(self.rng.randint(2, 8)):
+            others = [name for name in (*self.layers[0], *self.layers[1]) if not self.akin(name, {kind: 1})]
+            others += [self.handle] if self.handle else []
+            chosen = [kind, *self.rng.sample(others, self.rng.choice((0, 0, 0, 1, 1, 1, 2)))]
+            needs = [(self.rng.choice(_EACH if name in self.layers[0] else _FEW), name) for name in chosen]
+            self.rng.shuffle(needs)
+            item = self.names.new()
+            self.add(level, item, self.rng.choice(_MAKES), *needs)
+            if self.rng.random() < 0.25:
+                self.another_way(level, item, needs)
+
     def shapes(self, stuffs: Sequence[str], material: str, level: int) -> None:
         """Such as doors, fences and buttons of every wood, or axes and hoes of every metal: long lists of recipes that
         are almost the same."""
-        handle = self.rng.choice([name for layer in self.layers[:2] for name in layer])
+        handle = self.handle or self.rng.choice([name for layer in self.layers[:2] for name in layer])
+        level += bool(self.handle)
         for shape in self.rng.sample(self.names.things, min(len(self.names.things), self.rng.randint(2, 6))):
             makes, each, held = self.rng.choice(_MAKES), self.rng.choice(_FEW), self.rng.choice((0, 0, 1, 2, 4))
             for stuff in stuffs:
@@ -196,6 +222,7 @@ class BookBuilder:
         own = [s for s in stuffs if self.names.take(f"{s} {thing}")]
         if len(own) > 1 and self.names.take(kind):
             self.kinds[kind] = [f"{s} {thing}" for s in own]
+            self.names.keep(thing)
             makes, each = self.rng.choice(_MAKES), self.rng.choice(_FEW)
             for stuff in own:
                 self.add(2, f"{stuff} {thing}", makes, (each, f"{stuff} {member}"))
@@ -219,23 +246,29 @@ class BookBuilder:
         more = [(self.rng.choice((1, 2, 4)), self.names.new()) for _ in range(self.rng.choice((0, 1, 2)))]
         bright = [look for look in looks if self.names.take(f"{look} {paint}")]
         mixed = self.rng.choice((0.0, 0.3, 0.5, 0.7))
+        beside = self.beside(plain) if self.rng.random() < 0.5 else []
         for i, look in enumerate(bright):
             if not all(map(self.names.take, (f"{look} {plain}", f"{look} {shapes[0]}", f"{look} {shapes[1]}"))):
                 continue
             blended = i > 1 and self.rng.random() < mixed
-            if blended:
+            for _ in range(self.rng.choice((1, 1, 2)) if blended else 0):
                 some = self.blend(look, bright[:i])
                 self.add(2, f"{look} {paint}", len(some), *((1, f"{other} {paint}") for other in some))
             if not blended or self.rng.random() < 0.4:
-                for _ in range(self.rng.choice((1, 1, 2))):
+                for _ in range(self.rng.choice((1, 1, 2, 2, 3))):
                     self.add(1, f"{look} {paint}", self.rng.choice((1, 1, 1, 2, 3)), (1, self.names.new()))
             self.add(2, f"{look} {plain}", makes, *self.either_way((each, base), (1, f"{look} {paint}")))
-            self.add(3, f"{look} {shapes[0]}", last, (many, f"{look} {plain}"))
+            self.add(3, f"{look} {shapes[0]}", last, (many, f"{look} {plain}"), *beside)
             if more:
                 self.add(2, f"{look} {shapes[1]}", makes, (1, f"{look} {paint}"), *more)
             if plain in self.kinds:
                 self.kinds[plain].append(f"{look} {plain}")
         self.repainted(looks, paint, shapes[0])
+
+    def beside(self, plain: str) -> list[tuple[int, str]]:
+        """What stands beside every colour in turn, as planks do in beds."""
+        others = [*self.kinds, *self.kinds, *self.layers[0], *self.layers[1]]
+        return [(self.rng.choice(_FEW), self.rng.choice([name for name in others if name != plain]))]
 
     def blend(self, look: str, others: Sequence[str]) -> list[str]:
         """What is mixed to it: pale red most often of red and another."""
@@ -280,12 +313,26 @@ class BookBuilder:
         makes = self.rng.choice(_MAKES)
         item = self.named_after(listed[0][0]) if self.rng.random() < 0.3 else self.names.new()
         self.add(level, item, makes, *((count, name) for name, count in listed))
-        if self.rng.random() < 0.25:  # another way to it
+        if self.rng.random() < (0.5 if level == 1 else 0.3):
+            self.another_way(level, item, [(count, name) for name, count in listed])
+
+    def another_way(self, level: int, item: str, needs: Sequence[tuple[int, str]]) -> None:
+        """Of what lies around, or of several things: such as a stew with the other mushroom, or a bed that is dyed."""
+        if self.rng.random() < 0.4:
             self.add(level, item, self.rng.choice(_MAKES), (self.rng.choice(_EACH), self.rng.choice(self.layers[0])))
+            return
+        kept = self.rng.sample(needs, self.rng.randint(min(1, len(needs) - 1), len(needs) - 1))
+        pool = [*self.layers[0], *(name for layer in self.layers[:level] for name in layer)]
+        own = {name: 1 for _, name in needs}
+        fresh = [name for name in dict.fromkeys(pool) if name not in own and not self.akin(name, own)]
+        for other in self.rng.sample(fresh, min(len(fresh), self.rng.choice((1, 1, 2)))):
+            kept.append((self.rng.choice(_EACH if other in self.layers[0] else _FEW), other))
+        self.rng.shuffle(kept)
+        self.add(level, item, self.rng.choice(_MAKES), *kept)
 
     def adorned(self) -> None:
         """Such as cut and polished stone, of stone, and slabs of each: names that begin anew and end alike."""
-        bases = [name for layer in self.layers[:3] for name in layer if len(name.split()) < 3]
+        bases = [n for layer in self.layers[:3] for n in layer if len(n.split()) < 3 and not self.of_a_kind(n)]
         looks = self.rng.sample(self.names.looks, min(len(self.names.looks), self.rng.randint(1, 3)))
         for base in self.rng.sample(bases, min(len(bases), self.rng.randint(2, 5))):
             shape, makes, each = self.rng.choice(self.names.things), self.rng.choice(_MAKES), self.rng.choice(_FEW)
@@ -305,6 +352,7 @@ class BookBuilder:
         """Such as a soul lantern of a soul torch, beside a lantern of a torch: the same but for one word."""
         look = self.rng.choice(self.names.looks)
         ways = [r for r in self.recipes if not any(need.item in self.kinds for need in r.needs)]
+        ways = [r for r in ways if not self.of_a_kind(r.item)]
         for way in self.rng.sample(ways, min(len(ways), self.rng.randint(1, 4))):
             own = self.rng.randrange(len(way.needs))
             other = f"{look} {way.needs[own].item}"
@@ -316,6 +364,9 @@ class BookBuilder:
         """`oak plank door` of `oak plank`."""
         name = f"{ingredient} {self.rng.choice(self.names.things)}"
         return name if len(name.split()) < 5 and self.names.take(name) else self.names.new()
+
+    def of_a_kind(self, name: str) -> bool:
+        return any(name in members for members in self.kinds.values())
 
     def akin(self, name: str, needs: dict[str, int]) -> bool:
         """A kind and one of it never stand side by side."""
@@ -336,15 +387,23 @@ def imagine(rng: Random, deepest: int = 4, wide: bool = False) -> Book:
 
 
 def _misnamed(book: Book) -> set[str]:
-    """What is a kind that is made and does not look so, or the other way round."""
+    """What is a kind that is made and does not look so, or the other way round, what has something made that looks like
+    one of it and is none, and a kind of which none is made while recipes name one of it."""
+    scene = Scene(book.recipes, {})
     named = {need.item for recipe in book.recipes for need in recipe.needs}
     made = {kind for kind, members in book.kinds.items() if any(map(book.craftable, members))}
-    return set(Scene(book.recipes, {}).members.keys() ^ (named & made))
+    others = {kind: scene.products.difference(members) for kind, members in book.kinds.items() if kind in scene.members}
+    strange = {kind for kind, products in others.items() if any(scene.fits(item, kind) for item in products)}
+    lost = {kind for kind in book.kinds.keys() - made if named.intersection(book.kinds[kind])}
+    return strange | lost | (scene.members.keys() ^ (named & made))
 
 
 def _filled(rng: Random, deepest: int, wide: bool) -> Book:
     builder = BookBuilder(rng, wide)
-    forms = ((builder.made_kind, 0.9), (builder.fetched_kind, 0.3), (builder.tools, 0.3), (builder.coloured, 0.55))
+    forms = (
+        (builder.made_kind, 0.9), (builder.fetched_kind, 0.2), (builder.tools, 0.3), (builder.coloured, 0.6),
+        (builder.of_kind, 0.75),
+    )  # fmt: skip
     for form, often in forms:
         if rng.random() < often:
             form()
@@ -362,7 +421,12 @@ def _filled(rng: Random, deepest: int, wide: bool) -> Book:
 
 def _by_kind(book: Book, goal: str) -> bool:
     """Is one of a kind to be made on the way? Much of a game is, and it is what is misread most."""
-    return any(need.item in book.kinds for recipe in gold(book, goal) for need in recipe.needs)
+    return any(made_kind(book, need.item) for recipe in gold(book, goal) for need in recipe.needs)
+
+
+def made_kind(book: Book, name: str) -> bool:
+    """Is it a kind such as planks, of which each is made?"""
+    return any(map(book.craftable, book.kinds.get(name, ())))
 
 
 def alike(name: str, names: Iterable[str]) -> bool:
@@ -371,18 +435,22 @@ def alike(name: str, names: Iterable[str]) -> bool:
 
 
 def misread(recipe: Recipe, book: Book) -> bool:
-    """Is it one of those that are read wrong most: another name ends with its own, or another recipe begins as it
-    does and goes on otherwise (`1 blue dye, 1 white wool` beside `1 blue dye, 1 red dye`)?"""
-    if alike(recipe.item, book.of):
+    """Is it one of those that are read wrong most: another name ends with its own, the same thing is made in another
+    way, or from one of its ingredients on another recipe goes on otherwise (`1 blue dye, 1 white wool` beside
+    `1 blue dye, 1 red dye`)?"""
+    if len(book.of[recipe.item]) > 1 or alike(recipe.item, book.of):
         return True
     return len(recipe.needs) > 1 and any(
-        other.needs[0] == recipe.needs[0] and other.needs[1:] != recipe.needs[1:] and len(other.needs) > 1
-        for other in book.uses[recipe.needs[0].item]
+        other != recipe and len(other.needs) > 1 and _after(need, other) != _after(need, recipe)
+        for need in recipe.needs
+        for other in book.uses[need.item]
+        if need in other.needs
     )
 
 
-def _misread(book: Book, goal: str) -> bool:
-    return any(misread(recipe, book) for recipe in gold(book, goal))
+def _after(need: Ingredient, recipe: Recipe) -> tuple[Ingredient, ...]:
+    at = recipe.needs.index(need) + 1
+    return recipe.needs[at : at + 1]
 
 
 def imagined(rng: Random, depth: int, name: str, wide: bool = False) -> Task | None:
@@ -390,9 +458,13 @@ def imagined(rng: Random, depth: int, name: str, wide: bool = False) -> Task | N
     at times many more."""
     book = imagine(rng, max(depth, 2), wide)
     goals = book.goals(depth)
+    if rng.random() < _KINDS:
+        goals = [goal for goal in goals if _by_kind(book, goal)]
     if not goals:
         return None
-    goal = rng.choices(goals, [1 + 7 * (_by_kind(book, goal) + _misread(book, goal)) for goal in goals])[0]
+    wrong = {recipe for recipe in book.recipes if misread(recipe, book)}
+    weights = [1 + _WEIGHT * min(_MOST, len(wrong.intersection(gold(book, goal)))) for goal in goals]
+    goal = rng.choices(goals, weights)[0]
     needed = set(gold(book, goal))
     share = 1.0 if wide else rng.random()
     shown = [r for r in commands(book, goal, rng) if r in needed or rng.random() < share]

@@ -7,6 +7,7 @@ from functools import lru_cache
 from random import Random
 from typing import Any, NamedTuple
 
+from bt_runtime.envs.textcraft.recipes import read_line
 from bt_runtime.envs.textcraft.tasks import task_invented
 from bt_runtime.envs.textcraft.world import TextCraft
 from bt_runtime.run.run import Tree, load
@@ -14,6 +15,8 @@ from bt_runtime.types import Task
 from recipes.starter.books import imagined
 from recipes.starter.exercise import Exercise, some
 from recipes.starter.lesson import Slips, Taught
+from recipes.starter.recipe_plan import work_for
+from recipes.starter.scene import Scene, Wanted
 from recipes.starter.textcraft import teacher
 
 _SLIPPING = (0.0, 0.0, 0.05, 0.1)  # of a lesson's decisions
@@ -30,7 +33,7 @@ class Share(NamedTuple):
 
 
 MIXTURE = (
-    Share("adapt", 0.7, (0.1, 0.3, 0.4, 0.2), {"max_depth": 4}),
+    Share("adapt", 0.7, (0.05, 0.35, 0.3, 0.3), {"max_depth": 4}),
     Share("reactree", 0.07, (0.1, 0.3, 0.4, 0.2), {}),
     Share("react", 0.15, (0.2, 0.4, 0.3, 0.1), {}),
     Share("plan_and_execute", 0.05, (0.1, 0.4, 0.4, 0.1), {}),
@@ -39,6 +42,7 @@ MIXTURE = (
 _PRACTISED, _CORRECTED = 60, 0.75  # decisions of a task that is practised; the share of those that are set right
 INSTRUCT = 0.05  # of the tasks are told in the register for other models
 WIDE = 0.6  # of the books show as much as the game does; `lookups` has more of them
+_LINES, _DEEPEST = 36, 4  # of an agent, which is stopped at 40; levels of agents
 MOST = 4  # documents of one task: they share their recipes, and more tasks teach more
 
 
@@ -81,9 +85,26 @@ def _trees() -> dict[str, Tree]:
 
 def task(rng: Random, depth: int, name: str, wide: float) -> Task:
     """A goal in a book of its own."""
-    if rng.random() < 0.15:
-        return task_invented(depth, rng, "train", name)
+    invented = rng.random() < 0.15
     while True:
-        made = imagined(rng, depth, name, rng.random() < wide)
-        if made is not None:
+        made = task_invented(depth, rng, "train", name) if invented else imagined(rng, depth, name, rng.random() < wide)
+        if made is not None and _can_be_done(made):
             return made
+
+
+def _can_be_done(task: Task) -> bool:
+    """On the way that the teacher goes, does each agent come to its end before it is stopped, none too deep?"""
+    lines = [read_line(line) for line in task.data["commands"]]
+    scene = Scene(tuple(recipe for recipe in lines if recipe), {})
+    todo = [(1, Wanted("craft", 1, str(task.data["goal"]), ()))]
+    while todo:
+        level, wanted = todo.pop()
+        work = work_for(scene, wanted)
+        if work is None:
+            continue
+        inner = [(level + 1, Wanted("craft", n.amount, n.name, ())) for n in work.needs if n.verdict == "craft"]
+        acts = 2 + sum(need.verdict == "get" for need in work.needs)
+        if (inner and level == _DEEPEST) or -(-wanted.amount // work.recipe.makes) * acts > _LINES:
+            return False
+        todo += inner
+    return True

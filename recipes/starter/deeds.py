@@ -20,6 +20,9 @@ from recipes.starter.judge import judgement
 
 _ELSEWHERE = 3_000_000_000  # numbers of their tasks
 _MET, _LACKS = 0.45, 0.45  # of the goals are met; of the parts of the others so many things are not there
+_RUNS = 0.25  # of the tasks have something that is to be turned on
+_ALONE = 0.4  # of the others that have one: only the start is missing; only the second of two
+_LONG, _WHOLE, _SEARCH = 0.2, 0.65, 44  # lists of 60 to 110 acts; of these are met; places gone to for nothing
 _LEFT = ("never", "never", "never", "held", "elsewhere", "taken back")  # what became of a thing that is not there
 _BOTH, _MIXED, _STRANGE = 0.4, 0.15, 0.1  # two at a time; in another order than asked; something nobody asked for
 _IDLE = ((0,), (0, 0, 1), (0, 1, 2, 4, 8))  # places that were gone to before each thing, for nothing
@@ -34,7 +37,8 @@ def judgements(seed: int, count: int, first: int = 0) -> Iterator[Document]:
     for number in range(first, first + count):
         rng = Random(f"judged {seed} {number}")
         task, again = make_lesson_task(seed, _ELSEWHERE + number), 0
-        while not _taken(meant(task)[task.goal], rng):
+        runs = rng.random() < _RUNS
+        while not _taken(meant(task)[task.goal], runs, rng):
             again += 1
             task = make_lesson_task(seed, _ELSEWHERE + again * _ELSEWHERE // 10 + number)
         world.reset(task)
@@ -44,11 +48,11 @@ def judgements(seed: int, count: int, first: int = 0) -> Iterator[Document]:
         yield judgement("house judged", Prompt(system, "", said, THINK).text(), told)
 
 
-def _taken(errands: Sequence[Errand], rng: Random) -> bool:
-    """Rather several things than one, two of a kind, or something to be turned on."""
+def _taken(errands: Sequence[Errand], runs: bool, rng: Random) -> bool:
+    """Something to be turned on, where that is wanted; else rather several things than one, or two of a kind."""
     many, pairs = sum(errand.amount for errand in errands), any(errand.amount > 1 for errand in errands)
-    if not errands[-1].thing:
-        return True
+    if runs or not errands[-1].thing:
+        return runs and not errands[-1].thing
     return (_MANY[0] <= many <= _MANY[1] and (pairs or rng.random() < 2 * _FEW)) or rng.random() < _FEW
 
 
@@ -57,19 +61,34 @@ class List:
 
     def __init__(self, errands: Sequence[Errand], rng: Random) -> None:
         self.rng, self.known, self.lines = rng, content().catalogue, list[str]()
-        self.idle = rng.choice(_IDLE)
         self.place, self.way = errands[-1].place, errands[-1].way
         things = [errand.thing for errand in errands for _ in range(errand.amount) if errand.thing]
-        runs = any(not errand.thing for errand in errands)
-        met = rng.random() < _MET
-        fates = ["brought" if met or rng.random() > _LACKS else rng.choice(_LEFT) for _ in things]
-        starts = runs and (met or rng.random() < 0.3)  # it is left out most easily
-        if not met and starts == runs and set(fates) == {"brought"}:
-            fates[rng.randrange(len(fates))] = rng.choice(_LEFT)
+        runs, long = any(not errand.thing for errand in errands), rng.random() < _LONG
+        each = _SEARCH // max(2, len(things))
+        self.idle = (each // 3, each, 2 * each) if long else rng.choice(_IDLE)
+        self.strays = _ROOM * 0.6 if long else 0.0
+        fates, starts = self._fates(things, runs, rng.random() < (_WHOLE if long else _MET))
         self._brings(things, fates)
         if starts:
             self.lines += [f"close {self.place} 1: You close {self.place}."]
             self.lines += [f"turn on {self.place} 1: You turn on {self.place}."]
+
+    def _fates(self, things: Sequence[str], runs: bool, met: bool) -> tuple[list[str], bool]:
+        """What became of each, and whether it was started at the end."""
+        rng, whole = self.rng, ["brought" for _ in things]
+        if met:
+            return whole, runs
+        if runs and rng.random() < _ALONE:
+            return whole, False
+        seconds = [at for at, thing in enumerate(things) if thing in things[:at]]
+        if seconds and rng.random() < _ALONE:
+            whole[rng.choice(seconds)] = rng.choice(_LEFT)
+            return whole, runs
+        fates = ["brought" if rng.random() > _LACKS else rng.choice(_LEFT) for _ in things]
+        starts = runs and rng.random() < 0.3  # it is left out most easily
+        if starts == runs and set(fates) == {"brought"}:
+            fates[rng.randrange(len(fates))] = rng.choice(_LEFT)
+        return fates, starts
 
     def _brings(self, things: Sequence[str], fates: Sequence[str]) -> None:
         numbers = {thing: iter(self.rng.sample(range(1, 8), 7)) for thing in things}
@@ -85,8 +104,7 @@ class List:
             for name, fate in load:
                 self._takes(name, fate)
             if any(fate in ("brought", "taken back") for _, fate in load):
-                room = self.rng.choice(("kitchen", "living room", "bedroom")) if self.rng.random() < _ROOM else ""
-                self.lines += [f"go to {room} 1: You move to the {room} (1)."] if room else []
+                self._moves(_ROOM)
                 self._goes(self.place, 1)
             for name, fate in load:
                 self._puts(name, fate)
@@ -94,6 +112,7 @@ class List:
     def _takes(self, name: str, fate: str) -> None:
         kinds = [k for k in self.known.things[name.rpartition(" ")[0]].kept if k != self.place] or ["kitchen counter"]
         for _ in range(self.rng.choice(self.idle) + (fate != "never")):
+            self._moves(self.strays)
             kind, number = self.rng.choice(kinds), self.rng.randint(1, 4)
             self._goes(kind, number)
             if self.known.furniture[kind].opens and self.rng.random() < 0.7:
@@ -110,6 +129,11 @@ class List:
             self.lines.append(f"put down {name}: You put down {name.rpartition(' ')[0]} {way} {kind}.")
         if fate == "taken back":
             self._picks(name)
+
+    def _moves(self, often: float) -> None:
+        if often and self.rng.random() < often:
+            room = self.rng.choice(("kitchen", "living room", "bedroom"))
+            self.lines.append(f"go to {room} 1: You move to the {room} (1).")
 
     def _goes(self, kind: str, number: int) -> None:
         self.lines.append(f"go to {kind} {number}: You arrive at the {kind} ({number}).")

@@ -133,4 +133,4 @@ def _counted(rng: Random, sheet: Sheet) -> None:
                 sheet.say(f"Got {each} {need}\n")
 
 
-_SORTS: tuple[Callable[[Random, Sheet], None], ...] = (_recipes, _repeat, _next, _which, _times, _counted)
+_SORTS: tuple[Callable[[Random, Sheet], None], ...] = (_recipes, _repeat, _next, _which, _times, _counted, _counted)

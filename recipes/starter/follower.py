@@ -17,7 +17,8 @@ from bt_runtime.envs.house.rules import PROCESSES
 from bt_runtime.envs.house.world import TERSE
 from recipes.starter import appliance_facts as facts
 from recipes.starter.appliance_facts import BRING, FIND, Guide, Known
-from recipes.starter.house import Line, Node, Policy, content, home_of
+from recipes.starter.house import Line, Node, content, home_of
+from recipes.starter.policy import Policy
 from recipes.starter.seen import Seen
 
 _PLAN = re.compile(r"^A plan for tasks of this kind:\n((?:\d+\. .+\n)+)", re.MULTILINE)

@@ -95,6 +95,7 @@ def _furniture(kinds: Sequence[str], rng: Random) -> Iterator[tuple[str, int]]:
 # Errands -----------------------------------------------------------------------------------------
 
 _AMOUNTS, _LONG = (1, 1, 2, 2, 3, 3, 3, 4, 4, 5, 6), (7, 8, 9)
+_CLOSE = 0.4  # of the tasks: two of a kind that are wanted are in one place
 _LAST, _STRANGE = 0.2, 0.3  # tasks in which what is wanted is in the last of its kind; with things of other homes
 
 
@@ -102,7 +103,8 @@ def make_errand(rng: Random, home: Mapping[str, Any], catalogue: Catalogue) -> E
     """Something to a place that this home has; as a rule things that are used together."""
     there = {kind for kind, *_ in home["fixtures"]}
     places = [f for f in catalogue.furniture.values() if f.name in there and f.holds and f.seen]
-    common = [f for f in places if f.name in ("kitchen table", "coffee table", "fridge", "dishwasher")]
+    usually = ("kitchen table", "coffee table", "fridge", "dishwasher", "dishwasher")  # this has most to be learnt
+    common = [f for f in places for _ in range(usually.count(f.name))]
     place = rng.choice(common if common and rng.random() < 0.6 else places)
     way = "in" if place.holds_in and (not place.holds_on or rng.random() < 0.5) else "on"
     usual = [e.things for e in load_content().errands.values()]
@@ -110,18 +112,18 @@ def make_errand(rng: Random, home: Mapping[str, Any], catalogue: Catalogue) -> E
     if rng.random() < 0.15:  # what only other people's homes have
         kept += [name for name, thing in catalogue.things.items() if not thing.kept]
     things = list(rng.choice(usual)) if rng.random() < 0.55 else rng.sample(kept, 7)
-    then = "turned on" if place.guarded and way == "in" and rng.random() < 0.75 else ""
+    then = "turned on" if place.guarded and way == "in" and rng.random() < 0.9 else ""
     return Errand("lesson", way, place.name, tuple(things), then, (phrase(rng, way, bool(then)),))
 
 
-def make_lesson_task(seed: int, number: int) -> Task:
-    """A task of its own home; at times one of its things is nowhere."""
+def make_lesson_task(seed: int, number: int, pair: bool = False) -> Task:
+    """A task of its own home; at times one of its things is nowhere. `pair`: two of one thing are all that it wants."""
     rng = Random(f"house lesson {seed} {number}")
     catalogue = load_content().catalogue
     home = make_home(rng, catalogue)
     errand = make_errand(rng, home, catalogue)
     amount = max(1, rng.choice(_AMOUNTS if rng.random() < 0.96 else _LONG) - bool(errand.then))
-    wanted = _wanted(errand.things, amount, rng)
+    wanted = {rng.choice(errand.things): 2} if pair else _wanted(errand.things, amount, rng)
     house = house_of(home, catalogue)
     said, order = asked(errand, wanted, rng)
     task = make_task(errand, house, catalogue, rng, f"lesson-house-{seed}-{number:06}", wanted, said)
@@ -131,6 +133,8 @@ def make_lesson_task(seed: int, number: int) -> Task:
         things = [entry for entry in things if entry[0] != gone]
     if rng.random() < _LAST:
         things = [_in_the_last(entry, house) if entry[0] in wanted else entry for entry in things]
+    if rng.random() < _CLOSE:
+        things = _side_by_side(things, [thing for thing, many in wanted.items() if many > 1])
     if rng.random() < _STRANGE:
         things += _strange(house, catalogue, rng)
     errands: Json = {"things": order, "way": errand.way, "place": errand.place, "runs": bool(errand.then)}
@@ -142,6 +146,12 @@ def _in_the_last(entry: Sequence[str], house: House) -> list[str]:
     thing, spot, way = entry
     kind = spot.rpartition(" ")[0]
     return [thing, max((f.name for f in house.fixtures if f.furniture.name == kind), key=_number), way]
+
+
+def _side_by_side(things: Sequence[Sequence[str]], pairs: Sequence[str]) -> list[list[str]]:
+    """Those of which two are wanted stand where the first of them stands: whoever holds one sees both still."""
+    spots: dict[str, tuple[str, str]] = {}
+    return [[t, *(spots.setdefault(t, (spot, way)) if t in pairs else (spot, way))] for t, spot, way in things]
 
 
 def _number(name: str) -> int:
@@ -163,5 +173,5 @@ def _wanted(things: Sequence[str], amount: int, rng: Random) -> dict[str, int]:
         fresh = [t for t in open_ if not counts[t]]
         if not open_:
             break
-        counts[rng.choice(fresh if fresh and rng.random() < 0.75 else open_)] += 1
+        counts[rng.choice(fresh if fresh and rng.random() < 0.6 else open_)] += 1
     return dict(counts)

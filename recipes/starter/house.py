@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from bt_runtime.agents import autoplan
@@ -22,13 +22,13 @@ from bt_runtime.envs.house.suite import Content, load_content
 from bt_runtime.envs.phrases import plural
 from bt_runtime.tree.budget import Budget
 from recipes.starter.errand import Errand, understood
-from recipes.starter.judge import MISSING, missing
-from recipes.starter.seen import Seen, played, role
+from recipes.starter.judge import MISSING, STILL, missing, pressing
+from recipes.starter.policy import Policy, Thinks, played
+from recipes.starter.seen import Seen, role
 from recipes.starter.steps import ORDER, written
 
 Line = str
 REFLECTS = "You read how an attempt at a task went wrong."
-Policy = Generator[Line, None, bool]
 _WIDEST = Budget().width
 LESSON = autoplan.CUES[autoplan.LESSON]
 _ENDED = "\nThis attempt ended:"
@@ -70,7 +70,7 @@ def _any_thing() -> str:
     return min(content().catalogue.things)
 
 
-class Node:
+class Node(Thinks):
     """One agent node, as its prompt tells of it."""
 
     def __init__(self, seen: Seen, sentences: Sequence[str], expands: bool, told: Mapping[str, list[Errand]]) -> None:
@@ -153,13 +153,11 @@ class Node:
         judged = told.partition("\n")[0].partition(MISSING)[2].rstrip(".")
         missing = [t for t, n in wanted.items() if t and sum(is_a(name, t) for name in found) < n]
         lines = [", ".join(found.values())] if found else []
+        thought = [step.text for step in self.seen.steps if step.move == "think"]
+        lines += [f"{thing} is not in {', '.join(rooms)}" for thing in missing if (rooms := self._vain(thing, thought))]
         if judged:  # in the words of whoever looked at it
-            lines += [f"Still to do: {judged}"]
+            lines += [f"{STILL}{judged}"]
         elif missing:
-            thought = [step.text for step in self.seen.steps if step.move == "think"]
-            lines += [
-                f"{thing} is not in {', '.join(rooms)}" for thing in missing if (rooms := self._vain(thing, thought))
-            ]
             lines += [f"Still to find: {', '.join(missing)}"]
         return f"{LESSON} {'. '.join(lines) or 'Put down all that is held'}.\n"
 
@@ -195,7 +193,7 @@ class Node:
 
     def _errands(self) -> list[Errand]:
         errands = self.told.get(self.seen.goal) or understood(self.seen.goal, self.catalogue)
-        return missing(self.seen.notes, errands)
+        return pressing(self.seen.notes, missing(self.seen.notes, errands))
 
     def _flat(self) -> Policy:
         """All of it in one go: said as a list, of which one is taken after the other until there is none."""
@@ -446,13 +444,6 @@ class Node:
     def _home_of_thing(self, thing: str) -> str:
         known = self.catalogue.things.get(thing)
         return _HOME.get(known.kept[0], "kitchen") if known and known.kept else "kitchen"
-
-    def _think(self, text: str) -> Policy:
-        """Once: another thought in its place was heard too, and is not argued with."""
-        while True:
-            yield f"Think: {text}"
-            if self.step.move == "think":
-                return True
 
     def _expand(self, control: str, parts: Sequence[str]) -> Policy:
         """Again after another plan was refused; when this one is, there is nothing better to say."""

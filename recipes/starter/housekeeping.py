@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from random import Random
@@ -35,13 +36,15 @@ _FIRST = {
     "adapt": 2,
     "plan_and_execute": 1,
 }  # decisions of an opening: all that is decided about the whole task
-REMINDED = 0.35  # of the lessons, in one more task, and in the first decisions of two
+REMINDED = 0.45  # of the lessons, in one more task, and in the first decisions of two
 TOGETHER = 25  # lessons whose agents share a memory
 INSTRUCT = 0.05  # of all tasks are told in the register for other models
+PAIRS = 0.3  # of the lessons, in one more task, of two of one thing, as far as both are held
+_TAKEN = re.compile(r"^Act: pick up .*$", re.MULTILINE)
 VERIFIED = 0.3  # of the lessons, in one more task that is judged, and gone on with where something is missing
 DOUBTS = 1  # judgement besides of each task that was judged: of what might have been left out
 _EARLY = (0.0, 0.01, 0.02, 0.03)  # of its decisions end too early, or leave a part out
-_KEPT = (3, 8, 16, 30)  # tasks of a memory: of few hardly any is near
+_KEPT = (3, 8, 20, 40)  # tasks of a memory: of few hardly any is near
 _TOLD: tuple[tuple[Level, int, int], ...] = (  # (level, tokens, how often)
     ("agent", 500, 8), ("agent", 300, 3), ("agent", 900, 2), ("task", 500, 1), ("task", 1500, 2),
 )  # fmt: skip
@@ -60,6 +63,9 @@ def lessons(seed: int, count: int, first: int = 0) -> Iterator[Taught]:
         for part in range(3 if rng.random() < REMINDED else 0):
             taught = hall.reminded(number, part, rng).taught()
             yield taught._replace(documents=some(_worth(taught.documents, rng), MOST, rng))
+        if rng.random() < PAIRS:
+            taught = hall.pair(number, rng).taught()
+            yield taught._replace(documents=[_to_the_second(document) for document in taught.documents])
         if rng.random() < VERIFIED:
             exercise = hall.verified(number, rng)
             taught = exercise.taught()
@@ -76,6 +82,8 @@ def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise,
             yield hall.exercise(number, part, rng), rng
         if rng.random() < REMINDED:
             yield hall.reminded(number, 0, rng), rng
+        if rng.random() < PAIRS:
+            yield hall.pair(number, rng), rng
         if rng.random() < VERIFIED:
             yield hall.verified(number, rng)._replace(slips=None), rng
     hall.close()
@@ -121,6 +129,14 @@ class _Hall:
             rng.random() < 0.8, most, memory=Reminder(memory, level, tokens, rng),
         )  # fmt: skip
 
+    def pair(self, number: int, rng: Random) -> Exercise:
+        """One in which an agent that acts alone brings two of one thing: how it goes on when it has one of them."""
+        task = make_lesson_task(self.seed, _BEFORE // 8 + number, pair=True)
+        return Exercise(
+            "house react pair", self.trees["react"], self.world, task, partial(teacher, told=meant(task)), None,
+            rng.random() < 0.8, 300,
+        )  # fmt: skip
+
     def verified(self, number: int, rng: Random) -> Exercise:
         """One that is looked at when it ends, at times too early."""
         task = make_lesson_task(self.seed, _BEFORE // 4 + number)
@@ -157,6 +173,14 @@ def _worth(documents: Sequence[Document], rng: Random) -> list[Document]:
     expand = [i for i, document in enumerate(documents) if plans(document)]
     others = [i for i in range(len(documents)) if i not in expand]
     return [documents[i] for i in sorted([*expand, *rng.sample(others, min(MOST, len(others)))])]
+
+
+def _to_the_second(document: Document) -> Document:
+    """As far as the first act after the second was taken; all of it where none was."""
+    taken = [found.end() for found in _TAKEN.finditer(document.text)]
+    ends = [end for _, end in document.learn if len(taken) > 1 and end > taken[1] + 1][:1]
+    last = ends[0] if ends else len(document.text)
+    return document._replace(text=document.text[:last], learn=tuple(span for span in document.learn if span[1] <= last))
 
 
 def doubts(exercise: Exercise, taught: Taught, rng: Random) -> list[Document]:

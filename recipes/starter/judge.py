@@ -27,6 +27,8 @@ _DEED = re.compile(r"^- ([a-z][^:\n]*): (.*)$", re.MULTILINE)
 _PUT = re.compile(r"You put down .+? (?:on|in) ([A-Za-z ]+?)(?: You hold .*)?\.?")
 _CRAFTS, _BAG = "\nCrafting commands:\n", "\nInventory: "
 MISSING, NOTHING = "Missing: ", "Nothing is missing."
+STILL = "Still to do: "  # as who reflects says what was missing
+_RUNS, _SECOND = 0.4, 0.5  # of what is doubted: only the start, only the second of two, where there is such a thing
 
 
 class Deeds(NamedTuple):
@@ -59,7 +61,13 @@ def doubted(document: Document, rng: Random, told: Mapping[str, list[Errand]] | 
     if not deeds:
         return None
     started = [at for at in deeds if lines[at].startswith("- turn on ")]  # it is left out of instructions most easily
-    gone = started if started and rng.random() < 0.4 else rng.sample(deeds, min(len(deeds), rng.choice((1, 1, 2))))
+    second = _seconds({at: lines[at] for at in deeds})
+    if started and rng.random() < _RUNS:
+        gone = started
+    elif second and rng.random() < _SECOND:
+        gone = [rng.choice(second)]
+    else:
+        gone = rng.sample(deeds, min(len(deeds), rng.choice((1, 1, 2))))
     prompt = "\n".join([*(line for at, line in enumerate(lines) if at not in gone), THINK])
     return judgement(f"{document.kind} doubted", prompt, told)
 
@@ -81,6 +89,30 @@ def missing(notes: Sequence[str], errands: Sequence[Errand]) -> list[Errand]:
             wanted = note.partition(MISSING)[2].rstrip(".").split(", ")
             return [errand for errand in errands if errand.goal() in wanted]
     return list(errands)
+
+
+def pressing(notes: Sequence[str], errands: Sequence[Errand]) -> list[Errand]:
+    """What the newest note says is still to do comes first; what is to be turned on stays last."""
+    for note in reversed(notes):
+        if STILL in note:
+            wanted = note.partition(STILL)[2].rstrip(".").split(", ")
+            return sorted(errands, key=lambda errand: (not errand.thing, errand.goal() not in wanted))
+    return list(errands)
+
+
+def _seconds(deeds: Mapping[int, str]) -> list[int]:
+    """Where a thing was put down of whose kind another one was put down before."""
+    names = {
+        at: line.removeprefix("- put down ").partition(":")[0] for at, line in deeds.items() if " put down " in line
+    }
+    return [
+        at
+        for at, name in names.items()
+        if any(
+            before < at and other != name and other.rpartition(" ")[0] == name.rpartition(" ")[0]
+            for before, other in names.items()
+        )
+    ]
 
 
 def _deeds(prompt: str) -> Deeds:

@@ -19,7 +19,8 @@ _SAID = read("phrasings")
 # what people call things besides their names; `of` stands for any vessel
 _CALLED = _SAID["called"]
 _LEADS, _SCENES, _ONTO, _INTO = (_SAID[sort] for sort in ("leads", "scenes", "onto", "into"))
-_FACTS, _TAILS, _STARTS, _WASHES = (_SAID[sort] for sort in ("facts", "tails", "starts", "washes"))
+_FACTS, _TAILS, _STARTS = (_SAID[sort] for sort in ("facts", "tails", "starts"))
+_WASHES, _WASHED = _SAID["washes"], _SAID["washed"]
 
 
 def asked(errand: Errand, wanted: Mapping[str, int], rng: Random) -> tuple[str, list[Json]]:
@@ -80,9 +81,10 @@ def phrase(rng: Random, way: str, runs: bool) -> str:
 
 def _phrase(rng: Random, way: str, runs: bool) -> str:
     scene = rng.choice(_SCENES)
-    if runs and rng.random() < 0.4:
-        return _joined(scene, rng.choice(_LEADS) + rng.choice(_WASHES))
-    if rng.random() < 0.25:
+    if runs and rng.random() < 0.5:  # plainly, as a rule
+        washes = "" if rng.random() < 0.4 else rng.choice(_LEADS)
+        return _joined(scene, rng.choice(_WASHED) if rng.random() < 0.35 else washes + rng.choice(_WASHES))
+    if rng.random() < (0.5 if runs else 0.25):
         said = _joined(scene, rng.choice(_FACTS[way]))
     else:
         said = _joined(scene, rng.choice(_LEADS) + rng.choice(_ONTO if way == "on" else _INTO) + rng.choice(_TAILS))

@@ -82,6 +82,9 @@ class Watched(Front):
         if question.moves.get(choice.text) == () and not (self.corrects and not label.startswith(choice.text.strip())):
             self._begun[asked + choice.text] = (asked, label)
             return choice
+        if _begins(choice.text, label):
+            self._begun[asked + choice.text.rstrip()] = (asked, label)
+            return choice
         self._note(asked, f"{choice.text}\n", f"{label}\n")
         return self._corrected(question, label, choice)
 
@@ -93,6 +96,9 @@ class Watched(Front):
             if question.moves.get(text) == () and label.startswith(text.strip()):
                 self._told[question.prompt + text.rstrip("\n")] = label.removeprefix(text.strip()).lstrip("\n")
                 return choice._replace(text=text, index=index)
+            if _begins(text, label):
+                self._told[question.prompt + text.rstrip()] = label.removeprefix(text.rstrip())
+                return choice._replace(text=text, index=index)
             if text.strip() == label:
                 return choice._replace(text=text, index=index)
         return choice
@@ -101,7 +107,8 @@ class Watched(Front):
         if begun is not None:
             asked, label = begun
             opening = prompt[len(asked) :]
-            text = writing.text.strip("\n") if opening.endswith("\n") else f" {' '.join(writing.text.split())}"
+            joined = "" if label.startswith(opening) and label[len(opening) :][:1] != " " else " "
+            text = writing.text.strip("\n") if opening.endswith("\n") else f"{joined}{' '.join(writing.text.split())}"
             self._note(asked, f"{opening}{text}\n", f"{label}\n")
             told = label.removeprefix(opening)
         elif prompt.endswith(PLANNED):
@@ -158,3 +165,8 @@ def practise(
         run.spin()
     taught = Taught(watched.transcript.documents(), world.verdict(), watched.decisions)
     return Practised(taught, watched.mended, watched.differences)
+
+
+def _begins(sentence: str, label: str) -> bool:
+    """Is the rest of the sentence to be written, and does what the teacher says begin with it?"""
+    return sentence.endswith(" ") and label.startswith(sentence.rstrip())

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from bt_runtime.agents.story import HEARD, OPENINGS, Move, Step
 from recipes.starter.steps import ORDER
 
-_GOAL = "Your task is to: "
+GOAL = "Your task is to: "
 _PRIMARY = "Your primary goal is to: "
 _HAND = "Now the task at hand.\n"  # examples stand before it
 _NOTES = "From earlier attempts at this task you know:\n"
@@ -57,13 +56,13 @@ def read(prompt: str) -> Seen:
     prompt = prompt.removesuffix(_PLANNER)
     hand = prompt.rfind(_HAND)
     head = hand + len(_HAND) if hand >= 0 else 0
-    at = prompt.find(_GOAL, head)
+    at = prompt.find(GOAL, head)
     if at < 0:
         raise ValueError("this prompt names no task")
     primary = prompt.find(_PRIMARY, head, at)
     above = prompt[primary:at] if primary >= 0 else ""
     system = prompt[: prompt.find("\n\n")] if "\n\n" in prompt else ""
-    goal, rest = _of_several_lines(prompt[at + len(_GOAL) :])
+    goal, rest = _of_several_lines(prompt[at + len(GOAL) :])
     notes: tuple[str, ...] = ()
     if rest.startswith(_NOTES):
         lines = rest[len(_NOTES) :].split("\n")
@@ -116,15 +115,3 @@ def _step(part: str) -> Step | None:
     text, _, heard = rest.partition("\n")
     heard = heard.rstrip("\n")
     return Step(move, text.strip(), "" if move == "think" and heard == HEARD else heard)
-
-
-def played(policy: Generator[str, None, bool], steps: Iterable[Step], note: Callable[[Step], None]) -> tuple[str, bool]:
-    """What a policy says next, after all that was done was played against it; and whether that is its end."""
-    try:
-        line = next(policy)
-        for step in steps:
-            note(step)
-            line = policy.send(None)
-    except StopIteration as end:
-        return ("Act: done" if end.value else "Act: failure"), True
-    return line, False

@@ -20,7 +20,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import open_model
 from bt_runtime.llm.settings import usable_cores
 from bt_runtime.project.child import spawning
-from recipes.starter import alfworld_homes, bench, crafting, guidance, housekeeping, thor_rooms, trials
+from recipes.starter import alfworld_homes, bench, crafting, guidance, hotpotqa, housekeeping, shops, thor_rooms, trials
 from recipes.starter.deeds import judgements
 from recipes.starter.drills import drills
 from recipes.starter.exercise import Exercise, worth
@@ -116,6 +116,8 @@ TEACHERS: dict[str, Callable[[int, int, int], Iterator[Document]]] = {
     "alfworld": _documents(alfworld_homes.lessons),
     "thor": _documents(thor_rooms.lessons),
     "arm": _documents(bench.lessons),
+    "webshop": _documents(shops.lessons),
+    "hotpotqa": _documents(hotpotqa.lessons),
 }
 PRACTICE: dict[str, Callable[[int, int, int], Iterator[tuple[Exercise, Random]]]] = {
     "house-practice": housekeeping.exercises,
@@ -124,4 +126,6 @@ PRACTICE: dict[str, Callable[[int, int, int], Iterator[tuple[Exercise, Random]]]
     "alfworld-practice": alfworld_homes.exercises,
     "thor-practice": thor_rooms.exercises,
     "arm-practice": bench.exercises,
+    "webshop-practice": shops.exercises,
+    "hotpotqa-practice": hotpotqa.exercises,
 }

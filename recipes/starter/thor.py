@@ -1,4 +1,4 @@
-"""The teacher of ALFRED's tasks on THOR, in ReAcTree and ReAct: one look at a time.
+"""The teacher of ALFRED's tasks on THOR, as agent, executor and planner: one look at a time.
 
 The first thought says in the world's own words what a person's sentence wants, thing by thing and in order; furniture
 is looked at as a thought has listed it. Told by the prompt alone, but for what a person's sentence means.
@@ -7,16 +7,17 @@ is looked at as a thought has listed it. Told by the prompt alone, but for what 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from bt_runtime.agents.story import EXPAND, Step
 from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.goals import Goal
 from bt_runtime.envs.thor.tasks import LAMPS
-from recipes.starter.seen import Seen, played
+from recipes.starter.policy import Policy, Thinks, played
+from recipes.starter.seen import Seen, role
+from recipes.starter.steps import ORDER, written
 
-Policy = Generator[str, None, bool]
 _GROUP = re.compile(r"(\w+) \(([\d, ]+)\)")
 _NAME = r"\w+ \(\d+\)"
 _SIGHT = re.compile(r"(?:You see|you see) (\w+ \([^.]*\))\.")
@@ -24,9 +25,10 @@ _ARRIVED = re.compile(rf"You arrive at ({_NAME})\.")
 _HELD = re.compile(rf"I am holding ({_NAME}) now")
 _OPEN = re.compile(rf"({_NAME}) is open\.|You open ({_NAME})\.")
 _SHUT = re.compile(rf"({_NAME}) is closed\.|You close ({_NAME})\.")
-_FIND = re.compile(r"find and pick up an? (\w+)")
-_LIGHT = re.compile(r"find and turn on a (\w+)")
-_SLICE = re.compile(r"slice an? (\w+) and pick up a slice")
+_FIND = re.compile(rf"find and pick up an? (\w+)(?: that is not at ({_NAME}))?(?: at ({_NAME}(?:, {_NAME})*))?")
+_ANOTHER = re.compile(r"find and pick up another (\w+)")
+_LIGHT = re.compile(rf"find and turn on a (\w+)(?: at ({_NAME}(?:, {_NAME})*))?")
+_SLICE = re.compile(rf"slice an? (\w+)(?: at ({_NAME}(?:, {_NAME})*))? and pick up a slice")
 _TREAT = re.compile(rf"(clean|heat|cool) the (\w+) in ({_NAME})")
 _LOAD = re.compile(r"find a (\w+), put the (\w+) in it and pick it up")
 _PUT = re.compile(rf"put the (\w+) on ({_NAME})")
@@ -39,6 +41,13 @@ _SAME = ("Sink", "Bathtub")  # as their basins
 LAMP = "lamp"  # whatever gives light, where a person says no more
 _EITHER = {"knife": kinds.KNIVES, LAMP: frozenset(LAMPS)}
 _CUT = re.compile(r"(\w+ \([\d, ]+\)) are sliced\.")
+_BEFORE = re.compile(rf"was done: You put ({_NAME}) on ")
+_SEARCHES = (
+    (_FIND, "find and pick up {} at {}"),
+    (_LIGHT, "find and turn on {} at {}"),
+    (_SLICE, "slice {} at {} and pick up a slice"),
+)
+GROUP = 8  # places of a step that looks: with doors to open, as many as an executor can look at
 
 
 class Told(NamedTuple):
@@ -49,16 +58,19 @@ class Told(NamedTuple):
 
 
 def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, Told] | None = None) -> str:
-    """What to say next. `told`: what a person's sentence wants."""
-    return Agent(seen, sentences, told or {}).answer()
+    """The next line of an agent, or the whole answer of a planner. `told`: what a person's sentence wants."""
+    agent = Agent(seen, sentences, told or {})
+    return agent.planned() if ORDER in seen.system else agent.answer()
 
 
-class Agent:
+class Agent(Thinks):
     """One agent, as its prompt tells of it."""
 
     def __init__(self, seen: Seen, sentences: Sequence[str], told: Mapping[str, Told]) -> None:
         self.seen, self.sentences, self.told = seen, sentences, told
         self.expands = "think, act, expand" in seen.system
+        self.hands_on = role(seen.system) == "executor"  # then somebody plans it
+        self.off, self.at = "", list[str]()  # where not to look, and where alone
         room = _SIGHT.search(seen.opening)
         self.places = _names(room[1]) if room else []
         self.step = Step("think", "")
@@ -107,12 +119,23 @@ class Agent:
             self.failed.add(self.here)
 
     def _policy(self) -> Policy:
-        goal = self.seen.goal
+        if part := self._part(self.seen.goal):
+            return part
+        wanted = self.told.get(self.seen.goal)
+        if wanted is None or self.hands_on:
+            return self._left()
+        return self._whole(wanted)
+
+    def _part(self, goal: str) -> Policy | None:
+        """What carries out a part, if this is one."""
         if found := _FIND.fullmatch(goal):
-            return self._find(found[1])
+            self.off, self.at = found[2] or "", _names(found[3] or "")
+            return self._other(found[1]) if _BEFORE.search(self.seen.before) and self.off else self._find(found[1])
         if found := _LIGHT.fullmatch(goal):
+            self.at = _names(found[2] or "")
             return self._light(found[1])
         if found := _SLICE.fullmatch(goal):
+            self.at = _names(found[2] or "")
             return self._slice(found[1])
         if found := _TREAT.fullmatch(goal):
             return self._treat(*found.groups())
@@ -120,14 +143,40 @@ class Agent:
             return self._load(*found.groups())
         if found := _PUT.fullmatch(goal):
             return self._put(*found.groups())
-        wanted = self.told.get(goal)
-        if wanted is None:
-            return self._left()
-        return self._whole(wanted)
+        if found := _ANOTHER.fullmatch(goal):
+            return self._another(found[1])
+        return None
 
     def _left(self) -> Policy:
         yield from ()
         return False
+
+    # steps, for others to carry out -------------------------------------------------------------------------
+
+    def planned(self) -> str:
+        """Of a whole task what its words mean, and its parts; of a search that failed, some places at a time."""
+        goal = self.seen.goal
+        if wanted := self.told.get(goal):
+            return written(self.reading(wanted), self._steps(wanted.goal))
+        for shape, doing in _SEARCHES:
+            if found := shape.fullmatch(goal):
+                return self._searches(found[1], _names(found[shape.groups] or ""), doing)
+        treat, put = _TREAT.fullmatch(goal), _PUT.fullmatch(goal)
+        thing = treat[2] if treat else put[1] if put else ""
+        steps = [f"find and pick up {a(thing)}", goal] if thing else [f"look after {goal}"]
+        return written(f"{', '.join(steps)}.", steps)
+
+    def _searches(self, kind: str, at: list[str], doing: str) -> str:
+        places = at or self._may(kind)
+        groups = [", ".join(places[i : i + GROUP]) for i in range(0, len(places), GROUP)]
+        steps = [doing.format(a(kind), group) for group in groups] or [f"look for {a(kind)}"]
+        return written(f"{self._sought(kind)} may be at {', '.join(places)}.", steps, "OR")
+
+    def _steps(self, goal: Goal) -> list[str]:
+        """The parts, for those who know nothing of the others: which one is put away is told by its place."""
+        another = f"find and pick up another {goal.object}"
+        elsewhere = f"find and pick up {a(goal.object)} that is not at {self._first(goal.parent)}"
+        return [elsewhere if part == another else part for part in self._parts(goal)]
 
     # the whole task -----------------------------------------------------------------------------------------
 
@@ -186,32 +235,31 @@ class Agent:
         return True
 
     def _flat(self, goal: Goal) -> Policy:
-        yield from self._think(f"{', '.join(self._parts(goal))}.")
-        if goal.sliced and not ((yield from self._find("knife")) and (yield from self._slice(goal.object))):
-            return False
-        if not (yield from self._find(goal.object)):
-            return False
-        if goal.type == "look_at_obj_in_light":
-            return (yield from self._light(goal.toggle))
-        if goal.type in TREATED:
-            verb, tool = TREATED[goal.type]
-            if not (yield from self._treat(verb, goal.object, self._first(tool))):
+        parts = self._parts(goal)
+        yield from self._think(f"{', '.join(parts)}.")
+        for number, part in enumerate(parts, 1):
+            if not self.expands:
+                yield from self._think(f"Part {number}: {part}.")
+                self._begin_anew(part)
+            if not (yield from self._part(part) or self._left()):
                 return False
-        thing, target = goal.object, self._first(goal.parent)
-        if goal.type == "pick_and_place_with_movable_recep":
-            if not (yield from self._load(goal.movable, thing)):
-                return False
-            thing = goal.movable
-        if not (yield from self._put(thing, target)):
-            return False
-        if goal.type != "pick_two_obj_and_place":
-            return True
-        return (yield from self._another(thing)) and (yield from self._put(thing, target))
+        return True
+
+    def _begin_anew(self, part: str) -> None:
+        """As an agent of this part alone: what was seen for another is too far above."""
+        if not _ANOTHER.fullmatch(part):
+            self.here, self.sight, self.met, self.looked = "", [], [], set()
 
     # its parts ----------------------------------------------------------------------------------------------
 
     def _find(self, kind: str) -> Policy:
         return (yield from self._until(kind, lambda: _is(self.held, kind), self._takes))
+
+    def _other(self, kind: str) -> Policy:
+        """Another than the one that was put away just before."""
+        told = _BEFORE.search(self.seen.before)
+        self.put_away = {told[1]: True} if told else {}
+        return (yield from self._until(kind, lambda: _is(self.held, kind), self._takes, self._may(kind)))
 
     def _another(self, kind: str) -> Policy:
         """Which one is put away is said first; then on from where it was, since there was none before."""
@@ -256,7 +304,7 @@ class Agent:
     def _until(self, kind: str, had: Callable[[], bool], act: Callable[[str], str], anew: Sequence[str] = ()) -> Policy:
         """Looks at one piece of furniture after the other; does what is to be done with the first that is seen.
         `anew`: where to look whatever was seen before, for another than the one that is put away."""
-        sought = " or ".join(sorted(_EITHER.get(kind, (kind,)), reverse=True))
+        sought = self._sought(kind)
         if anew:
             sought = f"another {sought} than {', '.join(self.put_away)}"
             yield from self._looks(kind, had, anew, f"{sought} may be at {', '.join(anew)}.")
@@ -274,6 +322,9 @@ class Agent:
                 return False
             yield from self._looks(kind, had, left, f"{sought} may be at {', '.join(left)}.")
         return True
+
+    def _sought(self, kind: str) -> str:
+        return " or ".join(sorted(_EITHER.get(kind, (kind,)), reverse=True))
 
     def _looks(self, kind: str, had: Callable[[], bool], places: Sequence[str], thought: str) -> Policy:
         """From one to the next, until it is seen."""
@@ -293,6 +344,9 @@ class Agent:
         return next((name for name in self.sight if self._wanted(name, kind)), "")
 
     def _may(self, kind: str) -> list[str]:
+        return self.at or [place for place in self._kept_at(kind) if place != self.off]
+
+    def _kept_at(self, kind: str) -> list[str]:
         lamp = kind in (*LAMPS, LAMP)
         if lamp and (listed := [p for p in self.places if _is(p, kind)]):
             return listed
@@ -353,13 +407,6 @@ class Agent:
 
     def _has_put(self, name: str) -> bool:
         return self.step.observation.startswith(f"You put {name} on ")
-
-    def _think(self, text: str) -> Policy:
-        """Once: another thought in its place was heard too, and is not argued with."""
-        while True:
-            yield f"Think: {text}"
-            if self.step.move == "think":
-                return True
 
 
 def _names(told: str) -> list[str]:

@@ -3,10 +3,11 @@ on which sentence after sentence is read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from random import Random
 
+from bt_runtime.agents.prompt import agent_prompt, system_text
 from bt_runtime.agents.story import Step
 from bt_runtime.distill.documents import Document
 from bt_runtime.envs.registry import open_world
@@ -26,13 +27,22 @@ from recipes.starter.thor_furniture import make_room
 from recipes.starter.thor_sentences import said
 from recipes.starter.thor_walks import MOVES, WALKS, walk
 
-_MIXTURE = (("reactree", 82), ("react", 18))
+_MIXTURE = (("reactree", 50), ("react", 20), ("adapt", 20), ("plan_and_execute", 10))
+_MORE = (("react", 60), ("adapt", 30), ("plan_and_execute", 10))  # in the other whole tasks of a lesson
 _SLIPPING = (0.0, 0.0, 0.05)  # of a lesson's decisions
 MOST = 6  # documents of one task
-OPENINGS = 2  # tasks of which only the first decisions are taught, for each that is taught to its end
-SHEETS = 3  # rooms in which many sentences are read, one after the other, for each such task
+WHOLE = 3  # tasks of a lesson that are taught to their ends
+OPENINGS = 2  # of which only the first decisions are
+SHEETS = 2  # rooms in which many sentences are read, one after the other
+PLANS = 1  # rooms in which many sentences are planned in steps
 SENTENCES = 10  # of a sheet
-_FIRST = {"reactree": (3, 3, 5), "react": (3, 5)}  # decisions of an opening: what is meant, what is to be done, where
+_FIRST = {  # decisions of an opening: what is meant, what is to be done, where
+    "reactree": (3, 3, 5),
+    "react": (3, 4, 5),
+    "adapt": (2, 3, 5),
+    "plan_and_execute": (1, 2, 4),
+}
+_SOUGHT = 0.1  # of a sheet's plans are of a search that came to nothing
 _NEARLY, _HERE = 0.3, 0.4  # how often nearly the sentence before, and about what is there
 _FREE: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
 _ALIKE = ("pick_and_place_simple", *TREATED)
@@ -45,10 +55,11 @@ _NOBODY = Verdict(0, 0)
 def lessons(seed: int, count: int, first: int = 0) -> Iterator[Taught]:
     """So many tasks that came out well, the openings of others, and sheets; the same numbers give the same lessons."""
     for number in range(first, first + count):
-        whole, *openings = _parts(seed, number)
-        yield from solved([whole], MOST)
-        yield from (opening.taught() for opening, _ in openings)
+        parts = [*_parts(seed, number)]
+        yield from solved(parts[:WHOLE], MOST)
+        yield from (opening.taught() for opening, _ in parts[WHOLE:])
         papers = [sheet(seed, number * SHEETS + part) for part in range(SHEETS)]
+        papers += [plans(seed, number * PLANS + part) for part in range(PLANS)]
         papers += [walk(_world(), sort, Random(f"thor walk {seed} {number} {part}")) for part, sort in enumerate(WALKS)]
         yield Taught(papers, _NOBODY, 0)
 
@@ -60,14 +71,17 @@ def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise,
 
 
 def _parts(seed: int, number: int) -> Iterator[tuple[Exercise, Random]]:
-    """A whole task, and the openings of others."""
+    """Whole tasks, and the openings of others."""
     rng = Random(f"thor lesson {seed} {number}")
-    for part in range(1 + OPENINGS):
-        yield _exercise(seed, _ELSEWHERE * part + number, rng, opening=part > 0), rng
+    for part in range(WHOLE + OPENINGS):
+        mixture = _MORE if 0 < part < WHOLE else _MIXTURE
+        yield _exercise(seed, _ELSEWHERE * part + number, mixture, rng, opening=part >= WHOLE), rng
 
 
-def _exercise(seed: int, number: int, rng: Random, opening: bool = False) -> Exercise:
-    name = rng.choices([name for name, _ in _MIXTURE], [often for _, often in _MIXTURE])[0]
+def _exercise(
+    seed: int, number: int, mixture: Sequence[tuple[str, int]], rng: Random, opening: bool = False
+) -> Exercise:
+    name = rng.choices([name for name, _ in mixture], [often for _, often in mixture])[0]
     slips = Slips(0.0 if opening else rng.choice(_SLIPPING), rng)
     task, told = opening_task(seed, number) if opening else lesson_task(seed, number)
     knowing, most = partial(teacher, told={task.goal: told}), rng.choice(_FIRST[name]) if opening else 400
@@ -139,6 +153,26 @@ def sheet(seed: int, number: int) -> Document:
     return Document("thor sheet", paper.text, tuple(paper.learn))
 
 
+def plans(seed: int, number: int) -> Document:
+    """One room, and many sentences, each planned as a planner of steps is asked to."""
+    rng = Random(f"thor plans {seed} {number}")
+    room = make_room(f"plans {seed} {number}", rng)
+    task, _ = _task("thor-plans", room, _any_goal(room, rng), rng)
+    opening, paper = _world().reset(task).text, Sheet()
+    system = system_text("plan_steps", {"moves": ["expand"], "recall": False})
+    goal = _any_goal(room, rng)
+    for _ in range(SENTENCES):
+        goal = _nearly(goal, room, rng) if rng.random() < _NEARLY else _any_goal(room, rng)
+        text, meant = said(goal, _kinds(room), rng)
+        told = {text: meant}
+        if rng.random() < _SOUGHT:
+            text = f"find and pick up {a(rng.choice(sorted(kinds.PICKUPABLE)))}"
+        prompt = agent_prompt(system, text, opening).text()
+        paper.say(f"\nYour task is to: {text}\n# Think:" if paper.text else f"{prompt}# Think:")
+        paper.answer(f"{teacher(Seen(system, text, opening, ()), (), told)}\n")
+    return Document("thor plans", paper.text, tuple(paper.learn))
+
+
 def _nearly(goal: Goal, room: Room, rng: Random) -> Goal:
     """The same again, and one thing is otherwise: whether it is to be clean, hot, cold or as it is."""
     here = _kinds(room)
@@ -151,7 +185,7 @@ def _any_goal(room: Room, rng: Random) -> Goal:
     here = _kinds(room)
     places = sorted(kind for kind in here if kind in kinds.FURNITURE and kind not in ("Sink", "Bathtub"))
     while True:
-        type_, sliced = rng.choice((*TYPES, *TREATED)), rng.random() < SLICED
+        type_, sliced = rng.choice((*TYPES, *TREATED, "pick_two_obj_and_place")), rng.random() < SLICED
         needs, which = NEEDS.get(type_, (frozenset(), kinds.PICKUPABLE))
         if rng.random() < _HERE:
             which = frozenset(which) & here or which

@@ -16,9 +16,10 @@ from bt_runtime.distill.documents import Document
 from bt_runtime.envs.house.catalogue import Catalogue
 from bt_runtime.envs.house.notes import Notes, is_a
 from bt_runtime.envs.house.state import HANDS
-from recipes.starter.errand import Errand, understood
+from bt_runtime.types import Task
+from recipes.starter.errand import Errand, meant, understood
 from recipes.starter.house import content, home_of
-from recipes.starter.seen import Seen, read
+from recipes.starter.seen import GOAL, Seen, read
 
 # what takes least to look at first
 _ORDER = (
@@ -33,8 +34,10 @@ _ROOM = re.compile(r"\b(?:room|kitchen|pantry|hall|study|home office|bedroom|bat
 # is to be likelier than to open the next door, and that likelier than to go on.
 OPENED, KEPT = 0.04, 0.01
 _SEEKS = {f"{ACT} go to": KEPT, f"{ACT} open": OPENED}
+_ENDED = 0.5  # of the short documents' ends
+_ON_THE_WAY = (1, 1, 1, 2, 2, 3, 5)  # places that are looked at for a thing
 _ROOMS = 0.6  # of the others that go on to another room: what may still be in this one comes first
-_ASTRAY = (0.45, 0.4, 0.15)  # what is brought alone, what is passed by, what is put down in the wrong place
+_ASTRAY = (0.45, 0.4, 0.15)  # what is gone on with, what is passed by, what is put down in the wrong place
 
 
 def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, list[Errand]] | None = None) -> str:
@@ -44,10 +47,11 @@ def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, list[Errand
 
 
 class Tour:
-    """What was done, as the prompt tells it, and what can be done now."""
+    """What was done, as the prompt tells it, and what can be done now. It goes with one thing at a time: whoever is
+    shown nothing does not know well whether it holds one or two, and what it brings alone it puts down twice."""
 
     def __init__(
-        self, seen: Seen, sentences: Sequence[str], errands: Sequence[Errand], known: Catalogue, hands: int = HANDS
+        self, seen: Seen, sentences: Sequence[str], errands: Sequence[Errand], known: Catalogue, hands: int = 1
     ) -> None:
         self.can, self.known, self.hands = list(sentences), known, hands
         self.place = errands[-1].place if errands else ""
@@ -82,6 +86,7 @@ class Tour:
         elif verb == "pick up ":
             self.held.append(name)
             self.brought.discard(name)
+            self.visited.discard(self.at)  # more of what is wanted may be there
         elif verb == "put down ":
             self.held = [each for each in self.held if each != name]
             if is_a(self.at, self.place):
@@ -110,7 +115,7 @@ class Tour:
             return self._finish()
         if here and self.shuts and f"open {self.at}" in self.can:
             return f"open {self.at}"
-        if here and (down := next((s for s in self.can if s.startswith("put down ")), "")):
+        if here and (down := next((s for name in self.held if (s := f"put down {name}") in self.can), "")):
             return down
         if not self.ready() and (take := self._takes()):
             return take
@@ -171,15 +176,15 @@ class Tour:
 
 
 def astray(seen: Seen, sentences: Sequence[str], told: Mapping[str, list[Errand]], rng: Random) -> str:
-    """What a planner does that takes no care: it brings one thing where it could bring two, passes by what it wants,
-    puts down in the wrong place. The way back has to be seen: how much is still to be brought is read off what was."""
+    """What a planner does that takes no care: it goes on with one thing in its hand, passes by what it wants, puts
+    down in the wrong place. The way back has to be seen: how much is still to be brought is read off what was."""
     known: Catalogue = content().catalogue
     tour = Tour(seen, sentences, told[seen.goal], known)
-    hasty = Tour(seen, sentences, told[seen.goal], known, hands=1)
+    both = Tour(seen, sentences, told[seen.goal], known, hands=HANDS)
     downs = [s for s in sentences if s.startswith("put down ")]
     how = rng.choices(range(len(_ASTRAY)), _ASTRAY)[0]
-    if how == 0 and hasty.held:
-        said = hasty.next()
+    if how == 0 and both.held:
+        said = both.next()
     elif how == 1 and tour.at and tour.next().startswith("pick up "):
         said = tour._onward()
     elif how == 2 and downs:
@@ -213,33 +218,49 @@ def _seeking(prompt: str, errands: Sequence[Errand]) -> bool:
     return bool(tour.at) and not tour.ready() and not tour.done[-1].startswith("put down ")
 
 
-def brought(document: Document, rng: Random, errands: Sequence[Errand]) -> Document:
-    """The same goal, and only the acts that bring something, some of them by one hand: all that is learnt is what
-    follows on what was put down. A document of a third of the length has twice as many such decisions."""
-    text, known = document.text[: document.text.find(f"\n{ACT} go to")] + "\n", content().catalogue
-    place, runs = f"{errands[-1].place} 1", not errands[-1].thing
-    numbers = {e.thing: iter(rng.sample(range(1, 6), 5)) for e in errands if e.thing}
-    left = [f"{e.thing} {next(numbers[e.thing])}" for e in errands if e.thing for _ in range(min(e.amount, HANDS))]
-    rng.shuffle(left)
+def brought(document: Document, rng: Random, task: Task) -> Document:
+    """The same home, another goal, and acts as a planner without care has them: all that is learnt is what follows on
+    what was put down. What is made up has any number of things and of places on the way, and twice as many such
+    decisions in a third of the length. What ends it is one short word, and has to be likelier than any one place to
+    go on to, not than all of them: it is learnt from half of them."""
+    errands, known, notes = meant(task)[task.goal], content().catalogue, Notes()
+    opening = read(document.text).opening
+    notes.read(opening, "")
+    text = f"{document.text[: document.text.rfind(GOAL)]}{GOAL}{task.goal}\n{opening}\n"
+    acts = _trips(errands, rng, known, sorted(notes.rooms))
     spans: list[tuple[int, int]] = []
-
-    def act(said: str, learnt: int = 0) -> None:
-        nonlocal text
-        if learnt:
-            spans.append((len(text), len(text) + len(f"{ACT} ") + learnt))
-        text += f"{ACT} {said}\n"
-
-    after = False  # has something been put down
-    while left:
-        held = [left.pop() for _ in range(min(len(left), rng.choice((1, HANDS))))]
-        for name in held:
-            kind = rng.choice(known.things[name.rpartition(" ")[0]].kept or ("kitchen counter",))
-            act(f"go to {kind} {rng.randint(1, 3)}", len("go to") * (after and name == held[0]))
-            act(f"pick up {name}")
-        act(f"go to {place}")
-        for at, name in enumerate(held):
-            act(f"put down {name}", len(f"put down {name}\n") * (at > 0))
-        after = True
-    for said in [*(f"close {place}", f"turn on {place}") * runs, "done"]:
-        act(said, len(f"{said}\n"))
+    before = ""
+    for said in acts:
+        after = before.startswith(("put down ", "close ", "turn on "))
+        if after and (said != "done" or rng.random() < _ENDED):
+            onward = said.startswith("go to ")
+            spans.append((len(text), len(text) + len(f"{ACT} {'go to' if onward else said}") + (not onward)))
+        text, before = f"{text}{ACT} {said}\n", said
     return Document(f"{document.kind} brought", text, tuple(spans))
+
+
+def _trips(errands: Sequence[Errand], rng: Random, known: Catalogue, rooms: Sequence[str]) -> list[str]:
+    """Made up: what is sought, taken and brought, mostly one at a time, until there is no more."""
+    place, room, runs = f"{errands[-1].place} 1", rng.choice(rooms), not errands[-1].thing
+    shuts, away = errands[-1].way == "in" and known.furniture[errands[-1].place].opens, rng.random() < 0.3
+    wanted = Counter[str]()
+    for errand in errands:
+        wanted[errand.thing] += errand.amount * bool(errand.thing)
+    left = [f"{thing} {n}" for thing, many in wanted.items() for n in rng.sample(range(1, 9), many)]
+    rng.shuffle(left)
+    opened = [f"go to {place}", f"open {place}"] if shuts else []
+    acts = list(opened) if len(left) > 1 else []
+    while left:
+        held = [left.pop() for _ in range(min(len(left), rng.choice((1, 1, 1, 1, HANDS))))]
+        for name in held:
+            kinds = [kind for kind in known.things[name.rpartition(" ")[0]].kept if kind != errands[-1].place]
+            for _ in range(rng.choice(_ON_THE_WAY)):
+                kind = rng.choice(kinds or ("kitchen counter",))
+                spot = f"{kind} {rng.randint(1, 5)}"
+                acts += [f"go to {spot}"]
+                acts += [f"open {spot}"] * (known.furniture[kind].opens and f"open {spot}" not in acts)
+            acts += [f"pick up {name}"]
+        acts += [f"go to {room}"] * away + [f"go to {place}"]
+        acts += opened[1:] if opened and opened[1] not in acts else []
+        acts += [f"put down {name}" for name in held]
+    return [*acts, *(f"close {place}", f"turn on {place}") * runs, "done"]

@@ -13,11 +13,14 @@ from statistics import mean
 import pytest
 
 from bt_runtime.envs.textcraft.invent import invent
-from bt_runtime.envs.textcraft.recipes import NAMESPACE, Book, read_line
+from bt_runtime.envs.textcraft.recipes import NAMESPACE, Book, Ingredient, read_line
 from bt_runtime.envs.textcraft.suite import SUITE, books
+from bt_runtime.envs.textcraft.world import TextCraft
+from bt_runtime.run.run import load
 from bt_runtime.types import Task
 from recipes.starter.books import imagine, imagined, reserved
-from recipes.starter.crafting import exercises, lessons
+from recipes.starter.crafting import WIDE, exercises, lessons, task
+from recipes.starter.lesson import teach
 from recipes.starter.lookups import lookups
 from recipes.starter.seen import read
 from recipes.starter.textcraft import teacher
@@ -121,6 +124,39 @@ def _alike(tasks: list[Task]) -> float:
     return mean(mean(any(n.endswith(f" {name}") for n in names) for name in names) for names in lists)
 
 
+def test_half_of_the_goals_have_one_of_a_kind_to_be_made_on_the_way() -> None:
+    """`planks: craft 3 planks`: what was hardly ever taught was taken for something to fetch."""
+    rng = Random(3)
+    ours = [t for t in (imagined(rng, 3, "x", wide=True) for _ in range(40)) if t is not None]
+    assert mean(any(need.item in made.data["kinds"] for need in _needs(made)) for made in ours) > 0.4
+
+
+def _needs(made: Task) -> list[Ingredient]:
+    return [need for line in made.data["commands"] for need in read_line(line).needs]  # type: ignore[union-attr]
+
+
+def test_a_thing_is_made_in_several_ways_of_several_ingredients_at_least_as_often_as_in_the_game() -> None:
+    ours = [imagine(Random(seed), wide=True) for seed in range(20)]
+    assert mean(map(_ways, ours)) >= _ways(GAME)
+
+
+def _ways(book: Book) -> float:
+    return mean(sum(len(recipe.needs) > 1 for recipe in ways) > 1 for ways in book.of.values())
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_the_teacher_comes_to_an_end_with_its_own_tasks_by_adapt(depth: int) -> None:
+    tree, world, rng = load("adapt"), TextCraft({}), Random(depth)
+    taught = [teach(tree, world, task(rng, depth, "x", WIDE), teacher, inputs={"max_depth": 4}) for _ in range(8)]
+    assert [each.verdict.met for each in taught] == [1] * 8
+
+
+def test_some_lookups_go_on_until_there_is_enough_and_none_tries_what_cannot_be_done() -> None:
+    found = [document.text for document in lookups(5, 30)]
+    assert sum("Think: Made " in text for text in found) > 5
+    assert not [text for text in found if "Could not" in text or "Act: inventory" in text]
+
+
 def test_lookups_ask_in_the_words_of_the_run_time_and_answer_as_if_each_stood_alone() -> None:
     lesson = next(d for t in lessons(1, 9) for d in t.documents if d.kind.startswith("textcraft adapt"))
     system = lesson.text.partition("\n\n")[0]
@@ -143,7 +179,10 @@ def test_lookups_ask_in_the_words_of_the_run_time_and_answer_as_if_each_stood_al
 
 def test_lookups_ask_many_things_of_one_list_and_each_once() -> None:
     found = list(lookups(4, 30))
-    asked = [re.findall(r"^Your task is to: craft (?:\d+ )?(.+?)(?: using .+)?$", d.text, re.MULTILINE) for d in found]
+    asked = [
+        re.findall(r"^Your task is to: (?:craft|get) (?:\d+ )?(.+?)(?: using .+)?$", d.text, re.MULTILINE)
+        for d in found
+    ]
     assert all(d.text.count("Crafting commands:") == 1 for d in found)
     assert mean(map(len, asked)) > 6
     learnt = sum(end - start for d in found for start, end in d.learn) / sum(len(d.text) for d in found)

@@ -22,7 +22,7 @@ from recipes.starter.lesson import Slips, teach
 from recipes.starter.phrasing import asked, phrase, ways
 from recipes.starter.seen import read
 
-APART = ("reminded", "verified", "doubted")  # lessons besides
+APART = ("reminded", "pair", "verified", "doubted")  # lessons besides
 
 
 @pytest.mark.parametrize("split", ["train", "eval"])
@@ -152,6 +152,25 @@ def test_of_a_task_all_agents_that_expand_are_kept_and_few_that_only_act() -> No
         planning = [document for document in taught.documents if plans(document)]
         assert len(taught.documents) - len(planning) <= MOST
         assert planning or "reactree" not in taught.documents[0].kind
+
+
+def test_an_agent_that_acts_alone_is_taught_how_to_go_on_with_one_of_two_in_its_hand() -> None:
+    pairs = [d for t in lessons(2, 20) for d in t.documents if d.kind == "house react pair"]
+    both = [d for d in pairs if d.text.count("\nAct: pick up ") == 2]
+    assert len(both) > 0.6 * len(pairs)
+    for document in both:
+        assert "\nThink: Another " in document.text
+        begin, end = document.learn[-1]
+        assert document.text[begin:end].startswith("Act: ")
+        assert end == len(document.text)
+        assert document.text.rfind("\nAct: pick up ") < begin
+
+
+def test_two_of_a_kind_are_at_times_in_one_place() -> None:
+    tasks = [make_lesson_task(9, number, pair=True) for number in range(40)]
+    spots = [{spot for name, spot, _ in t.data["things"] if name == t.data["asked"]["things"][0][0]} for t in tasks]
+    assert 5 < sum(len(each) == 1 for each in spots) < 35
+    assert all(t.data["asked"]["things"][0][1] == 2 for t in tasks)
 
 
 def test_every_strategy_that_is_compared_is_taught() -> None:

@@ -17,18 +17,19 @@ from bt_runtime.run.run import load
 from recipes.starter import data
 from recipes.starter.lesson import teach
 from recipes.starter.seen import Seen
+from recipes.starter.steps import ORDER
 from recipes.starter.thor import Told, teacher
-from recipes.starter.thor_rooms import lesson_task, lessons, opening_task, sheet
+from recipes.starter.thor_rooms import lesson_task, lessons, opening_task, plans, sheet
 from recipes.starter.thor_sentences import said
 from recipes.starter.thor_walks import WALKS, walk
 
 
-@pytest.mark.parametrize("strategy", ["react", "reactree"])
+@pytest.mark.parametrize("strategy", ["react", "reactree", "adapt", "plan_and_execute"])
 def test_a_teacher_that_reads_prompts_reaches_nearly_every_goal(strategy: str) -> None:
     tree, world, reached = load(strategy), open_world("thor", through="scene"), 0
     for number in range(14):
         task, told = lesson_task(5, number)
-        verdict = teach(tree, world, task, partial(teacher, told={task.goal: told})).verdict
+        verdict = teach(tree, world, task, partial(teacher, told={task.goal: told}), decisions=150).verdict
         reached += verdict.met == verdict.total
     assert reached >= 13
 
@@ -80,6 +81,62 @@ def test_a_sheet_teaches_what_sentences_mean_by_the_names_of_its_room() -> None:
     assert " may be at " in answers[-1]
 
 
+def test_a_planner_says_what_is_meant_and_names_a_second_thing_by_where_it_is_not() -> None:
+    goal, opening = "two cups to the desk", "Looking quickly around the room, you see Shelf (1, 2), Desk (1)."
+    told = {goal: Told(Goal("pick_two_obj_and_place", "Cup", "Desk"), {"object": "two cups", "parent": "desk"})}
+    planned = teacher(Seen(f"as in {ORDER}", goal, opening, ()), (), told)
+    assert planned.startswith(" two cups means two Cup, desk means Desk (1).\nStep 1: find and pick up a Cup\n")
+    again = "find and pick up a Cup that is not at Desk (1)"
+    assert f"\nStep 3: {again}\nStep 4: put the Cup on Desk (1)\n" in planned
+    before = "Before this, `put down Cup (2)` was done: You put Cup (2) on Desk (1)."
+    part = Seen("think, act", again, opening, ())
+    assert teacher(part, ()) == "Think: Cup may be at Shelf (1), Shelf (2)."
+    assert (
+        teacher(part._replace(before=before), ()) == "Think: another Cup than Cup (2) may be at Shelf (1), Shelf (2)."
+    )
+
+
+def test_one_that_does_all_itself_says_each_part_and_begins_it_as_an_agent_of_it_would() -> None:
+    goal, opening = "a cup to the desk", "Looking quickly around the room, you see Shelf (1, 2), Desk (1)."
+    told = {goal: Told(Goal("pick_and_place_simple", "Cup", "Desk"))}
+    said: list[str] = []
+    heard = {
+        "go to Shelf (1)": "You arrive at Shelf (1). You see Shelf (1), Cup (2).",
+        "pick up Cup (2)": "You pick up Cup (2). You see Shelf (1), Cup (2). I am holding Cup (2) now.",
+    }
+    steps: list[Step] = []
+    while not said or said[-1] != "Act: go to Desk (1)":
+        said.append(teacher(Seen("think, act", goal, opening, tuple(steps)), (), told))
+        move, _, text = said[-1].partition(": ")
+        steps.append(Step("act" if move == "Act" else "think", text, heard.get(text, "")))
+    assert said[1:] == [
+        "Think: find and pick up a Cup, put the Cup on Desk (1).",
+        "Think: Part 1: find and pick up a Cup.",
+        "Think: Cup may be at Shelf (1), Shelf (2), Desk (1).",
+        "Act: go to Shelf (1)",
+        "Act: pick up Cup (2)",
+        "Think: Part 2: put the Cup on Desk (1).",
+        "Act: go to Desk (1)",
+    ]
+
+
+def test_a_search_that_failed_is_planned_by_places_that_can_be_looked_at_in_one_part() -> None:
+    opening, system = "you see Drawer (1, 2, 3, 4, 5, 6, 7, 8, 9, 10).", f"as in {ORDER}"
+    for goal in ("find and pick up a Pen", "slice a Bread and pick up a slice"):
+        steps = teacher(Seen(system, goal, opening.replace("Drawer", "DiningTable"), ()), ()).split("\n")[1:]
+        first, second = (step.partition(": ")[2] for step in steps[:2])
+        assert steps[2] == f"{ORDER} (Step 1 OR Step 2)" and "(8)" in first and "(9), DiningTable (10)" in second
+        looks = teacher(Seen("think, act", second, opening, ()), ())
+        assert looks.endswith(" may be at DiningTable (9), DiningTable (10).")
+
+
+def test_sheets_of_plans_are_asked_and_answered_as_a_planner_is() -> None:
+    document = plans(5, 1)
+    answers = [document.text[begin:end] for begin, end in document.learn]
+    assert len(answers) == document.text.count("# Think:") == document.text.count("Your task is to: ")
+    assert all(answer.startswith(" ") and f"\n{ORDER} (Step 1" in answer for answer in answers)
+
+
 def test_lessons_are_of_all_types_and_come_again() -> None:
     assert {lesson_task(5, number)[0].kind for number in range(7)} == set(TYPES)
     first, again = ([t.documents for t in lessons(4, 1)] for _ in range(2))
@@ -119,7 +176,7 @@ def test_of_two_the_second_is_another_than_the_one_that_is_put_away() -> None:
         ("put down Cup (2)", "You put Cup (2) on Desk (1). You see Desk (1), Cup (2)."),
     ):
         steps.append(Step("act", act, heard))
-    seen = Seen("think, act", goal, opening, tuple(steps))
+    seen = Seen("think, act, expand", goal, opening, tuple(steps))
     assert teacher(seen, (), told) == "Think: another Cup than Cup (2) may be at Shelf (1), Shelf (2)."
 
 

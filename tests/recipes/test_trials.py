@@ -8,7 +8,7 @@ from random import Random
 
 from bt_runtime.agents.prompt import agent_prompt, system_text
 from bt_runtime.agents.story import Step
-from bt_runtime.agents.verify import ASKED
+from bt_runtime.agents.verify import ASKED, MOST_DEEDS
 from bt_runtime.distill.documents import Document
 from bt_runtime.envs.house.suite import SUITE, load_content
 from bt_runtime.envs.house.tasks import Errand
@@ -17,7 +17,7 @@ from recipes.starter import house, people, tour
 from recipes.starter.deeds import judgements
 from recipes.starter.errand import meant
 from recipes.starter.homes import make_lesson_task
-from recipes.starter.judge import MISSING, judged, judges
+from recipes.starter.judge import MISSING, STILL, doubted, judged, judges
 from recipes.starter.lesson import Slips, teach
 from recipes.starter.phrasing import ways
 from recipes.starter.seen import read
@@ -34,7 +34,7 @@ HOME = (
 def test_a_teacher_that_is_shown_nothing_brings_most_in_the_thirty_acts_that_it_has() -> None:
     tree, world = load("lota"), SUITE.open()
     told = [teach(tree, world, task, tour.teacher, recall=False) for task in SUITE.tasks(5, 30, "eval")]
-    assert sum(t.verdict.met == t.verdict.total for t in told) >= 26
+    assert sum(t.verdict.met == t.verdict.total for t in told) >= 24
     assert all(t.decisions >= 29 or t.verdict.met == t.verdict.total for t in told)  # else it was only the time
 
 
@@ -71,6 +71,7 @@ def test_whether_it_goes_on_or_is_done_after_something_was_put_down_is_learnt() 
 def test_in_a_short_document_all_that_is_learnt_is_what_follows_on_what_was_put_down() -> None:
     found = [d for t in lessons(3, 30) for d in t.documents if d.kind == "house lota brought"]
     assert len(found) > 20
+    assert all(document.learn for document in found)
     firsts = set()
     for document in found:
         for begin, end in document.learn:
@@ -79,6 +80,23 @@ def test_in_a_short_document_all_that_is_learnt_is_what_follows_on_what_was_put_
             firsts.add(answer.split()[1])
         assert document.text.endswith("\nAct: done\n")
     assert firsts == {"go", "put", "close", "turn", "done"}
+    many = [document.text.count("\nAct: put down ") for document in found]
+    assert max(many) > 4
+    assert sum(many) > 2 * len(many)
+    systems = {document.text.partition("\n\n")[0] for document in found}
+    assert len(systems) == 1  # nothing of it is cut off
+    assert all(
+        f"Your task is to: {read(document.text).goal}\nYou are in the house" in document.text for document in found
+    )
+
+
+def test_a_planner_that_is_shown_nothing_brings_one_thing_at_a_time_and_goes_back_to_where_it_took_it() -> None:
+    found = [d for t in lessons(3, 20) for d in t.documents if d.kind == "house lota"]
+    answers = [
+        d.text[a:b] for d in found for a, b in d.learn if d.text[:a].splitlines()[-1].startswith("Act: pick up ")
+    ]
+    assert answers
+    assert not [answer for answer in answers if answer.startswith("Act: pick up ")]
 
 
 def test_a_planner_that_strays_is_taught_the_way_back() -> None:
@@ -243,6 +261,58 @@ def test_a_list_of_deeds_is_judged_part_by_part_and_as_a_real_one_is() -> None:
     assert {re.sub(r"[0-9]+", "1", line.partition(": ")[2])[:8] for line in real.text.split("\n- ")[1:]} <= lines
     system = real.text.partition("\n\nThe goal: ")[0]
     assert all(d.text.startswith(f"{system}\n\nThe goal: ") for d in found)
+
+
+def test_judges_see_one_of_two_missing_a_start_alone_and_long_lists_that_are_whole() -> None:
+    second = start = 0
+    long, whole = 0, 0
+    for document in judgements(5, 150):
+        thought = document.text.rpartition("Think:")[2]
+        parts = thought.partition(MISSING)[0].split(". ")
+        lacking = [part for part in parts if ", none" in part.replace(":", ",")]
+        second += len(lacking) == 1 and lacking[0].endswith(", none")
+        start += len(lacking) == 1 and lacking[0].startswith((" close and turn on", "close and turn on"))
+        if document.text.count("\n- ") >= 55:
+            long, whole = long + 1, whole + (MISSING not in thought)
+            assert document.text.count("\n- ") <= MOST_DEEDS
+    assert second >= 6
+    assert start >= 6
+    assert long >= 15
+    assert 0.4 < whole / long < 0.9
+
+
+def test_the_next_attempt_says_first_what_a_note_says_is_missing() -> None:
+    found = [d for t in lessons(3, 60) for d in t.documents if d.kind == "house reflexion begun"]
+    assert len(found) >= 8
+    moved = 0
+    for document in found:
+        *_, note = [note for note in read(document.text).notes if STILL in note]
+        lacking = note.partition(STILL)[2].rstrip(".").split(", ")
+        parts = document.text[slice(*document.learn[0])].removeprefix("Think: ").rstrip(".\n").split(", ")
+        things = [part for part in lacking if not part.startswith("close and turn on")]
+        assert sorted(parts[: len(things)]) == sorted(things)
+        assert all(part in parts for part in lacking)
+        assert not [part for part in parts[:-1] if part.startswith("close and turn on")]
+        moved += 0 < len(things) < len(parts)
+        if len(document.learn) > 2:
+            said = document.text[slice(*document.learn[2])].removeprefix("Think: ").rstrip(".\n")
+            assert f"- {said}" in document.text or f", {said}" in document.text
+    assert moved >= 5
+
+
+def test_a_thing_of_which_two_were_put_down_is_doubted_by_the_second() -> None:
+    deeds = ["pick up plate 1: You pick up plate.", "put down plate 1: You put down plate in sink.",
+             "put down plate 3: You put down plate in sink."]  # fmt: skip
+    listed = "".join(f"- {deed}\n" for deed in deeds)
+    prompt = f"You judge.\n\nThe goal: put two plates in the sink\nWhat was done, in this order:\n{listed}Here.\nThink:"
+    told = {"put two plates in the sink": [tour.Errand("plate", 2, "in", "sink")]}
+    said = [doubted(Document("x", f"{prompt} So.\n", ()), Random(n), told) for n in range(20)]
+    ones = [
+        document
+        for document in said
+        if document is not None and "plate 1, none. Missing: move 2 plates" in document.text
+    ]
+    assert len(ones) >= 8
 
 
 def test_in_textcraft_the_judge_looks_into_the_bag() -> None:
