@@ -44,7 +44,7 @@ def test_what_an_evaluation_names_is_there(name: str) -> None:
 
 
 SEVEN = {"ReAct", "ReAcTree", "ADaPT", "Plan-and-Execute", "Try Again", "Reflexion", "LoTa-Bench"}
-WITH_A_JUDGE = {"ReAcTree, verified", "Try Again, judged", "Reflexion, judged"}  # more rows of the house
+WITH_A_JUDGE = {"ReAcTree, verified", "Try Again, believed", "Reflexion, believed"}  # more rows of the house
 
 
 def test_seven_strategies_are_compared_in_every_world_that_needs_no_robot() -> None:

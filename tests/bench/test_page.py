@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import pytest
 
 from bt_runtime.bench.report import record
 from bt_runtime.bench.report.claims import Claim, Claims, Evaluation, Figure
-from bt_runtime.bench.report.page import page
+from bt_runtime.bench.report.finding import Finding
+from bt_runtime.bench.report.page import page, target
 from bt_runtime.bench.report.study import Measured
 from bt_runtime.bench.run.case import Strategy
 from bt_runtime.bench.run.outcome import Outcome
@@ -67,6 +69,11 @@ def test_a_target_that_is_missed_is_said_to_be_missed_by_its_number() -> None:
     assert "+40.0 points" in line(text, "| two over one |")
     assert "(McNemar)" in line(text, "| two over one |")
     assert "at least 85 %: met" in line(page(CLAIMS, made(9), {}), "| two |")
+
+
+def test_a_share_of_misses_is_not_missed_where_nothing_was_missed() -> None:
+    nothing = Finding("wrongly done", "mistaken", False, "0", *[math.nan] * 3, target={"at_most": 25}, met=False)
+    assert target(nothing) == "at most 25 %: none to count"
 
 
 def test_what_a_claim_hangs_on_stands_in_the_first_table() -> None:

@@ -148,7 +148,7 @@ def target(found: Finding) -> str:
     wanted = " and ".join(
         f"{_WAYS[way]} {bound:g}{'' if way == 'p_below' else unit}" for way, bound in found.target.items()
     )
-    return f"{wanted}: {'met' if found.met else '**missed**'}"
+    return f"{wanted}: {'met' if found.met else 'none to count' if math.isnan(found.value) else '**missed**'}"
 
 
 def _failures(found: Mapping[str, Any]) -> str:
