@@ -101,7 +101,7 @@ def test_each_episode_has_budgets_and_a_working_memory_of_its_own():
 def test_a_child_that_claims_success_does_not_make_it_one():
     root = '  episode: {world: textcraft, task: "{task}", into: outcome, child: {succeed: {}}}\n'
     with Run(one(root), inputs={"task": tasks(1)[0]}) as run:
-        assert run.spin(seconds=30) is FAILURE
+        assert run.spin(seconds=120) is FAILURE
         assert run.outputs["outcome"]["reached"] is False
 
 
@@ -124,17 +124,17 @@ def test_the_world_is_closed_at_the_end_and_when_the_episode_is_halted(monkeypat
             assert len(closed) == 1
         assert len(closed) == 1
         with Run(one(root.replace('{wait: {until: "false"}}', "{fail: no}")), inputs={"task": tasks(1)[0]}) as run:
-            run.spin(seconds=30)
+            run.spin(seconds=120)
             assert len(closed) == 2
 
 
 def test_a_task_that_is_not_whole_and_a_world_that_is_not_there_fail_the_episode_saying_why():
     root = '  episode: {world: textcraft, task: "{task}", into: outcome, child: {succeed: {}}}\n'
     with Run(one(root), inputs={"task": {"goal": "x"}}) as run:
-        assert run.spin(seconds=30) is FAILURE
+        assert run.spin(seconds=120) is FAILURE
         assert "lacks id, kind, data" in run.context.crashes[-1].message
     with Run(one(root.replace("textcraft", "textcrafd")), inputs={"task": tasks(1)[0]}) as run:
-        assert run.spin(seconds=30) is FAILURE
+        assert run.spin(seconds=120) is FAILURE
         assert "no world is called `textcrafd`" in run.context.crashes[-1].message
 
 
@@ -146,7 +146,7 @@ def test_skill_nodes_act_in_the_world_of_their_episode():
     tree = load(f"version: 1\ntree: t\nskills: [textcraft]\ninputs: {{task: {{type: object}}}}\noutputs: {{outcome: "
                 f"{{type: any, default: none}}}}\nroot:\n{root}")  # fmt: skip
     with Run(tree, inputs={"task": tasks(1)[0]}) as run:
-        assert run.spin(seconds=30) is SUCCESS
+        assert run.spin(seconds=120) is SUCCESS
         assert not run.context.crashes
 
 

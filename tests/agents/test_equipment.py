@@ -123,6 +123,6 @@ root:
         model = ScriptedModel(["Act: done"])
         task = Task("now", "fetch", "fetch a cup", {})
         with Run(tree, model=model, memory=episodes, task=task) as run:
-            assert run.spin(seconds=30) is SUCCESS
+            assert run.spin(seconds=120) is SUCCESS
     examples = model.asked[0].prompt.partition("Now the task at hand.")[0]
     assert {goal for goal in kinds if f"Your task is to: {goal}\n" in examples} == shown

@@ -88,7 +88,7 @@ def test_outputs_are_asked_one_after_the_other_each_with_those_before_in_view(st
     )
     model = Scoring(liking("support"), [" it broke", " 42"])
     run = start(root, model)
-    assert run.spin(seconds=10) is SUCCESS
+    assert run.spin(seconds=120) is SUCCESS
     assert [run.blackboard[name] for name in ("team", "note", "sum")] == ["support", "it broke", 42]
     assert [q.prompt.rpartition("Says hello\n")[2] for q in model.asked] == [
         "team:", "team: support\nnote:", "team: support\nnote: it broke\nsum:",
@@ -104,7 +104,7 @@ def test_as_a_test_it_succeeds_where_its_expression_holds_of_the_answer(start):
     )
     for by, did in ((2.0, "calm"), (1.0, "ask")):
         run = start(root, Scoring(liking("yes", by=by)))
-        run.spin(seconds=10)
+        run.spin(seconds=120)
         assert run.blackboard["did"] == did and run.blackboard["angry"] is True
 
 
@@ -112,7 +112,7 @@ def test_as_a_test_it_succeeds_where_its_expression_holds_of_the_answer(start):
 def test_a_choice_is_exact_with_the_scores_of_all_and_tells_margin_and_distribution(start):
     model = Scoring(lambda q: [math.log(0.1), math.log(0.3)])
     run = start(TEAM, model)
-    assert run.spin(seconds=10) is SUCCESS
+    assert run.spin(seconds=120) is SUCCESS
     assert run.blackboard["margin"] == pytest.approx(math.log(3))
     assert run.blackboard["odds"] == {"team": {"billing": 0.25, "support": 0.75}}
     assert [q.mode for q in model.asked] == ["scores"]
@@ -120,7 +120,7 @@ def test_a_choice_is_exact_with_the_scores_of_all_and_tells_margin_and_distribut
         "infer: {prompt: x, outputs: {n: {type: integer, minimum: 1, maximum: 3}}, margin: m}",
         model2 := Scoring(liking("2")),
     )
-    assert near.spin(seconds=10) is SUCCESS and near.blackboard["n"] == 2
+    assert near.spin(seconds=120) is SUCCESS and near.blackboard["n"] == 2
     assert model2.asked[0].options == (" 1", " 2", " 3")
 
 
@@ -136,7 +136,7 @@ def test_the_answer_stands_until_the_question_is_another_one(start):
     assert {run.tick().status for _ in range(5)} == {RUNNING}
     assert len(model.asked) == 1
     run.blackboard["message"] = "bad"
-    assert run.spin(seconds=10) is FAILURE
+    assert run.spin(seconds=120) is FAILURE
     assert len(model.asked) == 2
 
 
@@ -144,7 +144,7 @@ def test_the_answer_stands_until_the_question_is_another_one(start):
 def test_the_budget_of_the_run_is_counted_and_holds(start):
     root = "infer: {prompt: x, outputs: {a: boolean, b: boolean, c: boolean}}"
     run = start(root, model := Scoring(liking("yes")), budget=Budget(decisions=2))
-    assert run.spin(seconds=10) is FAILURE
+    assert run.spin(seconds=120) is FAILURE
     assert len(model.asked) == 2 and "a" not in run.blackboard
     assert "decisions 2 of the run" in run.root.feedback_message
 
@@ -156,7 +156,7 @@ def test_cases_are_shown_as_they_would_have_gone(start):
     )
     more = "inputs: {message: {type: string, default: hello}, who: {type: string, default: Ann}}"
     run = start(root, model := Scoring(liking("support")), more)
-    assert run.spin(seconds=10) is SUCCESS
+    assert run.spin(seconds=120) is SUCCESS
     assert "Ann says my bill\nteam: billing\nok: yes\n\nAnn says hello\nteam:" in model.asked[0].prompt.replace(
         "\n\n\n", "\n\n"
     )
@@ -177,7 +177,7 @@ def test_experiences_are_retrieved_by_the_filled_in_prompt_as_agents_do_it(start
         recall=False,
     )  # fmt: skip
     run.context.services.episodes = memory
-    assert run.spin(seconds=10) is SUCCESS
+    assert run.spin(seconds=120) is SUCCESS
     assert memory.asked == ("Says hello", 2000, 2, "agent")
     assert "Example 1\nSays hallo\nok: yes\n" in model.asked[0].prompt
 
@@ -190,7 +190,7 @@ def test_votes_think_for_themselves_with_other_seeds_and_are_counted_together(st
     thoughts = [" it is good", " it is bad", " it is good"]
     likes = lambda q: [math.log(0.8), math.log(0.2)] if "good" in q.prompt else [math.log(0.2), math.log(0.8)]  # noqa: E731
     run = start(root, model := Scoring(likes, thoughts), seed=3)
-    assert run.spin(seconds=10) is SUCCESS
+    assert run.spin(seconds=120) is SUCCESS
     assert run.blackboard["ok"] is True
     assert run.blackboard["odds"] == {"ok": {"yes": 0.6, "no": 0.4}}
     assert len({q.seed for q in model.asked if q.kind == "write"}) == 3
@@ -206,15 +206,15 @@ def test_a_model_without_scores_chooses_but_tells_no_margin(start):
             return job
 
     run = start("infer: {prompt: x, outputs: {ok: boolean}}", Plain(liking("yes")))
-    assert run.spin(seconds=10) is SUCCESS and run.blackboard["ok"] is True
+    assert run.spin(seconds=120) is SUCCESS and run.blackboard["ok"] is True
     run = start("infer: {prompt: x, outputs: {ok: boolean}, margin: margin}", Plain(liking("yes")))
-    assert run.spin(seconds=10) is FAILURE
+    assert run.spin(seconds=120) is FAILURE
     assert NO_SCORES in run.context.crashes[0].message and run.context.crashes[0].path == "/t"
 
 
 def test_a_model_that_keeps_to_no_grammar_is_told_with_the_output_and_a_way_out(start):
     run = start("infer: {prompt: x, outputs: {sum: {type: integer, maximum: 9}}}", Scoring(liking(), ["about ten"]))
-    assert run.spin(seconds=10) is FAILURE
+    assert run.spin(seconds=120) is FAILURE
     assert "`sum` was answered with what it cannot be" in run.context.crashes[0].message
 
 
@@ -249,9 +249,9 @@ def test_a_port_of_another_type_is_a_fault_of_the_plan():
 def test_choices_may_be_computed_and_are_held_to_the_same(start):
     root = 'infer: {prompt: x, outputs: {room: {choices: "{rooms}"}}}'
     run = start(root, Scoring(liking("cellar")), "inputs: {rooms: {type: list, default: [hall, cellar]}}")
-    assert run.spin(seconds=10) is SUCCESS and run.blackboard["room"] == "cellar"
+    assert run.spin(seconds=120) is SUCCESS and run.blackboard["room"] == "cellar"
     run = start(root, Scoring(liking("cellar")), "inputs: {rooms: {type: list, default: []}}")
-    assert run.spin(seconds=10) is FAILURE
+    assert run.spin(seconds=120) is FAILURE
     assert "`choices` of `room`" in run.context.crashes[0].message
 
 
@@ -318,7 +318,7 @@ def test_a_run_that_was_recorded_is_replayed_without_a_model_and_resumed_without
     with resume(path, model=later, changed=True) as again:
         assert again.blackboard["team"] == "support" and not later.asked
         again.blackboard["go"] = True
-        assert again.spin(seconds=10) is SUCCESS
+        assert again.spin(seconds=120) is SUCCESS
     assert Recording(path).last_tick
 
 
@@ -336,7 +336,7 @@ def route(more="", children=None):
 @rule("route", 1)
 def test_a_model_chooses_a_child_by_its_name_and_what_it_is_for(start):
     run = start(route(), model := Scoring(liking("pay")))
-    assert run.spin(seconds=10) is SUCCESS and run.blackboard["did"] == "paid"
+    assert run.spin(seconds=120) is SUCCESS and run.blackboard["did"] == "paid"
     assert "repair: it is broken\npay: a bill\nall else\n" in model.asked[0].prompt
     assert model.asked[0].options == (" repair", " pay", " all else") and len(model.asked) == 1
 
@@ -345,22 +345,22 @@ def test_a_model_chooses_a_child_by_its_name_and_what_it_is_for(start):
 @pytest.mark.parametrize(("tries", "result", "did"), [(1, FAILURE, None), (2, SUCCESS, "sent"), (-1, SUCCESS, "sent")])
 def test_with_more_tries_it_goes_on_with_the_next_likeliest(start, tries, result, did):
     run = start(route(f", tries: {tries}"), Scoring(liking("repair", "all else")))
-    assert run.spin(seconds=10) is result and run.blackboard.get("did") == did
+    assert run.spin(seconds=120) is result and run.blackboard.get("did") == did
 
 
 @rule("route", 3)
 def test_a_skipped_child_makes_way_for_the_next_likeliest(start):
     children = "[{log: {text: a, name: a, about: b, when: 'false'}}, {set: {values: {did: c}, name: c, about: d}}]"
     run = start(route(children=children), Scoring(liking("a")))
-    assert run.spin(seconds=10) is SUCCESS and run.blackboard["did"] == "c"
+    assert run.spin(seconds=120) is SUCCESS and run.blackboard["did"] == "c"
 
 
 @rule("route", 4)
 def test_where_it_is_not_sure_something_else_is_done(start):
     run = start(route(", sure: 3, unsure: {set: {did: asked}}, margin: margin"), Scoring(liking("pay", by=1.0)))
-    assert run.spin(seconds=10) is SUCCESS and run.blackboard["did"] == "asked"
+    assert run.spin(seconds=120) is SUCCESS and run.blackboard["did"] == "asked"
     assert run.blackboard["margin"] == pytest.approx(1.0)
-    assert start(route(", sure: 3"), Scoring(liking("pay", by=1.0))).spin(seconds=10) is FAILURE
+    assert start(route(", sure: 3"), Scoring(liking("pay", by=1.0))).spin(seconds=120) is FAILURE
 
 
 @rule("route", 5)
@@ -370,7 +370,7 @@ def test_it_waits_for_its_model_counts_what_it_asks_and_stops_when_it_is_halted(
     assert run.context.services.spent.decisions == 1
     run.halt("enough")
     assert model.jobs[0].cancelled
-    assert start(route(), Scoring(liking("pay")), budget=Budget(decisions=0)).spin(seconds=10) is FAILURE
+    assert start(route(), Scoring(liking("pay")), budget=Budget(decisions=0)).spin(seconds=120) is FAILURE
 
 
 def test_an_agent_below_a_route_is_not_told_of_it_as_of_a_plan(start):
@@ -380,7 +380,7 @@ def test_an_agent_below_a_route_is_not_told_of_it_as_of_a_plan(start):
         return "pay" if question.prompt.endswith("Next:") else "done"
 
     run = start(route(children=children), model := ScriptedModel(say))
-    assert run.spin(seconds=10) is SUCCESS
+    assert run.spin(seconds=120) is SUCCESS
     assert "sibling" not in model.asked[-1].prompt and "Your task is to: pay the bill" in model.asked[-1].prompt
 
 

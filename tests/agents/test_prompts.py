@@ -57,7 +57,7 @@ def asked(strategy: str, suite: str, register: str) -> tuple[Question, ...]:
             load(strategy), inputs={"goal": task.goal}, world=world, task=task, model=model,
             services={"prompts": register}, budget=Budget(decisions=6),
         ) as run:  # fmt: skip
-            run.spin(seconds=30)
+            run.spin(seconds=120)
     finally:
         world.close()
     assert model.asked
@@ -207,7 +207,7 @@ def test_a_model_that_knows_no_grammars_is_asked_for_a_plan_without_and_read_as_
     lines = ["I need both.\n\n**Step 1:** find a plate\n\n**Step 2:** put it down\n", "Act: done", "Act: done"]
     model = Free(lines)
     with Run(load("plan_and_execute"), inputs={"goal": task.goal}, world=world, task=task, model=model) as run:
-        run.spin(seconds=30)
+        run.spin(seconds=120)
     assert model.asked[0].grammar is None and "\n\n" not in model.asked[0].stop
     parts = [re.findall(r"^Your task is to: (.+)$", question.prompt, re.MULTILINE)[-1] for question in model.asked[1:]]
     assert parts == ["find a plate", "put it down"]
@@ -222,6 +222,6 @@ def test_a_recorded_run_is_played_again_in_the_register_that_it_had(register, tm
         load("adapt"), inputs={"goal": task.goal}, world=world, task=task, model=model, journal=tmp_path,
         services={"prompts": register},
     ) as run:  # fmt: skip
-        assert run.spin(seconds=30) is SUCCESS
+        assert run.spin(seconds=120) is SUCCESS
     assert ("About this world:" in model.asked[0].prompt) == (register == "instruct")
     assert replay(next(tmp_path.glob("*.btr"))).same

@@ -109,7 +109,7 @@ def test_a_world_that_cannot_be_put_back_is_told_with_a_way_out(start):
             return self.look()
 
     run = start("lats", acting([]), world=Plain(), goal="go")
-    assert run.spin(seconds=10) is FAILURE
+    assert run.spin(seconds=120) is FAILURE
     assert "this world cannot" in next(what["detail"] for event, what in run.told if event == "end")
 
 

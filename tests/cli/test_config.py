@@ -58,7 +58,7 @@ def test_a_bad_variable_is_named_with_its_value(pair: str) -> None:
         Settings({}, {f"BTR_{name}": value})[name.lower()]
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60, derandomize=True)
 @given(st.sampled_from(SETTINGS), st.text(max_size=8))
 def test_any_value_of_a_variable_is_taken_or_refused_in_words(setting, text: str) -> None:  # type: ignore[no-untyped-def]
     try:

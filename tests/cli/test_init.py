@@ -19,7 +19,7 @@ def test_every_example_validates_strictly_and_runs(
     monkeypatch.chdir(here / "mine")
     assert btr("validate", "--strict").code == 0
     if example != "ros2":  # that one needs a robot: tests/ros/test_run.py has one
-        assert btr("run", "main", "--seconds", 20).code == 0
+        assert btr("run", "main", "--seconds", 300).code == 0
     assert btr("schema", "--check").code == 0
 
 

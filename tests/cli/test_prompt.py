@@ -19,6 +19,7 @@ from bt_runtime.llm.spoken import spoken
 from bt_runtime.memory.episodes import Episodes
 from bt_runtime.memory.experience import Experience
 from bt_runtime.run.run import Run
+from bt_runtime.tree import context
 from tests.cli.conftest import Btr
 from tests.support.room import Room
 
@@ -27,7 +28,8 @@ HOUSE = ("prompt", "react", "--env", "house")
 
 
 def test_a_memory_is_waited_for_however_long_it_takes(btr: Btr, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It answers beside the ticks, of which a run without a model makes thousands a second."""
+    """It answers beside the ticks, of which a run without a model makes thousands a second: any number of them."""
+    monkeypatch.setattr(context, "POLL", 0.0)
     with Episodes.open(here / "m.sqlite") as memory:
         memory.add([Experience("wash a cup", "The cup was washed.", "success", kind="x", verdict=True)])
     real = Episodes.ask

@@ -180,7 +180,7 @@ def test_the_summary_counts_errors_and_warnings() -> None:
     assert summary([warning, warning]) == "2 warnings"
 
 
-@settings(max_examples=300, derandomize=True, deadline=None)
+@settings(max_examples=300, derandomize=True)
 @given(st.text(max_size=60), st.text(max_size=20), st.integers(1, 5), st.integers(1, 70), st.integers(0, 70))
 def test_nothing_shown_can_move_a_cursor(text: str, message: str, line: int, start: int, width: int) -> None:
     fault = Diagnostic("BT000", message, message, Span(line, start, line, start + width), message, message)
@@ -191,7 +191,7 @@ def test_nothing_shown_can_move_a_cursor(text: str, message: str, line: int, sta
             assert "\n" not in printed
 
 
-@settings(max_examples=200, derandomize=True, deadline=None)
+@settings(max_examples=200, derandomize=True)
 @given(st.text(alphabet="ab:- \n\t'[]{}漢\x00\u2028\r", max_size=40))
 def test_the_place_of_every_fault_of_a_text_is_inside_it(text: str) -> None:
     document = parse(text, "f")

@@ -71,7 +71,7 @@ def interrupted(runs: Path, kind: type[Skill]) -> Path:
     run = Run(load(TREE, skills=[kind]), clock=Manual(), journal=runs, model=model)
     for _ in range(6):
         run.tick()
-        assert run.journal.tape.writer.durable().wait(10)
+        assert run.journal.tape.writer.durable().wait(60)
     assert run.status is RUNNING
     return abandoned(run)
 

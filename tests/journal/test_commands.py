@@ -38,7 +38,7 @@ def test_list_says_running_interrupted_and_damaged(runs, capsys):
     tree = load("version: 1\ntree: t\nroot: {wait: 5}\n")
     run = Run(tree, clock=Manual(), journal=runs)
     run.tick()
-    run.journal.tape.writer.durable().wait(10)
+    run.journal.tape.writer.durable().wait(60)
     (runs / "noise.btr").write_bytes(b"noise" * 999)
     states = lambda: {s["name"]: s["state"] for s in json.loads(capsys.readouterr().out)}  # noqa: E731
     assert main(["runs", "list", "--json", "--runs", str(runs)]) == 0

@@ -116,7 +116,7 @@ def test_a_run_that_ended_while_its_resume_waited_for_the_lock_is_read_as_it_end
     first = Run(tree, clock=Manual(), journal=tmp_path / "runs")
     first.tick()
     assert first.journal is not None and first.journal.path is not None
-    assert first.journal.tape.writer is not None and first.journal.tape.writer.durable().wait(10)
+    assert first.journal.tape.writer is not None and first.journal.tape.writer.durable().wait(60)
     taken = lock._taken
 
     def late(place: Path) -> int | None:

@@ -56,7 +56,7 @@ def drilling(on_resume: str, done: list[str], told: bool | None = None) -> type[
 def abandoned(run: Run) -> Path:
     """The journal as a killed process leaves it: everything was noted, nothing was halted or closed."""
     assert run.journal is not None and run.journal.path is not None and run.journal.tape.writer is not None
-    assert run.journal.tape.writer.durable().wait(10)
+    assert run.journal.tape.writer.durable().wait(60)
     run.journal.tape.broken = True  # the dead write nothing
     run.journal.close()
     return run.journal.path
@@ -67,7 +67,7 @@ def in_doubt(runs: Path, drill: type[Skill]) -> Path:
     while run.root.children[1].status is not RUNNING:
         run.tick()
     for _ in range(3):
-        assert run.journal.tape.writer.durable().wait(10)
+        assert run.journal.tape.writer.durable().wait(60)
         run.tick()
     return abandoned(run)
 
@@ -89,7 +89,7 @@ def test_an_action_in_doubt_is_settled_as_its_manifest_says(on_resume, told, sta
     assert done == ["start 7"]
     drill.answers = told
     with resume(path, skills=[drill], clock=Manual()) as run:
-        assert run.journal.tape.writer.durable().wait(10)
+        assert run.journal.tape.writer.durable().wait(60)
         run.tick()
         assert run.root.status is status
         assert done == ["start 7"] * starts
@@ -114,12 +114,12 @@ def test_an_action_that_may_not_be_repeated_begins_only_once_that_is_on_the_disk
     writer = run.journal.tape.writer
     held = threading.Event()
     commit = writer.store.commit
-    writer.store.commit = lambda *args: (held.wait(10), commit(*args))[1]
+    writer.store.commit = lambda *args: (held.wait(60), commit(*args))[1]
     for _ in range(20):
         run.tick()
     assert done == []
     held.set()
-    assert writer.durable().wait(10)
+    assert writer.durable().wait(60)
     run.tick()
     assert done == ["start 7"]
     run.close()
@@ -203,7 +203,7 @@ def test_a_tree_whose_file_was_changed_goes_on_as_the_one_it_was_when_told_so(ru
 def test_a_run_that_is_being_written_is_not_resumed(runs):
     with Run(load("version: 1\ntree: t\nroot:\n  wait: 5\n"), clock=Manual(), journal=runs) as run:
         run.tick()
-        assert run.journal.tape.writer.durable().wait(10)
+        assert run.journal.tape.writer.durable().wait(60)
         with pytest.raises(BtError, match="written by another"):
             resume(run.journal.path, clock=Manual())
 

@@ -124,7 +124,7 @@ class Slow:
 
     def act(self, sentence: str) -> Observation:
         self.begun.set()
-        assert self.go.wait(10)
+        assert self.go.wait(60)
         self.done.append(sentence)
         return Observation(f"You did {len(self.done)} things.")
 
@@ -157,7 +157,7 @@ def test_an_action_that_ended_after_it_was_cancelled_is_done_again_in_a_world_th
     world = Slow()
     run = Run(load(CUT), world=world, clock=Manual(), journal=runs)
     run.tick()
-    assert world.begun.wait(10)
+    assert world.begun.wait(60)
     run.context.clock.inner.advance(1)
     run.tick()  # the time was up
     assert world.done == []
@@ -177,7 +177,7 @@ def test_an_action_that_ended_after_it_was_cancelled_is_done_again_in_a_world_th
 
 
 def _read(run: Run):
-    assert run.journal.tape.writer.durable().wait(10)
+    assert run.journal.tape.writer.durable().wait(60)
     return Recording(run.journal.path).events
 
 

@@ -153,7 +153,7 @@ def begun(runs: Path, done: list[int], said: list[str], patience: float = 0.0, *
     tree = load(TREE, skills=[drill_into(done)])
     run = Run(tree, clock=Manual(), journal=recorder, log=lambda line: said.append(line.text))
     run.tick()
-    run.journal.tape.writer.durable().wait(10)
+    run.journal.tape.writer.durable().wait(60)
     return run
 
 
@@ -161,7 +161,7 @@ def drilled(run: Run):
     """Ticks until the skill has ended."""
     run.context.clock.inner.advance(2)
     while run.tick().running:
-        run.journal.tape.writer.durable().wait(10)
+        run.journal.tape.writer.durable().wait(60)
     return run.status
 
 
@@ -172,7 +172,7 @@ def test_the_tick_never_waits_for_the_journal_and_careful_skills_fail_in_words_a
     refused = refusing(run)
     for _ in range(50):
         assert run.tick().running
-    assert refused.wait(10)
+    assert refused.wait(60)
     assert drilled(run) is FAILURE and not done
     assert run.root.children[1].feedback_message == "not begun: the journal cannot be written: database or disk is full"
     run.close()
@@ -186,7 +186,7 @@ def test_by_best_effort_the_run_goes_on_and_cannot_be_resumed(runs):
     run = begun(runs, done, said, policy="best_effort")
     refused = refusing(run)
     run.tick()
-    assert refused.wait(10)
+    assert refused.wait(60)
     assert drilled(run) is SUCCESS and done == [7]
     run.close()
     assert failure_marker.read(run.journal.path).careful
@@ -202,7 +202,7 @@ def test_where_not_even_the_mark_can_be_written_best_effort_begins_nothing_caref
     writer.mark.file = None
     refused = refusing(run)
     run.tick()
-    assert refused.wait(10)
+    assert refused.wait(60)
     assert drilled(run) is FAILURE and not done
     run.close()
 
@@ -215,7 +215,7 @@ def test_what_waits_is_bounded_and_beyond_that_the_record_ends(runs, monkeypatch
     refused = refusing(run)
     for _ in range(200):
         run.tick()
-    assert refused.wait(10)
+    assert refused.wait(60)
     while not writer.broken:
         run.tick()
         writer.durable().wait(0.01)
@@ -241,8 +241,8 @@ def test_what_was_written_without_haste_is_synced_before_a_ticket_is_done(runs):
     writer.store.commit = lambda *args: (commit(*args), committed.set())
     run.tick()
     writer.wanted.set()
-    assert committed.wait(10) and not writer.store.synced
-    assert writer.durable().wait(10) and writer.store.synced
+    assert committed.wait(60) and not writer.store.synced
+    assert writer.durable().wait(60) and writer.store.synced
     run.close()
 
 
@@ -291,9 +291,9 @@ def test_a_careful_skill_is_told_to_have_ended_once_that_is_on_the_disk(durable,
     run = Run(load("version: 1\ntree: t\nroot:\n  drill: {}\n", skills=[Drill]), clock=Manual(), journal=runs)
     writer = run.journal.tape.writer
     run.tick()
-    assert writer.durable().wait(10)
+    assert writer.durable().wait(60)
     held, commit = threading.Event(), writer.store.commit
-    writer.store.commit = lambda *args: (held.wait(10), commit(*args))[1]
+    writer.store.commit = lambda *args: (held.wait(60), commit(*args))[1]
     run.tick()
     if durable is False:
         assert run.status is SUCCESS
@@ -301,7 +301,7 @@ def test_a_careful_skill_is_told_to_have_ended_once_that_is_on_the_disk(durable,
         for _ in range(5):
             assert run.tick().running
     held.set()
-    assert writer.durable().wait(10)
+    assert writer.durable().wait(60)
     if durable is None:
         run.tick()
     assert run.status is SUCCESS and done == ["start", "ended"]
@@ -316,13 +316,13 @@ def test_what_had_ended_and_was_told_to_nobody_is_told_when_the_run_goes_on(runs
     run.context.clock.inner.advance(2)
     while not done:
         run.tick()
-        run.journal.tape.writer.durable().wait(10)
+        run.journal.tape.writer.durable().wait(60)
     assert run.status is RUNNING and run.root.children[1].status is RUNNING
     path = abandoned(run)
     with resume(path, skills=[drill_into(done)], clock=Manual()) as again:
         while again.status is RUNNING:
             again.tick()
-            again.journal.tape.writer.durable().wait(10)
+            again.journal.tape.writer.durable().wait(60)
         assert again.status is SUCCESS and done == [7]
     from bt_runtime.replay.replay import replay
 

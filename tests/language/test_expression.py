@@ -614,13 +614,13 @@ def test_a_template_tells_its_names_with_their_places() -> None:
     assert Template("{{room}}").constant
 
 
-@settings(max_examples=200, derandomize=True, deadline=None)
+@settings(max_examples=200, derandomize=True)
 @given(st.text(max_size=50))
 def test_any_text_with_its_braces_doubled_stands_for_itself(text: str) -> None:
     assert Template(text.replace("{", "{{").replace("}", "}}")).evaluate({}) == text
 
 
-@settings(max_examples=300, derandomize=True, deadline=None)
+@settings(max_examples=300, derandomize=True)
 @given(st.text(alphabet="ab{}'\"\\ +1[](),:.", max_size=40))
 def test_any_text_is_a_template_or_a_located_fault(text: str) -> None:
     try:
@@ -649,7 +649,7 @@ def composed(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
-@settings(max_examples=1500, derandomize=True, deadline=None)
+@settings(max_examples=1500, derandomize=True)
 @given(st.recursive(LEAVES, composed, max_leaves=8))
 def test_an_expression_has_pythons_value_or_a_fault(text: str) -> None:
     """Where Python has a value and we have one, it is the same, and of the same type."""
@@ -680,13 +680,13 @@ ARITHMETIC = st.recursive(
 )
 
 
-@settings(max_examples=300, derandomize=True, deadline=None)
+@settings(max_examples=300, derandomize=True)
 @given(ARITHMETIC)
 def test_plain_arithmetic_and_comparison_never_fail(text: str) -> None:
     assert value(text, **NAMES) == eval(text, {}, NAMES)
 
 
-@settings(max_examples=500, derandomize=True, deadline=None)
+@settings(max_examples=500, derandomize=True)
 @given(st.text(alphabet="abc019.+-*/%<>=!()[]{},:'\"\\ \nénotrif_", max_size=60))
 def test_any_text_is_an_expression_or_a_located_fault(text: str) -> None:
     try:

@@ -338,7 +338,7 @@ PLAIN = st.recursive(
 )
 
 
-@settings(max_examples=200, derandomize=True, deadline=None)
+@settings(max_examples=200, derandomize=True)
 @given(PLAIN)
 def test_what_pyyaml_writes_is_read_back_the_same(value: Any) -> None:
     text = yaml.dump(value, Dumper=yaml.CSafeDumper, allow_unicode=True)
@@ -350,7 +350,7 @@ def test_what_pyyaml_writes_is_read_back_the_same(value: Any) -> None:
         assert document.root.data() == value
 
 
-@settings(max_examples=200, derandomize=True, deadline=None)
+@settings(max_examples=200, derandomize=True)
 @given(
     st.dictionaries(
         st.from_regex(r"[a-z]{1,6}", fullmatch=True), st.from_regex(r"[a-m]{1,9}", fullmatch=True), min_size=1

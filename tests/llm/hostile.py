@@ -453,7 +453,7 @@ class Hostile:
         for sock in list(self._open):
             with suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
-        self._thread.join(10)
+        self._thread.join(60)
 
     def __enter__(self) -> Hostile:
         return self

@@ -60,7 +60,7 @@ def brute(options: Sequence[Sequence[int]], below, normalise: bool) -> list[floa
 OPTIONS = st.lists(st.lists(st.integers(1, 7), min_size=1, max_size=5), min_size=1, max_size=30)
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(derandomize=True, max_examples=150)
 @given(OPTIONS, st.integers(0, 99), st.sampled_from([0.1, 1.0, 6.0]), st.integers(1, 9), st.booleans())
 def test_exact_is_the_arg_max_of_brute_force(options, seed, flat, width, normalise):
     """Whatever the distribution and the width, best-first search finds what scoring every option finds."""
@@ -73,7 +73,7 @@ def test_exact_is_the_arg_max_of_brute_force(options, seed, flat, width, normali
     assert choice.margin <= max(scores) - max(others, default=-math.inf) + 1e-9, "never says more than is so"
 
 
-@settings(derandomize=True, max_examples=80, deadline=None)
+@settings(derandomize=True, max_examples=80)
 @given(OPTIONS, st.integers(0, 99), st.booleans())
 def test_scores_are_those_of_brute_force(options, seed, normalise):
     """Every option gets its own score, doubles included, in the order asked."""
@@ -159,7 +159,7 @@ odd = st.sampled_from([math.nan, math.inf, -math.inf, 5.0, 0.0, -1.0, -1e308])
     mode=st.sampled_from(["exact", "greedy", "scores"]),
     normalise=st.booleans(),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_what_is_no_probability_ends_the_search_with_words_and_never_goes_on_for_ever(options, values, mode, normalise):
     """NaN, infinity, more than one: whatever a server or spoilt weights say, a choice or a fault after few looks."""
     trie = Trie([(*o, END) for o in options])

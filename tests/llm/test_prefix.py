@@ -15,7 +15,7 @@ def common(a, b):
     return same
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(derandomize=True, max_examples=200)
 @given(st.lists(st.tuples(st.booleans(), TOKENS), max_size=25), TOKENS)
 def test_the_tree_answers_like_a_list_of_sequences(steps, asked):
     """Match, tokens, cells and contained agree with the obvious slow way, after any inserts and removals."""

@@ -33,7 +33,7 @@ anything = st.builds(
 )
 
 
-@settings(max_examples=150, derandomize=True, deadline=None)
+@settings(max_examples=150, derandomize=True)
 @given(st.lists(anything, max_size=4))
 def test_a_file_gives_back_what_was_written(tmp_path_factory: Any, found: list[Experience]) -> None:
     """Export and import are inverse, whatever the text: line ends inside it, quotes, any script."""
@@ -43,7 +43,7 @@ def test_a_file_gives_back_what_was_written(tmp_path_factory: Any, found: list[E
     assert [json.loads(line)["id"] for line in lines(found)] == [e.uid for e in found]
 
 
-@settings(max_examples=150, derandomize=True, deadline=None)
+@settings(max_examples=150, derandomize=True)
 @given(text)
 def test_normalising_twice_is_normalising_once(goal: str) -> None:
     """A normalised goal is its own normal form, and differs in nothing but case and space."""

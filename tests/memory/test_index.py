@@ -34,7 +34,7 @@ def product(rows: dict[int, bytes], query: bytes, count: int) -> list[Hit]:
 
 
 @pytest.mark.parametrize(("kind", "dim"), [("plain", DIM), ("flat", DIM), ("flat", 64)])
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60, derandomize=True)
 @given(
     seed=st.integers(0, 10**6),
     size=st.integers(1, 700),

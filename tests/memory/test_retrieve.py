@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bt_runtime.faults.diagnostic import BtError
@@ -133,7 +133,7 @@ def test_retrieval_is_what_the_definition_says(
         pytest.importorskip("faiss")
     number = itertools.count()
 
-    @settings(max_examples=200, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=200, derandomize=True)
     @given(st.lists(experiences, max_size=40, unique_by=lambda e: e.uid), st.lists(questions, min_size=2, max_size=5))
     def check(store: list[Experience], asked: list[dict[str, Any]]) -> None:
         path = quick / f"{next(number)}.sqlite"

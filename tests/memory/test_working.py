@@ -138,7 +138,7 @@ notices = st.one_of(
 )
 
 
-@settings(max_examples=200, derandomize=True, deadline=None)
+@settings(max_examples=200, derandomize=True)
 @given(st.lists(st.tuples(notices, st.integers(0, 30)), max_size=12))
 def test_nothing_old_overwrites_anything_new(steps: list[tuple[Any, int]]) -> None:
     """Whatever arrives late, no sighting and no fact goes back to an older number; a snapshot never changes."""

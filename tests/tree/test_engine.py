@@ -321,14 +321,14 @@ def test_a_halt_from_another_thread_waits_for_the_tick_and_then_reaches_everythi
         thread = threading.Thread(target=lambda: (asked.set(), box["run"].halt("stop", "thread"), done.set()))
         thread.start()
         box["thread"] = thread
-        asked.wait(5)
+        asked.wait(60)
         assert not done.is_set()
         return RUNNING
 
     t = make("parallel: [a: {}, b: {}]", a=RUNNING, b=slow)
     box["run"] = t.run
     t.tick()
-    box["thread"].join(5)
+    box["thread"].join(60)
     assert done.is_set()
     assert (t.skills["a"].cancels, t.skills["b"].cancels) == (1, 1)
     assert {why for _, why in t.ticks[-1].halts} == {("thread", "stop")}

@@ -80,9 +80,9 @@ def test_a_write_from_another_thread_wakes_it():
     run = Run(load(HEAD.replace("root", X + "\nroot") + "  wait: {until: x == 1}\n"))
     began = threading.Event()
     run.observe(lambda tick: began.set())
-    thread = threading.Thread(target=lambda: (began.wait(10), run.blackboard.__setitem__("x", 1)))
+    thread = threading.Thread(target=lambda: (began.wait(60), run.blackboard.__setitem__("x", 1)))
     thread.start()
-    assert run.spin(seconds=30) is SUCCESS
+    assert run.spin(seconds=120) is SUCCESS
     assert run.engine.count <= 3
     thread.join()
     run.close()
@@ -93,11 +93,11 @@ def test_a_finished_job_wakes_it():
 
     @skill
     def job() -> bool:
-        return go.wait(10)
+        return go.wait(60)
 
     run = Run(load(HEAD + "  job: {}\n", skills=[job]))
     run.observe(lambda tick: go.set())  # it finishes only once the first tick is over
-    assert run.spin(seconds=30) is SUCCESS
+    assert run.spin(seconds=120) is SUCCESS
     assert run.engine.count == 2
     run.close()
 
@@ -145,7 +145,7 @@ def test_another_thread_may_stop_it(hz):
     run = Run(load(HEAD + "  wait: 1000\n"))
     began = threading.Event()
     run.observe(lambda tick: began.set())
-    thread = threading.Thread(target=lambda: (began.wait(10), run.runner.stop("enough")))
+    thread = threading.Thread(target=lambda: (began.wait(60), run.runner.stop("enough")))
     thread.start()
     assert run.spin(hz=hz) is INVALID
     assert run.root.status is INVALID
@@ -158,7 +158,7 @@ def test_a_halt_from_another_thread_ends_a_wait_for_a_job():
     run = Run(load(HEAD + "  wait: 1000\n"), clock=Simulated())
     began = threading.Event()
     run.observe(lambda tick: began.set())
-    thread = threading.Thread(target=lambda: (began.wait(10), run.runner.stop("enough")))
+    thread = threading.Thread(target=lambda: (began.wait(60), run.runner.stop("enough")))
     thread.start()
     assert run.spin() is INVALID
     thread.join()
@@ -170,7 +170,7 @@ def test_a_simulated_clock_moves_the_run():
     run = Run(load(HEAD + "  wait: 10\n"), clock=clock)
     began = threading.Event()
     run.observe(lambda tick: began.set())
-    thread = threading.Thread(target=lambda: (began.wait(10), clock.set(5), clock.set(10)))
+    thread = threading.Thread(target=lambda: (began.wait(60), clock.set(5), clock.set(10)))
     thread.start()
     assert run.spin() is SUCCESS
     thread.join()
@@ -191,7 +191,7 @@ def test_an_alarm_may_be_set_by_a_signal_handler_at_any_moment():
     try:
         while rings < 500:
             alarm.clear()
-            alarm.wait(5)
+            alarm.wait(60)
             assert alarm.is_set()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -250,7 +250,7 @@ def program():
 def test_ctrl_c_once_halts_the_tree_and_returns(program):
     process = program()
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=120)
     assert out == "cancelled\nINVALID interrupted\n"
     assert (process.returncode, err) == (0, "")
 
@@ -261,7 +261,7 @@ def test_ctrl_c_twice_kills_though_a_skill_blocks_the_tick(program):
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(0.3)  # the tick goes on: the first one only asks
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == -signal.SIGINT
     assert "KeyboardInterrupt" in err
     assert "cancelled" in out

@@ -111,7 +111,7 @@ class Browser:
                 self.ask("DELETE", self.session)
         finally:
             self.process.terminate()
-            self.process.wait(10)
+            self.process.wait(60)
             self.folder.cleanup()
 
     def __enter__(self) -> Browser:

@@ -110,11 +110,11 @@ def test_pause_step_and_halt_from_the_page(browser):
             browser.click("#halt")
             assert not run.runner.stopped, "once is no more than a question"
             browser.click("#halt")
-            spin.join(10)
+            spin.join(60)
             assert run.runner.stopped == "stopped from the page"
         finally:
             run.runner.stop("the test is over")
-            spin.join(10)
+            spin.join(60)
 
 
 def test_a_person_answers_yes_or_no_or_in_words_from_the_page(browser):
@@ -138,11 +138,11 @@ def test_a_person_answers_yes_or_no_or_in_words_from_the_page(browser):
             browser.js("document.querySelector('#asks input').value = 'to the left'")
             browser.click("#asks button")
             browser.until("document.getElementById('asks').hidden")
-            spin.join(10)
+            spin.join(60)
             assert heard == ["yes", "to the left"] and run.status is Status.SUCCESS
         finally:
             run.runner.stop("the test is over")
-            spin.join(10)
+            spin.join(60)
 
 
 def test_a_recorded_run_is_scrubbed_forward_and_back_to_the_same_states(browser, file, artefact):

@@ -140,7 +140,7 @@ def test_a_watcher_that_has_gone_leaves_nothing_behind():
 rows = st.dictionaries(st.tuples(st.text(max_size=3), st.integers(0, 3)), st.text(max_size=3), max_size=6)
 
 
-@settings(derandomize=True, max_examples=80, deadline=None)
+@settings(derandomize=True, max_examples=80)
 @given(rows, rows)
 def test_what_changed_in_working_memory_laid_over_what_was_gives_what_is(before, changed):
     def table(found):
@@ -155,7 +155,7 @@ scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 values = st.recursive(scalars, lambda s: st.lists(s) | st.dictionaries(st.text(), s), max_leaves=30)
 
 
-@settings(derandomize=True, max_examples=80, deadline=None)
+@settings(derandomize=True, max_examples=80)
 @given(values)
 def test_any_value_becomes_json_that_a_browser_can_read(value):
     text = json.dumps(plain(value), allow_nan=False)

@@ -75,7 +75,7 @@ def test_a_run_is_followed_while_another_part_of_the_program_writes_it(tmp_path)
     with house_run(journal=tmp_path / "runs", clock=Manual()) as run:
         for _ in range(10):
             run.tick()
-        run.journal.tape.writer.durable().wait(10)
+        run.journal.tape.writer.durable().wait(60)
         reader = Reader(run.journal.path)
         assert reader.live
         feed = Feed(most=None)
@@ -85,7 +85,7 @@ def test_a_run_is_followed_while_another_part_of_the_program_writes_it(tmp_path)
             run.spin(ticks=300)
             shape = as_it_is(run)
             run.journal.close()
-            follow.thread.join(10)
+            follow.thread.join(60)
             assert not follow.thread.is_alive()
         finally:
             follow.close()

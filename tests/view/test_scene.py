@@ -106,7 +106,7 @@ def test_a_slow_world_is_looked_at_in_the_thread_that_has_just_acted_and_never_i
         Watch(run, feed)
         before = len(world.looked)
         ticker = threading.current_thread().name
-        assert run.spin(seconds=20) is SUCCESS
+        assert run.spin(seconds=120) is SUCCESS
         assert [name == ticker for name, _ in world.looked[before:]] == [False, False]
         assert feed.picture().latest["world"]["picture"]["text"] == "waved 2 times"
 

@@ -114,17 +114,17 @@ def test_pause_holds_the_run_between_two_ticks_step_lets_one_through_and_halt_en
         ended.start()
         try:
             for count in (1, 2, 3):
-                assert ticked.acquire(timeout=5)
+                assert ticked.acquire(timeout=60)
                 assert not ticked.acquire(timeout=0.05), "it went on although it is paused"
                 assert held[-1] == count
                 command(view.server, "step")
             command(view.server, "resume")
-            assert all(ticked.acquire(timeout=5) for _ in range(10))
+            assert all(ticked.acquire(timeout=60) for _ in range(10))
             command(view.server, "pause")
             status, said, _ = command(view.server, "halt")
             assert status == 200, said
         finally:
-            ended.join(5)
+            ended.join(60)
         assert not ended.is_alive() and run.runner.stopped == "stopped from the page"
         view.finish()
         over = view.feed.picture().latest["over"]
@@ -202,7 +202,7 @@ def test_ctrl_c_ends_a_run_that_is_paused():
         ended = threading.Thread(target=run.spin)
         ended.start()
         run.runner.stop("interrupted")  # what the signal's handler does
-        ended.join(5)
+        ended.join(60)
         assert not ended.is_alive()
 
 
@@ -231,7 +231,7 @@ def test_a_reader_gets_everything_to_the_end_and_one_that_comes_back_only_the_re
         view.finish()
         middle = str(len(view.feed.after(None, most=10**9).events) - 5)
         view.feed.close()
-        reader.join(10)
+        reader.join(60)
         assert got[0][1]["anew"] and got[-1][1]["closed"]
         told = [e for _, message in got for e in message["events"]]
         assert told == json.loads(json.dumps(view.feed.after(None, most=10**9).events))

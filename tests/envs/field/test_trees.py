@@ -42,7 +42,7 @@ def test_the_same_seed_drives_the_same_way_to_the_last_digit() -> None:
     for _ in range(2):
         world, task = opened("reach", 2)
         with bt.Run("nav2/navigate_with_replanning", world=world, task=task) as run:
-            run.spin(seconds=30)
+            run.spin(seconds=120)
         ends.append(world.snapshot())
     assert ends[0] == ends[1]
 

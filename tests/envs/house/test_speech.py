@@ -22,7 +22,7 @@ SLOTS = {
 }
 
 
-@settings(max_examples=200, derandomize=True, deadline=None)
+@settings(max_examples=200, derandomize=True)
 @given(st.data())
 def test_what_is_said_is_heard_again(drawn: st.DataObject) -> None:
     """Any head with any sight and any load comes back the same."""

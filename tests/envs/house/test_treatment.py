@@ -173,7 +173,7 @@ FREE = (r".+ cannot be (opened|closed|turned on|turned off|picked up)\.",
         r"You have gone to no place yet .+\.", r"You miss the index of (.+), e\.g\., \1 1\.")  # fmt: skip
 
 
-@settings(max_examples=40, derandomize=True, deadline=None)
+@settings(max_examples=40, derandomize=True)
 @given(st.integers(0, 60), st.lists(st.integers(0, 10_000), max_size=30))
 def test_every_refusal_is_true_and_one_sentence(seed: int, picks: list[int]) -> None:
     """Whatever is tried, the reason that is given holds in the world at that moment."""

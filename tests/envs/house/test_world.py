@@ -49,7 +49,7 @@ NAMES = [
 ]
 
 
-@settings(max_examples=80, derandomize=True, deadline=None)
+@settings(max_examples=80, derandomize=True)
 @given(
     st.integers(0, 300),
     st.lists(st.tuples(st.sampled_from(VERBS), st.sampled_from(NAMES)), max_size=15),
@@ -65,7 +65,7 @@ def test_no_sentence_raises_or_loses_a_thing(seed: int, acts: list[tuple[str, st
     sound(world)
 
 
-@settings(max_examples=25, derandomize=True, deadline=None)
+@settings(max_examples=25, derandomize=True)
 @given(st.integers(0, 300), st.lists(st.integers(0, 1000), max_size=25))
 def test_whatever_is_offered_can_be_done_and_is_said_by_the_grammar(seed: int, picks: list[int]) -> None:
     """Every sentence of `skills` succeeds where it is offered, and its observation is one that `hear` reads back."""
@@ -84,7 +84,7 @@ def test_whatever_is_offered_can_be_done_and_is_said_by_the_grammar(seed: int, p
     sound(world)
 
 
-@settings(max_examples=25, derandomize=True, deadline=None)
+@settings(max_examples=25, derandomize=True)
 @given(st.integers(0, 300), st.lists(st.integers(0, 1000), max_size=20), st.lists(st.integers(0, 1000), max_size=10))
 def test_a_snapshot_brings_everything_back(seed: int, first: list[int], then: list[int]) -> None:
     """A restored world, also a fresh one, says from there on exactly what the first one said."""

@@ -7,7 +7,7 @@ from bt_runtime.envs.textcraft.invent import invent
 from bt_runtime.envs.textcraft.planner import plan
 
 
-@settings(max_examples=40, derandomize=True, deadline=None)
+@settings(max_examples=40, derandomize=True)
 @given(st.integers(0, 2**32), st.sampled_from(["train", "eval"]))
 def test_every_invented_item_can_be_made_and_every_depth_is_there(seed: int, split: str) -> None:
     """No recipe is lost to a circle, goals of depth 1 to 4 exist, and each has a plan."""

@@ -155,7 +155,7 @@ WORDS = st.lists(
 ).map(" ".join)
 
 
-@settings(max_examples=150, derandomize=True, deadline=None)
+@settings(max_examples=150, derandomize=True)
 @given(st.lists(WORDS | st.text(max_size=40), max_size=12))
 def test_no_sentence_raises_and_nothing_is_ever_owed(sentences: list[str]) -> None:
     """Malformed sentences give an observation; no count falls to zero or below; the bag survives a snapshot."""
@@ -170,7 +170,7 @@ def test_no_sentence_raises_and_nothing_is_ever_owed(sentences: list[str]) -> No
     assert (other.look(), other.skills(), other.verdict()) == (world.look(), world.skills(), world.verdict())
 
 
-@settings(max_examples=25, derandomize=True, deadline=None)
+@settings(max_examples=25, derandomize=True)
 @given(st.integers(0, 500), st.lists(st.integers(0, 10_000), max_size=15))
 def test_whatever_is_offered_can_be_done(seed: int, picks: list[int]) -> None:
     """Every sentence of `skills` is acted without a refusal, wherever the game stands."""

@@ -96,7 +96,7 @@ def test_every_offered_sentence_succeeds(play: Play) -> None:
             assert seen.ok, (first, sentence, seen)
 
 
-@settings(max_examples=150, derandomize=True, deadline=None)
+@settings(max_examples=150, derandomize=True)
 @given(
     st.text(max_size=40)
     | st.builds("{} the {}".format, st.sampled_from(["open", "slice", "turn on"]), st.text(max_size=12))

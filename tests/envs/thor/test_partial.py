@@ -120,7 +120,7 @@ def test_every_offered_sentence_succeeds(play: Play) -> None:
             assert trial.act(sentence).ok, (first, sentence)
 
 
-@settings(max_examples=150, derandomize=True, deadline=None)
+@settings(max_examples=150, derandomize=True)
 @given(st.text(max_size=40) | st.builds("{} {}".format, st.sampled_from(["go to", "open"]), st.text(max_size=12)))
 def test_no_text_raises(text: str) -> None:
     EPISODE.act(text)

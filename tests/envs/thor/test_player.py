@@ -65,7 +65,7 @@ def test_a_controller_that_is_not_headless_gets_frames(tmp_path: Path) -> None:
 
 
 def test_it_ends_when_the_library_closes_its_pipe(tmp_path: Path) -> None:
-    text = "controller.server.client_pipe.close(); print(controller.server.unity_proc.wait(10))"
+    text = "controller.server.client_pipe.close(); print(controller.server.unity_proc.wait(60))"
     assert drive(tmp_path, text).strip() == "0"
 
 

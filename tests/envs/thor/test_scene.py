@@ -38,7 +38,7 @@ steps = st.one_of(
 )
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60, derandomize=True)
 @given(st.lists(steps, max_size=25))
 def test_containment_is_told_the_same_from_both_sides_and_what_is_hidden_is_not_seen(
     deeds: list[tuple[str, str]],

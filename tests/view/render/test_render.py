@@ -85,7 +85,7 @@ def _grown(shape: list, widths: list[float]) -> Sketch:  # type: ignore[type-arg
     return node
 
 
-@settings(max_examples=200, derandomize=True, deadline=None)
+@settings(max_examples=200, derandomize=True)
 @given(SHAPES)
 def test_a_tidy_tree_keeps_its_gaps_order_and_centres(shape: list) -> None:  # type: ignore[type-arg]
     """No two boxes of a level overlap or come closer than the gap, siblings keep their order, and a parent stands
