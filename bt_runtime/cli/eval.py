@@ -103,7 +103,7 @@ def evaluate(
         asked["train"] = {"count": len(lessons), "digest": provenance.of_tasks(lessons)}
     depends = provenance.depends(setup, strategies, trees, source.tasks, models, asked)
     folder = folder_of(args, strategies, provenance.digest(depends))
-    setup = setup._replace(journals=str(folder / "runs") if args.journals else "")
+    setup = setup.journalled(folder) if args.journals else setup
     again = Again(args.resume, args.retry)
     evaluation.open_folder(folder, depends, {"command": sys.argv[1:], "versions": provenance.versions()}, again)
     try:

@@ -122,6 +122,7 @@ TEACHERS: dict[str, Callable[[int, int, int], Iterator[Document]]] = {
 PRACTICE: dict[str, Callable[[int, int, int], Iterator[tuple[Exercise, Random]]]] = {
     "house-practice": housekeeping.exercises,
     "trials-practice": trials.exercises,
+    "lota-practice": trials.tours,
     "textcraft-practice": crafting.exercises,
     "alfworld-practice": alfworld_homes.exercises,
     "thor-practice": thor_rooms.exercises,

@@ -75,6 +75,14 @@ def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise,
         yield made._replace(inputs=inputs, told=told), rng
 
 
+def tours(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise, Random]]:
+    """Of LoTa's alone."""
+    world, tree = open_world("house"), load("lota")
+    for number in range(first, first + count):
+        rng = Random(f"tours {seed} {number}")
+        yield _toured(tree, world, seed, number, rng), rng
+
+
 def _toured(tree: Tree, world: World, seed: int, number: int, rng: Random) -> Exercise:
     """One of LoTa's: more often than elsewhere of two to five things, or with something to be turned on."""
     runs, task = rng.random() < _RUNS, make_lesson_task(seed, _ELSEWHERE + number)

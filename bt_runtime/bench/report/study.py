@@ -90,7 +90,7 @@ class Study(NamedTuple):
         )  # fmt: skip
         known = strategies if wanted.plan else wanted.strategies  # a memory is told by its lessons, not by its file
         folder, number = self._opened(name, setup, known, source, asked)
-        setup = setup._replace(journals=str(folder / "runs") if self.journals else "")
+        setup = setup.journalled(folder) if self.journals else setup
         with self.watch(name) as watch:
             outcomes = evaluation.run(
                 folder, setup, cases(strategies, source.tasks), self.backend, self.again, watch.told

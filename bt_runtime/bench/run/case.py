@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from bt_runtime.tree.budget import Budget
@@ -32,6 +33,10 @@ class Setup(NamedTuple):
     before: str = ""  # without a world: what is called before each episode, path.py:Name
     journals: str = ""  # the folder for them; empty: none are kept
     prompts: str = ""  # the register of all of them; empty: each model's own
+
+    def journalled(self, folder: Path) -> Setup:
+        """With a journal of every episode, in the folder of its evaluation."""
+        return self._replace(journals=str(folder / "runs"))
 
 
 class Strategy(NamedTuple):
