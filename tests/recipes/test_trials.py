@@ -21,7 +21,7 @@ from recipes.starter.judge import MISSING, STILL, doubted, judged, judges
 from recipes.starter.lesson import Slips, teach
 from recipes.starter.phrasing import ways
 from recipes.starter.seen import read
-from recipes.starter.trials import lessons
+from recipes.starter.trials import lessons, tours
 
 GOAL = "Do this.\n\nYour task is to: put the apple on the kitchen table\n"
 APPLE = tour.Errand("apple", 1, "on", "kitchen table")
@@ -320,3 +320,9 @@ def test_in_textcraft_the_judge_looks_into_the_bag() -> None:
     assert judged(prompt.format("[oak planks] (4)")) == "2 oak planks: 4. Nothing is missing."
     assert judged(prompt.format("[oak planks] (1)")) == "2 oak planks: 1. Missing: 2 oak planks."
     assert judged(prompt.format("[oak log] (1)")) == "2 oak planks: none. Missing: 2 oak planks."
+
+
+def test_who_practises_as_lotas_planner_meets_no_other_strategy_and_the_same_tasks_again() -> None:
+    met = [[exercise for exercise, _ in tours(3, count, first)] for count, first in ((3, 0), (1, 2))]
+    assert {exercise.kind for exercise in met[0]} == {"house lota"}
+    assert met[0][2].task == met[1][0].task != met[0][0].task
