@@ -18,7 +18,7 @@ from tests.language.kinds.bend import bend
 from tests.language.kinds.samples import MANIFEST, tree_data, tree_text
 
 EXAMPLES = tuple(tree_text(kind.example) for kind in BUILT_IN)
-PATIENCE = 5.0  # seconds for one document of a few kilobytes, on any machine
+PATIENCE = 30.0  # seconds for one document of a few kilobytes, on any machine
 
 
 def check(source: str | bytes) -> bool:

@@ -17,7 +17,7 @@ from bt_runtime.types import Grammar, Question
 VERBS = ["find", "pick up", "put down", "open", "close", "go to"]
 THINGS = ["egg", "egg carton", "apple", "bowl", "fridge 1", "fridge 2", "kitchen"]
 SKILLS = [f"{verb} the {thing}" for verb in VERBS for thing in THINGS]
-WAIT = 30
+WAIT = 60
 ROUNDING = 0.02  # nats: 16-bit keys and values, summed in another order when the batch has another shape
 
 

@@ -16,7 +16,7 @@ from bt_runtime.llm.retry import FIRST, JITTER, MOST, TRIES, Wait, asked_for
 
 from .servers import Double, completion
 
-WAIT = 30
+WAIT = 60
 
 
 class Slept:

@@ -26,7 +26,7 @@ from bt_runtime.types import Grammar
 from . import servers
 from .servers import Double, Talk
 
-WAIT = 30
+WAIT = 60
 OPTIONS = [" find the egg", " open the sink"]
 CHAT = "/v1/chat/completions"
 Open = Callable[..., tuple[Double, Endpoint]]

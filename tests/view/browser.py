@@ -97,7 +97,7 @@ class Browser:
     def screenshot(self, file: Path) -> None:
         file.write_bytes(base64.b64decode(self.ask("GET", f"{self.session}/screenshot")))
 
-    def until(self, holds: Any, seconds: float = 20, lament: str = "it did not happen") -> None:
+    def until(self, holds: Any, seconds: float = 60, lament: str = "it did not happen") -> None:
         """Looks until it holds; `holds` is a function, or JavaScript whose value counts."""
         end = time.monotonic() + seconds
         while not (holds() if callable(holds) else self.js(f"return Boolean({holds})")):
