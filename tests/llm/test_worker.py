@@ -129,7 +129,7 @@ def test_a_worker_goes_when_its_tick_process_goes(micro, stopped):
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     pid = int(done.stdout)
-    until(lambda: not _alive(pid), 10)
+    until(lambda: not _alive(pid), 60)
 
 
 def _alive(pid: int) -> bool:

@@ -233,7 +233,7 @@ def test_a_world_from_above_is_drawn_in_metres_whatever_is_in_it(browser, file, 
     browser.until("window.btr && btr.history.last > 0")
     browser.keys("l")
     browser.keys("3")
-    browser.until("document.querySelector('#panel .ground')", 10)
+    browser.until("document.querySelector('#panel .ground')", 60)
     count = "return document.querySelectorAll('#panel .ground:not(.key) .{}').length"
     found = {
         name: browser.js(count.format(name)) for name in ("wall", "mark", "box", "walker", "place", "way", "robot")
