@@ -57,9 +57,10 @@ class Action(Skill):
         if goal is None:
             self.wakes = False
             return self.waits(f"waits for {self.name}")
+        ended = not goal.open  # asked first: what was fed back before the end is seen with it
         if goal.feedback is not self.seen:
             self.look(goal)
-        if not goal.open:
+        if ended:
             return self.over(goal)
         gone = not self.client.ready()
         self.wakes = not gone and self.client.rings

@@ -94,6 +94,7 @@ class Task:
         self.server, self.id, self.goal = server, id, goal
         self.words = str(goal.get("behavior_tree", "")).split()
         self.cancelled = threading.Event()
+        self.wanted = threading.Event()  # somebody has heard that it was accepted, and waits for its result
         self.refusals = self.words.count("stubborn")
         self.status = 2
         self.ending: dict[str, Any] | None = None
@@ -107,6 +108,7 @@ class Task:
         self.server.feed({"goal_id": {"uuid": [*self.id]}, "feedback": fields})
 
     def tell(self, reply: Reply) -> None:
+        self.wanted.set()
         with self.server.lock:
             if self.ending is None:
                 self.waiting.append(reply)
@@ -124,6 +126,8 @@ class Task:
 def scripted(task: Task) -> None:
     """What the goal's words say."""
     steps = next((int(word[6:]) for word in task.words if word.startswith("steps=")), 0)
+    if steps:
+        task.wanted.wait(60)  # who has not heard yet that it was accepted may miss what it feeds back
     for left in range(steps, 0, -1):
         task.feedback(distance_remaining=float(left), current_pose={"pose": {"position": {"x": -float(left)}}})
     if "abort" in task.words:

@@ -31,13 +31,18 @@ def accepted(node: Any) -> bool:
     return goal is not None and goal.state == "accepted"
 
 
-def test_a_goal_is_followed_to_its_end_and_its_feedback_is_read_by_fields(tmp_path: Path, ros: Any) -> None:
-    root = f"  sequence:\n    - go: {{how: steps=3, {OUTPUTS}}}\n    - check: at.x == -1 and left == 1 and code == 0"
-    said: list[str] = []
+def test_a_goal_is_followed_to_its_end_and_its_result_is_read_by_fields(tmp_path: Path, ros: Any) -> None:
+    root = f"  sequence:\n    - go: {{how: steps=3, {OUTPUTS}}}\n    - check: code == 0"
     with bt.Run(tree(tmp_path, root), services={"ros": ros}) as run:
-        run.listen(lambda event: said.append(event.text), Feedback)
         assert run.spin(seconds=GUARD) is bt.Status.SUCCESS
-    assert said[-1] == "1.0 m to go"
+
+
+def test_what_is_fed_back_is_read_by_fields_and_told_while_it_runs(tmp_path: Path, ros: Any) -> None:
+    said: list[str] = []
+    with bt.Run(tree(tmp_path, f"  go: {{how: steps=3 hold, {OUTPUTS}}}"), services={"ros": ros}) as run:
+        run.listen(lambda event: said.append(event.text), Feedback)
+        until(run, lambda: said[-1:] == ["1.0 m to go"])
+        assert run.blackboard["left"] == 1 and run.blackboard["at"]["x"] == -1
 
 
 def test_a_rejected_goal_fails_and_says_so(tmp_path: Path, ros: Any) -> None:
