@@ -131,7 +131,8 @@ def test_a_server_that_dies_in_the_middle_is_a_failure_not_a_wait(
         with bt.Run(whole, services={"ros": ros}) as run:
             assert run.spin(seconds=GUARD) is bt.Status.FAILURE
             assert "went away" in run.root.feedback_message or "not said" in run.root.feedback_message
-        with bt.Run(tree(tmp_path, "  go: {how: steps=1}"), services={"ros": ros}) as run:
+        patient = MANIFEST + f"    wait: {GUARD}\n"
+        with bt.Run(tree(tmp_path, "  go: {how: steps=1}", patient), services={"ros": ros}) as run:
             until(run, lambda: "waits" in run.root.feedback_message)
             serving("--connect", at).ready()  # it is restarted, and the tree has waited for it
             assert run.spin(seconds=GUARD) is bt.Status.SUCCESS
