@@ -16,7 +16,7 @@ pytest.importorskip("rosbags", reason="needs the ros extra")
 
 from bt_runtime.ros.transport import Goal
 from bt_runtime.ros.zenoh import Zenoh
-from tests.ros.conftest import GUARD, Server, free, tree, until
+from tests.ros.conftest import GUARD, MANIFEST, Server, free, tree, until
 
 OUTPUTS = 'left: "{left}", at: "{at}", code: "{code}", said: "{said}"'
 
@@ -89,8 +89,6 @@ def test_a_server_that_refuses_to_cancel_is_asked_again(tmp_path: Path, ros: Any
 
 
 def test_what_never_cancels_is_waited_for_so_long_and_no_longer(tmp_path: Path, ros: Any) -> None:
-    from tests.ros.conftest import MANIFEST
-
     manifest = MANIFEST + "    stopping: 0.2\n"
     how = "hold " + "stubborn " * 50
     with bt.Run(tree(tmp_path, f"  go: {{how: {how}}}", manifest), services={"ros": ros}) as run:
@@ -131,11 +129,11 @@ def test_a_server_that_dies_in_the_middle_is_a_failure_not_a_wait(
         with bt.Run(whole, services={"ros": ros}) as run:
             assert run.spin(seconds=GUARD) is bt.Status.FAILURE
             assert "went away" in run.root.feedback_message or "not said" in run.root.feedback_message
-        patient = MANIFEST + f"    wait: {GUARD}\n"
+        patient = MANIFEST.replace("grace: 0.2", f"grace: {GUARD:g}") + f"    wait: {GUARD:g}\n"
         with bt.Run(tree(tmp_path, "  go: {how: steps=1}", patient), services={"ros": ros}) as run:
             until(run, lambda: "waits" in run.root.feedback_message)
             serving("--connect", at).ready()  # it is restarted, and the tree has waited for it
-            assert run.spin(seconds=GUARD) is bt.Status.SUCCESS
+            assert run.spin(seconds=GUARD) is bt.Status.SUCCESS, run.root.feedback_message
     assert router.process.poll() is None
 
 
@@ -143,8 +141,6 @@ def test_a_session_that_drops_comes_back_to_the_goal_that_went_on(
     tmp_path: Path, serving: Callable[..., Server]
 ) -> None:
     """The router between is gone for a while: the goal is not lost, and its end is asked for when somebody answers."""
-    from tests.ros.conftest import MANIFEST
-
     at = free()
     router = serving("--router", "--listen", at).ready()
     serving("--connect", at).ready()
@@ -164,8 +160,6 @@ def test_a_session_that_drops_comes_back_to_the_goal_that_went_on(
 
 
 def test_without_a_server_it_fails_after_the_time_that_it_was_given(tmp_path: Path, ros: Any) -> None:
-    from tests.ros.conftest import MANIFEST
-
     manifest = MANIFEST.replace("action: /navigate_to_pose", "action: /nobody") + "    wait: 0.1\n"
     with bt.Run(tree(tmp_path, "  go: {}", manifest), services={"ros": ros}) as run:
         assert run.spin(seconds=GUARD) is bt.Status.FAILURE
