@@ -44,7 +44,7 @@ class Process:
     def end(self) -> str:
         """Make sure that it is gone; how it went. May be called again."""
         try:
-            code = self.popen.wait(timeout=0.2)
+            code = self.popen.wait(timeout=1.0)  # one that was struck says its last words yet
         except subprocess.TimeoutExpired:
             self.popen.kill()
             code = self.popen.wait()
