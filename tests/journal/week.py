@@ -39,8 +39,6 @@ root:
 """
 GROWN = "sequence: [{wait: 2}, {set: {battery: '{battery - 0.001}'}}]"
 LOOKS = 10
-BOUND = 1.6  # parts of its limit that a journal may take,
-LOG = 1.1 * 1000 * 4096  # … and so many bytes of what was not yet written into it: SQLite does that every 1,000 pages
 
 
 class Look(NamedTuple):
@@ -76,9 +74,11 @@ def week(ticks: int, folder: Path, limits: Limits, looks: int = LOOKS) -> Iterat
 
 
 def verdict(found: list[Look], limits: Limits) -> tuple[float, float]:
-    """How much memory was added after the first third (MB), and the journal's size as a part of what it may be."""
-    rest, most = found[len(found) // 3 :], max(look.journal for look in found) * 2**20
-    return max(look.memory for look in rest) - rest[0].memory, most / (BOUND * limits.bytes + LOG)
+    """How much memory was added after the first third (MB), and the journal's size as a part of its limit."""
+    rest = found[len(found) // 3 :]
+    return max(look.memory for look in rest) - rest[0].memory, max(
+        look.journal for look in found
+    ) * 2**20 / limits.bytes
 
 
 def main(ticks: int) -> int:
@@ -93,8 +93,8 @@ def main(ticks: int) -> int:
         return 1
     added, part = verdict(found, limits)
     end = "" if found[-1].ticks == ticks else f"interrupted after {found[-1].ticks:,} of {ticks:,} ticks; "
-    print(f"{end}memory added after the first third: {added:.1f} MB; the journal: {part:.2f} of what it may be")
-    return int(bool(end) or added > 5 or part > 1)
+    print(f"{end}memory added after the first third: {added:.1f} MB; the journal: {part:.2f} of its limit")
+    return int(bool(end) or added > 5 or part > 1.6)
 
 
 def line(look: Look) -> str:
