@@ -6,20 +6,20 @@ PY := $(VENV)/bin/python
 
 # Extras by target. None of them may bring CUDA packages: who wants those installs them by hand (docs/cli.md).
 DEMO_EXTRAS ?= llm
-TEST_EXTRAS ?= dev,llm,memory,thor,webshop,eval,robot,ros,otel,lsp
+TEST_EXTRAS ?= llm,memory,thor,webshop,eval,robot,ros,otel,lsp
 
 # What is installed is what these files name, each with its hashes (CONTRIBUTING.md tells how they are renewed); other
 # extras, and LOCKED=, take what pip finds in the ranges of pyproject.toml.
 LOCKED ?= yes
 lock_of = $(if $(LOCKED),$(if $(filter $(TEST_LOCKED),$(1)),.ci/lock/test.txt,$(if $(filter llm,$(1)),.ci/lock/demo.txt)))
-TEST_LOCKED := dev,llm,memory,thor,webshop,eval,robot,ros,otel,lsp
+TEST_LOCKED := llm,memory,thor,webshop,eval,robot,ros,otel,lsp
 
 # A checkout that was moved is set up anew: its venv points to where it was.
 HERE := $(shell pwd | cksum | cut -d' ' -f1)
 comma := ,
 stamp = $(VENV)/.ready-$(HERE)-$(subst $(comma),-,$(or $(1),base))
 DEMO_STAMP := $(call stamp,$(DEMO_EXTRAS))
-TEST_STAMP := $(call stamp,$(TEST_EXTRAS))
+TEST_STAMP := $(call stamp,dev$(comma)$(TEST_EXTRAS))
 
 # llama.cpp is compiled once, without the parts that are not used; the wheel is kept, and WHEELS may be shared by checkouts.
 WHEELS ?= .cache/wheels
@@ -27,12 +27,13 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: gpu-check llama-server help setup demo test train-test starter starter-gpu ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts week arm kill-memory mutants-memory docs hostile long audit locks families
+.PHONY: coverage gpu-check llama-server help setup demo test train-test starter starter-gpu ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts week arm kill-memory mutants-memory docs hostile long audit locks families
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo       set up what it needs (compiles llama.cpp once) and let the starter model decide (SEED=7: other tasks)"
 	@echo "make test       set up what it needs and run the whole suite"
+	@echo "make coverage   which branches of the core its tests take"
 	@echo "make bench      print the table of figures (ratios, one run; ONLY=engine for a part)"
 	@echo "make results    measure the papers' claims with the starter model, and write docs/results.md (EPISODES=20, SEED=7: trials; with PAGE=docs/results.md: the page)"
 	@echo "make autoplan   measure how far a written plan improves, and write docs/autoplan-results.md (SEEDS=0 TASKS=10: a trial)"
@@ -73,10 +74,13 @@ $(VENV)/bin/python:
 # The builder first, so that nothing is fetched when all is there already. With a lock, all that comes from elsewhere has
 # the hash that stands there; llama.cpp, compiled here, and the checkout itself are put beside it.
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+# a group of pyproject.toml: pip before 25.1 has no --group
+group = @mkdir -p build && $(PY) .ci/group $(1) > build/$(1).in && $(PIP) -r build/$(1).in
 define install
 	@echo "installing bt_runtime$(if $(1),[$(1)]) into $(VENV)" >&2
 	@$(PY) -m pip --version >/dev/null 2>&1 || { rm -rf $(VENV); $(MAKE) --no-print-directory $(VENV)/bin/python; }
 	@$(PIP) $(if $(call lock_of,$(1)),--require-hashes --no-deps -r $(call lock_of,$(1)),-r .ci/lock/build.in)
+	$(if $(call lock_of,$(1)),,$(if $(2),$(call group,$(2))))
 	@$(PIP) --no-build-isolation $(if $(wildcard $(WHEELS)),--find-links $(WHEELS)) -e '.$(if $(1),[$(1)])'
 	@touch $@
 endef
@@ -86,7 +90,7 @@ $(DEMO_STAMP): pyproject.toml $(call lock_of,$(DEMO_EXTRAS)) $(call llama_of,$(D
 
 ifneq ($(TEST_STAMP),$(DEMO_STAMP))
 $(TEST_STAMP): pyproject.toml $(call lock_of,$(TEST_EXTRAS)) $(call llama_of,$(TEST_EXTRAS)) | $(VENV)/bin/python
-	$(call install,$(TEST_EXTRAS))
+	$(call install,$(TEST_EXTRAS),dev)
 endif
 
 setup: $(TEST_STAMP)
@@ -110,6 +114,12 @@ PYTEST := $(PY) -m pytest -n $(or $(JOBS),auto) --dist worksteal
 test: setup
 	$(PYTEST)
 
+# Which branches of the core the tests of the core take, by file; one process, so it takes three times as long.
+COVERED ?= tests/tree tests/language tests/skills
+coverage: setup
+	$(PY) -m coverage run --branch --source=bt_runtime/tree,bt_runtime/language,bt_runtime/skills -m pytest -q $(COVERED)
+	$(PY) -m coverage report --skip-covered --precision=1 --sort=cover
+
 bench: setup
 	$(PY) tests/benchmarks $(ONLY)
 
@@ -119,7 +129,7 @@ TRIAL := $(if $(EPISODES)$(MODEL)$(SEED),trial)
 RESULTS := build/results$(if $(CHECK),-check,$(if $(TRIAL),-trial))
 # A small model decides on one core: PARTS= processes share the evaluations, and what they found is put together.
 PARTS ?= 2
-CLAIMS = $(PY) -m bt_runtime.cli eval claims --model $(or $(MODEL),starter) --episodes $(or $(EPISODES),200) --jobs 8 \
+CLAIMS = $(PY) -m recipes.results --model $(or $(MODEL),starter) --episodes $(or $(EPISODES),200) --jobs 8 \
 	$(if $(SEED),--seed $(SEED)) --out $(RESULTS)
 results: setup
 	@mkdir -p $(RESULTS)
@@ -277,8 +287,8 @@ $(VSCE): editors/vscode/package-lock.json
 # the pages as a site that can be searched, strict about links; look at it: make docs && .venv/bin/mkdocs serve
 DOCS_THERE := $(VENV)/.docs-$(HERE)
 $(DOCS_THERE): pyproject.toml .ci/lock/docs.txt $(TEST_STAMP)
-	@$(if $(LOCKED),$(PIP) --require-hashes --no-deps -r .ci/lock/docs.txt)
-	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation -e '.[$(TEST_EXTRAS),docs]'
+	$(if $(LOCKED),@$(PIP) --require-hashes --no-deps -r .ci/lock/docs.txt,$(call group,docs))
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation -e '.[$(TEST_EXTRAS)]'
 	@touch $@
 
 docs: $(DOCS_THERE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-__version__ = "0.1.0"
+from bt_runtime._version import __version__ as __version__
 
 TYPE_CHECKING = False  # `typing` takes a fourth of the time of `btr --help`, which needs none of it
 
@@ -20,15 +20,33 @@ _HOMES = {
     "condition": "bt_runtime.skills.skill",
     "load": "bt_runtime.run.run",
     "Run": "bt_runtime.run.run",
+    "debugger_of": "bt_runtime.debug.debugger",
+    "signals": "bt_runtime.run.signals",
 }
 
-__all__ = ["BtError", "Diagnostic", "Faults", "Node", "Run", "Skill", "Status", "clock", "condition", "load", "skill"]
+__all__ = [
+    "BtError",
+    "Diagnostic",
+    "Faults",
+    "Node",
+    "Run",
+    "Skill",
+    "Status",
+    "clock",
+    "condition",
+    "debugger_of",
+    "load",
+    "signals",
+    "skill",
+]
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from bt_runtime.debug.debugger import debugger_of
     from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
     from bt_runtime.run.run import Run, load
+    from bt_runtime.run.signals import signals
     from bt_runtime.skills.skill import Skill, condition, skill
     from bt_runtime.tree import clock
     from bt_runtime.tree.node import Node, Status

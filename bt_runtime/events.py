@@ -54,7 +54,7 @@ class Slow(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A node as it is told of: where it stands, and what it says of itself."""
+    """A node as listeners see it: its path, kind and message."""
 
     number: int  # for as long as it is in the tree; those that came earlier have lower ones
     parent: int  # the number of the node above; -1: none
@@ -79,7 +79,7 @@ class Reshaped(NamedTuple):
     add: Sequence[Placed]
     gone: Sequence[int]
     order: Mapping[int, Sequence[int]]  # parent → children, where that is not what it was
-    nodes: Sequence[Counted] = ()  # those that were added: see `tree/facts.py`
+    nodes: Sequence[Counted] = ()  # those that were added: see `tree/describe/facts.py`
 
 
 class Tick(NamedTuple):
@@ -186,6 +186,8 @@ class WorldActed(NamedTuple):
 class Woken(NamedTuple):
     """There is something to do: a job has finished, an entry was written. From any thread."""
 
+    job: bool = True  # False: an entry was written or a message came, which a fixed rate sees at its next deadline
+
 
 class Asked(NamedTuple):
     """A person is asked something, by an agent or before a skill."""
@@ -195,7 +197,7 @@ class Asked(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """A question is open no more: somebody has answered, or it is not meant any longer (then the answer is empty)."""
+    """A question was answered or withdrawn. The answer is empty when it was withdrawn."""
 
     number: int
     answer: str
@@ -212,7 +214,7 @@ class GoalTaken(NamedTuple):
 
 
 class Prompted(NamedTuple):
-    """What an agent's questions begin with, when it is not what it was; its steps are told one by one."""
+    """The fixed prompt of an agent, emitted when it changes; the steps that follow it are separate events."""
 
     path: str
     system: str

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 T = TypeVar("T")
+TASK = "Your task is to:"  # how a task is told, in prompts and in ALFWorld; learnt by the shipped model
 Json = Any  # None | bool | int | float | str | list[Json] | dict[str, Json]
 Wake = Callable[[], None]  # thread-safe; tells a sleeping runner that a job has finished
 _LOOK = 0.0005  # seconds between two looks at a job that somebody waits for
@@ -106,6 +107,7 @@ class Question(NamedTuple):
     seed: int = 0
     texts: tuple[str, ...] = ()  # embed
     by: str = ""  # the path of the node that asks
+    aside: bool = False  # scores something for a decision, and is none itself: nothing to learn from
     wake: Wake | None = None  # called, from any thread, when the answer is there
 
     @property
@@ -134,6 +136,10 @@ class Model(ABC):
     settings: Any = None  # of a local file: `llm.settings.Settings`
     register: str = "instruct"  # of the prompts that it is asked with: a folder of trees/prompts/, or `starter`
     constrains: bool = True  # it writes what a grammar allows; else plans are asked for without, and read as they come
+
+    def opening(self, wake: Wake | None = None) -> Job[Any] | None:
+        """A job that ends when `chat_template` and `constrains` can be told at once; None where they can be already."""
+        return None
 
     @abstractmethod
     def ask(self, question: Question) -> Job[Any]:
@@ -220,6 +226,11 @@ class Observation(NamedTuple):
 class Verdict(NamedTuple):
     met: int
     total: int
+
+    @property
+    def reached(self) -> bool:
+        """All parts of the goal are met; a world without a goal reaches none."""
+        return 0 < self.total <= self.met
 
 
 class Task(NamedTuple):

@@ -11,7 +11,7 @@ import pytest
 from bt_runtime import Run, load
 from bt_runtime.language import manifest, source
 from bt_runtime.language.emit.dialect import expansion_schema
-from bt_runtime.language.kinds.registry import BUILT_IN
+from bt_runtime.language.kinds.registry import shipped_kinds
 from bt_runtime.language.loader import Loader
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -70,7 +70,7 @@ def test_the_expansion_that_is_shown_is_in_the_dialect() -> None:
     shown = blocks("yaml", "expansion")
     assert shown
     for _, text in shown:
-        assert jsonschema.Draft7Validator(expansion_schema(BUILT_IN)).is_valid(source.parse(text).sound().data())
+        assert jsonschema.Draft7Validator(expansion_schema(shipped_kinds())).is_valid(source.parse(text).sound().data())
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks("python", "") and "```python\n" in PAGES[page]])
@@ -104,7 +104,9 @@ def test_the_path_that_the_language_page_names_is_right() -> None:
 
 
 def test_the_language_page_leads_to_every_kind_of_node() -> None:
-    assert [kind.name for kind in BUILT_IN if f"[`{kind.name}`](nodes/{kind.name}.md)" not in PAGES["language"]] == []
+    assert [
+        kind.name for kind in shipped_kinds() if f"[`{kind.name}`](nodes/{kind.name}.md)" not in PAGES["language"]
+    ] == []
 
 
 def test_every_file_that_the_architecture_page_names_is_there() -> None:

@@ -17,11 +17,10 @@ TABLE = PAGE.partition("## Floors")[2].partition("```text\n")[2].partition("```"
 FLOORS = [set(line.partition("  ")[0].split()) for line in reversed(TABLE.splitlines())]
 LEVEL = {part: level for level, parts in enumerate(FLOORS) for part in parts}
 OUTSIDE = {"llm", "memory", "envs"}
-EXAMPLES = PACKAGE / "project" / "init" / "examples"  # what a user writes, who imports the face
+EXAMPLES = PACKAGE / "project" / "init" / "example-projects"  # what a user writes, who imports the face
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if EXAMPLES not in path.parents)
-# The package's own face gathers what is public, and hands it out when it is asked for; its version is a constant.
+# The package's own face gathers what is public, and hands it out when it is asked for.
 FACE = PACKAGE / "__init__.py"
-VERSION = "bt_runtime.__version__"
 
 
 def named(path: Path) -> str:
@@ -40,8 +39,7 @@ def meant(node: ast.ImportFrom | ast.Import) -> Iterator[str]:
     elif node.module and node.module.split(".")[0] == "bt_runtime":
         for alias in node.names:
             whole = f"{node.module}.{alias.name}"
-            if whole != VERSION:
-                yield whole if whole in MODULES else node.module
+            yield whole if whole in MODULES else node.module
 
 
 @cache
@@ -63,6 +61,18 @@ def test_a_module_imports_only_from_its_own_floor_downward(path: Path) -> None:
     assert "" not in parts, "it imports the face of the package"
     assert not {part for part in parts if LEVEL[part] > LEVEL[own]}
     assert not {part for part in parts if part != own and {part, own} <= OUTSIDE}
+
+
+def test_no_world_needs_another_world() -> None:
+    """What two of them need is in a folder that belongs to neither."""
+    shared = {"alfred"}
+    worlds = {file.parent.name for file in (PACKAGE / "envs").glob("*/__init__.py")} - shared
+    for world in (*worlds, *shared):
+        used = {name.split(".")[2] for file in (PACKAGE / "envs" / world).glob("*.py") for name in imports(file)
+                if name.startswith("bt_runtime.envs.")}  # fmt: skip
+        assert not used & worlds - {world}, world
+    assert not {name for file in (PACKAGE / "envs").glob("*.py") for name in imports(file)
+                if name.startswith("bt_runtime.envs.") and name.split(".")[2] in worlds | shared}  # fmt: skip
 
 
 def circles(graph: Mapping[str, set[str]]) -> list[set[str]]:
@@ -103,18 +113,33 @@ LATE = {
     "interop/pytest_plugin.py": "pytest loads the plugin in every project; only tests that ask for a tree pay for it",
     "language/expression/expression.py": "a tree without an expression needs no parser of one",
     "language/expression/template.py": "most texts have no hole",
-    "language/loader.py": "most trees name no manifest",
+    "language/checks/entries.py": "a tree without an expression, or without declared types, needs no types of one",
+    "language/checks/semantic.py": "most trees include no other",
+    "language/checks/references.py": "only for a node that is at fault",
+    "language/loader.py": "most trees name no manifest and no Python, and few contain themselves",
+    "language/kinds/registry.py": "a tree that is given as a text reads no file, and few projects have kinds",
+    "language/reader.py": "most trees are without faults, and only an answer of a model has outputs",
+    "language/validate.py": "only a document that is at fault needs a validator",
+    "language/values.py": "only for a value that is at fault",
     "language/source/compose.py": "only for a text that is at fault",
     "language/source/node.py": "only for a text that is at fault",
+    "language/source/text.py": "a tree that is given as a text reads no file",
     "llm/__init__.py": "a server needs no llama.cpp, and the other way round",
     "llm/doctor.py": "the doctor says what cannot be loaded",
-    "llm/spelled.py": "llama.cpp is loaded by the process that it starts, not by who asks",
+    "llm/local/tokenizer.py": "llama.cpp is loaded by the process that it starts, not by who asks",
     "llm/shipped.py": "a server needs no llama.cpp, and the other way round",
     "memory/cache.py": "faiss",
     "memory/embedder.py": "only the embedder that is named",
     "project/child.py": "only what starts a process",
+    "project/trust.py": "only who asks what is trusted reads or writes",
     "run/resources.py": "a run without a model or a memory loads none",
-    "run/run.py": "a run without a journal loads no database",
+    "tree/build.py": "most trees name no Python",
+    "tree/changes.py": "nobody looks on in most runs",
+    "tree/nodes/skill.py": "a skill that is given as an object is not imported",
+    "tree/services.py": "a run without a model loads nothing of models",
+    "skills/loop.py": "only a skill that is cancelled is looked up in its source",
+    "tree/inputs.py": "the names of a tree are gathered only when a program writes an entry of a new one",
+    "run/run.py": "a run without a journal loads no database, and one without skills none of their machinery",
 }
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from bt_runtime import Run, load
 from bt_runtime.cli import main
+from bt_runtime.events import Line, Notice
 from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.store import Store
@@ -194,7 +195,8 @@ def test_a_journal_whose_first_lines_no_disk_takes_leaves_no_lock_no_thread_and_
 
 
 def test_a_full_disk_at_the_end_leaves_no_lock_and_no_thread(models, left, tmp_path, monkeypatch):
-    run = Run(load(AGENT), model="a", journal=tmp_path, log=lambda line: None)
+    run = Run(load(AGENT), model="a", journal=tmp_path)
+    run.listen(lambda line: None, Line, Notice)
 
     def full(*args, **kwargs):
         raise sqlite3.OperationalError("database or disk is full")

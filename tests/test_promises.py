@@ -60,6 +60,7 @@ CAREFUL = CARELESS.replace("name: drive\n", "name: drive\n        on_halt: {driv
     "name: charge\n", "name: charge\n        on_failure: {charging: false}\n        on_halt: {charging: false}\n"
 )
 PROMISE = "charging and driving"
+LOOK = "  look_for: {outputs: {left: integer}, on_resume: repeat, impl: 'base.py:dock'}\n"
 
 
 @pytest.fixture
@@ -183,6 +184,26 @@ def test_too_many_states_are_told_with_how_many_were_seen(robot, capsys):
     (robot / "trees" / "counts.yaml").write_text(ENDLESS)
     assert main(["check", "counts", "--never", "n < 0", "--states", "30"]) == 4
     assert "30 states were seen, no promise was broken in them, and there are more" in capsys.readouterr().err
+
+
+def test_a_search_whose_time_is_up_tells_how_many_states_were_seen_and_tells_its_progress(robot, capsys, monkeypatch):
+    seen = []
+    explored = explore(ENDLESS, never="n < 0", states=30, told=lambda states, left: seen.append(states))
+    assert seen == sorted(seen) and seen[-1] == 30 and not explored.late
+    (robot / "trees" / "counts.yaml").write_text(ENDLESS)
+    monkeypatch.setattr("bt_runtime.cli.authoring.check.EVERY", 0.0)
+    assert main(["check", "counts", "--never", "n < 0", "--seconds", "0.2", "--states", "1000000"]) == 4
+    told = capsys.readouterr().err
+    assert "1 states were seen, 1 of them are yet to be continued" in told
+    assert "states were seen in 0.2 s, no promise was broken" in told and "allow more --seconds" in told
+
+
+def test_an_output_that_no_node_wires_needs_no_values(robot):
+    (robot / "skills" / "base.yaml").write_text(MANIFEST + LOOK)
+    text = "version: 1\ntree: t\nskills: [base]\n{}root: {{look_for: {{{}}}}}\n"
+    assert explore(text.format("", ""), never="/t is failure and 1 > 2").finding is None
+    with pytest.raises(BtError, match="the values of `left` cannot be listed"):
+        explore(text.format("blackboard: {l: integer}\n", "left: '{l}'"), never="l == 7")
 
 
 def test_an_entry_whose_values_cannot_be_listed_asks_for_them(robot):

@@ -24,6 +24,23 @@ root:
 """
 
 
+def test_a_write_between_two_ticks_wakes_a_tree_that_no_time_would():
+    text = """
+version: 1
+tree: t
+blackboard: {c: {type: boolean, default: true}}
+root:
+  fallback:
+    - k: {when: c}
+    - succeed: {}
+"""
+    trial = Trial(text, skills={"k": RUNNING})
+    trial.tick()
+    trial.board["c"] = False
+    assert trial.finish(seconds=1).status is SUCCESS
+    assert trial.clock.now() == 0
+
+
 def test_scripted_skills_give_one_result_a_start_and_record_what_they_were_asked():
     trial = run_tree(PATROL, skills={"go_to(place)": [FAILURE, FAILURE, SUCCESS], "grab": 2})
     assert trial.status is SUCCESS
@@ -102,6 +119,12 @@ def test_a_tree_that_does_not_end_in_its_seconds_says_who_is_running_since_when_
     assert "/t/0  wait 60: until 60 s, since 0 s" in told
     assert "/t/1  go_to place: hall: scripted to run for 7" in told
     assert "give it more with `seconds=`" in told
+
+
+def test_ticks_without_end_are_told_with_the_node_that_asks_for_them():
+    text = "version: 1\ntree: t\nroot: {sequence: [{repeat: {times: -1, child: {succeed: {}}}}]}\n"
+    with pytest.raises(AssertionError, match="ticks without end: `repeat` at /t/0 asks for the next tick at once"):
+        run_tree(text, seconds=5)
 
 
 def test_what_can_never_come_is_not_waited_for():

@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parents[1] / "bt_runtime"
 # A class that says what it is, and by what a person gets on: the second argument.
 FAULTS = ("BtError", "ImportFault")
 NOBODY_READS = {
-    "cli/prompt.py": "it ends a question that was only to be heard",
+    "cli/agents/prompt.py": "it ends a question that was only to be heard",
     "distill/network.py": "of sizes that stand in the code, or in a file that was made of them",
     "distill/size.py": "the same",
 }

@@ -6,12 +6,12 @@ With it, nothing else is offered, planned or done, here or in the agents of its 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from bt_runtime.agents.facts import ANY, Facts, entry
+from bt_runtime.agents.kinds.checks import WORLD
 from bt_runtime.faults.diagnostic import BtError, nearest
-from bt_runtime.language.checks.actions import WORLD
 from bt_runtime.language.emit.dialect import Form, FormField, ValueType
 from bt_runtime.language.kinds.kind import Kind, Registry
 from bt_runtime.language.sentence import Sentence
@@ -19,13 +19,15 @@ from bt_runtime.skills.activity import Activity, Ended, Stops, ended
 from bt_runtime.skills.phrase import Phrase, phrase_of, writable
 from bt_runtime.skills.words import outputs, words
 from bt_runtime.tree.nodes.deed import Deed, instant, test
-from bt_runtime.tree.nodes.permit import left
-from bt_runtime.tree.nodes.skill import Done, act
+from bt_runtime.tree.nodes.permit import left, limited
+from bt_runtime.tree.nodes.skill import Done
 from bt_runtime.tree.nodes.subtree import Subtree
+from bt_runtime.tree.nodes.using import chosen
 from bt_runtime.types import Json, Observation, Written
 
 if TYPE_CHECKING:
     from bt_runtime.agents.model_node import ModelNode
+    from bt_runtime.language.entry import Entry
 
 _AROUND = ("world", "memory")  # implementations that are acted in by their sentence
 
@@ -48,23 +50,29 @@ class Actions:
         done = [k for k in named if own and k.data["entry"].impl not in _AROUND]
         self.kinds = [k for k in done if self.names is not None or not test(k)]  # what only looks is asked by `needs`
         self.around = [k for k in named if k.data["entry"].impl == WORLD]  # the world's sentences that are allowed
+        lists = [every, *listings(node)] if self.context.services.world is not None else [every]
+        self.known = [k for kinds in lists for k in kinds if k.data["entry"].impl == WORLD]
+        self.known += self.context.services.world_skills
+        self.counted = any(k.data["entry"].agent_options.at_most is not None for k in self.known)
         self.facts = Facts(node, every)
         self.deeds: dict[str, Deed] = {}
         self.begun: dict[str, tuple[Phrase, dict[str, Json]]] = {}  # what was offered last
 
     def let(self, sentences: Sequence[str]) -> Sequence[str]:
-        """Those of the world's sentences that may be done."""
-        if self.names is None or WORLD in self.names:
+        """Returns the world's sentences that are allowed by `actions` and by the remaining `at_most`."""
+        if self.names is not None and WORLD not in self.names:
+            sentences = [sentence for sentence in sentences if _entry_in(self.around, sentence) is not None]
+        if not self.counted:
             return sentences
-        return [sentence for sentence in sentences if self.entry_of(sentence) is not None]
+        return [s for s in sentences if (entry := self.entry_of(s)) is None or left(self.context, entry)]
 
-    def entry_of(self, sentence: str) -> Any:
-        """What a manifest says of a sentence of the world's."""
-        entries = (k.data["entry"] for k in self.around)
-        return next((e for e in entries if Sentence(e.sentence, e.types).parse(sentence) is not None), None)
+    def entry_of(self, sentence: str) -> Entry | None:
+        """The manifest's entry for a sentence of the world, whether or not `actions` names its skill. `actions`
+        decides what is offered; the manifest's conditions hold for every start."""
+        return _entry_in(self.known, sentence)
 
     def patterns(self, of_world: Sequence[str]) -> list[str]:
-        """Of what is acted in the world, by the forms of its sentences: all of them, or those that are allowed."""
+        """The sentence patterns of the world's actions: all of them, or the allowed ones."""
         if self.names is None or WORLD in self.names:
             return list(of_world)
         forms = [kind.data["entry"].sentence for kind in self.around]
@@ -73,7 +81,8 @@ class Actions:
     # What can be done now --------------------------------------------------------------------
 
     def sentences(self) -> list[str]:
-        """In a fixed order. One that ends with a blank is a beginning: the rest of it is written."""
+        """Lists the sentences in a fixed order. A sentence ending with a blank is a beginning: the model writes its
+        rest."""
         self.facts.forget()
         self.begun = {}
         for open in self.of_world():
@@ -87,18 +96,19 @@ class Actions:
         return [*self.begun]
 
     def of_world(self) -> list[Phrase]:
-        """What is acted in the world by a sentence of which the agent writes a part."""
+        """The world's actions in whose sentence the agent writes a part."""
         world = self.context.services.world
         said: Sequence[str] = world.written() if isinstance(world, Written) else ()
         return [writable(WORLD, each) for each in said if self.let([each])]
 
     def phrase(self, kind: Kind) -> Phrase | None:
         about = kind.data["entry"]
-        given = {slot: self.fillers(source) for slot, source in about.acting.sources.items()}
+        given = {slot: self.fillers(source) for slot, source in about.agent_options.sources.items()}
         return phrase_of(kind.name, about.sentence, kind.fields, given)
 
     def fillers(self, source: str) -> Sequence[Json]:
-        """What a source has now: an output of that skill, an entry, the things of the world, or any skill's output."""
+        """The present values of a source: outputs of a skill, an entry, things of the world, or outputs of any
+        skill."""
         skill, dot, output = source.partition(".")
         given = self.context.services.skill_outputs
         found = given.get((skill, output)) if dot else entry(self.node.scope, source)
@@ -112,7 +122,7 @@ class Actions:
         return tuple(found) if isinstance(found, list | tuple | dict) else ()
 
     def unfinished(self, begun: str) -> Phrase | None:
-        """Of a sentence whose rest is written."""
+        """The phrase that begins so and whose rest the model writes; None when it needs no rest."""
         found = self.begun.get(begun)
         return found[0] if found is not None and found[0].open else None
 
@@ -130,7 +140,7 @@ class Actions:
             return Done(ended(Observation(why, False, why)))
         if phrase.skill == WORLD:
             said, world = phrase.sentence.say(read), self.context.services.world
-            return act(world, said, self.context, self.entry_of(said) if self.names is not None else None)
+            return chosen(world, said, self.context, self.entry_of(said))
         kind = next(k for k in self.kinds if k.name == phrase.skill)
         wants = self.wanting(kind, read) if phrase.open else ""
         if wants:
@@ -140,14 +150,14 @@ class Actions:
         return Job(self, kind, deed)
 
     def wanting(self, kind: Kind, params: dict[str, Json]) -> str:
-        """What it needs and has not, now that its last slot is filled."""
+        """Names the unmet `needs` of the skill, now that the last slot is filled; "" when all hold."""
         self.facts.forget()
         lacks = [fact for fact in kind.data["entry"].needs if self.facts.holds(fact, params) is False]
         said = ", ".join(Sentence(fact).say(params) for fact in lacks)
         return f"This cannot be done now: it needs {said}." if lacks else ""
 
     def told(self, kind: Kind, params: dict[str, Json], done: Ended) -> Ended:
-        """What a skill gave is kept, for slots that take it, and put into words."""
+        """Stores a skill's outputs for slots that take them, and puts them into words."""
         for name, value in outputs(kind, done).items():
             self.context.services.skill_outputs.update({(kind.name, name): value, (ANY, name): value})
         return done._replace(value=words(kind, params, done))
@@ -155,16 +165,16 @@ class Actions:
     # In words --------------------------------------------------------------------------------
 
     def described(self) -> list[str]:
-        """A line for each skill, for the system text: the same for as long as the tree is."""
+        """Returns a line for each skill, for the system text; constant while the tree is unchanged."""
         return [_described(kind) for kind in self.kinds]
 
     def around_us(self) -> list[str]:
-        """What the sources have now."""
-        sources = dict.fromkeys(s for k in self.kinds for s in k.data["entry"].acting.sources.values())
+        """The present values of all sources."""
+        sources = dict.fromkeys(s for k in self.kinds for s in k.data["entry"].agent_options.sources.values())
         return [f"{name}: {', '.join(map(str, found))}" for name in sources if (found := self.fillers(name))]
 
     def planned(self) -> Planned:
-        """What may stand in a plan, whether or not it can be done now: an earlier part may see to that."""
+        """The actions that a plan may hold, whether or not they are possible now: an earlier part may enable them."""
         leaves, sentences, open = [], [], []
         for kind in self.kinds:
             phrase = self.phrase(kind)
@@ -202,19 +212,31 @@ class Job(Stops):
 
 def listed(node: ModelNode) -> list[Kind]:
     """The skills of the innermost tree around the node that lists any; what includes it lends it its own."""
+    return next(listings(node), [])
+
+
+def listings(node: ModelNode) -> Iterator[list[Kind]]:
+    """The skills of each tree around the node that lists any, the innermost first."""
     at: Any = node
     while at is not None:
         kinds = [k for k in node.context.growth.registry(at) if k.family == "skill"]
         if kinds:
-            return kinds
+            yield kinds
         at = at.parent
         while at is not None and not isinstance(at, Subtree):
             at = at.parent
-    return []
+
+
+def _entry_in(kinds: Sequence[Kind], sentence: str) -> Entry | None:
+    """Returns the entry whose sentence matches. Prefers an entry that limits its starts when several match."""
+    entries = [k.data["entry"] for k in kinds]
+    found = [e for e in entries if Sentence(e.sentence, e.types).parse(sentence) is not None]
+    return next((e for e in found if limited(e)), found[0] if found else None)
 
 
 def whitelist(node: ModelNode, kinds: Sequence[Kind]) -> frozenset[str] | None:
-    """What `actions:` of this node and of the agents above allow; None when none of them has any."""
+    """The skills that `actions:` of this node and of the agents above it allow; None when none of them has the
+    field."""
     known = [*(k.name for k in kinds), WORLD]
     allowed: frozenset[str] | None = None
     for each in (node, *node.agents_above()):
@@ -254,8 +276,8 @@ def _described(kind: Kind) -> str:
 
 
 def _begun(kind: Kind) -> str:
-    """What a sentence is begun with that itself begins with a free slot."""
+    """The fixed start of a sentence whose first part is a free slot."""
     about = kind.data["entry"]
-    phrase = phrase_of(kind.name, about.sentence, kind.fields, dict.fromkeys(about.acting.sources, ("one",)))
+    phrase = phrase_of(kind.name, about.sentence, kind.fields, dict.fromkeys(about.agent_options.sources, ("one",)))
     begins = next(phrase.beginnings(), None) if phrase is not None and phrase.open and not phrase.chosen else None
     return begins[0] if begins is not None and begins[0] == f"{kind.name}: " else ""

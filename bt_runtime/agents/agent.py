@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from py_trees.common import Status
 
-from bt_runtime.agents import recalling
+from bt_runtime.agents import finish, recalling, thought
 from bt_runtime.agents.actions import Actions
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.growing import Growing, family_of
@@ -15,15 +15,16 @@ from bt_runtime.agents.holes import holes
 from bt_runtime.agents.loops import cycle
 from bt_runtime.agents.model_node import PAUSE, Life
 from bt_runtime.agents.prompt import Prompt, agent_prompt, equipped, guided
+from bt_runtime.agents.scoring import scored
 from bt_runtime.agents.story import ACT, OPENINGS, Family, Step, written
 from bt_runtime.agents.surroundings import DONE, FAILURE, RECALL, Surroundings
 from bt_runtime.agents.trimming import KEPT, cut_off, too_many
 from bt_runtime.agents.worked import Shape
 from bt_runtime.events import Acting, Decided, Reasoned, Stepped, Trimmed
 from bt_runtime.faults.diagnostic import TooLong
-from bt_runtime.llm.chat import Chat
+from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.tree.node import RUNNING, SUCCESS
-from bt_runtime.types import End, Grammar, Observation, Question
+from bt_runtime.types import Choice, End, Grammar, Observation, Question
 
 Turn = Generator[Any, Any, Ending | None]
 _AS_END: dict[str, End] = {"done": "success", "expanded": "expand"}
@@ -40,15 +41,16 @@ class Agent(Growing):
     examples: tuple[str, ...] = ()
     reasoned = ""  # what the model thought about this decision, as it stands at the end of its prompt
     aloud = False  # … and whether it was let
+    thoughtless = False  # the latest move was an empty or a repeated thought: the next one is no thought
     omitted = 0  # so many of the oldest steps are left out of the prompt
 
     # Life ------------------------------------------------------------------------------------
 
     def prepare(self) -> Generator[Any, Any, None]:
-        """What is there before the first decision: actions, the first observation, the prompt, examples."""
+        """Prepares the first decision: actions, the first observation, the prompt, examples."""
         self.steps, self.trail, self.plans, self.warned = [], [], [], set()
         self.reasoned, self.aloud, self.omitted = "", False, 0
-        self.invalid = 0
+        self.invalid, self.thoughtless = 0, False
         self.moves = [str(m) for m in self.value("moves")]
         self.notes = [str(n) for n in self.value("notes")]
         self.actions = Actions(self)
@@ -64,9 +66,7 @@ class Agent(Growing):
     def live(self) -> Life:
         yield from self.prepare()
         while True:
-            over = self.over()
-            if over:
-                return Ending("budget", over)
+            self.afford()
             ending = yield from self.turn()
             if ending is not None:
                 return ending
@@ -78,15 +78,25 @@ class Agent(Growing):
             yield PAUSE
 
     def turn(self) -> Turn:
-        """One move, chosen and made. Gives an Ending when it was the last one."""
-        sentences = self.around.sentences() if "act" in self.moves else [DONE, FAILURE]
+        """Chooses and makes one move; returns an Ending after the last one."""
+        if self.judges and (ending := (yield from self.finished())) is not None:
+            return ending
+        sentences = self.sentences()
         said = tuple([f" {sentence}" for sentence in sentences])  # a list first: no call for each of them
-        moves = {o: said if o == ACT else () for o, move in OPENINGS.items() if move in self.moves or o == ACT}
+        offered = [m for m in self.moves if m != "think" or not self.thoughtless]
+        moves = {o: said if o == ACT else () for o, move in OPENINGS.items() if move in offered or o == ACT}
+        self.thoughtless = False
         yield from self.reason()
         how, prompt = self.spec.values["choose"], self.text()
         if len(moves) == 1:
-            choice = yield from self.asked(Question("choose", prompt + ACT, options=said, mode=how))
+            choice = yield from self.sentence(said)
             opening, sentence = ACT, choice.text.removeprefix(" ")
+        elif self.spec.values.get("score", "sum") != "sum":
+            choice = yield from self.asked(Question("decide", prompt, moves=dict.fromkeys(moves, ())))
+            opening, sentence = choice.text, ""
+            if opening == ACT:
+                choice = yield from self.sentence(said)
+                sentence = choice.text.removeprefix(" ")
         else:
             mode: Literal["exact", "greedy"] = "greedy" if how == "greedy" else "exact"
             choice = yield from self.asked(Question("decide", prompt, moves=moves, mode=mode))
@@ -102,8 +112,33 @@ class Agent(Growing):
             return (yield from self.expand(opening))
         return (yield from self.ask(opening))
 
+    @property
+    def judges(self) -> bool:
+        """`done` and `failure` are no acts of this agent's."""
+        return bool(self.spec.values.get("finish") == "judge") and "act" in self.moves
+
+    def sentences(self) -> list[str]:
+        """Returns the sentences that the agent may choose now."""
+        if "act" not in self.moves:
+            return [DONE, FAILURE]
+        found = self.around.sentences()
+        return [said for said in found if said not in (DONE, FAILURE)] if self.judges else found
+
+    def finished(self) -> Turn:
+        """Ends the agent if the goal is judged reached after an act, or if no sentence is left."""
+        if self.steps and self.steps[-1].move == "act":
+            share = yield from finish.gained(self, self.goal, self.steps)
+            if share >= self.value("sure"):
+                return Ending("done", f"judged: {share:.2f}")
+        return None if self.sentences() else Ending("failure", "nothing can be done")
+
+    def sentence(self, said: tuple[str, ...]) -> Generator[Any, Any, Choice]:
+        """Chooses one of the sentences by this node's `score`."""
+        question = Question("choose", self.text() + ACT, options=said, mode=self.spec.values["choose"])
+        return (yield from scored(self, question, ACT))
+
     def reason(self) -> Generator[Any, Any, None]:
-        """With `think: model`, one that can reason does so before it decides; the next prompt knows nothing of it."""
+        """Lets a reasoning model think before it decides, if `think: model`. The next prompt omits the thoughts."""
         chat = self.model().chat_template
         self.reasoned, self.aloud = "", False
         if self.spec.values["think"] != "model" or not isinstance(chat, Chat) or not chat.thinks:
@@ -118,9 +153,12 @@ class Agent(Growing):
         self.context.emit(Reasoned(self.path, wrote.text.strip()))
 
     def think(self, opening: str) -> Turn:
-        thought = yield from self.line(opening)
-        self.invalid = 0 if thought else self.invalid + 1
-        self.add(Step("think", thought))
+        said = yield from self.line(opening)
+        before = next((step.text for step in reversed(self.steps) if step.move == "think"), None)
+        self.thoughtless = not said or (said == before and not self.register.repeats)
+        if said:
+            self.invalid = 0
+            self.add(Step("think", said))
         return None
 
     def act(self, begun: str) -> Turn:
@@ -150,7 +188,7 @@ class Agent(Growing):
         return None
 
     def ask(self, opening: str) -> Turn:
-        """A question to the person who is there, and their answer."""
+        """Asks the person, and returns the answer."""
         question = yield from self.line(opening)
         person = self.context.services.person
         answer = "Nobody is there to answer." if person is None else (yield person.ask(question))
@@ -158,7 +196,7 @@ class Agent(Growing):
         return None
 
     def expand(self, opening: str) -> Turn:
-        """A subtree, grafted below; what speaks against it is the next observation."""
+        """Grafts a subtree below; objections to it become the next observation."""
         plan, refused = yield from self.plan(f"{self.text()}{opening}\n")
         self.add(Step("expand", plan, refused))
         self.invalid = self.invalid + 1 if refused else 0
@@ -167,11 +205,10 @@ class Agent(Growing):
     def line(self, opening: str, grammar: Grammar | None = None) -> Generator[Any, Any, str]:
         """Text to the end of the line, free or under a grammar."""
         values = self.spec.values
-        wrote = yield from self.asked(Question(
+        return (yield from thought.line(self, lambda: Question(
             "write", self.text() + opening, grammar=grammar, stop=("\n",), max_tokens=values["think_tokens"],
             temperature=self.temperature, seed=self.seed(),
-        ))  # fmt: skip
-        return " ".join(wrote.text.split())
+        )))  # fmt: skip
 
     # Prompt and record -----------------------------------------------------------------------
 
@@ -210,8 +247,10 @@ class Agent(Growing):
         return len(self.steps) - self.omitted > KEPT
 
     def shortened(self, question: Question, fault: TooLong) -> Question:
-        """The same question behind a shorter story."""
+        """Returns the question with a shorter story."""
         before = self.text()
+        if not question.prompt.startswith(before):  # it tells the story in another way
+            raise fault
         sizes = [len(step.written()) for step in self.steps[self.omitted :]]
         self.omitted += too_many(sizes, len(before), fault)
         self.context.emit(Trimmed(self.path, self.omitted, len(self.steps), fault.tokens, fault.limit))
@@ -237,11 +276,8 @@ class Agent(Growing):
         return RUNNING
 
     def conclude(self, ending: Ending) -> None:
-        """The story goes to the run's notebook and to whoever reflects; a cancelled one is nobody's experience."""
+        """Hands the attempt to the notebook and to the reflecting node. Cancelled attempts are not stored."""
         super().conclude(ending)
-        if "left" in self.spec.values and ending.why != "cancelled":
-            allowed, now = self.context.services.budget, self.context.clock.now()
-            self.scope[self.spec.values["left"]] = 1.0 if allowed is None else self.whole.left(allowed, now)
         if not hasattr(self, "steps"):
             return
         end = _AS_END.get(ending.why, "failure")

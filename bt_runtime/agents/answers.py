@@ -1,4 +1,4 @@
-"""What a model is told of the values that it shall answer, what it may write, and what that means. Pure."""
+"""Describes to a model the values that it may answer, constrains its output, and parses it. Pure functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DIGITS = 6  # of a probability, in the journal
 
 
 class Odds(NamedTuple):
-    """What was chosen, and how likely everything was."""
+    """The chosen value, and the probability of every option."""
 
     index: int  # type: ignore[assignment]  # as in `Choice`
     shares: tuple[float, ...]  # one for each choice; together 1
@@ -31,7 +31,7 @@ class Answer(NamedTuple):
 
 
 def choices_of(output: Output) -> dict[str, Json]:
-    """What can be chosen, by its text; empty for what is written."""
+    """The options by their text; empty for a value that is written freely."""
     if not chosen(output):
         return {}
     if output.choices:
@@ -50,7 +50,7 @@ def bounds(output: Output, scale: int = 1) -> tuple[int, int]:
 
 
 def described(output: Output) -> str:
-    """One line of the instructions."""
+    """Returns an output's line in the instructions."""
     return f"{output.name}: {_form(output)}" + (f" ({output.about})" if output.about else "")
 
 
@@ -87,7 +87,7 @@ def spoken(output: Output, value: Json) -> str:
 
 
 def grammar_of(output: Output) -> Grammar:
-    """Of what stands after `name:`, to the end of the line, or of a JSON text."""
+    """The grammar of a value after `name:` up to the end of the line, or of a JSON text."""
     if output.type in ("list", "object"):
         return Grammar("json_schema", json.dumps(schema(output)))
     if output.type == "string":
@@ -103,7 +103,7 @@ def grammar_of(output: Output) -> Grammar:
 
 
 def read(output: Output, text: str) -> Json:
-    """What was written, as a value."""
+    """Parses a written value."""
     if output.type == "string":
         return " ".join(text.split())
     value: Json = json.loads(text.strip())
@@ -162,7 +162,7 @@ def _either(parts: Sequence[str]) -> str:
 
 
 def odds_of(choice: Choice, count: int) -> Odds:
-    """Of one choice; a model that does not tell its scores is sure of what it chose, as far as it says."""
+    """The probabilities of one choice; a model without scores counts as certain of its choice."""
     if choice.scores is None:
         margin = MOST_MARGIN if math.isnan(choice.margin) else min(choice.margin, MOST_MARGIN)
         return Odds(choice.index, tuple(float(i == choice.index) for i in range(count)), margin)
@@ -179,8 +179,8 @@ def odds_from(shares: Sequence[float]) -> Odds:
 
 
 def settled(votes: Sequence[Answer], choices: Mapping[str, Json]) -> tuple[Answer, float | None]:
-    """One answer of several votes, and how far it is ahead. Chosen ones: all votes' odds together; else what was said
-    most often, of those the first."""
+    """Combines several votes into one answer and its lead. Options: the summed probabilities decide; free text: the
+    most frequent answer, the first of equals."""
     if not choices and len(votes) == 1:
         return votes[0], None
     texts = [*choices] if choices else [*dict.fromkeys(vote.text for vote in votes)]

@@ -1,7 +1,6 @@
-"""AutoPlan's texts, by pure functions: what is asked of an attempt (summary, flaw, revision), and for a new plan.
+"""AutoPlan's texts as pure functions: summary, flaw and revision of an attempt, and a new plan.
 
-Training data is made with the same functions, so that it cannot drift from what is asked at run time.
-"""
+Training data comes from these functions too, so that it cannot drift from run time."""
 
 from __future__ import annotations
 
@@ -21,14 +20,14 @@ _STEP = re.compile(r"^\d+\.\s+(\S.*)$")
 
 
 def attempt(story: str, ended: str, goal: str = "") -> str:
-    """How an attempt went, for who reflects on it."""
+    """Describes an attempt for the reflecting node."""
     if story:
         return f"{story}\nThis attempt ended: {ended}.\n"
     return f"The task was: {goal}\nIt failed: {ended}.\n"
 
 
 def judged(experience: Mapping[str, Any]) -> str:
-    """What the world says of it."""
+    """The world's verdict on the attempt."""
     if not experience.get("total"):
         return ""
     if experience.get("reached"):
@@ -38,13 +37,13 @@ def judged(experience: Mapping[str, Any]) -> str:
 
 
 def reflection(system: str, guide: str, told: str, said: Mapping[str, str] | None = None) -> Prompt:
-    """`said`: the parts that were written already; the next one is asked for by its cue."""
+    """The reflection's prompt. `said`: the parts written so far; a cue asks for the next one."""
     before = "".join(f"{CUES[part]} {text}\n" for part, text in (said or {}).items())
     return Prompt(system, "", f"The plan was:\n{guide.strip() or NONE}\n{told}", before)
 
 
 def rewriting(system: str, goal: str, guide: str, reflections: Sequence[Mapping[str, Json]]) -> Prompt:
-    """All reflections of a batch, after the plan that was followed."""
+    """Returns the prompt for a new plan: the old plan, then all reflections of a batch."""
     told = "".join(_told(each) for each in reflections)
     asked = f"The tasks: {goal}\nThe plan was:\n{guide.strip() or NONE}\n\n{told}"
     return Prompt(system, "", asked, NEW_PLAN)
@@ -78,7 +77,7 @@ def shortened(story: str, budget: int, count: Any, line: int = 0) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    """What the model itself said stays whole."""
+    """Shortens an observation; the model's own text stays whole."""
     return text if len(text) <= most or text.startswith(tuple(OPENINGS)) else f"{text[: most - 1].rstrip()}…"
 
 
@@ -86,7 +85,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def line_grammar(limit: int) -> Grammar:
-    """One line, not empty, of at most so many characters."""
+    """Returns the grammar of one non-empty line with a maximum length."""
     return Grammar("regex", rf" [^\s][^\n\r]{{0,{max(0, limit - 1)}}}\n")
 
 
@@ -100,7 +99,7 @@ def plan_grammar(steps: int, limit: int) -> Grammar:
 
 
 def numbered(text: str, whole: bool = True) -> str:
-    """The steps of a plan as they were written, numbered anew; when it was cut off (not `whole`) without the last."""
+    """Renumbers the steps of a plan; drops the last one of a text that was cut off (not `whole`)."""
     lines = [line.strip() for line in text.strip().splitlines()]
     steps = [found[1] for line in (lines if whole else lines[:-1]) if (found := _STEP.match(line))]
     return "\n".join(f"{n}. {step}" for n, step in enumerate(dict.fromkeys(steps), 1))

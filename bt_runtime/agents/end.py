@@ -1,14 +1,17 @@
-"""How an agent node ended, and why: every end carries one of a few words."""
+"""The end of an agent node: each end has a reason from a short list."""
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-Why = Literal["done", "failure", "budget", "loop", "invalid", "cancelled", "expanded", "error"]
+from bt_runtime.faults.diagnostic import BtError, TooLong
+
+Why = Literal["done", "failure", "budget", "loop", "invalid", "cancelled", "expanded", "too long", "error"]
+TOO_LONG: Why = "too long"  # for its model: no bug, but a limit that was reached
 
 
 class Ending(NamedTuple):
-    """`detail` names which budget, which loop, who cancelled, or what was invalid."""
+    """The end of an agent. `detail` names the budget, the loop, the canceller, or the invalid answer."""
 
     why: Why
     detail: str = ""
@@ -19,3 +22,14 @@ class Ending(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.why}: {self.detail}" if self.detail else self.why
+
+
+class OutOfBudget(BtError):
+    """A question that the node or the run can no longer pay for: it ends the node that was to ask it."""
+
+
+def ended_by(error: Exception) -> Ending:
+    """Returns the ending of a node that an exception stopped."""
+    if isinstance(error, TooLong):
+        return Ending(TOO_LONG, error.message)
+    return Ending("error", f"{type(error).__name__}: {error}")

@@ -1,4 +1,4 @@
-"""An episode: a task in a world of its own, for the part of a tree below; what became of it is data."""
+"""An episode: a task in its own world for one subtree; its outcome is data."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from py_trees.common import Status
 
+from bt_runtime.agents.worked import read_ahead
 from bt_runtime.envs.registry import open_world
 from bt_runtime.events import EpisodeBegun, EpisodeJudged
 from bt_runtime.faults.diagnostic import BtError
@@ -56,11 +57,12 @@ class Episode(Decorator):
         return self.children[0]
 
     def opened(self, name: str, options: dict[str, Any], task: Task) -> Any:
-        """A job: opening may take long. Whoever records the run stands between it and us."""
+        """The world's opening as a job, since it may take long; it goes through the recorder, which can replay it."""
 
         def make() -> Any:
             world = open_world(name, **options)
             world.reset(task)
+            read_ahead(world)
             return world
 
         bring = self.context.services.open_world or (lambda make, **about: Opening(make, self.context.wake))
@@ -81,22 +83,21 @@ class Episode(Decorator):
         into = self.spec.values.get("into")
         if into is not None:
             self.scope[into] = self.outcome(verdict)
-        reached = 0 < verdict.total <= verdict.met
         self.feedback_message = f"{verdict.met} of {verdict.total}: {self.task.goal}"
         self.context.emit(EpisodeJudged(self.path, self.task.id, verdict.met, verdict.total))
         self.close()
         if status is INVALID or not verdict.total:
             return status
-        return SUCCESS if reached else FAILURE
+        return SUCCESS if verdict.reached else FAILURE
 
     def outcome(self, verdict: Verdict) -> dict[str, Json]:
-        """What became of it, for whoever reflects on it or counts it."""
+        """The outcome of the episode, for the reflecting node and for counts."""
         own = self.within.services
         spent, stories = own.spending(self.context.clock.now()), own.stories
         ended = stories[self.task.goal][1] if self.task.goal in stories else ""
         return {
             "task": self.task.id, "kind": self.task.kind, "goal": self.task.goal,
-            "reached": 0 < verdict.total <= verdict.met, "met": verdict.met, "total": verdict.total,
+            "reached": verdict.reached, "met": verdict.met, "total": verdict.total,
             "steps": spent.steps, "decisions": spent.decisions, "tokens": spent.tokens,
             "story": "".join(story for story, _ in stories.values()), "ended": ended,
             **({"revealed": [*self.world.revealed()]} if isinstance(self.world, Revealing) else {}),

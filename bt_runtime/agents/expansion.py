@@ -18,7 +18,7 @@ from bt_runtime.types import Json
 
 
 class Situation(NamedTuple):
-    """Where an expansion is about to grow."""
+    """The place of a new expansion."""
 
     goal: str
     ancestors: tuple[str, ...]  # goals of the agents above, this one's included
@@ -31,7 +31,7 @@ class Situation(NamedTuple):
 
 
 class Objection(NamedTuple):
-    """Why an expansion is refused; a mild one is made once, and then the model has its will."""
+    """The reason for refusing an expansion; a mild one is raised once, and then the model may insist."""
 
     code: str
     text: str
@@ -39,7 +39,7 @@ class Objection(NamedTuple):
 
 
 def objections(plan: Group, at: Situation) -> list[Objection]:
-    """All that speaks against a plan, in words for the model that wrote it."""
+    """Returns all objections to a plan, in words for the model that wrote it."""
     found = [*_size(plan, at), *_loops(plan, at), *_sense(plan)]
     return [o for o in found if not (o.mild and o.code in at.warned)]
 
@@ -137,7 +137,7 @@ def _alike(one: Part, other: Part) -> bool:
 
 
 def as_yaml(plan: Group, leaf: str, given: Mapping[str, Json], registry: Registry) -> str:
-    """What is grafted. Braces of a model are no templates; only kinds of the dialect can come out."""
+    """The YAML to graft. Braces in a model's text are not templates, and only kinds of the dialect can occur."""
     shape = _node(plan, leaf, given, registry)
     return yaml.dump(shape, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=1000)
 
@@ -163,7 +163,7 @@ def _node(part: Part, leaf: str, given: Mapping[str, Json], registry: Registry) 
 
 
 def _skill(sentence: str, registry: Registry) -> dict[str, Any]:
-    """The skill whose sentence this is; of several, the one with the most fixed words."""
+    """The skill with this sentence; of several, the one with the most fixed words."""
     best: tuple[int, str, dict[str, Json]] | None = None
     known: list[str] = []
     for kind in registry:

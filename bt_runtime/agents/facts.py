@@ -1,4 +1,4 @@
-"""Is a sentence of a skill's `needs` or `brings` so? The world is asked, then a condition, then an entry."""
+"""Decides whether a sentence of a skill's `needs` or `brings` holds: by the world, then a condition, then an entry."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ANY = ""  # in place of a skill's name: whichever gave it last
 
 
 class Facts:
-    """What can be told now, for the node that asks. `kinds`: the skills of its tree, conditions among them."""
+    """The facts available to the asking node. `kinds`: the skills of its tree, conditions included."""
 
     def __init__(self, node: Node, kinds: Iterable[Kind]) -> None:
         self.node = node
@@ -58,7 +58,7 @@ class Facts:
         return told if told is not None else by_entry(said, self.looked_up)
 
     def looked_up(self, name: str) -> Any:
-        """An entry, else what a skill gave last under that name."""
+        """The value of an entry, else a skill's latest output of that name."""
         found = entry(self.node.scope, name, ABSENT)
         return self.node.context.services.skill_outputs.get((ANY, name), ABSENT) if found is ABSENT else found
 
@@ -96,7 +96,7 @@ def by_entry(said: str, look_up: Callable[[str], Any]) -> bool | None:
 
 
 def entry(scope: Scope, name: str, default: Any = None) -> Any:
-    """An entry as the tree sees it, or as the trees see it that it is a part of."""
+    """Returns an entry as the tree sees it, or as an enclosing tree does."""
     at: Scope | None = scope
     while at is not None:
         if name in at:

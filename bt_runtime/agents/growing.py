@@ -1,4 +1,4 @@
-"""What agents and planners share: a plan is asked for, read, objected to, and grafted below."""
+"""Shared by agents and planners: asks for a plan, parses it, checks it, and grafts it below."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from bt_runtime.events import Expanded, PlanRefused
 from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.language.emit.dialect import PlanLimits, forms
 from bt_runtime.language.guide import text_of
-from bt_runtime.llm.plan_grammar import expansion
-from bt_runtime.llm.plan_lines import listed, numbered
-from bt_runtime.tree.budget import Budget, Spent
+from bt_runtime.llm.decoding.plan_grammar import expansion
+from bt_runtime.llm.decoding.plan_lines import listed, numbered
+from bt_runtime.tree.budget import Budget
 from bt_runtime.tree.node import computed
 from bt_runtime.tree.nodes.parent import Composite
 from bt_runtime.tree.nodes.subtree import Subtree
-from bt_runtime.types import Question, Writing
+from bt_runtime.types import TASK, Question
 
 if TYPE_CHECKING:
     from bt_runtime.language.kinds.kind import Registry
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from bt_runtime.types import Grammar
 
 MOST_SAID = 300  # characters of one objection that go back to the model
-_AFTER = ("\nOK.", "\nAct:", "\nYour task is to:")  # of a plan that nothing holds: what is no part of it any more
+_AFTER = ("\nOK.", "\nAct:", f"\n{TASK}")  # of a plan that nothing holds: what is no part of it any more
 UNUSABLE, CUT_OFF = "This plan cannot be used: ", "The plan was cut off: make it shorter."
 
 
@@ -56,28 +56,6 @@ class Growing(ModelNode):
             seconds=v("seconds") or Budget().seconds, depth=v("max_depth"), width=v("max_width"),
             levels=v("max_levels"), invalid=v("max_invalid"),
         )  # fmt: skip
-
-    @property
-    def whole(self) -> Spent:
-        """What the run has spent."""
-        return self.context.services.spending(self.context.clock.now())
-
-    def over(self) -> str:
-        """Which budget is spent, this node's or the run's; nothing while there is enough."""
-        now = self.context.clock.now()
-        own = self.spent.over(self.budget, now)
-        allowed = self.context.services.budget
-        runs = self.whole.over(allowed, now) if allowed is not None and not own else ""
-        return own or (f"{runs} of the run" if runs else "")
-
-    def asked(self, question: Question) -> Generator[Any, Any, Any]:
-        """One decision, counted for this node and for the run."""
-        for spent in (self.spent, self.whole):
-            spent.decisions += 1
-        answer = yield from super().asked(question)
-        for spent in (self.spent, self.whole):
-            spent.tokens += answer.tokens if isinstance(answer, Writing) else 0
-        return answer
 
     def plan(self, prompt: str, form: str = "dialect") -> Generator[Any, Any, tuple[str, str]]:
         """Asks for a plan and grafts it. Gives its text, and why it was refused ("" when it was not)."""
@@ -138,27 +116,23 @@ class Growing(ModelNode):
         return expansion([*known, *offer.leaves], limits, (*allowed, *offer.sentences), subgoals, offer.open)
 
     def plans_acts(self) -> bool:
-        """Does its grammar have `act:`?"""
+        """True when its plans may hold `act:` nodes: the tree or the world has skills to choose from."""
         world = self.context.services.world
         skilled = any(kind.family == "skill" for kind in self.context.growth.registry(self))
         return bool(self.actions.kinds) or (skilled and world is not None and bool(world.skills()))
 
     def kinds(self) -> Registry:
-        """What the leaves of a plan may be: the tree's skills, or those that are allowed."""
+        """The kinds that a plan's leaves may have: the tree's skills, or the allowed ones."""
         own = bool(self.actions.kinds) or self.actions.names is not None
         return self.actions.registry() if own else self.context.growth.registry(self)
 
     def guide(self) -> str:
-        """The plan that is followed: this node's own, else that of whoever it is a part of."""
+        """The written plan to follow: this node's own, else that of the agent it is a part of."""
         for node in (self, *self.agents_above()):
             said = str(node.value("guide")) if isinstance(node, Growing) else ""
             if said.strip():
                 return text_of(said)
         return ""
-
-    def seed(self) -> int:
-        """Another one for each decision, the same in every run with the same seed."""
-        return self.context.services.seed * 1_000_003 + self.whole.decisions
 
 
 def _said(text: str) -> str:
@@ -167,7 +141,8 @@ def _said(text: str) -> str:
 
 
 def family_of(node: ModelNode) -> Family | None:
-    """What the nearest expansion above makes of this node: the goal above, its siblings, how they are joined."""
+    """The family that the nearest expansion above gives this node: the goal above, its siblings, and how they are
+    joined."""
     below: Behaviour = node
     for parent in above(node):
         if isinstance(parent, ModelNode) and parent.grows:
@@ -181,7 +156,7 @@ def family_of(node: ModelNode) -> Family | None:
 
 
 def _planner_of(control: Behaviour) -> ModelNode | None:
-    """Whose expansion this control node belongs to; None in a tree that somebody wrote."""
+    """The agent whose expansion this control node belongs to; None in an author's tree."""
     nearest = next(
         (n for n in above(control) if isinstance(n, Subtree) or (isinstance(n, ModelNode) and n.grows)), None
     )

@@ -1,4 +1,4 @@
-"""What the holes of a system text are filled with: the node's moves, its world and skills, the plans it may make."""
+"""Fills the holes of a system text: the node's moves, its world and skills, the plans it may make."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from bt_runtime.agents.story import ACT, OPENINGS
 from bt_runtime.agents.surroundings import DONE, FAILURE
-from bt_runtime.llm.header import STARTER
 
 if TYPE_CHECKING:
     from bt_runtime.agents.growing import Growing
@@ -17,9 +16,10 @@ MOST_TRIED = 8  # acts of a failed attempt that its planner is told, the latest
 
 
 def holes(node: Growing, moves: Sequence[str], recall: bool) -> dict[str, Any]:
-    """A model that was taught by its prompts is told what it always was."""
-    known: dict[str, Any] = {"moves": list(moves), "recall": recall}
-    if node.register == STARTER:
+    """The text for each hole. A model that was trained on fixed prompts gets the fixed text."""
+    judged = bool(node.spec.values.get("finish") == "judge")
+    known: dict[str, Any] = {"moves": list(moves), "recall": recall, "judged": judged}
+    if not node.register.manual:
         return {**known, "world": "", "skills": "", "openings": "", "plan": "", "width": 0}
     manual = node.manual()
     width = {"width": node.budget.width}
@@ -34,8 +34,8 @@ def holes(node: Growing, moves: Sequence[str], recall: bool) -> dict[str, Any]:
 
 
 def tried(node: Growing) -> str:
-    """What was done for this goal already, and how it failed: for whoever plans it now."""
-    if node.register == STARTER or node.goal not in node.context.services.stories:
+    """The failed attempts at this goal and their causes, for the node that plans it now."""
+    if not node.register.tried or node.goal not in node.context.services.stories:
         return ""
     story, ended = node.context.services.stories[node.goal]
     acts = [line for line in story.splitlines() if line.startswith(ACT) and line not in _ENDS][-MOST_TRIED:]

@@ -1,4 +1,4 @@
-"""`infer`: a model as a leaf. It is asked for typed values by a template over entries, and writes them to entries."""
+"""`infer` is a model as a leaf: a template over entries asks for typed values, which are written to entries."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from py_trees.common import Status
 
-from bt_runtime.agents import recalling
+from bt_runtime.agents import recalling, thought
 from bt_runtime.agents.answers import Answer, choices_of, described, grammar_of, read, settled, spoken
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.judging import Judging
@@ -27,7 +27,7 @@ Vote = dict[str, Answer]
 
 
 class Asked(NamedTuple):
-    """All that the answer depends on, but for memory and model."""
+    """Everything that determines the answer, except memory and model."""
 
     prompt: str
     outputs: tuple[Output, ...]  # with their choices, computed
@@ -49,7 +49,7 @@ class Infer(Judging):
     known: tuple[Asked, dict[str, Json]] | None = None  # the latest question, and what was written for it
 
     def step(self) -> Status:
-        """What was answered stands until the question is another one."""
+        """Answers the question; the answer stays until the question changes."""
         if self.status is RUNNING:
             return super().step()
         try:
@@ -107,23 +107,21 @@ class Infer(Judging):
     # Answers ---------------------------------------------------------------------------------
 
     def vote(self, asked: Asked, examples: str, number: int) -> Generator[Any, Any, Vote | Ending]:
-        """All outputs, one after the other; an Ending when there will be none."""
+        """Asks for all outputs in turn; returns an Ending when they cannot be had."""
         values, vote = self.spec.values, Vote()
         told = {"answers": "\n".join(map(described, asked.outputs)), "think": bool(values["think"])}
         system = self.instructions(values["system"] or "infer", told)
         prompt = Prompt(system, examples.strip("\n") + "\n" * bool(examples), f"{asked.prompt.strip()}\n", "")
         if values["think"]:
-            if over := self.over():
-                return Ending("budget", over)
-            thought = yield from self.asked(Question(
+            self.afford()
+            said = yield from thought.line(self, lambda: Question(
                 "write", self.prompted(prompt._replace(steps=THINK)), stop=("\n",), max_tokens=int(values["think"]),
-                temperature=self.temperature, seed=self.seed(number),
+                temperature=self.temperature, seed=self.vote_seed(number),
             ))  # fmt: skip
-            prompt = prompt._replace(steps=f"{THINK} {' '.join(thought.text.split())}\n")
-            self.context.emit(Stepped(self.path, "think", " ".join(thought.text.split()), ""))
+            prompt = prompt._replace(steps=f"{THINK} {said}\n")
+            self.context.emit(Stepped(self.path, "think", said, ""))
         for output in asked.outputs:
-            if over := self.over():
-                return Ending("budget", over)
+            self.afford()
             at = prompt._replace(steps=f"{prompt.steps}{output.name}:")
             answer = yield from self.answered(output, at, number)
             if answer is None:
@@ -144,7 +142,7 @@ class Infer(Judging):
         try:
             wrote = yield from self.asked(Question(
                 "write", self.prompted(prompt), grammar=grammar_of(output), stop=("\n",) if lines else (),
-                max_tokens=most, temperature=self.temperature, seed=self.seed(number),
+                max_tokens=most, temperature=self.temperature, seed=self.vote_seed(number),
             ))  # fmt: skip
         except BtError as fault:
             raise BtError(f"`{output.name}` was not answered: {fault.message}", fault.hint) from fault
@@ -164,8 +162,8 @@ class Infer(Judging):
         self.context.emit(Stepped(self.path, output.name, spoken(output, value), ""))
         return Answer(value, spoken(output, value))
 
-    def seed(self, number: int) -> int:
-        """Another one for each vote, the same in every run with the same seed."""
+    def vote_seed(self, number: int) -> int:
+        """Returns a vote's seed: different for each vote, reproducible with the run's seed."""
         return int(self.context.services.seed) * 1_000_003 + number
 
     # What is written -------------------------------------------------------------------------
@@ -190,7 +188,7 @@ class Infer(Judging):
         return written
 
     def write(self, written: Mapping[str, Json]) -> None:
-        """What the entries hold already is not written again: nothing has changed."""
+        """Writes the answer's entries, except those that hold the same value already."""
         for name, value in written.items():
             if name not in self.scope or self.scope[name] != value or type(self.scope[name]) is not type(value):
                 self.scope[name] = value

@@ -1,19 +1,21 @@
-"""What `infer` and `route` have in common: questions that count for the run's budget, and a choice with its odds."""
+"""Shared by `infer` and `route`: a choice with its probabilities."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Generator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from bt_runtime.agents.answers import Odds, odds_of
 from bt_runtime.agents.model_node import ModelNode
 from bt_runtime.agents.prompt import Prompt
+from bt_runtime.agents.scoring import less, scored
 from bt_runtime.events import Decided
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.expression import ExpressionError
 from bt_runtime.llm.question import NO_SCORES
-from bt_runtime.tree.budget import Spent
-from bt_runtime.types import Choice, Question, Writing
+from bt_runtime.types import Choice, Question
 
 
 class Judging(ModelNode):
@@ -23,32 +25,14 @@ class Judging(ModelNode):
     def aim(self) -> str:
         return str(self.value("prompt"))
 
-    def over(self) -> str:
-        """Which budget of the run is spent; nothing while there is enough."""
-        allowed, now = self.context.services.budget, self.context.clock.now()
-        spent = self.whole.over(allowed, now) if allowed is not None else ""
-        return f"{spent} of the run" if spent else ""
-
-    @property
-    def whole(self) -> Spent:
-        """What the run has spent."""
-        return self.context.services.spending(self.context.clock.now())
-
-    def asked(self, question: Question) -> Generator[Any, Any, Any]:
-        """One question, counted for the run."""
-        self.whole.decisions += 1
-        answer = yield from super().asked(question)
-        self.whole.tokens += answer.tokens if isinstance(answer, Writing) else 0
-        return answer
-
     def chosen(self, prompt: Prompt, options: Sequence[str], sure: bool = False) -> Generator[Any, Any, Odds]:
-        """One of them, with how likely each is. `sure`: what the model does not tell is a fault."""
+        """The chosen option, and the probability of each. `sure`: a model without scores is a fault."""
         said = tuple(f" {option}" for option in options)
         question = Question("choose", self.prompted(prompt), options=said, mode="exact" if self.scoreless else "scores")
         try:
-            choice: Choice = yield from self.asked(question)
+            choice: Choice = yield from self.weighed(question, prompt)
         except BtError as fault:
-            if NO_SCORES not in fault.message or sure:
+            if NO_SCORES not in fault.message or sure or self.adjusted:
                 raise
             self.scoreless = True
             choice = yield from self.asked(question._replace(mode="exact"))
@@ -57,7 +41,47 @@ class Judging(ModelNode):
                 f"this model {NO_SCORES}, and `margin` and `distribution` are made of them",
                 "leave them out, ask for several `votes`, or use a local model or a llama-server",
             )
+        if choice.scores is not None and (scale := float(self.value("scale"))) != 1:
+            choice = choice._replace(scores=tuple(score / scale for score in choice.scores))
         odds = odds_of(choice, len(options))
         opening = prompt.steps.rpartition("\n")[2].strip()
         self.context.emit(Decided(self.path, opening, options[odds.index], choice.logprob, odds.margin))
         return odds
+
+    @property
+    def adjusted(self) -> bool:
+        """Whether scores are needed for the choice itself."""
+        return bool(self.value("calibrate")) or self.spec.values["score"] == "prior"
+
+    def weighed(self, question: Question, prompt: Prompt) -> Generator[Any, Any, Choice]:
+        """Weighs the options by `score`; with `calibrate`, less the mean score of each for content-free cases."""
+        opening = prompt.steps.rpartition("\n")[2]
+        if not self.value("calibrate"):
+            return (yield from scored(self, question, opening))
+        blank = [prompt._replace(task=f"{text}\n", steps=opening) for text in self.blanks()]
+        asked = question._replace(normalise=self.spec.values["score"] == "mean")
+        return (yield from less(self, asked, blank, 1.0))
+
+    def blanks(self) -> list[str]:
+        """The case with every hole filled by what says nothing."""
+        template = self.spec.values["prompt"]
+        if not hasattr(template, "evaluate"):
+            return [*NOTHING]
+        found = []
+        for text in NOTHING:
+            with suppress(ExpressionError):  # a hole that computes something of a number or a list
+                found.append(str(template.evaluate(_Blank(text))).strip())
+        return found or [*NOTHING]
+
+
+NOTHING = ("N/A", "", "[MASK]", "...")  # cases without content
+
+
+class _Blank:
+    """Every entry says the same."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __getitem__(self, name: str) -> str:
+        return self.text

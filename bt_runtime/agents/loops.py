@@ -1,4 +1,4 @@
-"""Going round in circles, found by pure functions: the same actions again, the same goal again, the same plan again."""
+"""Detects loops by pure functions: repeated actions, goals or plans."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def words(goal: str) -> frozenset[str]:
 
 
 def same_goal(one: str, other: str) -> bool:
-    """The same goal, or one that only words of no weight set apart. Numbers always count: cup 1 is not cup 2."""
+    """Returns True for goals that differ only in unimportant words. Numbers always count: cup 1 is not cup 2."""
     left, right = words(one), words(other)
     if not left or not right:
         return one.strip().casefold() == other.strip().casefold()
@@ -50,7 +50,7 @@ _SEARCH = re.compile(
 
 
 def is_search(goals: Sequence[str]) -> bool:
-    """The same thing looked for in different places: whichever is found first is enough."""
+    """Returns True for goals that seek one thing in different places: finding it once is enough."""
     found = [_SEARCH.match(g.strip()) for g in goals]
     if len(goals) < 2 or not all(found):
         return False

@@ -1,29 +1,29 @@
-"""What the nodes that ask a model have in common: a life written as a generator of jobs, polled by the tick.
-
-`live` reads top to bottom; every `yield job` hands a job to the tick, which polls it and sends the answer back. So the
-tick never waits, and halting the node closes the generator and cancels the job that it was waiting for.
-"""
+"""Shared by the nodes that ask a model: a life written as a generator of jobs, polled by the tick. `live` reads top
+to bottom; every `yield job` hands a job to the tick, which polls it and sends the answer back. So the tick never
+waits, and halting the node closes the generator and cancels the pending job."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.agents.end import Ending
-from bt_runtime.agents.prompt import Prompt, system_text
+from bt_runtime.agents.end import Ending, OutOfBudget, ended_by
+from bt_runtime.agents.prompt import Prompt, read_ahead, system_text
+from bt_runtime.agents.register import Register, register_of
 from bt_runtime.events import AgentEnded, GoalTaken, Prompted
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.llm.front import a_job
-from bt_runtime.llm.header import STARTER
-from bt_runtime.tree.budget import Spent
+from bt_runtime.language.guide import text_of
+from bt_runtime.llm.model_wrapper import a_job
+from bt_runtime.tree.budget import Budget, Spent
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, computed, path_of
 from bt_runtime.tree.nodes.parent import Parent
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree
-from bt_runtime.types import Introduced
+from bt_runtime.types import Introduced, Writing
 
 if TYPE_CHECKING:
     from bt_runtime.language.kinds.kind import Kind
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 Life = Generator[Any, Any, Ending]
 PAUSE = object()  # yielded instead of a job: go on at the next tick
+UNBOUNDED = Budget()
 MOST_TURNS = 16  # answers taken in one tick, when they come at once
 
 
@@ -41,6 +42,8 @@ class ModelNode(Parent):
     """A node that lives by jobs, and may grow one child."""
 
     grows = True  # what stands below it is its expansion
+    asks_late = False  # it may do without its model, and opens it itself when it asks
+    seeds = True  # its questions move the seeds of later ones; False: it asks with a fixed seed
     life: Life | None = None
     job: Any = None
     answer: Any = None  # what the generator gets next
@@ -52,18 +55,35 @@ class ModelNode(Parent):
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
         self.spent = Spent()
+        read_ahead()
+        if isinstance(guide := spec.values.get("guide"), str):
+            with suppress(BtError):  # told when it is needed
+                text_of(guide)
 
     def live(self) -> Life:
         """The node's life, from its start to its end."""
         raise BtError(f"{type(self).__name__} has no life", "a node that decides gives `life`: a generator of jobs")
 
+    def lived(self) -> Life:
+        """Runs the node's life once its model is open; the opening is polled as every job is."""
+        if not self.asks_late:
+            yield from self.opened()
+        return (yield from self.live())
+
+    def opened(self) -> Generator[Any, Any, None]:
+        """Waits until the model's prompt format is known; a run without a model fails at the first question."""
+        model = self.context.services.model(str(self.spec.values.get("model") or ""))
+        job = model.opening(self.context.wake) if model is not None else None
+        if job is not None:
+            yield job
+
     def aim(self) -> str:
-        """What it is started for, in words."""
+        """The aim of this node, in words."""
         return str(self.value("goal"))
 
     @property
     def temperature(self) -> float:
-        """At which its questions are answered, now: it may be computed."""
+        """Returns the present sampling temperature, which may be an expression."""
         return float(self.value("temperature"))
 
     # Ticking ---------------------------------------------------------------------------------
@@ -83,7 +103,7 @@ class ModelNode(Parent):
                 if status is not RUNNING:
                     status = self.child_ended(status)
         except Exception as error:
-            self.conclude(Ending("error", f"{type(error).__name__}: {error}"))
+            self.conclude(ended_by(error))
             status = self.crash(error)
         return self.leave(status)
 
@@ -93,7 +113,7 @@ class ModelNode(Parent):
         self.context.emit(GoalTaken(self.path, self.goal))
         self.spent = Spent(self.context.clock.now())
         self.shed()
-        self.life = self.live()
+        self.life = self.lived()
 
     def advance(self) -> Status:
         """Polls the job at hand; takes answers for as long as they come at once."""
@@ -115,6 +135,9 @@ class ModelNode(Parent):
             except StopIteration as stop:
                 self.conclude(stop.value)
                 return self.result()
+            except OutOfBudget as over:
+                self.conclude(Ending("budget", over.message))
+                return self.result()
             if self.job is PAUSE:
                 self.job = None
                 break
@@ -125,12 +148,15 @@ class ModelNode(Parent):
         self.ending, self.life, self.job = ending, None, None
         self.feedback_message = str(ending)
         self.context.emit(AgentEnded(self.path, ending.why, ending.detail, self.goal, self.spec.kind.name))
+        if "left" in self.spec.values and ending.why != "cancelled":
+            allowed, now = self.context.services.budget, self.context.clock.now()
+            self.scope[self.spec.values["left"]] = 1.0 if allowed is None else self.whole.left(allowed, now)
 
     def result(self) -> Status:
         return SUCCESS if self.ending is not None and self.ending.good else FAILURE
 
     def child_ended(self, status: Status) -> Status:
-        """An expansion has its result; it is this node's, unless a subclass goes on."""
+        """Ends this node with its expansion's result, unless a subclass continues."""
         self.conclude(Ending("expanded", "succeeded" if status is SUCCESS else "failed"))
         return status
 
@@ -151,7 +177,7 @@ class ModelNode(Parent):
         return self.children[0] if self.children else None
 
     def shed(self) -> None:
-        """An expansion that has had its turn is removed, between two ticks; this node goes on once it is gone."""
+        """Removes a finished expansion between two ticks; this node continues after that."""
         if self.children:
             self.shedding = self.context.growth.remove(path_of(self.children[0]))
 
@@ -173,18 +199,54 @@ class ModelNode(Parent):
         return found
 
     def asked(self, question: Question) -> Generator[Any, Any, Any]:
-        """One decision of the model."""
+        """Asks the model one question, and counts it for this node and for the run."""
         model = self.model()
         if question.kind == "write":
             question = question._replace(**self.sampler())
-        return (yield a_job(model.ask(question._replace(by=self.path, wake=self.context.wake)), model))
+        whole = self.whole
+        whole.seeds += self.seeds
+        for spent in (self.spent, whole):
+            spent.decisions += 1
+        answer = yield a_job(model.ask(question._replace(by=self.path, wake=self.context.wake)), model)
+        for spent in (self.spent, whole):
+            spent.tokens += answer.tokens if isinstance(answer, Writing) else 0
+        return answer
+
+    # Budgets ---------------------------------------------------------------------------------
+
+    @property
+    def budget(self) -> Budget:
+        """The budget of this node alone, besides the run's budget."""
+        return UNBOUNDED
+
+    @property
+    def whole(self) -> Spent:
+        """What the run, or the episode around this node, has spent."""
+        return self.context.services.spending(self.context.clock.now())
+
+    def over(self) -> str:
+        """Which budget is spent, this node's or the run's; nothing while there is enough."""
+        now = self.context.clock.now()
+        own = self.spent.over(self.budget, now)
+        allowed = self.context.services.budget
+        runs = self.whole.over(allowed, now) if allowed is not None and not own else ""
+        return own or (f"{runs} of the run" if runs else "")
+
+    def afford(self) -> None:
+        """Ends the node's life where a budget is spent; called before a question."""
+        if over := self.over():
+            raise OutOfBudget(over)
+
+    def seed(self) -> int:
+        """A different one for each decision, the same in every run with the same seed."""
+        return self.context.services.seed * 1_000_003 + self.whole.seeds
 
     def sampler(self) -> dict[str, Any]:
         """How this node samples, as far as it says so."""
         return {name: self.value(name) for name in ("top_p", "min_p", "top_k") if name in self.spec.values}
 
     def prompted(self, prompt: Prompt, aloud: bool = False) -> str:
-        """As this node's model is asked it; whoever looks on is told what it begins with."""
+        """The prompt in the model's own format; listeners get its fixed part."""
         before = prompt[:3]
         if before != self.shown:
             self.shown = before
@@ -192,18 +254,18 @@ class ModelNode(Parent):
         return prompt.text(self.model().chat_template, aloud)
 
     @property
-    def register(self) -> str:
+    def register(self) -> Register:
         """In which its prompts are written: the run's, else its model's."""
-        return self.context.services.prompts or self.model().register
+        return register_of(self.context.services.prompts or self.model().register)
 
     def instructions(self, name: str, holes: Mapping[str, Any] | None = None) -> str:
-        """The system text of that name, as this node's model is told it."""
-        return system_text(name, holes or {}, self.register)
+        """The system text of that name, in the form for this node's model."""
+        return system_text(name, holes or {}, self.register.name)
 
     def manual(self) -> Mapping[str, Any]:
-        """What a stranger is told of the world; a model that was taught in it is asked as it always was."""
+        """The world's manual; empty for a model whose prompt register has none."""
         world: Any = self.context.services.world
-        return world.manual() if isinstance(world, Introduced) and self.register != STARTER else {}
+        return world.manual() if isinstance(world, Introduced) and self.register.manual else {}
 
     def agents_above(self) -> list[ModelNode]:
         return [node for node in above(self) if isinstance(node, ModelNode) and node.grows]
@@ -218,7 +280,7 @@ def above(node: Behaviour) -> Iterator[Behaviour]:
 
 
 def goal_of(node: Behaviour) -> str:
-    """What a part of an expansion is for, in words."""
+    """The goal of one part of an expansion, in words."""
     if isinstance(node, Subtree):
         return str(computed((node.spec.values.get("with") or {}).get("goal", ""), node.within))
     if isinstance(node, SkillNode):

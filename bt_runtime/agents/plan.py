@@ -32,9 +32,7 @@ class Plan(Growing):
         system = guided(equipped(text, self.actions.described()), self.guide())
         steps: list[Step] = []
         for _ in range(int(values["max_invalid"])):
-            over = self.over()
-            if over:
-                return Ending("budget", over)
+            self.afford()
             prompt = agent_prompt(
                 system, self.goal, opening, steps, family=family_of(self), examples=examples, notes=notes
             )

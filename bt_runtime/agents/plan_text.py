@@ -25,7 +25,7 @@ class Goal(NamedTuple):
 
 
 class Act(NamedTuple):
-    """A skill sentence, to be done as it stands."""
+    """A skill's sentence, to be started as it is."""
 
     sentence: str
 
@@ -72,8 +72,10 @@ def read_plan(text: str, skills: Collection[str] | None = (), form: str = "diale
 
 def _read(body: str, skills: Collection[str] | None, form: str) -> Part:
     lines = [_bare(line) for line in body.splitlines()]
-    if any(_STEP.match(line) or _ORDER.match(line) for line in lines):
+    if any(_STEP.match(line) for line in lines):
         return _steps(lines, _STEP)
+    if any(_ORDER.match(line) for line in lines):  # of steps that are numbered by `1.` alone
+        return _steps(lines, _NUMBERED)
     plain = body.replace("**", "")
     if _FLOW.search(plain):
         return _lists(plain)
@@ -113,7 +115,7 @@ _CONTROL = re.compile(r"(?:- )?(?:sequence|fallback|parallel)[ \t]*:")
 
 
 def _block(body: str) -> str:
-    """Of a text with a plan in it the plan: from its first control node to where a line begins with something else."""
+    """The plan within a text: from its first control node to the first line that begins otherwise."""
     lines = body.splitlines()
     first = next((at for at, line in enumerate(lines) if _CONTROL.match(line)), None)
     if first is None:
@@ -255,7 +257,7 @@ _REFERENCE = re.compile(r"[(\[]*Step\s{1,3}\d+\s{0,3}(?:AND\b|OR\b|[-=]>|→|⇒
 
 
 def _order(lines: Sequence[str]) -> str:
-    """What stands behind `Execution Order:` or on the next line, else a line of nothing but steps."""
+    """The text after `Execution Order:` or on the next line; else a line of nothing but steps."""
     for at, line in enumerate(lines):
         if found := _ORDER.match(line):
             return found[1].strip() or next((each for each in lines[at + 1 :] if each), "")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime import project
-from bt_runtime.agents.story import Family, Step, left_out, opening, written
+from bt_runtime.agents.story import Family, Step, example, left_out, opening, written
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.expression import ExpressionError, Template
-from bt_runtime.llm.chat import Chat
+from bt_runtime.language.kinds.registry import installed
+from bt_runtime.llm.chat.chat import Chat
+from bt_runtime.project import disk
 from bt_runtime.types import Template as ChatTemplate
 
 
@@ -58,29 +61,29 @@ def agent_prompt(
 
 
 def guided(system: str, guide: str) -> str:
-    """What is fixed, with the plan that is to be followed: the same for all tasks of its kind."""
+    """The fixed prompt with the plan to follow: the same for all tasks of its kind."""
     return f"{system.rstrip()}\n{system_text('guide', {'guide': guide.strip()})}" if guide.strip() else system
 
 
 def equipped(system: str, actions: Sequence[str]) -> str:
-    """What is fixed, with the skills that can be done: the same for all agents of a tree that have them."""
+    """The fixed prompt with the available skills: the same for all agents of a tree that share them."""
     if not actions:
         return system
     return f"{system.rstrip()}\n{system_text('actions', {'actions': chr(10).join(actions)})}"
 
 
 def example_block(examples: Sequence[str]) -> str:
-    """Experiences as they are told: whole, numbered, apart from the task at hand."""
+    """The experiences for the prompt: whole, numbered, apart from the task at hand."""
     if not examples:
         return ""
-    told = "\n".join(f"Example {i}\n{text.strip()}\n" for i, text in enumerate(examples, 1))
+    told = "\n".join(f"Example {i}\n{example(text.strip())}\n" for i, text in enumerate(examples, 1))
     return f"Earlier tasks, and how they went:\n\n{told}\nNow the task at hand.\n"
 
 
 def system_text(name: str, holes: Mapping[str, Any], register: str = "") -> str:
     """A prompt file (`trees/prompts/NAME.md`, the project's before ours) with its holes filled.
 
-    One of a register, in a folder of its own, goes before one that serves all; but the project's own before ours.
+    A register's own file takes precedence over the general one, and the project's files over the shipped ones.
     """
     path = _found(name, register)
     if path is None:
@@ -102,6 +105,22 @@ def _found(name: str, register: str) -> Path | None:
     return None
 
 
-@lru_cache(maxsize=64)
+def read_ahead() -> None:
+    """Reads all prompts there are, once, so that no tick opens a file."""
+    _all_read(tuple(project.folders("trees")))
+
+
+@lru_cache(maxsize=16)
+def _all_read(places: tuple[Path, ...]) -> None:
+    for place in places:
+        for path in [*(place / "prompts").glob("*"), *(place / "prompts").glob("*/*")]:
+            with suppress(OSError, ValueError, BtError, ExpressionError):  # the node that needs it tells what is wrong
+                if path.is_file():
+                    Template(_read(path))
+    for _ in installed():  # kinds are imported when they are first asked for
+        pass
+
+
+@lru_cache(maxsize=256)
 def _read(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
+    return disk.read_text(path)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from bt_runtime.agents.worked import Shape, fitted, shipped
 from bt_runtime.events import RetrievalFailed, Retrieved
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.llm.header import STARTER
 
 if TYPE_CHECKING:
     from bt_runtime.agents.model_node import ModelNode
@@ -19,10 +18,10 @@ _SELECTIONS = {"task": "task_specific", "random": "random"}
 
 
 def examples(node: ModelNode, shape: Shape | None = None) -> Generator[Any, Any, tuple[str, ...]]:
-    """The texts that this node is shown: experiences, else worked examples of its world, all in its own moves and form
-    of plans. A model that was taught by its prompts is shown what was retrieved, as it is."""
+    """The texts shown to this node: experiences, else worked examples of its world, in its own moves and form of
+    plans. A model that was trained on fixed prompts gets the retrieved texts unchanged."""
     found = yield from _retrieved(node)
-    if shape is None or node.register == STARTER:
+    if shape is None or not node.register.fitted:
         return found
     fit = [text for each in found if (text := fitted(each, shape)) is not None]
     values = node.spec.values

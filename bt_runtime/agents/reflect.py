@@ -17,6 +17,8 @@ from bt_runtime.types import Json, Question
 
 
 class Reflect(ModelNode):
+    seeds = False
+
     def live(self) -> Life:
         parts = [str(part) for part in self.value("parts")]
         unknown = [part for part in parts if part not in autoplan.CUES]
@@ -31,7 +33,7 @@ class Reflect(ModelNode):
         return Ending("done", next(reversed(said.values())))
 
     def whole_or_shorter(self, parts: list[str]) -> Generator[Any, Any, dict[str, str]]:
-        """Of an attempt that is too long for its model, the middle is left out."""
+        """The attempt; its middle is left out when it is too long for the model."""
         story, ended = self.story()
         while True:
             try:
@@ -63,13 +65,14 @@ class Reflect(ModelNode):
         return said
 
     def story(self) -> tuple[str, str]:
-        """Of the experience that was given, else of the latest attempt at this goal in this run."""
+        """The text of the given experience, else of the latest attempt at this goal in this run."""
         experience = self.value("experience")
         if experience:
             return str(experience.get("story", "")), str(experience.get("ended") or "nothing is known of it")
         return self.context.services.stories.get(self.goal, ("", "nothing is known of it"))
 
     def line(self, prompt: Prompt, limit: int | None) -> Generator[Any, Any, str]:
+        self.afford()
         values = self.spec.values
         grammar = autoplan.line_grammar(limit) if limit is not None else None
         wrote = yield from self.asked(Question(

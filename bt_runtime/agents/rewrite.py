@@ -11,6 +11,8 @@ from bt_runtime.types import Question
 
 
 class Rewrite(ModelNode):
+    seeds = False
+
     def live(self) -> Life:
         values = self.spec.values
         reflections = [each for each in self.value("reflections") if isinstance(each, dict)]
@@ -18,6 +20,7 @@ class Rewrite(ModelNode):
             return Ending("failure", "there is nothing to learn from")
         system = self.instructions(values["prompt"] or "rewrite")
         prompt = autoplan.rewriting(system, self.goal, text_of(str(self.value("guide"))), reflections)
+        self.afford()
         wrote = yield from self.asked(Question(
             "write", self.prompted(prompt), stop=("\n\n",), max_tokens=values["max_tokens"],
             grammar=autoplan.plan_grammar(int(values["max_lines"]), int(values["line_length"])),

@@ -8,12 +8,12 @@ from py_trees import composites
 from py_trees.common import Status
 
 from bt_runtime.agents.answers import Odds
-from bt_runtime.agents.end import Ending
+from bt_runtime.agents.end import Ending, ended_by
 from bt_runtime.agents.judging import Judging
+from bt_runtime.agents.kinds.checks import about
 from bt_runtime.agents.model_node import Life
 from bt_runtime.agents.prompt import Prompt
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.language.checks.judging import about
 from bt_runtime.language.outputs import sound_choices
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
 
@@ -39,19 +39,18 @@ class Route(Judging, composites.Composite):
                 self.begin()
             status = self.advance() if self.life is not None else self.follow()
         except Exception as error:
-            self.conclude(Ending("error", f"{type(error).__name__}: {error}"))
+            self.conclude(ended_by(error))
             status = self.crash(error)
         return self.leave(status)
 
     def shed(self) -> None:
-        """Its children are nobody's expansion."""
+        """Its children do not count as an agent's expansion."""
 
     def result(self) -> Status:
         return self.follow() if self.ending is not None and self.ending.good else FAILURE
 
     def live(self) -> Life:
-        if over := self.over():
-            return Ending("budget", over)
+        self.afford()
         self.failed, self.left = 0, []
         offered = [child for child, place in zip(self.children, self.places, strict=True) if place == "children"]
         names = self.names(offered)
@@ -72,7 +71,7 @@ class Route(Judging, composites.Composite):
     tries = 1
 
     def names(self, offered: list[Any]) -> dict[str, str]:
-        """What each child is for, by what it is called."""
+        """Maps each child's name, or its description where it has none, to the description."""
         named: list[tuple[str, str]] = []
         for child in offered:
             said = " ".join(about(child.spec).split()) if hasattr(child, "spec") else ""
@@ -91,7 +90,7 @@ class Route(Judging, composites.Composite):
             self.scope[values["distribution"]] = {name: round(share, 6) for name, share in shares}
 
     def follow(self) -> Status:
-        """Runs what was chosen; the next likeliest when that fails and may, or is skipped."""
+        """Runs the chosen child; the next likeliest when that one is skipped, or fails and may be followed."""
         while self.left:
             status: Status = self.left[0].step()
             if status is RUNNING:

@@ -7,7 +7,7 @@ from typing import Any
 
 from bt_runtime.agents.story import ACT
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.types import Choice, Job, Json, Model, Question, Writing
+from bt_runtime.types import Choice, Job, Json, Model, Question, Spent, Writing
 
 Script = Callable[[Question], str]
 
@@ -18,6 +18,8 @@ class Misplayed(BtError):
 
 class Answered(Job[Any]):
     """A job with its answer, after some polls."""
+
+    spent = Spent()  # nothing was computed
 
     def __init__(self, answer: Any, polls: int = 0) -> None:
         self.answer, self.polls = answer, polls
@@ -86,7 +88,7 @@ class ScriptedModel(Model):
         return self._picked(question, move, line, moves[move], "cannot be done now")
 
     def _picked(self, question: Question, move: str, line: str, options: Sequence[str], why: str) -> Choice:
-        """Of a line that goes on after a beginning, the rest is written when it is asked for."""
+        """Picks an option by a line's beginning; the rest of the line answers the next question."""
         chosen, rest = picked(options, line)
         if chosen is None:
             raise Misplayed(f"the script says {line[:80]!r}, which {why}", _some(options))
@@ -101,7 +103,7 @@ class ScriptedModel(Model):
 
 
 def picked(options: Sequence[str], line: str) -> tuple[str | None, str]:
-    """The option that a line is, or the longest that it begins with, and what is to be written after that."""
+    """The option that a line names, or the longest option that it begins with, and the rest of the line."""
     whole = next((o for o in options if o.strip() == line), None)
     if whole is not None:
         return whole, ""

@@ -1,4 +1,4 @@
-"""What one agent node has thought, done and seen: values, and the form in which prompts and experiences tell it."""
+"""One agent's thoughts, actions and observations: values, and their form in prompts and experiences."""
 
 from __future__ import annotations
 
@@ -6,11 +6,25 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from bt_runtime.types import TASK
+
 Move = Literal["think", "act", "expand", "ask"]
 THINK, ACT, EXPAND, ASK = "Think:", "Act:", "Expand:", "Ask:"  # how a step begins
 OPENINGS: dict[str, Move] = {THINK: "think", ACT: "act", EXPAND: "expand", ASK: "ask"}
 SILENT = "(nothing is shown)"  # heard where what came of it is kept from the prompt
 HEARD = "OK."  # what a thought is answered with
+
+# What a line must not begin with that comes from the world, a skill or a memory: a base model takes it for a turn.
+_FORGED = re.compile(
+    r"(^|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])([^\S\n]*)(?=(?:think|act|expand|ask)[^\S\n]*:|ok\.|your task is to:"
+    r"|your primary goal is to:|now the task at hand\.|earlier tasks, and how they went:|example \d"
+    r"|is the goal met\?|does this lead to the goal\?)",
+    re.IGNORECASE,
+)
+_BORDERS = re.compile(
+    r"^[^\S\n]*(?=now the task at hand\.|earlier tasks, and how they went:|example \d)", re.IGNORECASE | re.MULTILINE
+)
+QUOTED = "> "  # before a line that would read as a turn
 
 _HOW = {"sequence": "in sequence", "fallback": "using a fallback strategy", "parallel": "in parallel"}
 
@@ -24,12 +38,14 @@ class Step(NamedTuple):
         if self.move == "think":
             return f"{THINK} {self.text}\n{HEARD}"
         if self.move == "expand":
-            return f"{EXPAND}\n{self.text.rstrip()}" + (f"\n{self.observation}" if self.observation else "")
-        opening = ACT if self.move == "act" else ASK
-        return f"{opening} {self.text}" + (f"\n{self.observation}" if self.observation else "")
+            return f"{EXPAND}\n{self.text.rstrip()}{self.heard()}"
+        return f"{ACT if self.move == 'act' else ASK} {self.text}{self.heard()}"
+
+    def heard(self) -> str:
+        return f"\n{harmless(self.observation)}" if self.observation else ""
 
     def turn(self) -> tuple[str, str]:
-        """The same as what was said, and what was heard."""
+        """The step as one turn: the model's text and the observation."""
         if self.move == "think":
             return f"{THINK} {self.text}", HEARD
         said = self._replace(observation="").written()
@@ -37,7 +53,7 @@ class Step(NamedTuple):
 
 
 class Family(NamedTuple):
-    """What an agent is a part of: the goal above, its siblings' goals, and how they are joined."""
+    """The expansion around an agent: the goal above, its siblings' goals, and how they are joined."""
 
     goal: str
     siblings: tuple[str, ...]
@@ -52,14 +68,25 @@ class Family(NamedTuple):
 
 
 def opening(goal: str, observation: str, family: Family | None = None, notes: Sequence[str] = ()) -> str:
-    """What stands before the first step."""
-    lines = [f"{family.written() if family else ''}Your task is to: {goal}"]
+    """The text before the first step."""
+    first, broke, rest = goal.partition("\n")
+    lines = [f"{family.written() if family else ''}{TASK} {first}{broke}{harmless(rest)}"]
     if notes:
         lines.append("From earlier attempts at this task you know:")
         lines += [f"- {_one_line(note)}" for note in notes]
     if observation:
-        lines.append(observation)
+        lines.append(harmless(observation))
     return "\n".join(lines) + "\n"
+
+
+def harmless(text: str) -> str:
+    """Quotes each line of outside text that begins like a turn of the agent; other text is unchanged."""
+    return text if text.strip() == HEARD else _FORGED.sub(rf"\1\2{QUOTED}", text)
+
+
+def example(text: str) -> str:
+    """An experience, which is made of turns, but does not end the examples before their end."""
+    return _BORDERS.sub(QUOTED, text)
 
 
 def written(steps: Sequence[Step]) -> str:
@@ -68,7 +95,7 @@ def written(steps: Sequence[Step]) -> str:
 
 
 def left_out(count: int) -> str:
-    """What stands in the place of the oldest steps when a story is too long for its model."""
+    """The text in place of the oldest steps when a story is too long for its model."""
     return f"({count} earlier step{'s' * (count > 1)} left out)\n" if count else ""
 
 

@@ -1,4 +1,4 @@
-"""What an agent finds around it: the world, working memory, experiences. Each may be missing."""
+"""An agent's surroundings: the world, working memory, experiences. Each may be missing."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.skills.activity import Activity, ended
-from bt_runtime.tree.nodes.skill import Done, act
+from bt_runtime.tree.nodes.skill import Done
+from bt_runtime.tree.nodes.using import chosen
 from bt_runtime.types import Digesting, Looking, Observation, Things
 
 if TYPE_CHECKING:
     from bt_runtime.agents.actions import Actions
-    from bt_runtime.language.manifest import Entry
+    from bt_runtime.language.entry import Entry
     from bt_runtime.tree.context import Context
 
 DONE, FAILURE = "done", "failure"
@@ -48,7 +49,7 @@ class Surroundings:
         return [*dict.fromkeys(found), DONE, FAILURE]
 
     def kinds(self) -> Sequence[str]:
-        """What can be recalled: all things that the world has, or what was seen so far; nothing without a memory."""
+        """The kinds that can be recalled: all in the world, or those seen so far; none without a memory."""
         if self.working is None:
             return ()
         if isinstance(self.world, Things):
@@ -68,16 +69,16 @@ class Surroundings:
                 return Done(ended(Observation(said)))
         if self.world is None:
             return Done(ended(Observation("There is no world to act in.", False, "no world")))
-        return act(self.world, sentence, self.context, self.entry_of(sentence))
+        return chosen(self.world, sentence, self.context, self.entry_of(sentence))
 
     def entry_of(self, sentence: str) -> Entry | None:
-        """Only where a tree says what may be done: else the run's journal knows it."""
-        return self.actions.entry_of(sentence) if self.actions is not None and self.actions.names is not None else None
+        """The entry for this sentence in the manifests of the trees around the agent."""
+        return self.actions.entry_of(sentence) if self.actions is not None else None
 
     def noticed(self, sentence: str, observation: Observation) -> None:
         if self.working is not None and not sentence.startswith(RECALL):
             self.working.observe(sentence, observation.text, by=self.place)
 
     def state(self) -> str:
-        """What tells one state of the world from another, as far as it can be told."""
+        """A key that distinguishes states of the world, as far as the world tells."""
         return str(self.world.digest()) if isinstance(self.world, Digesting) else ""

@@ -1,4 +1,4 @@
-"""Several lives at once: each is a generator of jobs as a node's is, and what they ask is asked side by side."""
+"""Several generators of jobs at once: their questions are asked side by side."""
 
 from __future__ import annotations
 

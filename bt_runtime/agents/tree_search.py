@@ -48,7 +48,7 @@ class State:
             at = at.above
 
     def close(self) -> None:
-        """It leads nowhere; nor does a state whose ways all lead nowhere."""
+        """Marks the state as a dead end; also each state above whose actions all end there."""
         self.closed = True
         if self.above is not None and all(each.closed for each in self.above.below):
             self.above.close()
@@ -62,6 +62,7 @@ class TreeSearch(Agent):
             raise BtError("a tree search tries things and puts the world back, which this world cannot",
                           "use it in a world with `snapshot` and `restore`, or another strategy")  # fmt: skip
         root, rounds = State(world.snapshot(), []), int(self.value("rounds"))
+        self.afford()
         for _ in range(rounds):
             state = self.selected(root)
             tried = yield from self.tried(state)
@@ -100,7 +101,7 @@ class TreeSearch(Agent):
         return at
 
     def tried(self, state: State) -> Generator[Any, Any, list[State]]:
-        """The likeliest actions of that state, each with what it led to."""
+        """The states that the likeliest actions led to from that state."""
         for _ in range(int(self.value("width"))):
             self.put_back(state)
             child = yield from self.stepped(state)
@@ -120,7 +121,7 @@ class TreeSearch(Agent):
         return state.below
 
     def followed(self, state: State) -> Generator[Any, Any, None]:
-        """To an end, always by what is likeliest: what that is worth counts for the state it began from."""
+        """A greedy rollout to the end; its value counts for the state it started from."""
         self.put_back(state)
         at = state
         for _ in range(int(self.value("follow"))):
@@ -152,13 +153,13 @@ class TreeSearch(Agent):
         return State(world.snapshot(), [*self.steps], state)
 
     def judged(self, state: State, ask: bool = True) -> Generator[Any, Any, tuple[float, bool]]:
-        """What the state just reached is worth, from 0 to 1, and whether it is an end."""
+        """The value of the state just reached, from 0 to 1, and whether it is terminal."""
         world: Any = self.context.services.world
         ended = self.said_done or [*self.around.sentences()] == [DONE, FAILURE]
         if ended and self.value("judge") == "world" and isinstance(world, Judging):
             verdict = world.verdict()
             if verdict.total:
-                self.reached = verdict.met >= verdict.total
+                self.reached = verdict.reached
                 return verdict.met / verdict.total, True
         if not ended and not ask:
             return 0.0, False
@@ -180,6 +181,6 @@ class TreeSearch(Agent):
 
 
 def _share(scores: tuple[float, ...]) -> float:
-    """Of yes, between yes and no."""
+    """The share of yes, between yes and no."""
     yes, no = scores[:2]
     return 1 / (1 + math.exp(min(700.0, no - yes)))

@@ -1,8 +1,6 @@
-"""What is left out of a story that no longer fits its model's context: the oldest steps, several at once.
-
-A model is asked with the whole story until it says that this is too long. What was computed of all that stands before
-the steps serves on, and what goes at once makes room for many steps more: the cache is not thrown away at each.
-"""
+"""Leaves out the oldest steps of a story that no longer fits its model's context, several at once. The whole story
+is sent until the model reports that it is too long. The prompt before the steps keeps its cache, and removing many
+steps at once keeps the cache of the rest for longer."""
 
 from __future__ import annotations
 
@@ -18,8 +16,8 @@ KEPT = 1  # of the newest steps: they are never left out
 
 
 def too_many(sizes: Sequence[int], whole: int, fault: TooLong) -> int:
-    """How many of the oldest steps go. `sizes`: of each step, `whole`: of the prompt, both in characters, over which
-    the tokens are taken to be spread evenly. Where the model tells none, half of the steps; 0: none may go."""
+    """How many of the oldest steps to leave out. `sizes`: characters of each step; `whole`: of the prompt, over
+    which tokens are assumed to spread evenly. Half of the steps when the model gives no numbers; 0 when none may go."""
     most = len(sizes) - KEPT
     if most <= 0:
         return 0
@@ -40,7 +38,7 @@ def cut_off(question: Question, answer: object) -> TooLong | None:
 
 
 def shorter(story: str, fault: TooLong) -> str:
-    """An attempt that is told as one text: its beginning and its end. Raises the fault where nothing more can go."""
+    """The beginning and end of an attempt that is one text. Raises the fault when nothing more can be left out."""
     share = SHARE * fault.limit / fault.tokens if fault.tokens and fault.limit else 0.5
     left = autoplan.shortened(story, int(len(story) * min(share, 0.9)), len, 0)
     if not left or len(left) >= len(story):

@@ -1,22 +1,24 @@
-"""Is a goal met? The world is asked first, then a skill's postcondition, then working memory, the model last."""
+"""Decides whether a goal is met: by the world, then a skill's postcondition, then working memory, the model last."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
+from bt_runtime.agents import thought
 from bt_runtime.agents.actions import listed
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.facts import Facts
 from bt_runtime.agents.model_node import Life, ModelNode
 from bt_runtime.agents.prompt import Prompt
-from bt_runtime.agents.story import THINK
+from bt_runtime.agents.story import THINK, harmless
 from bt_runtime.agents.surroundings import Surroundings
 from bt_runtime.events import Stepped
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.types import Knowing, Question
 
 _PLACED = re.compile(r"(?P<thing>.+?) (?:is |are )?(?:on|in|near|at) (?:the )?(?P<place>.+)")
+_LONGEST = 200  # characters of a goal that may name a thing and its place; the pattern is quadratic
 YES, NO = "yes", "no"
 ASKED = "Is the goal met?"
 MOST_DEEDS = 150  # that are told
@@ -24,6 +26,8 @@ LINE = 120  # characters of what came of one
 
 
 class Verify(ModelNode):
+    seeds = False
+    asks_late = True
     thought = ""  # of the model, before its answer
 
     def live(self) -> Life:
@@ -38,14 +42,14 @@ class Verify(ModelNode):
         return Ending("failure", "it is not met")
 
     def denied(self) -> None:
-        """Whoever reflects on the attempt is told that it only said so."""
+        """Notes in the attempt's story, for the reflecting node, that the goal is not met."""
         stories = self.context.services.stories
         if self.goal in stories:
             story, ended = stories[self.goal]
             stories[self.goal] = story, f"{ended}; it is not met. {self.thought}".rstrip(". ")
 
     def told(self) -> bool | None:
-        """What can be told without a model."""
+        """The verdict without a model, where there is one."""
         world: Any = self.context.services.world
         if isinstance(world, Knowing):
             held = world.holds(self.goal)
@@ -59,7 +63,7 @@ class Verify(ModelNode):
         return told if told is not None else self.remembered()
 
     def brought(self) -> bool | None:
-        """What a skill brings whose sentence the goal is, by conditions and entries."""
+        """Whether the effects hold of the skill whose sentence is the goal, by conditions and entries."""
         kinds = listed(self)
         told = Facts(self, kinds)
         for entry in (kind.data["entry"] for kind in kinds):
@@ -69,18 +73,21 @@ class Verify(ModelNode):
         return None
 
     def postcondition(self) -> list[str]:
-        """Of the skill whose sentence the goal is: what it brings about."""
-        for kind in self.context.growth.registry(self):
+        """The postcondition of the skill whose sentence is the goal."""
+        for kind in self.context.growth.registry(self).skills():
             entry = kind.data.get("entry")
-            params = Sentence(entry.sentence, entry.types).parse(self.goal) if entry is not None else None
-            if params is not None and entry.brings:
+            if entry is None or not entry.brings:
+                continue
+            params = Sentence(entry.sentence, entry.types).parse(self.goal)
+            if params is not None:
                 return [Sentence(fact).say(params) for fact in entry.brings]
         return []
 
     def remembered(self) -> bool | None:
         """`apple 1 on table 1`: what working memory saw last, when it saw it."""
         working: Any = self.context.services.working_memory
-        found = _PLACED.fullmatch(self.goal.strip().rstrip("."))
+        goal = self.goal.strip().rstrip(".")
+        found = _PLACED.fullmatch(goal) if len(goal) <= _LONGEST else None
         if working is None or found is None:
             return None
         thing, place = found["thing"].removeprefix("the "), found["place"]
@@ -94,18 +101,24 @@ class Verify(ModelNode):
 
     def ask_model(self) -> Any:
         """By what was done since the task began, and what can be seen now; with a thought first where one is wanted."""
+        yield from self.opened()
         values = self.spec.values
         system = self.instructions(values["prompt"] or "verify", {"think": bool(values["think"])})
-        told = [f"The goal: {self.goal}", *self.done(), Surroundings(self.context, self.path, recall=False).opening()]
+        told = [
+            f"The goal: {self.goal}",
+            *self.done(),
+            harmless(Surroundings(self.context, self.path, recall=False).opening()),
+        ]
         prompt = Prompt(system, "", "".join(f"{line}\n" for line in told if line), "")
         if values["think"]:
-            wrote = yield from self.asked(Question(
+            self.afford()
+            self.thought = yield from thought.line(self, lambda: Question(
                 "write", self.prompted(prompt._replace(steps=THINK)), stop=("\n",), max_tokens=int(values["think"]),
             ))  # fmt: skip
-            self.thought = " ".join(wrote.text.split())
             prompt = prompt._replace(steps=f"{THINK} {self.thought}\n")
             self.context.emit(Stepped(self.path, "think", self.thought, ""))
         asked = self.prompted(prompt._replace(steps=f"{prompt.steps}{ASKED}"))
+        self.afford()
         choice = yield from self.asked(Question("choose", asked, options=(f" {YES}", f" {NO}")))
         met = choice.text.strip() == YES
         if self.thought and not met and "into" in values:
@@ -113,7 +126,7 @@ class Verify(ModelNode):
         return met
 
     def done(self) -> list[str]:
-        """What all agents of this task did that came out, the newest of it."""
+        """The successful actions of all agents of this task, the newest ones."""
         deeds = self.context.services.deeds
         if not deeds:
             return []

@@ -12,7 +12,9 @@ from bt_runtime import project
 from bt_runtime.agents.plan_text import Goal, Group, Part, Unreadable, goals, read_plan
 from bt_runtime.agents.story import ACT, EXPAND, OPENINGS, THINK
 from bt_runtime.agents.surroundings import DONE, FAILURE, RECALL
-from bt_runtime.llm.plan_grammar import bare
+from bt_runtime.llm.decoding.plan_grammar import bare
+from bt_runtime.project import disk
+from bt_runtime.types import Introduced
 
 _FAMILY = ("Your primary goal is to:", "To achieve this, you should perform your sibling tasks")
 _REFUSED = "Could not"
@@ -20,7 +22,7 @@ _ENDS = (f"{ACT} {DONE}", f"{ACT} {FAILURE}")
 
 
 class Shape(NamedTuple):
-    """What the node can do that is shown an example."""
+    """The abilities of the node that an example is for."""
 
     moves: tuple[str, ...]
     form: str = ""  # of the plans of a planner, which does nothing else
@@ -45,7 +47,7 @@ def fitted(text: str, shape: Shape) -> str | None:
 
 
 def shipped(name: str, shape: Shape, count: int) -> list[str]:
-    """Of a file of experiences: with a thought before an act one is enough, without any it takes several."""
+    """At most `count` shipped examples that fit the node: one suffices when it shows a thought before an act."""
     stories = _stories(name)
     whole = [text for text in (_whole(task, shape) for task in _tasks(stories)) if text]
     if shape.form or "expand" in shape.moves:
@@ -56,9 +58,15 @@ def shipped(name: str, shape: Shape, count: int) -> list[str]:
     return sorted(whole, key=len)[: count if "think" not in shape.moves else min(count, 1)]
 
 
+def read_ahead(world: object) -> None:
+    """Reads a world's manual and examples ahead of time, so that no tick does."""
+    if isinstance(world, Introduced):
+        _stories(str(world.manual().get("examples", "")))
+
+
 @lru_cache(maxsize=16)
 def _read(path: Path) -> tuple[dict[str, str], ...]:
-    return tuple(json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip())
+    return tuple(json.loads(line) for line in disk.read_text(path).splitlines() if line.strip())
 
 
 def _stories(name: str) -> Sequence[dict[str, str]]:
@@ -74,7 +82,7 @@ def _tasks(stories: Sequence[dict[str, str]]) -> list[list[dict[str, str]]]:
 
 
 def _whole(task: Sequence[dict[str, str]], shape: Shape) -> str | None:
-    """What all agents of a task did, told as one that did it alone."""
+    """The actions of all agents of a task, told as those of one agent."""
     parts = sorted(task, key=lambda story: [int(n) for n in story["place"].split("/") if n.isdigit()])
     head = _parted(parts[0]["text"])[0]
     blocks = [block for story in parts for block in _parted(story["text"])[1]]
@@ -83,7 +91,7 @@ def _whole(task: Sequence[dict[str, str]], shape: Shape) -> str | None:
 
 
 def _parted(text: str) -> tuple[str, list[str]]:
-    """What stands before the first step, without the family, and the steps."""
+    """The text before the first step, without the family, and the steps."""
     head: list[str] = []
     blocks: list[str] = []
     for line in text.strip().splitlines():
@@ -123,7 +131,7 @@ def _planned(head: str, blocks: Sequence[str], plan: str, form: str) -> str:
 
 
 def in_form(plan: Group, form: str) -> str:
-    """A plan as it is written in the tree language, as numbered steps or as lists."""
+    """A plan of the tree language, as numbered steps or as lists."""
     if form == "dialect":
         return "\n".join(_lines(plan))
     if form == "lists":

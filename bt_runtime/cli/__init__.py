@@ -17,40 +17,71 @@ if TYPE_CHECKING:  # `btr --help` waits for none of these, nor for `typing`
     from bt_runtime.project.trust import Guard
 
 # command → (what --help says, module). A module has `configure(parser)` and `run(args) -> int`.
+# Each folder of this package is one group: its title, and its commands with a sentence and their module there.
+GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
+    "authoring": (
+        "Author trees",
+        {
+            "init": ("Start a project: trees, skills, and something that runs.", "init"),
+            "validate": ("Check trees and skill manifests, and show every fault.", "validate"),
+            "fuzz": ("Try a tree by random cases, and show the smallest that breaks a promise.", "fuzz"),
+            "check": ("Go through every state of a tree, and show how it breaks a promise.", "check"),
+            "fmt": ("Lay out trees, manifests and project files alike.", "fmt"),
+            "lsp": ("Serve an editor: faults, completion, renaming (started by it).", "lsp"),
+            "render": ("Draw a tree: text, dot, svg or mermaid.", "render"),
+            "import": ("Make a project of a tree of BehaviorTree.CPP.", "importing"),
+            "export": ("Write a tree as XML of BehaviorTree.CPP.", "exporting"),
+            "schema": ("Write the editor's schemas of this project, with its skills.", "schema"),
+            "diff": ("Compare two trees, node by node.", "diff"),
+            "new": ("Write a skill, a tree or a test to go on from.", "new"),
+            "explain": ("Tell what a fault means, or what a kind of node does.", "explain"),
+        },
+    ),
+    "running": (
+        "Run and watch",
+        {
+            "run": ("Run a tree, and watch it.", "run"),
+            "demo": ("Watch a small model at work on two tasks; or a tree without a model.", "demo"),
+            "view": ("Show a run in the browser: recorded, or running now.", "view"),
+            "top": ("Show a run that is going on in this terminal.", "top"),
+            "attach": ("Debug a run of another process: breakpoints, steps, why.", "attach"),
+        },
+    ),
+    "recorded": (
+        "Recorded runs",
+        {
+            "why": ("Tell why a node of a recorded run was as it was.", "why"),
+            "runs": ("List, show, compare, export and remove recorded runs.", "runs"),
+            "resume": ("Go on with a run that was cut off.", "resume"),
+            "replay": ("Play a recorded run once more, without model or world.", "replay"),
+        },
+    ),
+    "agents": (
+        "Agents and evaluations",
+        {
+            "play": ("Play a task of a world in the terminal.", "play"),
+            "tasks": ("Print tasks of a world.", "tasks"),
+            "eval": ("Measure strategies on many tasks of a world.", "eval"),
+            "optimise": ("Let a written plan improve over batches of tasks (AutoPlan).", "optimise"),
+            "memory": ("Look at, add to and repair what was learned from earlier runs.", "memory"),
+            "prompt": ("Show what an agent would ask its model.", "prompt"),
+            "distill": ("Make a small local model from documents: tokenizer, training, GGUF.", "distill"),
+        },
+    ),
+    "setup": (
+        "Settings and trust",
+        {
+            "trust": ("Say whose Python may run: a folder's or a journal's.", "trust"),
+            "config": ("Show each setting, its value, and where it comes from.", "config"),
+            "doctor": ("Look at what is installed, and say what to do about the rest.", "doctor"),
+            "completion": ("Print a completion script for bash, zsh or fish.", "completion"),
+        },
+    ),
+}
 COMMANDS: dict[str, tuple[str, str]] = {
-    "init": ("Start a project: trees, skills, and something that runs.", "bt_runtime.cli.init"),
-    "validate": ("Check trees and skill manifests, and show every fault.", "bt_runtime.cli.validate"),
-    "fuzz": ("Try a tree by random cases, and show the smallest that breaks a promise.", "bt_runtime.cli.fuzz"),
-    "check": ("Go through every state of a tree, and show how it breaks a promise.", "bt_runtime.cli.check"),
-    "run": ("Run a tree, and watch it.", "bt_runtime.cli.run"),
-    "demo": ("Watch a small model at work on two tasks; or a tree without a model.", "bt_runtime.cli.demo"),
-    "play": ("Play a task of a world in the terminal.", "bt_runtime.cli.play"),
-    "tasks": ("Print tasks of a world.", "bt_runtime.cli.tasks"),
-    "eval": ("Measure strategies on many tasks of a world.", "bt_runtime.cli.eval"),
-    "optimise": ("Let a written plan improve over batches of tasks (AutoPlan).", "bt_runtime.cli.optimise"),
-    "memory": ("Look at, add to and repair what was learned from earlier runs.", "bt_runtime.cli.memory"),
-    "prompt": ("Show what an agent would ask its model.", "bt_runtime.cli.prompt"),
-    "view": ("Show a run in the browser: recorded, or running now.", "bt_runtime.cli.view"),
-    "top": ("Show a run that is going on in this terminal.", "bt_runtime.cli.top"),
-    "attach": ("Debug a run of another process: breakpoints, steps, why.", "bt_runtime.cli.attach"),
-    "why": ("Tell why a node of a recorded run was as it was.", "bt_runtime.cli.why"),
-    "runs": ("List, show, compare, export and remove recorded runs.", "bt_runtime.cli.runs"),
-    "resume": ("Go on with a run that was cut off.", "bt_runtime.cli.resume"),
-    "replay": ("Play a recorded run once more, without model or world.", "bt_runtime.cli.replay"),
-    "distill": ("Make a small local model from documents: tokenizer, training, GGUF.", "bt_runtime.cli.distill"),
-    "fmt": ("Lay out trees, manifests and project files alike.", "bt_runtime.cli.fmt"),
-    "lsp": ("Serve an editor: faults, completion, renaming (started by it).", "bt_runtime.cli.lsp"),
-    "render": ("Draw a tree: text, dot, svg or mermaid.", "bt_runtime.cli.render"),
-    "import": ("Make a project of a tree of BehaviorTree.CPP.", "bt_runtime.cli.importing"),
-    "export": ("Write a tree as XML of BehaviorTree.CPP.", "bt_runtime.cli.exporting"),
-    "schema": ("Write the editor's schemas of this project, with its skills.", "bt_runtime.cli.schema"),
-    "diff": ("Compare two trees, node by node.", "bt_runtime.cli.diff"),
-    "new": ("Write a skill, a tree or a test to go on from.", "bt_runtime.cli.new"),
-    "explain": ("Tell what a fault means, or what a kind of node does.", "bt_runtime.cli.explain"),
-    "trust": ("Say whose Python may run: a folder's or a journal's.", "bt_runtime.cli.trust"),
-    "config": ("Show each setting, its value, and where it comes from.", "bt_runtime.cli.config"),
-    "doctor": ("Look at what is installed, and say what to do about the rest.", "bt_runtime.cli.doctor"),
-    "completion": ("Print a completion script for bash, zsh or fish.", "bt_runtime.cli.completion"),
+    name: (text, f"bt_runtime.cli.{group}.{module}")
+    for group, (_, commands) in GROUPS.items()
+    for name, (text, module) in commands.items()
 }
 
 # These run what a tree names, once its folder is trusted. All others import nothing of a folder: see docs/trust.md.
@@ -88,7 +119,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def call(words: list[str]) -> int:
-    """One command: every way in which it can end becomes a line and an exit code."""
+    """Runs one command; every end becomes a line and an exit code."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal without UTF-8 must not end a run
@@ -116,23 +147,36 @@ def call(words: list[str]) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from bt_runtime.project import trust
+    from bt_runtime.project import beside, trust
 
     before, trust.guard = trust.guard, _guard(args.command or "")
     try:
-        if args.command in RUNNING:
-            import_module("bt_runtime.cli.trust_prompt").kinds()
-        gc.enable()
-        return int(args.run(args))
+        with beside(_first_file(args)):
+            if args.command in RUNNING:
+                import_module("bt_runtime.cli.setup.trust_prompt").kinds()
+            gc.enable()
+            return int(args.run(args))
     finally:
         trust.guard = before
+
+
+def _first_file(args: argparse.Namespace) -> Path:
+    """The file or folder that a command is about, else where one stands: its project is that of the command."""
+    from pathlib import Path
+
+    named = getattr(args, "tree", None) or getattr(args, "files", None) or ()
+    first = str(named if isinstance(named, str | Path) else next(iter(named), "."))
+    try:
+        return Path(first) if Path(first).exists() else Path.cwd()
+    except (OSError, ValueError):  # no file can be called so, which the command tells
+        return Path.cwd()
 
 
 def _guard(command: str) -> Guard:
     """Stands between a folder and whatever it would have imported or sent."""
 
     def guard(what: str, folder: Path, sends: bool = False) -> None:
-        from bt_runtime.cli import trust_prompt
+        from bt_runtime.cli.setup import trust_prompt
 
         (trust_prompt.known if command in RUNNING else trust_prompt.never)(what, folder, sends)
 
@@ -146,28 +190,52 @@ def parser(words: list[str]) -> argparse.ArgumentParser:
     def formatter(prog: str) -> argparse.HelpFormatter:
         return argparse.HelpFormatter(prog, max_help_position=28 if " " in prog else 16, width=columns())
 
+    def raw(prog: str) -> argparse.HelpFormatter:
+        return argparse.RawDescriptionHelpFormatter(prog, width=columns())
+
     top = argparse.ArgumentParser(
         prog="btr",
+        usage="btr [-h] [--version] COMMAND ...",
         description="Behaviour trees in YAML: check, run, watch.",
-        epilog=EPILOG,
+        epilog=f"{_listing()}\n\n{_filled(EPILOG)}",
         allow_abbrev=False,
-        formatter_class=formatter,
+        formatter_class=raw,
     )
     top.add_argument("--version", action="store_true", help="print the version and leave")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", prog="btr")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", prog="btr", help=argparse.SUPPRESS)
     asked = next((w for w in words if not w.startswith("-")), None)
     if asked is not None and asked not in COMMANDS:
         from bt_runtime.cli.failure import unknown_command
 
         raise unknown_command(asked, COMMANDS)
     for name, (text, module) in COMMANDS.items():
-        sub = commands.add_parser(name, help=text, description=text, allow_abbrev=False, formatter_class=formatter)
+        sub = commands.add_parser(name, description=text, allow_abbrev=False, formatter_class=formatter)
         if name == asked:
             found = import_module(module)
             found.configure(sub)
             sub.set_defaults(run=found.run)
     top.set_defaults(run=lambda args: _bare(top, args))
     return top
+
+
+def _listing() -> str:
+    """Lists all commands under their groups' titles."""
+    lines = []
+    for title, commands in GROUPS.values():
+        lines += ["", f"{title}:"]
+        lines += [_filled(text, f"  {name:<12}", " " * 14) for name, (text, _) in commands.items()]
+    return "\n".join(lines[1:])
+
+
+def _filled(text: str, first: str = "", rest: str = "") -> str:
+    """The same result as `textwrap.fill`, whose import takes a tenth of the time of `btr --help`."""
+    lines, line = [], first
+    for word in text.split():
+        if len(line) + len(word) > columns() and line.strip():
+            lines.append(line.rstrip())
+            line = rest
+        line += word + " "
+    return "\n".join([*lines, line.rstrip()])
 
 
 def columns() -> int:
@@ -180,7 +248,7 @@ def columns() -> int:
 
 def _bare(top: argparse.ArgumentParser, args: argparse.Namespace) -> int:
     if args.version:
-        from bt_runtime import __version__
+        from bt_runtime._version import __version__
 
         print(f"btr {__version__}")
         return Exit.SUCCESS

@@ -1,4 +1,4 @@
-"""What the number means with which a command ends."""
+"""The exit codes of the commands."""
 
 from __future__ import annotations
 

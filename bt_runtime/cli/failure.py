@@ -36,7 +36,8 @@ def told(error: Exception) -> int:
 
 
 def say(what: str, message: str, hint: str = "") -> None:
-    """`error: message`, and the way out below it; line breaks of the message are kept, nothing else that moves."""
+    """Prints `WHAT: MESSAGE`, then `help: HINT`, to standard error. Keeps line breaks of the message; escapes other
+    control characters, so that a terminal cannot obey them."""
     first, *rest = [visible(line) for line in message.splitlines()] or [""]
     print("\n".join([f"{what}: {first}", *(f"  {line}" for line in rest)]), file=sys.stderr)
     if hint:

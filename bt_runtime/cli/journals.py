@@ -1,4 +1,4 @@
-"""Where the journals of a command are: --runs, BTR_RUNS, the project file, or the project's runs/."""
+"""Finds the folder of journals: --runs, BTR_RUNS, the project file, or the project's runs/."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def add_folder(parser: argparse.ArgumentParser, writing: bool = False) -> None:
 
 
 def reading(args: argparse.Namespace) -> Path:
-    """Where a command looks for journals."""
+    """Returns the folder in which a command looks for journals."""
     return _named(Settings({"runs": args.runs})) or Path(RUNS)
 
 
 def writing(settings: Settings) -> Path | None:
-    """Where a run writes its journal; None: nowhere."""
+    """Returns the folder in which a run writes its journal; None: no journal."""
     return None if settings["runs"] == NONE else _named(settings)
 
 

@@ -17,7 +17,7 @@ SAMPLES = {"integer": "3", "number": "0.5", "boolean": "true", "list": '["a", "b
 
 
 def given(pairs: Iterable[str], tree: TreeSpec) -> dict[str, Json]:
-    """Inputs and blackboard entries from the command line; a later one of the same name wins."""
+    """Parses inputs and blackboard entries from the command line; the last value of a name wins."""
     settable = {**tree.entries, **tree.inputs}
     values: dict[str, Json] = {}
     for pair in pairs:
@@ -33,7 +33,7 @@ def given(pairs: Iterable[str], tree: TreeSpec) -> dict[str, Json]:
 
 
 def typed(port: Port, text: str) -> Json:
-    """A string port takes the text as it stands, the others JSON; `any` takes JSON, or else text."""
+    """Parses one `--set` value: text for a string port, JSON for other types; `any` takes JSON, else text."""
     value: Json = text
     if port.type != "string":
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 
 from bt_runtime.cli.color import painted
 from bt_runtime.faults.format import printed
@@ -38,7 +38,7 @@ class Door:
         return len(text)
 
     def flush(self) -> None:
-        """Somebody wants to see what he has written so far, a question perhaps."""
+        """Flushes, and passes an unfinished line on, such as a question."""
         if self.above is not None and self.begun:
             line, self.begun = self.begun, ""
             self.above(line)
@@ -58,13 +58,13 @@ class Door:
 
 
 def guarded(stream: TextIO, always: bool = False) -> TextIO:
-    """`always`: colours were asked for although nobody may be looking."""
+    """Chooses whether to print colours. `always`: also when standard output is not a terminal."""
     return stream if isinstance(stream, Door) else Door(stream, always or painted(stream))  # type: ignore[return-value]
 
 
 @contextmanager
 def printing(above: Callable[[str], None]) -> Iterator[None]:
-    """Whatever is printed to this terminal meanwhile is given to `above`, line by line: it would spoil a picture."""
+    """Redirects printed lines to `above` meanwhile, because they would spoil a picture."""
     doors = [each for each in (sys.stdout, sys.stderr) if isinstance(each, Door) and each.isatty()]
     for door in doors:
         door.above = above
@@ -76,8 +76,18 @@ def printing(above: Callable[[str], None]) -> Iterator[None]:
             door.above = None
 
 
+@contextmanager
+def printed_apart(wanted: bool = True) -> Iterator[None]:
+    """Redirects output printed by skills to standard error, so that standard output stays one JSON document."""
+    if not wanted:
+        yield
+        return
+    with redirect_stdout(sys.stderr):
+        yield
+
+
 def raw(stream: TextIO) -> TextIO:
-    """For a picture that is drawn with the terminal's own commands; every text in it has been made visible before."""
+    """Returns the stream below the filter, for pictures drawn by terminal commands. Their texts are escaped already."""
     return getattr(stream, "beneath", stream)
 
 
@@ -89,16 +99,18 @@ def json_text(value: Json, **how: Any) -> str:
 
 
 def escaped(text: str) -> str:
-    """The same JSON; what does not print can only stand within its strings."""
+    """Escapes unprintable characters in JSON, which can only occur within its strings."""
     import json
 
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
 def give(text: str, output: Path | None) -> None:
-    """What a command makes, into the file that was named, or on standard output."""
+    """Writes a command's result to the named file, or to standard output."""
     if output is None:
         sys.stdout.write(text)
     else:
-        output.write_text(text, encoding="utf-8")
+        from bt_runtime.project import disk
+
+        disk.write(output, text)
         print(f"wrote {output}", file=sys.stderr)

@@ -8,18 +8,20 @@ from typing import Any
 
 from bt_runtime.agents.story import EXPAND, OPENINGS, SILENT
 from bt_runtime.distill.documents import Document
-from bt_runtime.distill.journals import Life
-from bt_runtime.llm.chat import Chat
+from bt_runtime.distill.journals import Life, joined
+from bt_runtime.llm.chat.chat import Chat
 
 Message = dict[str, str]
 # Where the task begins behind what is fixed: examples first where there are any.
 _EXAMPLES = re.compile(r"\n\n(?=Earlier tasks, and how they went:\n)")
 _TASK = re.compile(r"\n\n(?=Your (?:primary goal|task) is to: )")
+_PLAN = f"{EXPAND}\n"
+_BLANK = re.compile(r"\n\n")  # in what is neither: a judgement's system text has none
 _STEP = re.compile(rf"\n(?=(?:{'|'.join(sorted(o for o, m in OPENINGS.items() if m != 'expand'))}) )")
 
 
 def messages(document: Document, until: int | None = None) -> list[Message]:
-    """What was fixed, what was asked, and in turns what was said and heard; up to a place, else to the last answer."""
+    """The conversation as messages: system text, question, and turns, up to a position, else to the last answer."""
     until = document.learn[-1][1] if until is None else until
     spans = [(start, end) for start, end in document.learn if end <= until]
     at = spans[0][0] if spans else until
@@ -37,9 +39,25 @@ def messages(document: Document, until: int | None = None) -> list[Message]:
     return found
 
 
+def opened(document: Document) -> Document:
+    """The same, with what the runtime began for the model (`Act:` of an agent with one move, `team:` of an `infer`) as
+    the beginning of the answer: it stands in the model's turn when it is asked."""
+    spans = [(_begun(document.text, start), end) for start, end in document.learn]
+    return document._replace(learn=joined(spans))
+
+
+def _begun(text: str, at: int) -> int:
+    """Where the line begins that an answer at this place goes on with."""
+    start = text.rfind("\n", 0, at) + 1
+    if start == at:
+        return at - len(_PLAN) if text.endswith(_PLAN, 0, at) else at
+    return start if start and text[start:at].rstrip().endswith((":", "?")) else at
+
+
 def opening(prompt: str) -> list[Message]:
     """A prompt, up to the first answer, as what a system and what a user say."""
-    begins = next(_EXAMPLES.finditer(prompt), None) or next(reversed([*_TASK.finditer(prompt)]), None)
+    task = next(reversed([*_TASK.finditer(prompt)]), None)
+    begins = _EXAMPLES.search(prompt) or task or _BLANK.search(prompt)
     parts = (prompt[: begins.start()], prompt[begins.end() :]) if begins else ("", prompt)
     return [_message(role, text) for role, text in zip(("system", "user"), parts, strict=True) if text.strip()]
 
@@ -78,22 +96,20 @@ def _in_one_turn(text: str, answers: Sequence[str], heard: Sequence[str]) -> dic
 
 
 def _over(after: str, markers: Iterable[str]) -> str:
-    """What ends a turn: the first token behind an answer that is no text."""
+    """The end of a turn: the first token after an answer that is not text."""
     ends = [after.index(marker) + len(marker) for marker in markers if marker in after]
     return after[: min(ends)] if ends else after[: len(after) - len(after.lstrip())] or "\n"
 
 
 def pairs(lives: Iterable[tuple[Life, bool]]) -> Iterator[dict[str, Any]]:
-    """Prompts with a chosen and a rejected answer; `lives` come with whether their run came out well.
-
-    A plan that was refused is rejected, and chosen is the plan that its node wrote in its place. Of the same prompt in
-    several lives what a good one said is chosen, and rejected what was only said in such that were not.
-    """
+    """Prompts with a chosen and a rejected answer; `lives` come with whether their run succeeded. A refused plan is
+    rejected, and the plan that its node wrote instead is chosen. For a prompt in several lives, an answer of a good
+    life is chosen; an answer that occurs only in others is rejected."""
     good: dict[str, dict[str, Any]] = {}
     bad: dict[str, dict[str, str]] = {}
     for life, met in lives:
         yield from _mended(life) if met and life.good else ()
-        for document in life.whole():
+        for document in map(opened, life.whole()):
             for start, end in document.learn:
                 prompt, said = document.text[:start], _STEP.split(document.text[start:end].strip())[0]
                 if met and life.good:
@@ -114,12 +130,11 @@ def _mended(life: Life) -> Iterator[dict[str, Any]]:
         good = next((d for n, d in later if d.what == "write" and n not in life.refused), None)
         if good is None or not good.prompt.startswith(prompt):
             continue
-        begun = len(EXPAND) if prompt.rstrip().endswith(EXPAND) else 0
-        at = len(prompt.rstrip()) - begun if begun else len(prompt)
-        opened = f"{EXPAND}\n" if begun else ""
+        at = _begun(prompt, len(prompt))
+        begun = f"{prompt[at:]} " if prompt.endswith(":") else prompt[at:]
         whole = next((d for d in life.documents if d.text.startswith(prompt)), None)
         asked = messages(whole, at) if whole is not None else opening(prompt[:at])
-        yield _pair(asked, opened + good.answer.strip(), opened + answer.strip(), "refused", life.path)
+        yield _pair(asked, begun + good.answer.strip(), begun + answer.strip(), "refused", life.path)
 
 
 def _pair(asked: list[Message], chosen: str, rejected: str, why: str, node: str) -> dict[str, Any]:
@@ -132,9 +147,9 @@ def taught(lives: Iterable[Life], chat: Chat | None, as_text: bool) -> Iterator[
     for life in lives:
         for document in life.documents:
             if not as_text:
-                row: dict[str, Any] = {"messages": messages(document)}
+                row: dict[str, Any] = {"messages": messages(opened(document))}
             elif chat is None:
                 row = {"text": document.text, "spans": [list(span) for span in document.learn]}
             else:
-                row = rendered(messages(document), chat)
+                row = rendered(messages(opened(document)), chat)
             yield {**row, "tree": life.kind, "node": life.path}

@@ -8,6 +8,7 @@ from typing import Any
 
 from bt_runtime.distill.torch_imports import torch
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import disk
 from bt_runtime.types import Json
 
 LATEST, STEADY = "latest.pt", "steady.pt"  # STEADY: before the rate began to fall, from where a run can be prolonged
@@ -15,7 +16,8 @@ LATEST, STEADY = "latest.pt", "steady.pt"  # STEADY: before the rate began to fa
 
 @dataclass(slots=True)
 class State:
-    """Where a run stands. Everything random comes from the seed, the epoch and the batch, so there is no more to it."""
+    """The state of a training run. Random choices follow from the seed, the epoch and the batch, so nothing else is
+    stored."""
 
     epoch: int = 0
     batch: int = 0  # of the epoch
@@ -31,10 +33,9 @@ class State:
 
 def save(path: Path, state: State, about: dict[str, Json], weights: Any, optimiser: Any) -> None:
     """Written beside and then renamed: a kill leaves the former one."""
-    partial = path.with_suffix(".partial")
     kept = {name: getattr(state, name) for name in State.__slots__}
-    torch.save({"about": about, "state": kept, "weights": weights, "optimiser": optimiser}, partial)
-    partial.replace(path)
+    with disk.draft(path) as partial:
+        torch.save({"about": about, "state": kept, "weights": weights, "optimiser": optimiser}, partial)
 
 
 def load(path: Path) -> tuple[State, dict[str, Json], Any, Any]:

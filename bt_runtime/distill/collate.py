@@ -1,8 +1,6 @@
-"""One row of tokens out of a batch: documents that begin alike share their opening, which is laid and computed once.
-
-Prompts of one kind begin with the same system text, often a third of the document. What comes after it is laid as
-pieces that go on after the one opening: to every one of them it is as if it stood there alone.
-"""
+"""Packs a batch into one row of tokens: documents with a common opening share it, so it is computed once. Prompts of
+one kind begin with the same system text, often a third of the document. The rest of each document is a piece after
+that opening. Attention treats each piece as if it stood there alone."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from bt_runtime.distill.documents import Document, digest
 from bt_runtime.distill.tokenizer import Tokenizer
 from bt_runtime.distill.torch_imports import np
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import disk
 
 HELD = 50  # one document of so many is held back, by its digest: the same ones whatever comes later
 _CHUNK = 2000  # documents that are encoded at once
@@ -53,10 +54,8 @@ def encode(shard: Path, tokenizer: Tokenizer, context: int, cache: Path) -> Data
             )  # fmt: skip
     rows = _rows(documents.read(shard), tokenizer, context)
     cache.mkdir(parents=True, exist_ok=True)
-    partial = kept.with_suffix(".partial")
-    with partial.open("wb") as file:
+    with disk.draft(kept) as partial, partial.open("wb") as file:
         np.savez(file, **{**rows._asdict(), "kinds": np.array(rows.kinds, dtype=np.str_)})
-    partial.replace(kept)
     return rows
 
 

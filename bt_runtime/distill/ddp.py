@@ -1,14 +1,13 @@
-"""Several processes that train one network, by torch's own means: each learns from other documents, all take one step.
-
-One process with two threads waits for the slower one after every small operation; two processes meet once a step. All
-hold the same weights, and DistributedDataParallel makes their gradients the mean over all. Rank 0 is the process that
-was asked to train: it alone reads documents, tells, looks at what was held out and saves; the others hear from it what
-there is to do.
-"""
+"""Data-parallel training in several processes with torch's DistributedDataParallel. Each process learns from other
+documents, and all take one step. Two processes synchronise once a step, while one process with two threads would
+wait after every small operation. Gradients are averaged over all. Rank 0 is the process that was started: it alone
+reads documents, reports, evaluates and saves; it tells the others what to do."""
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,7 +40,7 @@ class Group:
         return self.rank == 0
 
     def broadcast(self, make: Callable[[], T]) -> T:
-        """What rank 0 makes, for all."""
+        """Broadcasts rank 0's value to all processes."""
         if self.count == 1:
             return make()
         made: list[Any] = [make() if self.leads else None]
@@ -49,12 +48,10 @@ class Group:
         return made[0]  # type: ignore[no-any-return]
 
     def averaging(self, network: Any, passed: Callable[[Any], Any]) -> Any:
-        """The network, whose gradients will be the mean over all processes; `passed` is some number that it computes.
-
-        Gradients that are summed together are summed in an order that depends on where they lie. torch lays all of them
-        together in its first backward pass, and as _BUCKET says from then on; with three processes a run that went on
-        after a stop would have other weights. So that first pass is one of which nothing is learnt.
-        """
+        """Wraps the network so that its gradients are averaged over all processes; `passed` is any number that it
+        computes. The order of summation depends on how torch groups gradients into buckets. The first backward pass
+        uses one bucket, and later passes use _BUCKET; a resumed run would differ. So the first pass is made without
+        learning."""
         if self.count == 1:
             return network
         averaging = torch.nn.parallel.DistributedDataParallel(
@@ -66,7 +63,7 @@ class Group:
         return averaging
 
     def sums(self, *numbers: Any) -> Sequence[Any]:
-        """Of these numbers over all processes, the same everywhere."""
+        """The sums of these numbers over all processes."""
         if self.count == 1:
             return numbers
         added = torch.stack([torch.as_tensor(n, dtype=torch.float32, device="cpu") for n in numbers])
@@ -147,6 +144,10 @@ def _other(place: int, count: int, meeting: str, threads: int, work: Work, given
                 return
     with _met(store, Group(rank, count)) as group:
         work(group, *given)
+    # Work is done and said: the interpreter's own way out may meet a thread of gloo that still runs, and abort.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 @contextmanager

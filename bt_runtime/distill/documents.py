@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import disk
 from bt_runtime.types import Json
 
 SUFFIX = ".jsonl"
@@ -25,7 +26,7 @@ class Document(NamedTuple):
 
 
 def read(path: Path) -> Iterator[Document]:
-    """The documents of a shard; the first damaged line is told with its number."""
+    """The documents of a shard; the first damaged line raises with its number."""
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if line.strip():
@@ -44,7 +45,7 @@ def parse(line: bytes | str, where: str) -> Document:
 
 
 def _wrong(given: Json) -> str:
-    """What keeps this from being a document; nothing when it is one."""
+    """Why the value is no valid document; empty when it is one."""
     if not isinstance(given, dict):
         return "a document is an object"
     for key in ("kind", "text"):
@@ -66,11 +67,10 @@ def _wrong(given: Json) -> str:
 def write(path: Path, documents: Iterable[Document]) -> int:
     """Write a shard; it appears under its name only when it is whole. Answers how many documents it holds."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial, count = path.with_suffix(".partial"), 0
-    with partial.open("w", encoding="utf-8") as file:
+    count = 0
+    with disk.draft(path) as partial, partial.open("w", encoding="utf-8") as file:
         for count, document in enumerate(documents, 1):  # noqa: B007
             file.write(json.dumps(document._asdict(), ensure_ascii=False) + "\n")
-    partial.replace(path)
     return count
 
 

@@ -20,7 +20,7 @@ _PLAN_LINE = re.compile(rf"(?:{'|'.join(CONTROLS)}):|\s*- |\s+\S")
 
 
 def told(path: Path) -> Iterator[Document]:
-    """Of all that is remembered of tasks that were met."""
+    """Documents from the stored experiences of tasks that succeeded."""
     store = Store(path, readonly=True)
     try:
         found = [e for e in store.each() if is_worth(e)]
@@ -34,7 +34,8 @@ def told(path: Path) -> Iterator[Document]:
 
 
 def is_worth(experience: Experience) -> bool:
-    """In a task that was met every end is a right one, giving up too; where nobody judged, success is."""
+    """True for an experience to learn from. In a task that succeeded every end counts, giving up too; without a
+    verdict, the agent's success."""
     return experience.verdict is True or (experience.verdict is None and experience.end != "failure")
 
 

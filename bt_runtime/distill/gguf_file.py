@@ -10,7 +10,7 @@ from typing import Any
 from bt_runtime.distill.size import Size
 from bt_runtime.distill.tokenizer import END, Tokenizer
 from bt_runtime.distill.torch_imports import torch
-from bt_runtime.llm import gguf_writer
+from bt_runtime.llm.local import gguf_writer
 from bt_runtime.types import Json
 
 _NORMAL, _CONTROL = 1, 3  # types of tokens, as the format numbers them

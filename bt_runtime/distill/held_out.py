@@ -1,8 +1,6 @@
-"""How good the model is on documents that were held back: by kind, in loss and in answers given word for word.
-
-An answer counts when every token of it is the likeliest one after the right ones before it, which is when greedy
-decoding writes exactly this answer: so no text has to be written to know it.
-"""
+"""Evaluates the model on held-out documents, by kind: loss, and share of answers reproduced word for word. An answer
+counts when each of its tokens is the likeliest after the right ones before it. Greedy decoding would then write
+exactly this answer, so no text has to be generated."""
 
 from __future__ import annotations
 

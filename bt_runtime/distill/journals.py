@@ -1,4 +1,4 @@
-"""Documents from recorded runs: what was asked and answered, as it was said, in runs that came out well."""
+"""Documents from recorded runs that succeeded: prompts and answers as they were."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from bt_runtime.agents.growing import CUT_OFF, UNUSABLE
 from bt_runtime.distill.documents import Document
 from bt_runtime.journal import codec
 from bt_runtime.journal.reading import Recording
-from bt_runtime.llm.chat import recalled
+from bt_runtime.llm.chat.chat import recalled
 
 _GOOD = frozenset({"done", "expanded", "failure"})  # ends of a node that are its own decision; in a run that succeeded
 _ASKED = "asked"  # a model's sentence that stands in for a text, to see what a template puts around it
 
 
 def told(paths: Iterable[Path]) -> Iterator[Document]:
-    """Of every run that succeeded; the others, and what cannot be read, teach nothing."""
+    """The documents of every run that succeeded; other runs, and unreadable ones, are skipped."""
     for path in paths:
         recording = Recording(path)
         if met(recording):
@@ -25,7 +25,7 @@ def told(paths: Iterable[Path]) -> Iterator[Document]:
 
 
 def met(recording: Recording) -> bool:
-    """Did it come out well, by the world's verdict where there is one?"""
+    """True when the run succeeded and, where the world gave a verdict, the goal was reached."""
     verdict = recording.verdict
     return recording.result == "SUCCESS" and (verdict is None or verdict[0] == verdict[1])
 
@@ -37,13 +37,13 @@ def of_run(recording: Recording) -> Iterator[Document]:
 
 
 def lives(recording: Recording) -> Iterator[Life]:
-    """What each node was asked, as each ends; last those that never did."""
+    """The questions to each node, by the order of their ends; unfinished ones come last."""
     kind = str(recording.head["tree"])
     models: Mapping[str, Any] = recording.head.get("models") or {}
     asked: dict[int, dict[str, Any]] = {}
     found: dict[str, Life] = {}
     for event, body in recording.of("ask", "answer", "end"):
-        if event.kind == "ask" and body["what"] in ("choose", "decide", "write"):
+        if event.kind == "ask" and body["what"] in ("choose", "decide", "write") and not body.get("aside"):
             asked[body["job"]] = body
         elif event.kind == "answer" and body["job"] in asked and "value" in body:
             question = asked.pop(body["job"])
@@ -67,11 +67,8 @@ class Decision(NamedTuple):
 
 
 class Life:
-    """What one node was asked, for as long as each prompt goes on where the one before it ended.
-
-    How an answer is spaced is seen in the prompt that comes after it: there it stands as the runtime writes it. A plan
-    that was refused stands there too, and is not learnt.
-    """
+    """One node's questions, as long as each prompt continues the one before. The next prompt shows how an answer is
+    spaced, since the runtime writes it there. A refused plan is there too, and is not learnt."""
 
     def __init__(self, kind: str, path: str = "") -> None:
         self.kind, self.path, self.good = kind, path, False
@@ -82,7 +79,7 @@ class Life:
         self.refused: set[int] = set()  # which of them were
 
     def answered(self, decision: Decision) -> None:
-        """Takes in an answer; what came before is a document of its own when this prompt does not go on from there."""
+        """Adds an answer; starts a new document when this prompt does not continue the last one."""
         prompt = decision.prompt
         if self.prompt:
             end = told_in(prompt[len(self.prompt) :], self.answer) if prompt.startswith(self.prompt) else 0
@@ -135,7 +132,7 @@ def joined(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 
 
 def plain(prompt: str, template: Any) -> str:
-    """A prompt without what the recorded model's chat template put around its parts; as it is when that is unclear."""
+    """A prompt without the parts of the recorded model's chat template; unchanged when these cannot be told apart."""
     chat = recalled(template)
     if chat is None:
         return prompt

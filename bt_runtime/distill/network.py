@@ -74,10 +74,8 @@ BLOCK = 512  # keys that the kernel takes at once, also those that causal hides:
 
 
 class Attention(torch.autograd.Function):  # type: ignore[misc]
-    """Causal attention, each piece by itself and with its opening; what stands behind the last is nobody's.
-
-    Its gradients are added up in place: those of a slice would each be as long as the row.
-    """
+    """Causal attention over packed pieces: each piece attends to itself and its opening. Padding after the last piece
+    is ignored."""
 
     @staticmethod
     def forward(context: Any, q: Any, k: Any, v: Any, pieces: Sequence[Piece]) -> Any:

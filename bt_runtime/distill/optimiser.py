@@ -1,4 +1,4 @@
-"""What moves the weights: Muon for the matrices of the layers, AdamW for the embedding and the norms."""
+"""The optimisers: Muon for the matrices of the layers, AdamW for the embedding and the norms."""
 
 from __future__ import annotations
 

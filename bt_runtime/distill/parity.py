@@ -1,4 +1,5 @@
-"""Is the file the network? The same texts through PyTorch and through llama.cpp: tokens, logits, greedy answers."""
+"""Compares the exported file with the network: the same texts through PyTorch and llama.cpp must give equal tokens,
+logits and greedy answers."""
 
 from __future__ import annotations
 
@@ -30,8 +31,8 @@ class Parity(NamedTuple):
 
 def compare(path: Path, network: Network, tokenizer: Tokenizer, samples: Sequence[Document], most: int = 24) -> Parity:
     """The file against the network, on documents; each answer is written by both from the words before it."""
-    from bt_runtime.llm.context import Context, Feed
-    from bt_runtime.llm.llama import Weights, begin
+    from bt_runtime.llm.local.context import Context, Feed
+    from bt_runtime.llm.local.llama import Weights, begin
 
     begin()
     weights = Weights(str(path))
@@ -65,21 +66,21 @@ def compare(path: Path, network: Network, tokenizer: Tokenizer, samples: Sequenc
 
 
 def logits(network: Network, tokens: Sequence[int]) -> Any:
-    """Of every token, in full precision."""
+    """The logits of every token, in full precision."""
     with torch.no_grad():
         row = torch.tensor(list(tokens), device=network.embedding.weight.device)
         return network.logits(network(row, [Piece(len(tokens))])).float().cpu().numpy()
 
 
 def _likeliest(network: Network, before: Sequence[int], written: Sequence[int]) -> bool:
-    """Whether greedy decoding writes exactly this: each token is the likeliest after those before it."""
+    """True when greedy decoding writes exactly this text: each token is the likeliest after those before it."""
     found = logits(network, [*before, *written])[len(before) - 1 : -1].argmax(-1)
     return bool(found.tolist() == list(written))
 
 
 def _written(context: Any, before: Sequence[int], most: int, end: int) -> list[int]:
-    """What llama.cpp writes, the likeliest token one after another."""
-    from bt_runtime.llm.context import Feed
+    """The greedy output of llama.cpp."""
+    from bt_runtime.llm.local.context import Feed
 
     context.clear()
     (rows,) = context.decode([Feed(before, 0, (0,), 1)])

@@ -24,7 +24,7 @@ class Pretrained(NamedTuple):
 
 
 def read(path: Path) -> Pretrained:
-    """What is in the file; one of another make is refused."""
+    """Reads the file's weights; another architecture is refused."""
     try:
         import gguf
     except ImportError as absent:

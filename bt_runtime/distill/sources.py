@@ -1,7 +1,5 @@
-"""Where documents come from. Shards are read as they lie; everything else is written down as a shard first.
-
-A source is one function: what it is called, and what it yields.
-"""
+"""The sources of documents. Shards are read as they are; every other source is first written as a shard. A source is
+a function with a name, which yields documents."""
 
 from __future__ import annotations
 
@@ -43,7 +41,7 @@ def _places(word: str, folder: Path) -> Iterator[Path]:
 
 
 def _written(source: Source, folder: Path) -> Path:
-    """The source as a shard named by what it holds, so that what is unchanged is not encoded again."""
+    """The source as a shard named by its content's digest, so that unchanged sources are not encoded again."""
     found = list(source.yields())
     if not found:
         raise BtError(f"nothing in the {source.name} can be learnt from", "only what succeeded is learnt from")

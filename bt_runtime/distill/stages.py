@@ -29,7 +29,7 @@ _POINTS = 16  # of the training curve that go into the file
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is to be made, and from what."""
+    """An order for training: the result to make, and its sources."""
 
     places: Sequence[Path]
     work: Path
@@ -140,7 +140,7 @@ def samples(places: Sequence[Path]) -> Iterator[Document]:
 
 
 def described(order: Order, state: State) -> Mapping[str, Json]:
-    """What the file says about itself."""
+    """The metadata that the file carries."""
     step = max(1, len(state.curve) // _POINTS)
     curve: list[dict[str, Any]] = [p for i, p in enumerate(state.curve) if i % step == 0 or i == len(state.curve) - 1]
     return {

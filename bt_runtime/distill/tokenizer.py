@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from bt_runtime.distill.documents import Document, digest
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.project import disk
 
 END = "<|end|>"  # ends every document, and fills rows up; token 0
 SMALLEST = 257  # every byte, and the end
@@ -44,9 +45,7 @@ class Tokenizer:
         return tokens, [(left, right) for left, right in model["merges"]]
 
     def save(self, path: Path) -> None:
-        partial = path.with_suffix(".partial")
-        partial.write_text(self.inner.to_str(pretty=False), encoding="utf-8")
-        partial.replace(path)
+        disk.write(path, self.inner.to_str(pretty=False))
 
 
 def train(texts: Iterable[str], size: int) -> Tokenizer:
@@ -68,7 +67,7 @@ def train(texts: Iterable[str], size: int) -> Tokenizer:
 
 
 def of_tables(tokens: Sequence[str], merges: Sequence[tuple[str, ...]]) -> Tokenizer:
-    """What `tables` gave away, as a tokenizer again."""
+    """Builds a tokenizer from the output of `tables`."""
     library = _library()
     inner = library.Tokenizer(library.models.BPE({token: i for i, token in enumerate(tokens)}, list(merges)))
     inner.pre_tokenizer = library.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
@@ -87,7 +86,7 @@ def load(path: Path) -> Tokenizer:
 
 
 def _deaf(inner: Any) -> Any:
-    """A text that spells a control token is letters, as it is at run time."""
+    """Encodes text that spells a control token as plain letters, as at run time."""
     inner.encode_special_tokens = True
     return inner
 

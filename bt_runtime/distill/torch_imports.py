@@ -1,4 +1,4 @@
-"""What training needs and a light install lacks, imported in one place."""
+"""Imports the packages that training needs and a light install lacks, in one place."""
 
 from __future__ import annotations
 

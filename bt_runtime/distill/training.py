@@ -33,7 +33,7 @@ ROUND, IGNORED = 256, -100
 
 
 def mixes(device: str) -> bool:
-    """Is half precision in products quicker? A processor without units for it takes half as long again."""
+    """True when half-precision products are faster here; without hardware support they take 1.5 times as long."""
     return device == "cuda" or bool(torch.cpu.get_capabilities().get("amx_bf16"))
 
 
@@ -107,7 +107,7 @@ class Training:
 
     @property
     def over(self) -> bool:
-        """Is the budget spent, or this slice of it?"""
+        """True when the time budget, or the current slice of it, is spent."""
         longest = 60 * self.schedule.slice
         return self.spent >= 1.0 or 0.0 < longest <= self.state.seconds - self.start
 
@@ -150,7 +150,7 @@ class Training:
         return rows, batches, self.state.batch
 
     def epoch(self) -> tuple[Dataset, list[Batch]]:
-        """What there is to learn in this epoch, and its batches: the shards that are there when it begins."""
+        """The documents of this epoch in batches, from the shards that exist when it begins."""
         state = self.state
         paths = [Path(path) for path, _ in state.shards]
         if not paths or _told_apart(paths) != state.shards:
@@ -204,7 +204,7 @@ class Training:
         return answers.detach(), row.seen
 
     def _losses(self, hidden: Any, row: Row) -> tuple[Any, Any]:
-        """Of the answers, and of what stands around them."""
+        """The losses of the answers, and of the text around them."""
         answers = self._loss(hidden, row, np.flatnonzero(row.learn))
         return answers, self._loss(hidden, row, np.flatnonzero(row.around)) if self.schedule.echo else 0.0
 
@@ -276,7 +276,7 @@ class Training:
 def _follow(
     group: Group, places: Sequence[Path], folder: Path, tokenizer: Tokenizer, size: Size, schedule: Schedule
 ) -> None:
-    """What another process of the group does; it has its weights from rank 0."""
+    """The loop of the other processes in the group; they get their weights from rank 0."""
     Training(places, folder, tokenizer, size, schedule, _silently).learn(group)
 
 

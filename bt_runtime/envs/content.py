@@ -12,8 +12,9 @@ from typing import Any
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
 from bt_runtime.language import source
 from bt_runtime.language.kinds.shape import DRAFT, SCALAR, Schema, closed
-from bt_runtime.language.validate import Check, Placed
-from bt_runtime.project import packaged
+from bt_runtime.language.placed import Placed
+from bt_runtime.language.validate import Check
+from bt_runtime.project import disk, packaged
 
 CODE = "BT062"  # of every fault in a world's file
 TEXT: Schema = {"type": SCALAR}  # a number may stand where a text does
@@ -27,14 +28,15 @@ def by_name(each: Schema) -> Schema:
 
 
 def check_of(what: str, fields: Schema, needed: Iterable[str] = ()) -> Check:
-    """Of one sort of file, `what`: "a house". Each says `version: 1`, and may say what it is about."""
+    """Returns the check for one type of content file. `what` names the type in messages, such as "a house"; `fields`
+    are its properties, `needed` the required ones."""
     version = {"enum": [1], "errorMessage": "this reader knows version 1"}
     known = closed({"version": version, "about": OPEN, **fields}, ("version", *needed))
     return Check({"$schema": DRAFT, "type": "object", **known}, CODE, what)
 
 
 class Content:
-    """What a file holds, where in it, and what is wrong with it."""
+    """Holds a file's data, the source position of each value, and the faults found so far."""
 
     def __init__(self, document: source.Document, check: Check) -> None:
         self.name, self.text = document.name, document.text
@@ -45,7 +47,7 @@ class Content:
         self.wrong = {path[0] if path else "" for path, _ in told}  # parts that do not fit; "": the whole does not
 
     def fault(self, message: str, help: str, *at: str | int) -> Faults:
-        """What else is wrong, at this place, to be raised; with all that was found before."""
+        """Adds a fault at this place and returns all faults so far as one exception for the caller to raise."""
         self.faults.append(Diagnostic(CODE, message, self.name, self.places.at(at).span, help=help))
         return Faults(self.faults, {self.name: self.text})
 
@@ -75,7 +77,7 @@ _WORDS = Check(
 
 @lru_cache(maxsize=8)
 def word_lists(name: str) -> Mapping[str, Any]:
-    """Of a shipped file, `webshop/shop`, that holds nothing but lists of words, and such lists by name."""
+    """Reads a shipped file that contains only lists of words, such as `webshop/shop`, and returns the lists by name."""
     found: Mapping[str, Any] = read_yaml(packaged("envs") / f"{name}.yaml", _WORDS).data
     return found
 
@@ -85,9 +87,9 @@ def texts(listed: Iterable[Any]) -> tuple[str, ...]:
 
 
 def read_json(path: Path, hint: str) -> Any:
-    """What a JSON file holds, packed or not; `hint` is the way out when it cannot be read."""
+    """Reads a JSON file, gzipped or plain. `hint` is the help text of the error when the file is unreadable."""
     try:
-        raw = path.read_bytes()
+        raw = disk.read(path, disk.HUGE)
         return json.loads(gzip.decompress(raw) if path.suffix == ".gz" else raw)
     except (OSError, ValueError, EOFError) as problem:
         raise BtError(f"cannot read {path}: {problem}", hint) from problem

@@ -1,24 +1,24 @@
-"""An index of somebody's data as an SQLite file: made once, whole or not at all, and then only read."""
+"""Indexes a data set in an SQLite file, which is written completely or not at all, and then only read."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import closing
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import cache
+from bt_runtime.project import cache, disk
 
 Fill = Callable[[sqlite3.Connection], None]
 
 
 def place_of(data: Path, folder: str, world: str) -> Path:
-    """In that folder, else in the user's cache: a data set is read, never written. Another state of the file gets
-    another index."""
+    """Returns the index's path, in `folder` or the user's cache, never beside the data. A changed data file gets a
+    new index."""
     of = sha256(str(data.resolve()).encode()).hexdigest()[:8]
     return (Path(folder) if folder else cache(world)) / f"{data.name}.{of}.{data.stat().st_mtime_ns:x}.index"
 
@@ -30,18 +30,12 @@ def in_memory(fill: Fill) -> sqlite3.Connection:
 
 
 def at(path: Path, fill: Fill) -> sqlite3.Connection:
-    """What was left half made by somebody who was stopped is made anew."""
+    """Opens the index, after building it when the file is missing. A draft left by a killed process is not used."""
     if not path.exists():
-        half = path.with_name(f"{path.name}.part")
         try:
-            half.unlink(missing_ok=True)
-            made = sqlite3.connect(half)
-            fill(made)
-            made.close()
-            half.replace(path)
+            with disk.draft(path) as half, closing(sqlite3.connect(half)) as made:
+                fill(made)
         except (OSError, sqlite3.Error) as problem:
-            with suppress(OSError):
-                half.unlink(missing_ok=True)
             hint = "name a folder that can be written, with room: --world index=FOLDER"
             raise BtError(f"the index {path} cannot be made: {problem}", hint) from problem
     try:

@@ -1,4 +1,4 @@
-"""What a file of tasks holds, told from its beginning: a file is recognised by its content, whatever it is called."""
+"""Recognises a file of tasks by its content, read from its beginning, regardless of its name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\]:]', re.DOTALL)
 
 
 class Outline(NamedTuple):
-    """Of JSON, or of lines of JSON: the names in its first mapping, and in the first mapping inside that one."""
+    """The key names in the first mapping of JSON or JSON lines, and in the first mapping nested inside."""
 
     rows: bool = False  # a list, or a mapping in each line
     keys: frozenset[str] = frozenset()
@@ -33,7 +33,7 @@ class Outline(NamedTuple):
 
 
 def outline(path: Path) -> Outline:
-    """Of a file that cannot be read, or that is no JSON: nothing."""
+    """Returns a file's outline; an empty one when the file is unreadable or not JSON."""
     try:
         if not path.name.endswith(ENDS) or not path.is_file():
             return Outline()
@@ -49,7 +49,7 @@ def inside(folder: Path) -> list[Path]:
 
 
 def told(folder: Path) -> str:
-    """What lies there instead of what was looked for, for an error."""
+    """Describes the files in a folder, for an error about a missing one."""
     there = [f"{path.name} holds {outline(path)}" for path in inside(folder)]
     return "".join(f"; {each}" for each in there[:4]) + (f"; and {len(there) - 4} more" if there[4:] else "")
 

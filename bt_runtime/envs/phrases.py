@@ -1,4 +1,4 @@
-"""Ways to say the same: `[Put|Set] it down[|, please]` is one of four sentences."""
+"""Expands alternative phrasings: `[Put|Set] it down[|, please]` stands for four sentences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 
 def spin(text: str, rng: Random) -> str:
-    """One of the ways, innermost choice first."""
+    """Returns one random phrasing; chooses the innermost alternatives first."""
     while True:
         spun = _CHOICE.sub(lambda found: rng.choice(found[1].split("|")), text)
         if spun == text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,7 +15,7 @@ from zlib import crc32
 
 from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError, nearest
-from bt_runtime.language import reach
+from bt_runtime.language import import_policy
 from bt_runtime.project import importing, plugins
 from bt_runtime.types import Json, Task, World
 
@@ -35,7 +36,7 @@ class Suite(Protocol):
     def tasks(
         self, seed: int, count: int, split: Split = "train", kinds: Sequence[str] | None = None, **options: Any
     ) -> list[Task]:
-        """The same arguments give the same tasks. No task of one split is in the other."""
+        """Returns tasks, equal for equal arguments. Splits share no task."""
 
     def oracle(self, world: World, task: Task, **options: Any) -> Iterator[str]:
         """Sentences that reach the goal, one at a time. The caller resets the world and acts each one before
@@ -69,11 +70,11 @@ class Wanting(Protocol):
 @runtime_checkable
 class Hidden(Protocol):
     def hidden(self, kind: str, options: Mapping[str, str]) -> Sequence[str]:
-        """What has to be found out in tasks of this kind that were made with these options, in sentences."""
+        """Returns sentences that tell the hidden facts of tasks of this kind, made with these options."""
 
 
 class Wanted(NamedTuple):
-    """Which tasks. `data`: the folder of outside data."""
+    """A request for tasks. `data`: the folder of outside data."""
 
     seed: int = 0
     episodes: int = 10
@@ -90,7 +91,7 @@ class Wanted(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What a file gave: tasks, and the options that their world is opened with."""
+    """The tasks of a file, and the options to open their world with."""
 
     tasks: list[Task]
     world: Mapping[str, Json] = {}
@@ -115,7 +116,8 @@ _SHARES: Mapping[Split, range] = {"train": range(6), "dev": range(6, 8), "eval":
 
 
 def in_split(name: str, split: Split) -> bool:
-    """Is what is called so in this of the three splits? By the name alone: no split has any of another's."""
+    """Returns True when a name belongs to this split. The name alone decides, so that the three splits never
+    overlap."""
     return crc32(name.encode()) % 10 in _SHARES[split]
 
 
@@ -125,7 +127,8 @@ Part = Literal["split", "all"]
 def shared_out(
     known: Iterable[Any], name_of: Callable[[Any], str], world: str, seed: int, split: Split, part: str, where: object
 ) -> list[Any]:
-    """Of what people have each split has its own, told by name, unless `part` is all of it; in an order by seed."""
+    """Selects a split's share of a user's data, chosen by name, in an order decided by the seed. `part="all"`
+    selects everything."""
     if part not in get_args(Part):
         raise BtError(f"there is no part `{part}` of it", f"parts: {', '.join(get_args(Part))}")
     own = [each for each in known if part == "all" or in_split(name_of(each), split)]
@@ -154,7 +157,7 @@ def takes_data(suite: Suite, call: Literal["open", "tasks"]) -> bool:
 
 
 class Alone:
-    """A world that comes without tasks: it has one, of which it knows no more than its name. The goal is the tree's."""
+    """Wraps a world without tasks as a suite with one task, which carries only a name. The tree supplies the goal."""
 
     kinds: Sequence[str] = ()
     skills = ""
@@ -193,7 +196,7 @@ def suite_names() -> list[str]:
 def open_suite(name: str) -> Suite:
     """The suite of that name, or of `path.py:Name`: a Suite, or the class of a world."""
     if importing.in_file(name):
-        return _fitting(name, reach.bring(name)) or _unfit(name)
+        return _fitting(name, import_policy.bring(name)) or _unfit(name)
     entry = plugins.find(name, "suites", "worlds")
     if entry is None:
         guess = nearest(name, suite_names())
@@ -228,7 +231,7 @@ def _unfit(name: str) -> Suite:
 
 
 class Origin(NamedTuple):
-    """How a world was opened, so that another one like it can be."""
+    """The name and options that open an equal world."""
 
     name: str = ""  # empty: by a program, in a way that nobody knows
     options: Mapping[str, Json] = {}
@@ -250,7 +253,8 @@ def open_world(name: str, **options: Any) -> World:
 
 
 def origin_of(world: Any) -> Origin:
-    """How it was opened; of one that a program made itself, the one suite that its class belongs to."""
+    """Returns how a world was opened. For a world that a program built itself, returns the one suite that its class
+    belongs to."""
     known, origin = _opened.get(id(world), (None, Origin()))
     if known is not None and known() is world:
         return origin
@@ -260,7 +264,7 @@ def origin_of(world: Any) -> Origin:
 
 
 def _holds(entry: plugins.Entry, module: str) -> bool:
-    """Is the module in the package in which the suite is?"""
+    """True when the module belongs to the suite's own package."""
     own = entry.value.partition(":")[0]
     package = own.rpartition(".")[0] or own
     return module == package or module.startswith(f"{package}.")
@@ -290,6 +294,18 @@ def no_more_options(world: str, left: Mapping[str, Any], known: Sequence[str]) -
     """Raise for an option that a suite does not know."""
     for name in left:
         raise BtError(f"the world `{world}` has no option `{name}`", _list(known) if known else "it takes none here")
+
+
+def number_option(name: str, given: object, least: float, whole: bool = False) -> float:
+    """Returns an option's value as a number of at least `least`; raises for other values."""
+    try:
+        number = int(str(given)) if whole else float(str(given))
+    except ValueError:
+        number = -math.inf
+    if not least <= number < math.inf:
+        kind = "a whole number" if whole else "a number"
+        raise BtError(f"`{name}` is {kind} from {least:g} on, not {given!r:.60}", f"{name}={max(1, least):g}")
+    return number
 
 
 def _list(known: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""What a task is played over: a shop or an encyclopedia made up for its split and seed, or one that people have."""
+"""Finds the data of a task: a shop or an encyclopedia, invented for a split and seed or read from a user's files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ T = TypeVar("T")
 
 
 def source(made: Callable[[str, int], T], theirs: Callable[[], T] | None) -> Callable[[Task], T]:
-    """`theirs`: what the world was opened with; a task that was made up says so in `invented`: `train-3`."""
+    """Returns a function from task to source. An invented task names its source in `invented`, such as `train-3`;
+    others use `theirs`."""
 
     def of(task: Task) -> T:
         if "invented" in task.data:
@@ -28,5 +29,5 @@ def source(made: Callable[[str, int], T], theirs: Callable[[], T] | None) -> Cal
 
 
 def whole(suite: Suite, path: Path, wanted: Wanted) -> Read:
-    """All that lies there, whatever its split."""
+    """Returns all tasks at `path`, of every split."""
     return tasks_of(suite, wanted._replace(data=str(path), options={"part": "all", **wanted.options}))

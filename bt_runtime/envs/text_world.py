@@ -1,4 +1,4 @@
-"""What worlds of words have in common: a task that must fit, a state that is kept as JSON, a page that is text."""
+"""The common part of text worlds: they check the task, keep their state as JSON and show a page of text."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TextWorld:
         raise NotImplementedError
 
     def page(self) -> str:
-        """What a person is shown."""
+        """Returns the page that a person sees."""
         raise NotImplementedError
 
     def kept(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class TextWorld:
             raise BtError(f"this is no snapshot of {self.called}: {problem!r}", way) from problem
 
     def close(self) -> None:
-        """What it is played over is shared, and stays open."""
+        """No-op: the underlying data is shared between worlds and stays open."""
 
     def manual(self) -> Mapping[str, Json]:
         return manual(self.name, self.rules, "", self.without)

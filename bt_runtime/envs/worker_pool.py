@@ -1,5 +1,7 @@
-"""Processes that play a world which may not run in ours, so many and no more: every call has a deadline, and a lost one
-is told, never a hang. What runs in them is `worker_process.main`."""
+"""A pool of processes that play worlds which cannot run in ours. Every call has a deadline: a lost process raises an
+error instead of a hang.
+
+Each process runs `worker_process.main`."""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ _AGAIN = "reset the world to begin the task again; `btr eval` counts the episode
 
 
 class Plays(NamedTuple):
-    """What a pool's workers run. `words`: the command, to which the number of their socket is added."""
+    """The command of a pool's workers. `words` are its arguments; the number of the worker's socket is appended."""
 
     world: str  # as a person calls it
     words: Sequence[str]
@@ -36,7 +38,7 @@ class Plays(NamedTuple):
 
 
 class Worker:
-    """A process, and whose episode it has."""
+    """A process and the owner of its current episode."""
 
     def __init__(self, plays: Plays) -> None:
         self.plays = plays
@@ -82,7 +84,7 @@ class Worker:
 
 
 def _end(process: subprocess.Popen[bytes], answers: BinaryIO, sock: socket.socket, folder: Path) -> None:
-    """Nothing is left running, and no file."""
+    """Kills the process group and removes its folder."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -112,7 +114,7 @@ class Pool:
         return self._asked(worker, asked, seconds)
 
     def begin(self, owner: object, asked: Mapping[str, Any]) -> None:
-        """Loads a game beforehand, when a worker is free; nobody waits for it."""
+        """Loads a game in the background when a worker is free."""
         with self._changed:
             worker = self._free(owner, steal=False)
             if worker is None:

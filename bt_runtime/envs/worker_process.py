@@ -29,7 +29,7 @@ def answer(engine: Engine, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def serve(sock: socket.socket, make: Callable[[], Engine]) -> None:
-    """Until the parent goes away."""
+    """Answers requests until the parent closes the socket."""
     engine = None
     with sock, sock.makefile("rwb") as line:
         while asked := line.readline():

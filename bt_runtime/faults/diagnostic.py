@@ -14,7 +14,7 @@ SHOWN = 10  # faults in the text of an exception; a program that was not asked p
 
 
 class Edit(NamedTuple):
-    """What stands at a place is replaced; at an empty place, something is put in."""
+    """Replaces the text at a place; an empty place inserts it."""
 
     span: Span
     text: str
@@ -48,20 +48,37 @@ class Diagnostic(NamedTuple):
         return f"{at}{self.severity}[{self.code}]: {self.message}{tail}"
 
 
+def text_of(value: object) -> str:
+    """The value as text; its class where it has none, so that telling of one error never raises another."""
+    try:
+        return str(value)
+    except Exception:
+        return f"({type(value).__name__})"
+
+
+def message_of(error: BaseException) -> str:
+    """The class of an exception and what it says; of ours the message alone. Never raises."""
+    if isinstance(error, BtError) and error.message:
+        return text_of(error.message)
+    said = text_of(error)
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
 class BtError(Exception):
-    """Something a person can fix: one line that says what is wrong, and a hint that says what to do."""
+    """An error that a person can fix: a message with the cause, and a hint with the remedy."""
+
+    message = hint = ""  # of a subclass whose `__init__` does not call ours
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
-        self.message = message
-        self.hint = hint
+        self.message, self.hint = text_of(message), text_of(hint)
 
     def __str__(self) -> str:
         return f"{self.message}\n  help: {self.hint}" if self.hint else self.message
 
 
 class MissingExtra(BtError):
-    """An optional part is not installed."""
+    """Raised when an optional part is not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs the `{extra}` extra", f"pip install 'bt_runtime[{extra}]'")
@@ -90,7 +107,8 @@ class Faults(BtError):
 
 
 def closing(close: Callable[[], object]) -> Callable[..., None]:
-    """For `ExitStack.push`: what breaks while something else was already wrong is a note on that, not instead of it."""
+    """Returns a callback for `ExitStack.push`. An error during clean-up becomes a note of the first error and never
+    masks it."""
 
     def leave(kind: object, error: BaseException | None, trace: object) -> None:
         try:
@@ -104,9 +122,9 @@ def closing(close: Callable[[], object]) -> Callable[..., None]:
     return leave
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that a person most likely meant, or None when nothing is near."""
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The most similar known word, or None when none is similar."""
     import difflib  # only when something is already wrong
 
-    found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    found = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return found[0] if found else None

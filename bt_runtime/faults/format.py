@@ -35,7 +35,7 @@ class _Paint:
 def render(
     diagnostics: Iterable[Diagnostic], sources: Mapping[str, str], form: Format = "full", color: bool = False
 ) -> str:
-    """All faults in one text without a last line break; empty when there are none. `sources`: file to text."""
+    """Returns all faults as one text without a final line break; "" without faults. `sources` maps file to text."""
     faults = list(diagnostics)
     if form == "json":
         return _json(faults)
@@ -91,7 +91,7 @@ def _note(text: str, width: int, paint: _Paint) -> str:
 
 
 def _excerpt(line: str, start: int, end: int) -> tuple[str, int, int]:
-    """What is shown of a line, how many columns stand before the fault, and how many it takes; at least one."""
+    """The excerpt of a line, the number of columns before the fault, and the fault's width, at least one."""
     start = min(start, len(line))
     first = 0 if len(line) <= _WIDEST // 2 else max(0, start - _WIDEST * 3 // 4)  # a character takes several columns
     cells = [_cell(character) for character in line[first : start + _WIDEST + 1]]
@@ -110,7 +110,7 @@ def _excerpt(line: str, start: int, end: int) -> tuple[str, int, int]:
 
 
 def _cell(character: str) -> tuple[str, int]:
-    """How a character is shown, and how many columns of a terminal that takes."""
+    """Returns a character's display form, and its width in terminal columns."""
     if " " <= character <= "~":
         return character, 1
     if character == "\t":
@@ -130,14 +130,14 @@ def _number(character: str) -> str:
 
 
 def visible(text: str) -> str:
-    """The same text on one line, with nothing in it that a terminal would obey."""
+    """Returns the text on one line without terminal control characters."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else " " if c in "\n\t" else _number(c) for c in text)
 
 
 def printed(text: str) -> str:
-    """The same text in its lines, with nothing else in it that a terminal would obey."""
+    """Returns the text in its lines without other terminal control characters."""
     if text.isascii() and _HARMLESS.fullmatch(text):
         return text
     return "".join(c if c in "\n\t" or c.isprintable() else _number(c) for c in text)

@@ -10,15 +10,18 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
-from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.interop import tree_xml
+from bt_runtime.interop.btcpp import document
+from bt_runtime.interop.btcpp.document import Bounds, Element
+from bt_runtime.project import disk
 
 MAGIC = b"BTCPP4-FileLogger2\x01"
 MOST = 0xFFFF  # nodes: their numbers have two bytes
 RECORD = 9  # bytes
 MOST_READ = 256_000_000  # bytes of a file that is read: some twenty-eight million changes
+_BOUNDS = Bounds(bytes=MOST_READ, elements=4 * MOST, depth=5_000)  # a log names each node, and each model
 _HEAD = len(MAGIC) + 4
 STATUS = {"INVALID": 0, "RUNNING": 1, "SUCCESS": 2, "FAILURE": 3}
 Place = tuple[int, str, str, str]  # number, path, kind, name: a parent before its children
@@ -26,12 +29,12 @@ Change = tuple[float, int, str]  # seconds since 1970, node number, status
 
 
 def write(tree: str, nodes: Sequence[Place], changes: Iterable[Change], started: float, path: Path) -> int:
-    """How many changes were written."""
+    """Writes the log; returns the number of changes written."""
     if len(nodes) > MOST:
         raise BtError(f"a .btlog has room for {MOST:,} nodes, and this run had {len(nodes):,}", "export it as mcap")
     xml = tree_xml.text(tree, rows(nodes))
     start, count = int(started * 1e6), 0
-    with path.open("wb") as out:
+    with disk.draft(path) as made, made.open("wb") as out:
         out.write(MAGIC + struct.pack("<i", len(xml)) + xml + struct.pack("<q", start))
         for at, number, status in changes:
             if number > MOST:
@@ -60,7 +63,7 @@ def parent_of(path: str) -> str:
 
 
 class Log(NamedTuple):
-    """What a file says, ours or one of BehaviorTree.CPP's."""
+    """The content of a log file, ours or BehaviorTree.CPP's."""
 
     tree: Element
     started: float  # seconds since 1970
@@ -68,8 +71,8 @@ class Log(NamedTuple):
 
     @property
     def name(self) -> str:
-        blocks = [each for each in self.tree if each.tag == "BehaviorTree"]
-        return self.tree.get("main_tree_to_execute") or (blocks[0].get("ID") if blocks else None) or "tree"
+        blocks = [each for each in self.tree.children if each.tag == "BehaviorTree"]
+        return self.tree.get("main_tree_to_execute") or (blocks[0].get("ID") if blocks else "") or "tree"
 
 
 def read(path: Path) -> Log:
@@ -86,11 +89,11 @@ def read(path: Path) -> Log:
     (size,) = struct.unpack_from("<i", data, len(MAGIC))
     body = _HEAD + size + 8
     try:
-        if size < 0 or body > len(data) or b"<!" in data[_HEAD : _HEAD + size].replace(b"<!--", b""):
-            raise ParseError("cut off, or with a part that no log has")
-        tree = fromstring(data[_HEAD : _HEAD + size])
-    except (ParseError, ValueError, RecursionError) as error:
-        raise BtError(f"the tree in {path} cannot be read: {error}", "the file is damaged") from error
+        if size < 0 or body > len(data):
+            raise BtError("it is cut off", "write it anew")
+        tree = document.parse(data[_HEAD : _HEAD + size], "XML", _BOUNDS)
+    except BtError as error:
+        raise BtError(f"the tree in {path} cannot be read: {error.message}", "the file is damaged") from error
     (start,) = struct.unpack_from("<q", data, _HEAD + size)
     return Log(tree, start / 1e6, list(_changes(data, body, start / 1e6)))
 

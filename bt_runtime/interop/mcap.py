@@ -1,16 +1,17 @@
-"""A run as an MCAP file for Foxglove and its like: written from a journal that is there, or while the run goes on."""
+"""A run as an MCAP file, for Foxglove and similar viewers: from an existing journal, or live."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.interop.spool import Spool
 from bt_runtime.journal.following import Line, Say
+from bt_runtime.project import disk
 
 CHUNK = 262_144  # bytes of one chunk
 EVERY = 1.0  # seconds after which a chunk is closed, however small: what a kill may cost
@@ -95,11 +96,13 @@ class File:
         except ImportError:
             raise MissingExtra("an MCAP file", "robot") from None
         try:
-            self.out = path.open("wb")
+            self.out = disk.target(path).open("wb")
         except OSError as error:
             raise BtError(f"{path} cannot be written: {error.strerror}", "name another file") from error
         self.told, self.count, self.closed = Told(), 0, time.monotonic()
-        self.writer: Any = Writer(self.out, chunk_size=CHUNK)
+        # the package has no public word for closing a chunk: without this one every message is written by itself
+        self.writer: Any = Writer(self.out, chunk_size=CHUNK, use_chunking=hasattr(Writer, _END_CHUNK))
+        self._end_chunk: Callable[[], None] | None = getattr(self.writer, _END_CHUNK, None)
         self.writer.start(profile="", library="bt_runtime")
         self.channels = {topic: self._channel(topic, *about) for topic, about in TOPICS.items()}
 
@@ -114,10 +117,11 @@ class File:
                 self.count += 1
 
     def flush(self) -> None:
-        """Closes a chunk that has been open for long enough: the package knows no other word for it."""
+        """Closes a chunk that has been open for long enough."""
         if time.monotonic() - self.closed >= EVERY:
             self.closed = time.monotonic()
-            getattr(self.writer, "_Writer__finalize_chunk", lambda: None)()
+            if self._end_chunk is not None:
+                self._end_chunk()
             self.out.flush()
 
     def close(self) -> None:
@@ -127,11 +131,12 @@ class File:
             self.out.close()
 
 
+_END_CHUNK = "_Writer__finalize_chunk"
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def write(lines: Iterable[Line], path: Path) -> int:
-    """How many messages were written."""
+    """Writes the file; returns the number of messages written."""
     file = File(path)
     try:
         file.write(lines)

@@ -1,22 +1,22 @@
-"""Counters of a run as Prometheus reads them: `with Metrics(run, 9464): run.spin()`, then GET /metrics.
-
-The thread that ticks adds to a few numbers; the text is made by whoever asks.
-"""
+"""A run's counters for Prometheus: `with Metrics(run, 9464): run.spin()`, then GET /metrics. The ticking thread adds
+to a few numbers; the server's thread makes the text."""
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from itertools import accumulate
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from bt_runtime.events import Decided, Notice, SkillEnded, Tick
-from bt_runtime.interop import address
 from bt_runtime.journal.notes import spending
+from bt_runtime.project import address
 from bt_runtime.run.run import Run
 
 BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)  # seconds
@@ -25,7 +25,7 @@ KIND = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Counts:
-    """What has been counted since it was made."""
+    """Counts since the object was made."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -63,51 +63,84 @@ class Counts:
     def _decided(self, decided: Decided) -> None:
         self.decisions += 1
 
-    def text(self) -> str:
+    def families(self) -> Iterator[Family]:
         run, spent = self.run, spending(self.run.context)
-        lines = [
-            *_one("ticks_total", "counter", "Ticks made.", self.ticks),
-            *self._histogram(),
-            *_one("overruns_total", "counter", "Ticks that took longer than a period.", run.runner.overruns),
-            *_one("missed_total", "counter", "Deadlines that were skipped.", run.runner.missed),
-            *_one("changes_total", "counter", "Changes of a node's status.", self.changes),
-            *_one("crashes_total", "counter", "Exceptions in nodes.", self.crashes),
-            *_one("grafts_total", "counter", "Changes of the tree's shape.", self.grafts),
-            *_one("notices_total", "counter", "What the runtime had to say of itself.", self.notices),
-            *_one("nodes", "gauge", "Nodes in the tree.", run.engine.nodes),
-            *_one("running", "gauge", "1 while the root runs.", int(run.status.name == "RUNNING")),
-            "# HELP bt_jobs_total Jobs of skills that have ended.",
-            "# TYPE bt_jobs_total counter",
-            *(f'bt_jobs_total{{status="{name}"}} {count}' for name, count in sorted(self.skills.items())),
-            *_one("decisions_total", "counter", "Decisions of agents.", spent.get("decisions", self.decisions)),
-            *_one("model_tokens_total", "counter", "Tokens that models wrote.", spent.get("tokens", 0)),
-        ]
-        return "\n".join(lines) + "\n"
+        yield _one("ticks_total", "counter", "Ticks made.", self.ticks)
+        yield self._histogram()
+        yield _one("overruns_total", "counter", "Ticks that took longer than a period.", run.runner.overruns)
+        yield _one("missed_total", "counter", "Deadlines that were skipped.", run.runner.missed)
+        yield _one("changes_total", "counter", "Changes of a node's status.", self.changes)
+        yield _one("crashes_total", "counter", "Exceptions in nodes.", self.crashes)
+        yield _one("grafts_total", "counter", "Changes of the tree's shape.", self.grafts)
+        yield _one("notices_total", "counter", "What the runtime had to say of itself.", self.notices)
+        yield _one("nodes", "gauge", "Nodes in the tree.", run.engine.nodes)
+        yield _one("running", "gauge", "1 while the root runs.", int(run.status.name == "RUNNING"))
+        jobs = [Sample("bt_jobs_total", count, {"status": name}) for name, count in sorted(self.skills.items())]
+        yield Family("bt_jobs_total", "counter", "Jobs of skills that have ended.", jobs)
+        yield _one("decisions_total", "counter", "Decisions of agents.", spent.get("decisions", self.decisions))
+        yield _one("model_tokens_total", "counter", "Tokens that models wrote.", spent.get("tokens", 0))
 
-    def _histogram(self) -> list[str]:
+    def _histogram(self) -> Family:
         name, counts = "bt_tick_seconds", [*accumulate(self.buckets)]
-        rows = [f'{name}_bucket{{le="{le:g}"}} {n}' for le, n in zip(BUCKETS, counts, strict=False)]
-        return [
-            f"# HELP {name} Time of a tick, with those who listen before this.", f"# TYPE {name} histogram", *rows,
-            f'{name}_bucket{{le="+Inf"}} {counts[-1]}', f"{name}_sum {self.seconds:.9g}", f"{name}_count {counts[-1]}",
-        ]  # fmt: skip
+        bounds = [*(f"{le:g}" for le in BUCKETS), "+Inf"]
+        samples = [Sample(f"{name}_bucket", n, {"le": le}) for le, n in zip(bounds, counts, strict=True)]
+        samples += [Sample(f"{name}_sum", round(self.seconds, 9)), Sample(f"{name}_count", counts[-1])]
+        return Family(name, "histogram", "Time of a tick, with those who listen before this.", samples)
 
 
-def _one(name: str, kind: str, text: str, value: float) -> list[str]:
-    return [f"# HELP bt_{name} {text}", f"# TYPE bt_{name} {kind}", f"bt_{name} {value}"]
+class Sample(NamedTuple):
+    name: str
+    value: float
+    labels: Mapping[str, str] = {}
+
+
+class Family(NamedTuple):
+    name: str
+    kind: str
+    about: str
+    samples: list[Sample]
+
+
+def _one(name: str, kind: str, about: str, value: float) -> Family:
+    return Family(f"bt_{name}", kind, about, [Sample(f"bt_{name}", value)])
+
+
+def text(counted: Mapping[Counts, Mapping[str, str]]) -> str:
+    """The Prometheus text for several runs, each with its labels, with one heading a family."""
+    lines: list[str] = []
+    for together in zip(*(counts.families() for counts in counted), strict=True):
+        first = together[0]
+        lines += [f"# HELP {first.name} {first.about}", f"# TYPE {first.name} {first.kind}"]
+        for family, labels in zip(together, counted.values(), strict=True):
+            lines += [_line(sample, {**labels, **sample.labels}) for sample in family.samples]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _line(sample: Sample, labels: Mapping[str, str]) -> str:
+    said = ",".join(f'{name}="{_quoted(value)}"' for name, value in labels.items())
+    return f"{sample.name}{{{said}}} {sample.value}"
+
+
+def _quoted(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
 class Metrics:
-    """Serves from the moment it is made until `close`; one who asks is answered after the other."""
+    """Serves from its creation until `close`, one request at a time. Each sample has the labels `tree`, `run` and
+    `robot`: the given name, else the machine's."""
 
-    def __init__(self, run: Run, port: int = 0, *, host: str = address.LOOPBACK, anyone: bool = False) -> None:
+    def __init__(
+        self, run: Run, port: int = 0, *, host: str = address.LOOPBACK, anyone: bool = False, robot: str | None = None
+    ) -> None:
         handler = type("Handler", (_Handler,), {"metrics": self})
         try:
-            self._http = HTTPServer((address.checked(host, anyone), port), handler)
+            self._http = _Http((address.checked(host, anyone), port), handler)
         except OSError as error:
             raise address.busy(host, port, str(error.strerror), "--metrics PORT") from error
         self.host, self.port = host, int(self._http.server_address[1])
-        self.counts = Counts(run)
+        self.anyone = anyone
+        self._counted: dict[Counts, Mapping[str, str]] = {}
+        self.add(run, robot)
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), name="bt-metrics", daemon=True)
         self._thread.start()
 
@@ -115,8 +148,24 @@ class Metrics:
     def url(self) -> str:
         return f"http://{self.host}:{self.port}/metrics"
 
+    def add(self, run: Run, robot: str | None = None) -> Callable[[], None]:
+        """Adds a run to this address; returns a function that removes it."""
+        counts = Counts(run)
+        labels = {"tree": run.spec.name, "run": run.name, "robot": robot or socket.gethostname()}
+        self._counted = {**self._counted, counts: labels}
+
+        def end() -> None:
+            counts.detach()
+            self._counted = {each: about for each, about in self._counted.items() if each is not counts}
+
+        return end
+
+    def text(self) -> str:
+        return text(self._counted)
+
     def close(self) -> None:
-        self.counts.detach()
+        for counts in self._counted:
+            counts.detach()
         self._http.shutdown()
         self._http.server_close()
         self._thread.join(2)
@@ -130,18 +179,29 @@ class Metrics:
         self.close()
 
 
+class _Http(HTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Ignores clients that disconnect early."""
+
+
 class _Handler(BaseHTTPRequestHandler):
     metrics: Metrics
     timeout = PATIENCE
 
     def do_GET(self) -> None:
-        found = self.path.partition("?")[0] == "/metrics"
-        data = self.metrics.counts.text().encode() if found else b"it is at /metrics\n"
-        self.send_response(200 if found else 404)
-        self.send_header("Content-Type", KIND if found else "text/plain")
+        if not self.metrics.anyone and not address.is_named_so(self.headers.get("Host", "")):
+            self._answer(421, b"this server answers to 127.0.0.1 and localhost only\n", "text/plain")
+        elif self.path.partition("?")[0] == "/metrics":
+            self._answer(200, self.metrics.text().encode(), KIND)
+        else:
+            self._answer(404, b"it is at /metrics\n", "text/plain")
+
+    def _answer(self, code: int, data: bytes, kind: str) -> None:
+        self.send_response(code)
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing is said of who asks."""
+        """No-op: requests are not logged."""

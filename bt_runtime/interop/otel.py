@@ -11,6 +11,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bt_runtime.project import disk
+
 OPERATION, AGENT, MODEL, TOOL = "gen_ai.operation.name", "gen_ai.agent.name", "gen_ai.request.model", "gen_ai.tool.name"
 OUTPUT_TOKENS, SYSTEM = "gen_ai.usage.output_tokens", "gen_ai.provider.name"
 INVOKE_AGENT, TEXT, EXECUTE_TOOL = "invoke_agent", "text_completion", "execute_tool"
@@ -31,13 +33,13 @@ class Span(NamedTuple):
 
 
 def write(lines: Iterable[Mapping[str, Any]], path: Path) -> int:
-    """How many spans were written."""
+    """Writes the file; returns the number of spans written."""
     spans = list(spans_of(lines))
     trace = id_of(spans[0].about["bt.run"], 16) if spans else ""
     scope = {"scope": {"name": SCOPE}, "spans": [_plain(span, trace) for span in spans]}
     service = [_attribute("service.name", SERVICE)]
     whole = {"resourceSpans": [{"resource": {"attributes": service}, "scopeSpans": [scope]}]}
-    path.write_text(json.dumps(whole, ensure_ascii=True) + "\n", encoding="utf-8")
+    disk.write(path, json.dumps(whole, ensure_ascii=True) + "\n")
     return len(spans)
 
 
@@ -50,7 +52,7 @@ def spans_of(lines: Iterable[Mapping[str, Any]]) -> Iterator[Span]:
 
 
 class Story:
-    """What the lines of a run come to, one after the other: the same of a file and of a run that goes on."""
+    """Turns the lines of a run, from a file or live, into spans."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, tuple[str, float]] = {}  # path → span id and start of a node that runs
@@ -86,7 +88,7 @@ class Story:
             self.result = str(what["status"])
 
     def work(self, kind: str, what: Mapping[str, Any], at: float) -> Span:
-        """One question that was answered, or one action that has ended."""
+        """Returns the span of an answered question or an ended action."""
         begun, start = self.open.pop(what["job"])
         parent = self.above(begun["path"], itself=True)
         failed = "error" in what
@@ -150,7 +152,7 @@ class Story:
             )
 
     def ended(self) -> list[Span]:
-        """Those since the last time."""
+        """Returns the spans that ended since the last call."""
         found, self.done = self.done, []
         return found
 
@@ -163,7 +165,7 @@ class Story:
         return self.new("run", 0)
 
     def new(self, what: str, which: object) -> str:
-        """The same wherever it stands among the others: they may come in another order from a run that goes on."""
+        """Returns a span's id, independent of its position: a resumed run may report spans in another order."""
         return id_of(f"{self.run.get('name')} {what} {which}", 8)
 
     def spans(self) -> Iterator[Span]:
@@ -181,7 +183,7 @@ class Story:
 
 
 def _tokens(value: Any) -> int | None:
-    """Of a text that was written; a choice writes none."""
+    """The tokens of a written text; a choice writes none."""
     if isinstance(value, dict) and value.get("$") == "writing" and isinstance(value.get("v"), list):
         return int(value["v"][-1]) if value["v"] and isinstance(value["v"][-1], int | float) else None
     return None

@@ -1,7 +1,6 @@
-"""A run's spans as they end, to a collector of your choice, by OpenTelemetry's exporter; the same as in a file.
+"""Sends a run's spans to a collector as they end, through OpenTelemetry's exporter; a file holds equal spans.
 
-What the SDK reads of the environment holds: OTEL_EXPORTER_OTLP_*, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES.
-"""
+The SDK's environment variables apply: OTEL_EXPORTER_OTLP_*, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES."""
 
 from __future__ import annotations
 

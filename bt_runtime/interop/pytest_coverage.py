@@ -11,6 +11,7 @@ import pytest
 
 from bt_runtime import project
 from bt_runtime.language.loader import Loader
+from bt_runtime.project import disk
 from bt_runtime.testing import coverage
 
 SENT = "btr_cov"  # what a worker of pytest-xdist hands over
@@ -47,7 +48,7 @@ class TreeCoverage:
         page = self.config.getoption("btr_cov_page")
         if page:
             lines = (json.dumps(event, separators=(",", ":")) + "\n" for event in coverage.events(files))
-            Path(page).write_text("".join(lines), encoding="utf-8")
+            disk.write(Path(page), lines)
             terminalreporter.write_line(f"in colours: btr view {page}")
         if self.short():
             least = self.config.getoption("btr_cov_fail_under")

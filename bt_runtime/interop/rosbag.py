@@ -55,7 +55,7 @@ class Bag:
 
 
 def write(lines: Iterable[Line], path: Path, storage: str = "mcap") -> int:
-    """How many messages were written."""
+    """Writes the bag; returns the number of messages written."""
     bag, told, entries = Bag(path, storage), Told(), dict[str, str]()
     bag.writer.open()
     try:

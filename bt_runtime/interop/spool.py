@@ -1,7 +1,5 @@
-"""Between a run and whoever writes about it elsewhere: a thread of its own, and a queue with an end.
-
-The run never waits for it. What comes when the queue is full is left out, counted, and said.
-"""
+"""Passes events from a run to an exporter: a thread of its own and a bounded queue. The run never waits for it. When
+the queue is full, events are dropped, counted and reported."""
 
 from __future__ import annotations
 
@@ -45,7 +43,7 @@ class Spool:
         self._waiting.append((line, size))
 
     def close(self) -> None:
-        """Bounded: what is not written by then is left out."""
+        """Closes within a time limit; events not written by then are dropped."""
         self._over.set()
         self._thread.join(PATIENCE)
         left = self.dropped + (len(self._waiting) if self._thread.is_alive() else 0)

@@ -1,4 +1,4 @@
-"""A run's log lines in Python's own `logging`: for programs whose lines all go one way."""
+"""Forwards a run's log lines to Python's own `logging`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ LOGGER = "bt_runtime.run"
 
 
 def bridge(run: Run, logger: logging.Logger | str = LOGGER) -> Callable[[], None]:
-    """Every line with its level, its `path` and its `run` as attributes of the record; gives what ends that."""
+    """Forwards every line with its level, its `path` and its `run` as attributes of the record; returns a function
+    that ends that."""
     target = logging.getLogger(logger) if isinstance(logger, str) else logger
 
     def told(line: Line) -> None:

@@ -1,7 +1,5 @@
-"""A tree of ours as BehaviorTree.CPP 4 writes a running one: for its log files, and for those who watch.
-
-Subtrees stand in blocks of their own, every node has its number, and each kind that occurs is said to be what it is.
-"""
+"""A tree of ours in the XML that BehaviorTree.CPP 4 writes for a running one: for log files and monitors. Subtrees
+have their own blocks, every node has its number, and each kind that occurs is declared."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from bt_runtime.interop.btcpp.tags import TAGS
-from bt_runtime.language.kinds.registry import BUILT_IN
+from bt_runtime.language.kinds.registry import shipped_kinds
 
 FAMILIES = {"control": "Control", "decorator": "Decorator"}
 _TAKEN = {*TAGS.values(), "root", "BehaviorTree", "TreeNodesModel", "Action", "Condition", "Control", "Decorator"}
@@ -53,7 +51,7 @@ def document(tree: str, rows: Sequence[Row]) -> Element:
 
 
 def _subtree(root: Element, above: Element, row: Row, rows: Sequence[Row]) -> Element:
-    """Where its nodes go: a block that its place points to."""
+    """Adds a subtree's block and a reference to it; returns the block for its nodes."""
     inner = next(each for each in rows if each.parent == row.number)
     name, place = told(inner.path.rpartition("/")[2]), told(row.path.lstrip("/"))
     SubElement(above, "SubTree", ID=name, _fullpath=place, _uid=str(row.number))
@@ -63,7 +61,7 @@ def _subtree(root: Element, above: Element, row: Row, rows: Sequence[Row]) -> El
 def _family(kind: str, below: bool) -> str:
     if kind == "check":
         return "Condition"
-    known = BUILT_IN.get(kind)
+    known = shipped_kinds().get(kind)
     return FAMILIES.get(known.family if known is not None else "", "Control" if below else "Action")
 
 

@@ -1,22 +1,22 @@
-"""An action as the journal sees it: begun, ended, and in doubt when only the first of these was written down."""
+"""Records actions: an action with a start and no end is in doubt."""
 
 from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from py_trees.common import Status
 
 from bt_runtime.journal import codec
-from bt_runtime.journal.in_doubt import DONE, START, settle, verified
+from bt_runtime.journal.made import Ticket
 from bt_runtime.journal.tape import Difference, Tape, failure, result_of
 from bt_runtime.journal.taped import TapedWorld
-from bt_runtime.journal.writer import Ticket
-from bt_runtime.language.manifest import Entry
+from bt_runtime.language.entry import Entry
+from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.activity import Ended, News, lingers
-from bt_runtime.types import Observation
+from bt_runtime.types import Knowing, Observation
 
 if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
@@ -94,7 +94,7 @@ class TapedActivity:
 
     @property
     def durable(self) -> bool:
-        """Is its end to be on the disk before anybody is told?"""
+        """True: persist the result before reporting it."""
         told = self.entry is None or self.entry.durable
         return self.lasting and told and self.tape.writer is not None
 
@@ -131,7 +131,7 @@ class TapedActivity:
         return self._ended(done)
 
     def _news(self, news: News | None) -> News | None:
-        """What it says to people is passed on a few times a second, so that it does not fill the disk."""
+        """Passes feedback text on a few times a second, to save disk space; values pass at once."""
         now = time.monotonic()
         if news is not None and news.value is None and now < self.heard + HEARD:
             self.unheard, news = news.feedback, None
@@ -147,7 +147,7 @@ class TapedActivity:
             self.inner.follow(values)
 
     def _hold(self, end: Ended | Exception, kept: dict[str, Any]) -> bool:
-        """Writes down how it ended. Is it to be kept back until that is on the disk?"""
+        """Records how the action ended. True when the result is held back until that record is on disk."""
         if not self.durable:
             if isinstance(end, Exception):
                 self.tape.put("done", {"job": self.number, **kept})
@@ -195,7 +195,7 @@ class TapedActivity:
         return done
 
     def _in_doubt(self) -> Ended | None:
-        """None: it is to be started (now)."""
+        """Returns how an interrupted action ended; None starts it."""
         self.recorded = False
         if not self.lasting:
             return None  # the world was built anew, and has never seen it
@@ -220,7 +220,7 @@ class TapedActivity:
             future.add_done_callback(self._late)  # an action in a thread cannot be stopped: the world changes yet
 
     def stopped(self) -> bool:
-        """Asked inside a tick, so the answer is one from outside."""
+        """Called inside a tick, so the answer is recorded."""
         if self.gone or not (self.lingers or self.in_thread):
             return True
         if self.tape.answer("stopped", self.number) is None:
@@ -244,7 +244,7 @@ class TapedActivity:
 
 
 class TapedInstant:
-    """What answers at once: written down when it is another answer than the one before."""
+    """Records the answers of an instant skill, each when it differs from the previous one."""
 
     def __init__(self, tape: Tape, call: Callable[..., Any]) -> None:
         self.tape, self.call = tape, call
@@ -293,7 +293,7 @@ def _ended_as(body: dict[str, Any]) -> Ended:
 
 
 def wakes(target: Any) -> bool:
-    """Does an action of this target say when it has ended?"""
+    """True when an action of this target reports its end by itself, so that it need not be polled."""
     return isinstance(target, TapedWorld) or not (hasattr(target, "poll") or inspect.isgeneratorfunction(target))
 
 
@@ -302,10 +302,64 @@ def in_thread(target: Any) -> bool:
 
 
 def repeat(tape: Tape, world: TapedWorld, sentence: str, told: Any) -> None:
-    """The same action in a world that is built anew: it must answer as it did."""
+    """Repeats an action in a rebuilt world; raises when the answer differs."""
     now = world.inner.act(sentence)
     if isinstance(told, Observation) and now != told:
         tape.broken = True
         raise Difference(
             tape.tick(), f"the world does not repeat itself: `{sentence}` gave {told.text!r}, and now {now.text!r}"
         )
+
+
+# In doubt: it was started, and nobody saw it end. What its manifest says is to be done about that -----------
+
+
+class Answer(NamedTuple):
+    """The decision: `how` is to start the action, take it as done, or let it fail."""
+
+    how: str
+    why: str
+
+
+START, DONE, FAIL = "start", "done", "fail"
+
+
+def settle(
+    sentence: str, entry: Entry | None, target: Any, params: dict[str, Any] | None, before: bool | None
+) -> Answer:
+    """Decides about an interrupted action on resume. `before`: whether its effect held before the start; an effect
+    that held already proves nothing."""
+    if entry is None:
+        return Answer(FAIL, "no manifest says what to do about it")
+    if entry.on_resume == "repeat":
+        return Answer(START, "its manifest allows to repeat it")
+    if entry.on_resume == "fail":
+        return Answer(FAIL, "its manifest says that it fails")
+    held = verified(sentence, entry, target, params)
+    if held is None:
+        return Answer(FAIL, "whether it was done cannot be told")
+    if not held:
+        return Answer(START, "what it brings about is not so: it was not done")
+    if before is not False:
+        return Answer(FAIL, "what it brings about was so before: whether it was done cannot be told")
+    return Answer(DONE, "what it brings about is so: it was done")
+
+
+def verified(sentence: str, entry: Entry, target: Any, params: dict[str, Any] | None) -> bool | None:
+    """Returns whether the action's effect holds now; None when unknown."""
+    if params is not None and hasattr(target, "verify"):
+        told = target.verify(**params)
+        return None if told is None else bool(told)
+    said = Sentence(entry.sentence, entry.types).parse(sentence) if params is None else params
+    if not isinstance(target, Knowing) or said is None or not entry.brings:
+        return None
+    answers = [target.holds(Sentence(fact).say(said)) for fact in entry.brings]
+    return None if None in answers else all(answers)
+
+
+def entry_of(sentence: str, entries: Iterable[Entry]) -> Entry | None:
+    """The manifest entry of a sentence that an agent chose."""
+    for entry in entries:
+        if Sentence(entry.sentence, entry.types).parse(sentence) is not None:
+            return entry
+    return None

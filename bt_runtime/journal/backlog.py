@@ -1,4 +1,4 @@
-"""What is noted while a run is still led back to where it stood: kept, and written when it goes on from there."""
+"""Buffers the notes made during a replay, and writes them when the run goes live."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 from bt_runtime.journal.following import Following
-from bt_runtime.journal.writer import Ticket, Writer
+from bt_runtime.journal.made import Ticket
+from bt_runtime.journal.writer import Writer
 
 
 class Backlog(Writer):
-    """In place of a writer. A run that cannot be led back leaves its journal as it was."""
+    """Buffers instead of a writer. A failed replay leaves its journal unchanged."""
 
     def __init__(self, following: Following) -> None:
         self.following = following
@@ -26,7 +27,7 @@ class Backlog(Writer):
         return ticket
 
     def keep_up(self) -> None:
-        """Nobody writes yet."""
+        """No-op."""
 
     def close(self) -> None:
         self.closing = True

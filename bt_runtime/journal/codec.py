@@ -1,4 +1,5 @@
-"""Values as JSON and back. What no JSON can hold is kept as its description, and says so when it is needed again."""
+"""Encodes values as JSON and back. A value without a JSON form is stored as a description and raises when it is
+needed again."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ _TUPLES: dict[str, Any] = {"observation": Observation, "choice": Choice, "writin
 _TUPLES |= {each.__name__.lower(): each for each in (Thing, Seen, Placed, Held, Holding, Looked, Fact)}
 _NAMES = {type_: name for name, type_ in _TUPLES.items()}
 _DEEP = 64
+_LARGE = 10**600  # the fewest digits to which Python's limit can be set are 640
 
 
 class Opaque(NamedTuple):
@@ -28,17 +30,20 @@ class Opaque(NamedTuple):
 def plain(value: Any, depth: int = 0) -> Json:
     """JSON that shares nothing with the value: what becomes of the value later does not change it."""
     if value is None or isinstance(value, bool | int | str):
+        if type(value) is int and not -_LARGE < value < _LARGE:
+            return {TAG: "int", "v": hex(value)}  # Python writes no longer ones in digits
         return value if type(value) in (type(None), bool, int, str) else plain(_builtin(value), depth)
     if depth > _DEEP:
         return {TAG: "opaque", "v": "nested too deep"}
     if isinstance(value, float):
-        return float(value) if math.isfinite(value) else {TAG: "float", "v": str(float(value))}
+        value = float.__float__(value)
+        return value if math.isfinite(value) else {TAG: "float", "v": str(value)}
     if type(value) in _NAMES:
         return {TAG: _NAMES[type(value)], "v": [plain(v, depth + 1) for v in value]}
     if isinstance(value, list | tuple):
         return [plain(v, depth + 1) for v in value]
     if isinstance(value, frozenset):
-        return {TAG: "set", "v": [plain(v, depth + 1) for v in sorted(value, key=repr)]}
+        return {TAG: "set", "v": [plain(v, depth + 1) for v in sorted(value, key=shown)]}
     if isinstance(value, dict):
         if TAG not in value and all(type(k) is str for k in value):
             return {k: plain(v, depth + 1) for k, v in value.items()}
@@ -58,7 +63,15 @@ def bounded(kept: Json, most: int) -> Json:
 
 def _builtin(value: Any) -> Any:
     """A str, int or bool behind a subclass (an enumeration, a numpy-like scalar)."""
-    return next(kind(value) for kind in (bool, int, str) if isinstance(value, kind))
+    return str.__str__(value) if isinstance(value, str) else int.__int__(value)
+
+
+def shown(value: Any) -> str:
+    """Its `repr`; its class where that raises."""
+    try:
+        return repr(value)
+    except Exception:
+        return type(value).__name__
 
 
 def full(value: Json) -> Any:
@@ -79,6 +92,8 @@ def full(value: Json) -> Any:
         return {_key(full(k)): full(v) for k, v in found}
     if tag == "float":
         return float(found)
+    if tag == "int":
+        return int(found, 16)
     if tag == "status":
         return Status[found]
     if tag == "bytes":
@@ -94,5 +109,11 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True)  # `dumps`
 
 
 def text(value: Json) -> str:
-    """One line, the same for the same value. A lone surrogate is escaped, so that any text can be written."""
-    return _ENCODER.encode(value)
+    """Returns one line of JSON, equal for equal values. Lone surrogates are escaped, so that any text can be
+    written.
+
+    A value that is not JSON is written as `plain` converts it."""
+    try:
+        return _ENCODER.encode(value)
+    except (TypeError, ValueError, RecursionError):
+        return _ENCODER.encode(plain(value))

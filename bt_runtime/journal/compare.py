@@ -1,4 +1,4 @@
-"""Where two runs part: what they were made of, and the first status or answer that differs."""
+"""Finds where two runs diverge: their components, and the first differing status or answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SHOWN = ("decision", "step", "expand", "done", "write", "halt", "graft", "resul
 
 
 def compare(a: Recording, b: Recording) -> list[str]:
-    """Each difference in one line; nothing when both did the same."""
+    """Lists the differences, one line each; empty for equal runs."""
     found = [f"{key}: {_short(a.head.get(key))} / {_short(b.head.get(key))}" for key in _MADE_OF if differs(a, b, key)]
     statuses = _first_status(a, b)
     events = _first_event(a, b)

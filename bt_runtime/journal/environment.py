@@ -1,4 +1,4 @@
-"""What a run finds around it, in a form that is kept: enough to open it again, or to do without."""
+"""Stores a run's world and models in a form that allows opening them again, or replaying without them."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ from bt_runtime import project
 from bt_runtime.envs.registry import Origin, open_suite, open_world, origin_of
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import codec
+from bt_runtime.journal.recordable import Recordable
 from bt_runtime.journal.tape import Tape
 from bt_runtime.journal.taped import TapedEpisodes, TapedModel, TapedOpening, TapedPerson, TapedWorld, described
 from bt_runtime.language import manifest
-from bt_runtime.language.manifest import Entry
-from bt_runtime.llm.chat import keep
+from bt_runtime.language.entry import Entry
+from bt_runtime.llm.chat.chat import keep
 from bt_runtime.tree.services import Services
 from bt_runtime.types import Json, Restorable, Task
 
 
 class RunEnvironment:
-    """`world`, `models`: what a run that is made again needs to know of them."""
+    """Keeps the facts about `world` and `models` that a replay or resume needs."""
 
     def __init__(self, kept: Mapping[str, Any]) -> None:
         self.kept = dict(kept)
 
     @classmethod
-    def of(cls, run: Any) -> RunEnvironment:
+    def of(cls, run: Recordable) -> RunEnvironment:
         services: Services = run.context.services
         world, models = services.world, services.models
         return cls({
@@ -57,7 +58,7 @@ class RunEnvironment:
 
     @property
     def origin(self) -> Origin:
-        """By what name a world like this is opened, and how it was."""
+        """Returns the suite and the options that open an equal world."""
         kept = self.kept["world"] or {}
         options = kept.get("options")
         return Origin(str(kept.get("suite") or ""), codec.full(options) if isinstance(options, dict) else {})
@@ -68,7 +69,7 @@ class RunEnvironment:
         path = project.find("skills", named) if named else None
         return [k.data["entry"] for k in manifest.read(path).kinds] if path is not None else []
 
-    def wrap(self, run: Any, tape: Tape) -> None:
+    def wrap(self, run: Recordable, tape: Tape) -> None:
         """Puts the tape between the run and everything around it."""
         context, kept = run.context, self.kept
         services: Services = context.services
@@ -77,7 +78,7 @@ class RunEnvironment:
             taped: Any = TapedWorld(tape, services.world, world["has"], world["instant"], world["lasting"])
             services.world = taped
         if kept["working"] and services.working_memory is None:
-            run.resources._working_memory(context)
+            run.resources.remember(context)
         models: dict[str, Any] = {n: TapedModel(tape, n, services.models.get(n), m) for n, m in kept["models"].items()}
         if models:
             services.models, services.prompts = models, ""  # each has the register that it was asked in

@@ -1,7 +1,6 @@
-"""What is known of a journal that could not be written: it stands beside it, in space that was taken beforehand.
+"""The marker of a journal whose writing failed: a file beside the journal, in space allocated beforehand.
 
-Written over in place, so that a disk that is full does not keep it from being said.
-"""
+The marker is overwritten in place, so that a full disk cannot prevent it."""
 
 from __future__ import annotations
 
@@ -11,13 +10,15 @@ import zlib
 from pathlib import Path
 from typing import NamedTuple
 
+from bt_runtime.project import disk
+
 SUFFIX = ".mark"
 SIZE = 4096  # bytes: what a disk writes at once
 _LONGEST = 400  # characters of the reason
 
 
 class WriteFailure(NamedTuple):
-    """Where a journal breaks off, and what became of the run after that."""
+    """Where a journal ends early, and how the run went on after that."""
 
     tick: int  # the last of which something was written
     why: str
@@ -48,14 +49,14 @@ class FailureMarker:
         if self.path is None:
             return
         try:
-            self.file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self.file = disk.opened(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
             if os.fstat(self.file).st_size < SIZE:
                 self._put(b"")
         except OSError:
             self.file = None
 
     def say(self, found: WriteFailure | None) -> bool:
-        """Is it on the disk? None takes back what was said."""
+        """Writes the marker and returns True when it is on disk. None deletes the marker."""
         if found == self.said:
             return True
         try:
@@ -71,12 +72,12 @@ class FailureMarker:
         os.pwrite(self.file, line.ljust(SIZE), 0)
         os.fsync(self.file)
 
-    def close(self) -> None:
-        """A journal that is whole needs none."""
+    def close(self, ours: bool = True) -> None:
+        """A journal that is whole needs none. Not `ours`: another process writes it, and its marker is left."""
         if self.file is not None:
             os.close(self.file)
             self.file = None
-        if self.said is None and self.path is not None:
+        if ours and self.said is None and self.path is not None:
             self.path.unlink(missing_ok=True)
 
 
@@ -85,9 +86,9 @@ def place(journal: Path) -> Path:
 
 
 def read(journal: Path) -> WriteFailure | None:
-    """Where this journal breaks off; None: nowhere, as far as anybody could say."""
+    """Reads the marker of a journal; None when no failure was marked."""
     try:
-        text = place(journal).read_bytes()[:SIZE].strip(b" \0\n")
+        text = disk.begin(place(journal), SIZE).strip(b" \0\n")
     except FileNotFoundError:
         return None
     except OSError:

@@ -19,12 +19,12 @@ MOST_NAME = 200  # bytes of a file's name, without its suffix
 
 
 def is_live(path: Path) -> bool:
-    """Is some process writing this journal?"""
+    """True while a process is writing this journal."""
     return lock.is_held(path)
 
 
 def touched(path: Path) -> float:
-    """When a journal was last written to: while a run goes on, that is the log beside the file."""
+    """Returns a journal's last write time, including its log's while the run goes on."""
     times = [0.0]
     for each in (path, Path(f"{path}-wal")):
         with suppress(OSError):
@@ -33,13 +33,13 @@ def touched(path: Path) -> float:
 
 
 def journals(folder: Path) -> list[Path]:
-    """All journals of a folder, the oldest first."""
+    """Lists the journals of a folder, oldest first."""
     found = [p for p in folder.glob(f"*{SUFFIX}") if p.is_file()] if folder.is_dir() else []
     return sorted(found, key=lambda p: (touched(p), p.name))
 
 
 def begun(path: Path) -> bool:
-    """Is there anything of the run? A process that is killed while it makes its journal leaves an empty one."""
+    """Returns True when the journal has content. A process killed while it creates a journal leaves an empty one."""
     try:
         half = Path(f"{path}-journal")
         return path.stat().st_size > 0 and not (half.exists() and half.stat().st_size > 0)
@@ -48,7 +48,8 @@ def begun(path: Path) -> bool:
 
 
 def is_path(name: str) -> bool:
-    """Does a word name a file, and not a run? A name alone never means what lies about in the working directory."""
+    """Returns True when a word names a file and not a run. A bare name never refers to a file in the working
+    directory."""
     return os.sep in name or name.endswith((SUFFIX, EVENTS, FOREIGN))
 
 
@@ -72,7 +73,7 @@ def find(name: str, folder: Path) -> Path:
     if len(found) == 1:
         return found[0]
     if found:
-        raise BtError(f"`{name}` may be any of {len(found)} runs", ", ".join(p.stem for p in found[:8]))
+        raise BtError(f"`{name}` is ambiguous: {len(found)} runs match", ", ".join(p.stem for p in found[:8]))
     close = nearest(name, [p.stem for p in there])
     hint = f"did you mean `{close}`?" if close else f"`btr runs list` shows those in {folder}/"
     if direct.is_file():

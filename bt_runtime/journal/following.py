@@ -1,4 +1,4 @@
-"""Those who are told what a journal notes, while it is noted: the same lines that are read from it later."""
+"""Sends the lines of a journal to followers as they are noted; a reader later gets equal lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Say = Callable[[str], None]  # a warning, for whoever reads the run's log
 
 
 class Follower(Protocol):
-    """Called in the thread that writes, which is not to wait for anybody."""
+    """Receives lines in the writing thread, and therefore must not block."""
 
     def begin(self, line: Line, say: Say) -> None: ...
     def take(self, line: Line, size: int) -> None: ...
@@ -24,7 +24,7 @@ class Follower(Protocol):
 
 
 class Following:
-    """All followers of one run. One that breaks is heard of once, and told nothing more."""
+    """Holds a run's followers. A failing follower is reported once and removed."""
 
     def __init__(self, say: Say) -> None:
         self.say = say
@@ -79,15 +79,16 @@ def _timed(line: dict[str, Any], now: float | None) -> Line:
 
 
 class Nowhere(Store):
-    """In place of a file, for a run that is only told to others."""
+    """Replaces the file for a run that is not stored, only followed."""
 
     def __init__(self) -> None:
         self.path, self.limits = Path("nowhere"), Limits()
         self.written, self.synced = 0, True
 
     def commit(self, batch: Batch, durable: bool) -> None:
-        """Whoever follows has been told."""
+        """No-op: the followers have received the batch."""
 
+    def check(self) -> None: ...
     def sync(self) -> None: ...
     def make_room(self) -> None: ...
     def settle(self) -> None: ...

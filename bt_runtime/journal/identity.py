@@ -1,17 +1,23 @@
-"""What a run was given: by a name it is found again under, or as an object that has to be given again.
+"""Identifies the things given to a run: by a name that finds them again, or as objects to be given again.
 
-Both are kept in the journal's head with what tells them from others, so that a run goes on with what it ran with.
-"""
+The journal's head keeps both with identifying data, so that a resumed run continues with equal things."""
 
 from __future__ import annotations
 
+import os
+import platform
+import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bt_runtime._version import __version__
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.backends import is_file
 from bt_runtime.llm.model_setting import Named, adapters, apart, is_mapping
-from bt_runtime.llm.settings import STARTER, find_model, starter
+from bt_runtime.llm.settings import NAMED_FILES, find_model
+from bt_runtime.project import disk, real
 from bt_runtime.project.importing import split
 from bt_runtime.types import Json
 
@@ -24,7 +30,7 @@ _PARTS = 64
 
 
 def kept(given: Mapping[str, Any], opened: Any, task: bool, trees: Iterable[TreeSpec]) -> dict[str, Json]:
-    """All of it, for the head of a run that begins. `opened`: its memory; `task`: was it given one?"""
+    """The run's identity for its journal's head. `opened`: the open memory; `task`: the caller gave a task."""
     return {
         "models": {role: model(found) for role, found in models(given.get("model")).items()},
         "memory": memory(given.get("memory"), opened),
@@ -35,12 +41,12 @@ def kept(given: Mapping[str, Any], opened: Any, task: bool, trees: Iterable[Tree
 
 
 def _services(given: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Those that whoever resumes has to give again; the register of the prompts is kept with each model."""
+    """Lists the services to be given again on resume. Each model keeps its prompt register itself."""
     return sorted((name, thing) for name, thing in (given.get("services") or {}).items() if name != "prompts")
 
 
 def models(given: Any) -> dict[str, Any]:
-    """By role, however they were given."""
+    """Returns the models by role, in any accepted form."""
     if given is None:
         return {}
     if not isinstance(given, Mapping) or is_mapping(given):
@@ -49,7 +55,7 @@ def models(given: Any) -> dict[str, Any]:
 
 
 def names(kept: Any) -> dict[str, Json]:
-    """What its models are called, for people."""
+    """Returns the models' names for people, by role."""
     return {role: found.get("name") or f"object: {found['object']}" for role, found in kept.items()}
 
 
@@ -59,38 +65,43 @@ def model(given: Any) -> dict[str, Json]:
     where, how = apart(find_model(str(given)))
     if not is_file(where):
         return {"name": Named(where, how).text()}
-    path = Path(where).resolve()
-    name = Named(STARTER if _is_starter(path) else str(path), how).text()
+    path = real(Path(where))
+    name = Named(_word(path) or str(path), how).text()
     return {"name": name, "digest": of_model(name)}
 
 
 def memory(given: Any, opened: Any) -> dict[str, Json] | None:
-    """`opened`: the memory itself, which knows who it is, however much it has grown."""
+    """Identifies a memory. `opened` is the open memory, whose identity stays constant while it grows."""
     if given is None:
         return None
     if not isinstance(given, str | Path):
         return {"object": kind(given)}
-    return {"name": str(Path(given).resolve()), "identity": opened.identity()}
+    return {"name": str(real(Path(given))), "identity": opened.identity()}
 
 
 def kind(thing: Any) -> str:
-    """What an object is called where a person is asked for it."""
+    """Returns an object's class name for a request to a person."""
     return short((thing if isinstance(thing, type) else type(thing)).__qualname__)
 
 
 def short(qualified: str) -> str:
-    """The name of a class that was made in a function, without that function's."""
+    """Returns the qualified name of a class without the enclosing function's part, up to `<locals>`."""
     return qualified.rpartition("<locals>.")[2]
 
 
-def _is_starter(path: Path) -> bool:
-    return path.name == "starter.gguf" and path == starter().resolve()
+def _word(path: Path) -> str:
+    """The word that names this file on every machine; "" where none does."""
+    for word, find in NAMED_FILES.items():
+        with suppress(BtError):  # that one is not installed
+            if path == real(find()):
+                return word
+    return ""
 
 
 def place(name: str) -> Path | None:
-    """Where a model of this name lies; None when it is no file."""
+    """Returns a model's file; None for a model without a file."""
     where = apart(name).where
-    return starter() if where == STARTER else Path(where) if is_file(where) else None
+    return NAMED_FILES[where]() if where in NAMED_FILES else Path(where) if is_file(where) else None
 
 
 def of_model(name: str) -> str:
@@ -106,11 +117,11 @@ def of_model(name: str) -> str:
 
 
 def digest(path: Path) -> str:
-    """Of a file's length and content, "" when there is none; of a large file many parts stand for the whole."""
+    """Returns a digest of a file's length and content, "" without a file. Large files are sampled in many places."""
     from hashlib import sha256
 
     try:
-        with path.open("rb") as file:
+        with os.fdopen(disk.opened(path), "rb") as file:
             size = path.stat().st_size
             found = sha256(str(size).encode())
             if size <= WHOLE:
@@ -138,15 +149,15 @@ def code(trees: Iterable[TreeSpec]) -> list[Path]:
 def _file(reference: str, folder: Path) -> Iterator[Path]:
     home = split(reference)[0] if ".py:" in reference else ""
     if home.endswith(".py"):
-        yield (folder / home).resolve()
+        yield real(folder / home)
 
 
 def changed_files(files: Iterable[Mapping[str, str]]) -> Iterator[str]:
-    """What became of the texts that a run was made of, in words."""
+    """Describes which source files of a run have changed or disappeared."""
     for file in files:
         path = Path(file["origin"])
         try:
-            if path.read_text(encoding="utf-8") != file["text"]:
+            if disk.read_text(path) != file["text"]:
                 yield f"{path} has changed"
         except (OSError, ValueError):
             yield f"{path} is not there any more"
@@ -157,3 +168,14 @@ def changed_code(kept: Iterable[Mapping[str, str]]) -> Iterator[str]:
         now = digest(Path(each["file"]))
         if now != each["digest"]:
             yield f"{each['file']} {'has changed' if now else 'is not there any more'}"
+
+
+def versions() -> dict[str, str]:
+    """Returns the versions of this package, Python and py_trees, and the platform, for a journal's head."""
+    try:  # not by the metadata of packages: to read them loads a parser of mails
+        from py_trees.version import __version__ as py_trees
+    except ImportError:
+        py_trees = "?"
+    return {
+        "bt_runtime": __version__, "python": platform.python_version(), "py_trees": py_trees, "platform": sys.platform
+    }  # fmt: skip

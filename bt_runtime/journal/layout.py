@@ -1,12 +1,14 @@
-"""A journal's tables, what a row of each is, and the sum that covers it."""
+"""Defines a journal's tables, their rows, and the checksum over the rows."""
 
 from __future__ import annotations
 
 import json
+import time
 import zlib
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from bt_runtime.faults.diagnostic import text_of
 from bt_runtime.journal.texts import Piece
 from bt_runtime.types import Json
 
@@ -32,6 +34,11 @@ TABLES = {
     "texts": "CREATE TABLE texts (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, keep INTEGER NOT NULL,"
     " rest TEXT NOT NULL, sum INTEGER NOT NULL)",
 }
+
+
+def wall_time() -> float:
+    """Seconds since 1970; 0 by a clock that was never set, and stands before that."""
+    return max(0.0, time.time())
 
 
 class Event(NamedTuple):
@@ -61,7 +68,7 @@ class TickRow(NamedTuple):
 def changes_text(statuses: Iterable[tuple[int, str]], feedback: Iterable[tuple[int, str]]) -> str:
     told = [f"{number}{letter}" for number, letter in statuses]
     for number, text in feedback:
-        text = str(text)  # a node of py_trees may say anything
+        text = text_of(text)  # a node of py_trees may say anything
         said = text if len(text) <= SAID else f"{text[: SAID - 1]}…"
         told.append(f"{number}={json.dumps(said)}".replace(" ", "\\u0020"))
     return " ".join(told)
@@ -80,9 +87,9 @@ def changes_of(text: str) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]
 
 
 class End(NamedTuple):
-    """What there must be of each table: written anew with every batch, so that a missing end shows."""
+    """The expected end of each table, rewritten with every batch, so that missing rows are detected."""
 
-    open: int = 0  # is more to come; the program that wrote it has not closed it
+    open: int = 0  # 0: closed; else the random number of the process that writes it
     events: int = 0
     sum: int = 0  # of the last event
     nodes: int = 0
@@ -104,7 +111,7 @@ class End(NamedTuple):
 
 
 def head_sum(head: Mapping[str, Json]) -> int:
-    """Of what a run was made of, which never changes."""
+    """Returns the checksum of the constant part of a journal's head."""
     kept = {k: v for k, v in head.items() if k not in ("sum", "end")}
     sum = 0
     for part in json.JSONEncoder(sort_keys=True).iterencode(kept):  # never the whole of it a second time

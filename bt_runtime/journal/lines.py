@@ -26,7 +26,7 @@ _HEAD = (
 
 
 def first(head: Mapping[str, Any], damage: str = "") -> dict[str, Any]:
-    """What the run is made of."""
+    """Returns the line that describes the run's components."""
     return {"kind": "run", **{key: head.get(key) for key in _HEAD}, "damage": damage}
 
 

@@ -1,7 +1,8 @@
-"""One writer: a lock that has one holder, whoever dies, forks or lets go meanwhile."""
+"""A lock that ensures one writer, also after a crash, a fork or a release."""
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import time
@@ -9,17 +10,18 @@ from pathlib import Path
 from weakref import WeakSet
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import disk
 
 PATIENCE = 0.5  # seconds: whoever only looks holds it for an instant
 _PAUSE = 0.005
 
 
 class Lock:
-    """On a file beside what is written. The system lets go of it when the process dies; forked children have no part.
+    """A lock on a file beside the journal. The system releases it when the process dies; forked children do not hold
+    it.
 
-    The file goes when the lock does. So a file that was locked and is no longer the one at this place was let go of
-    by its holder between our opening and our locking: it guards nothing, and the one that is there now is tried.
-    """
+    Releasing deletes the file. A file may therefore be deleted between our opening and locking it; such a file
+    guards nothing, and the new file is tried."""
 
     def __init__(self, path: Path) -> None:
         self.path = beside(path)
@@ -30,14 +32,12 @@ class Lock:
                     raise BtError(f"{path.name} is being written by another process", "end that run first")
                 time.sleep(_PAUSE)
         except OSError as error:
-            raise BtError(
-                f"{path} cannot be locked: {error.strerror}", "free the disk, or name another folder"
-            ) from error
+            raise BtError(f"{path} cannot be locked: {_why(error)}", _way_out(error, self.path)) from error
         self.file: int | None = file
         _held.add(self)
 
     def release(self) -> None:
-        """Nothing is written after this. Once more does nothing."""
+        """Ends writing. Calling it again is a no-op."""
         file, self.file = self.file, None
         if file is None:
             return
@@ -47,10 +47,24 @@ class Lock:
         os.close(file)
 
     def forget(self) -> None:
-        """In a forked child: the parent's lock stays the parent's."""
+        """Drops the lock in a forked child: the parent keeps it."""
         file, self.file = self.file, None
         if file is not None:
             os.close(file)
+
+
+_WITHOUT = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # how a file system says that it has no locks
+
+
+def _why(error: OSError) -> str:
+    return "its file system has no locks" if error.errno in _WITHOUT else str(error.strerror)
+
+
+def _way_out(error: OSError, lock: Path) -> str:
+    if error.errno in _WITHOUT:
+        return "name a folder on a local disk: --runs FOLDER"
+    odd = isinstance(error, disk.Irregular) or error.errno in (errno.ELOOP, errno.EISDIR)
+    return f"remove {lock}" if odd else "free the disk, or name another folder"
 
 
 _held: WeakSet[Lock] = WeakSet()
@@ -69,17 +83,17 @@ def beside(path: Path) -> Path:
 
 
 def is_held(path: Path) -> bool:
-    """Does some process hold the lock of this file?"""
+    """True while a process holds this file's lock."""
     try:
-        file = os.open(beside(path), os.O_RDONLY | os.O_CLOEXEC)
+        file = disk.opened(beside(path))
     except FileNotFoundError:
         return False
     except OSError:
         return True  # whoever may not look leaves it alone
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+    except OSError:
+        return True  # held, or on a file system without locks, where nobody can tell
     finally:
         os.close(file)
     return False
@@ -87,7 +101,7 @@ def is_held(path: Path) -> bool:
 
 def _taken(path: Path) -> int | None:
     """The open file, locked, and the one that lies there; None: another has it, or had it."""
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    file = disk.opened(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.path.samestat(os.fstat(file), path.stat()):

@@ -1,4 +1,4 @@
-"""What of a run's events is written down, as journals have it. The page of a live run is fed with the same."""
+"""Converts a run's events to journal notes. The page of a live run receives these notes too."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bt_runtime.events import Crash, Halt, Reshaped, Tick
 from bt_runtime.journal.layout import ROWS, NodeRow
-from bt_runtime.tree.facts import by_source, rows
+from bt_runtime.tree.describe.facts import by_source, rows
 
 if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
@@ -28,7 +28,7 @@ def notes(tick: Tick) -> Iterator[Note]:
 
 
 def shapes(shape: Reshaped) -> Iterator[Note]:
-    """A large tree in several: who has gone in the first, the order in the last."""
+    """Yields a change of shape in several notes for a large tree: removed nodes in the first, the order in the last."""
     add = list(map(list, shape.add))
     order = {str(number): list(below) for number, below in shape.order.items()}
     for at in range(0, len(add) or 1, ROWS):
@@ -38,7 +38,7 @@ def shapes(shape: Reshaped) -> Iterator[Note]:
 
 
 def broken(crash: Crash) -> Note:
-    """Of a long traceback its end: that is where it broke."""
+    """Notes a crash. Keeps the end of a long traceback, which shows the cause."""
     return "crash", {"path": crash.path, "message": crash.message, "traceback": crash.traceback[-TRACEBACK:]}
 
 
@@ -51,7 +51,7 @@ def known(shape: Reshaped) -> Iterator[tuple[dict[str, str], Callable[[], dict[s
 
 
 def spending(context: Context) -> dict[str, int]:
-    """What the whole run has spent so far; nothing in a run that decides nothing."""
+    """Returns the whole run's spending so far; empty for a run without decisions."""
     spent = context.services.spent
     names = ("decisions", "tokens", "steps", "nodes")
     return {name: getattr(spent, name) for name in names} if spent is not None else {}

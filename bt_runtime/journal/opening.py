@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import stat
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -13,6 +12,7 @@ from pathlib import Path
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import failure_marker, folder, validation
 from bt_runtime.journal.layout import FORMAT, HEAD, LONGEST, MARK, TABLES, End
+from bt_runtime.project import disk, real
 from bt_runtime.types import Json
 
 LARGEST = 2**30  # bytes of a file that is read
@@ -38,13 +38,9 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _header(path: Path) -> None:
-    """What the first bytes say, before SQLite reads any."""
+    """Checks a file's first bytes before SQLite reads any."""
     try:
-        about = path.stat()
-        if not stat.S_ISREG(about.st_mode):
-            raise BtError(f"{path} is not a file", "name a run of `btr runs list`")
-        with path.open("rb") as file:
-            begin = file.read(100)
+        begin = disk.begin(path, 100)
     except FileNotFoundError:
         raise BtError(f"there is no journal {path}", "`btr runs list` shows those that are there") from None
     except OSError as error:
@@ -69,10 +65,9 @@ def _header(path: Path) -> None:
 
 
 def is_journal(path: Path) -> bool:
-    """By its content, whatever its name; one of an earlier format too."""
+    """Returns True for a journal by content, under any name and of earlier formats too."""
     try:
-        with path.open("rb") as file:
-            begin = file.read(100)
+        begin = disk.begin(path, 100)
         if begin[:16] != _MAGIC or len(begin) < 100:
             return False
         if int.from_bytes(begin[68:72], "big") == MARK:
@@ -85,9 +80,9 @@ def is_journal(path: Path) -> bool:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    """Without a log beside it the file is all there is, and nothing is made beside it."""
+    """Opens a journal read-only. Without a log the file is opened as immutable, so that SQLite creates no file."""
     alone = "" if Path(f"{path}-wal").exists() or folder.is_live(path) else "&immutable=1"
-    uri = f"{path.resolve().as_uri()}?mode=ro{alone}"
+    uri = f"{real(path).as_uri()}?mode=ro{alone}"
     connection = sqlite3.connect(uri, uri=True, isolation_level=None)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, CELL)
     over = time.monotonic() + SECONDS
@@ -105,7 +100,7 @@ def _tables_are_ours(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def head_of(connection: sqlite3.Connection) -> dict[str, Json]:
-    """What a run was made of, as it stands there."""
+    """Returns the head as stored, before any check of its content."""
     found: dict[str, Json] = {}
     sizes = connection.execute(f"SELECT length(CAST(value AS BLOB)) FROM head LIMIT {_HEAD_ROWS}")
     if sum(size or 0 for (size,) in sizes) > HEAD:  # before any of it is taken into memory
@@ -116,24 +111,20 @@ def head_of(connection: sqlite3.Connection) -> dict[str, Json]:
 
 
 def copy(path: Path, to: Path) -> Path:
-    """One file with all that is in the journal at this moment, though its run may go on writing it."""
+    """Copies a journal's present content to one file, also while its run writes."""
     if to.is_dir():
         to = to / path.name
     if to.exists():
         raise BtError(f"there is {to} already", "remove it, or name another file")
-    made = to.with_name(f"{to.name}.part")
     try:
-        made.unlink(missing_ok=True)
-        with opened(path) as source, closing(sqlite3.connect(made, isolation_level=None)) as target:
-            source.backup(target)
-            _closed(target)
-        if failure_marker.read(path) is not None:  # where it breaks off is not to be forgotten
-            failure_marker.place(to).write_bytes(failure_marker.place(path).read_bytes())
-        made.replace(to)
+        with disk.draft(to) as made:
+            with opened(path) as source, closing(sqlite3.connect(made, isolation_level=None)) as target:
+                source.backup(target)
+                _closed(target)
+            if failure_marker.read(path) is not None:  # where it breaks off is not to be forgotten
+                disk.write(failure_marker.place(to), disk.begin(failure_marker.place(path), failure_marker.SIZE))
     except (OSError, sqlite3.Error) as error:
         raise BtError(f"{to} cannot be written: {error}", "name another file") from error
-    finally:
-        made.unlink(missing_ok=True)
     return to
 
 

@@ -1,9 +1,10 @@
-"""A journal that cannot be written for now: since when, why, and what becomes of those who wait for it."""
+"""A period in which a journal cannot be written: its start, its cause, and the treatment of waiters."""
 
 from __future__ import annotations
 
 import sqlite3
 import time
+from pathlib import Path
 
 BEST_EFFORT = "best_effort"
 POLICIES = ("required", BEST_EFFORT)
@@ -19,35 +20,52 @@ class Unsynced(OSError):
     """The disk did not take what it was told to."""
 
 
+class Overtaken(Exception):
+    """Another process writes this journal: the file system's locks do not hold."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"another process has gone on with {path.name}; this file system's locks do not hold")
+
+
+class Gone(OSError):
+    """The file was removed, or another one stands in its place."""
+
+
+class Unwritable(Exception):
+    """An entry that cannot be put into a row."""
+
+
 class Outage:
     def __init__(self, error: Exception, patience: float) -> None:
         self.why = str(error)
         name = getattr(error, "sqlite_errorname", "")
         self.locked = name.startswith(_LOCKED)
-        self.final = name.startswith(_FINAL) or isinstance(error, Unsynced)
+        self.taken = isinstance(error, Overtaken)
+        self.final = name.startswith(_FINAL) or isinstance(error, Unsynced | Unwritable) or self.taken
         self.until = time.monotonic() + patience
         self._delay = AGAIN[0]
         self._next = time.monotonic() + self._delay
 
     def met(self, error: Exception) -> None:
-        """Once more."""
+        """Registers another failed attempt."""
         later = Outage(error, 0)
         self.why, self.locked, self.final = later.why, later.locked, self.final or later.final
+        self.taken = self.taken or later.taken
         self._delay = min(self._delay * 2, AGAIN[1])
         self._next = time.monotonic() + self._delay
 
     @property
     def due(self) -> bool:
-        """Is it time to try again?"""
+        """True when the next attempt to write is due."""
         return time.monotonic() >= self._next
 
     @property
     def over(self) -> bool:
-        """Have those who wait waited long enough?"""
+        """True when the outage is final, or has lasted as long as waiting callers accept."""
         return self.final or time.monotonic() >= self.until
 
 
 def full(error: Exception) -> bool:
-    """Might room in the journal's own files help?"""
+    """True for an error of a full disk or file, which space freed in the journal's own files may mend."""
     name = getattr(error, "sqlite_errorname", "")
     return isinstance(error, sqlite3.Error) and name in ("SQLITE_FULL", "SQLITE_IOERR_WRITE")

@@ -12,7 +12,7 @@ NAME = "working_memory"
 
 
 class Patches:
-    """What is to be written of values that say `immutable = True`: the whole once, then what became of it."""
+    """Writes values with `immutable = True`: the whole value once, then only changes."""
 
     def __init__(self, most: int) -> None:
         self.most = most  # characters of a whole value
@@ -30,12 +30,12 @@ class Patches:
         return {"scope": scope, "name": name, "value": kept}
 
     def forget(self, scope: str, name: str) -> None:
-        """Nothing is there any more that a change could be laid over."""
+        """Drops the base value, so that the next write stores the whole value."""
         self.before.pop((scope, name), None)
 
 
 def patch(before: Json, now: Json) -> Json | None:
-    """What has to be laid over `before` to give `now`; None when that cannot be said."""
+    """Returns the change that turns `before` into `now`; None when no change can express it."""
     if not _known(before) or not _known(now):
         return None
     rest = {k: v for k, v in now.items() if k not in TABLES}

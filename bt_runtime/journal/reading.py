@@ -1,4 +1,4 @@
-"""A journal read back: as far as it is whole, and where and why it is not."""
+"""Reads a journal up to its first damage, and says where and why it is damaged."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST_TOLD = 2**28  # characters that the texts of one journal may come to when a
 
 
 class Added(NamedTuple):
-    """What was read at once."""
+    """The rows read in one go."""
 
     nodes: list[NodeRow]
     events: list[Event]
@@ -40,7 +40,7 @@ class Added(NamedTuple):
 
 
 class Recording:
-    """What one run left. `damage` says what is wrong with it, "" when nothing is; `torn`: events are missing too."""
+    """The recording of one run. `damage` describes damage, "" without any; `torn`: events are missing too."""
 
     head: dict[str, Any]  # what the run was made of
     end: End
@@ -98,14 +98,14 @@ class Recording:
         return int(body["met"]), int(body["total"])
 
     def body(self, event: Event) -> dict[str, Any]:
-        """An event's content, texts filled in."""
+        """Returns an event's content with its texts filled in."""
         found: dict[str, Any] = validation.decoded(event.body)
         for name, number in _references(event, found):
             found[name] = self.texts[number]
         return found
 
     def of(self, *kinds: str) -> Iterator[tuple[Event, dict[str, Any]]]:
-        """Raises BtError when their texts come to more than anybody reads."""
+        """Yields the events of these kinds with their bodies; raises BtError when the bodies are too large."""
         if sum(count for kind, count in self.lengths.items() if not kinds or kind in kinds) > MOST_TOLD:
             why = f"the texts of {self.name} come to more than {MOST_TOLD // 2**20} million characters"
             raise BtError(why, "`btr runs show` tells its story without them")
@@ -125,7 +125,7 @@ class Recording:
         return [(number, STATUS[letter]) for number, letter in statuses if letter in STATUS]
 
     def keep(self, count: int) -> None:
-        """Only the first so many events; status changes of ticks that may say more go too."""
+        """Keeps the first `count` events, and drops status changes of later ticks."""
         self.events = self.events[:count]
         self.sum = 0
         for event in self.events:
@@ -154,12 +154,12 @@ class Recording:
             self.damage = f"it was not closed, and {self.path.name}-wal is not beside it: what came last is missing"
 
     def _broke_off(self) -> bool:
-        """Could it not be written to its end, and does it go as far as was said then?"""
+        """True when writing failed early and the journal is complete up to the tick that the failure marker names."""
         broken = failure_marker.read(self.path)
         return broken is not None and broken != failure_marker.UNREADABLE and self.last_tick >= broken.tick
 
     def more(self) -> Added:
-        """What was written since, by a run that goes on."""
+        """Reads the rows that a live run has written since the last call."""
         with opening.opened(self.path) as connection:
             row = connection.execute("SELECT value FROM head WHERE name = 'end'").fetchone()
             self._say_end(validation.decoded(row[0]) if row is not None else None)
@@ -184,7 +184,7 @@ class Recording:
             self.end, self.damage, self.torn = End(), str(error), True
 
     def _add(self, connection: sqlite3.Connection) -> Added:
-        """All tables as they are at one moment; each as far as it is whole."""
+        """Reads all tables at one moment, each up to its first damage."""
         added = Added([], [], [])
         for part in (self._read_texts, self._read_events, self._read_nodes, self._read_ticks):
             try:
@@ -198,7 +198,7 @@ class Recording:
         return added
 
     def _read_texts(self, connection: sqlite3.Connection, added: Added) -> None:
-        """One that is not whole is left out: it is missed where it is told of."""
+        """Reads the texts. A damaged text is skipped; an entry that refers to it reports the gap."""
         sql = "SELECT id, parent, keep, rest, sum FROM texts WHERE id > ? ORDER BY id"
         for *row, sum in connection.execute(sql, (max(self.texts, default=0),)):
             piece = Piece(*row)

@@ -1,10 +1,7 @@
-"""Records a run: what it is made of, every answer from outside, and what became of it."""
+"""Records a run: its components, every answer from outside, and its course."""
 
 from __future__ import annotations
 
-import platform
-import sys
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -27,27 +24,27 @@ from bt_runtime.events import (
     body,
 )
 from bt_runtime.faults.diagnostic import BtError, closing
-from bt_runtime.journal import codec, failure_marker, folder, identity, retention, sources
-from bt_runtime.journal.action import TapedActivity, TapedInstant
+from bt_runtime.journal import codec, failure_marker, folder, identity, sources, summary
+from bt_runtime.journal.action import TapedActivity, TapedInstant, entry_of
 from bt_runtime.journal.backlog import Backlog
 from bt_runtime.journal.environment import RunEnvironment
 from bt_runtime.journal.following import Follower, Following, Nowhere
-from bt_runtime.journal.in_doubt import entry_of
-from bt_runtime.journal.layout import FORMAT, HEAD, Event, head_sum
+from bt_runtime.journal.layout import FORMAT, HEAD, SUFFIX, Event, head_sum, wall_time
 from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.notes import Rows, broken, known, notes, shapes, spending
 from bt_runtime.journal.outage import BEST_EFFORT, POLICIES
 from bt_runtime.journal.patch import Patches
 from bt_runtime.journal.reading import Recording
+from bt_runtime.journal.recordable import Recordable
 from bt_runtime.journal.repair import rebuild
 from bt_runtime.journal.store import Limits, Store
 from bt_runtime.journal.tape import Difference, Tape
 from bt_runtime.journal.taped import TapedClock
 from bt_runtime.journal.texts import Texts
 from bt_runtime.journal.writer import Writer
-from bt_runtime.language.manifest import Entry
-from bt_runtime.tree.blame import blame
+from bt_runtime.language.entry import Entry
 from bt_runtime.tree.clock import of_the_machine
+from bt_runtime.tree.describe.blame import blame
 from bt_runtime.tree.node import FAILURE, RUNNING
 
 if TYPE_CHECKING:
@@ -55,15 +52,14 @@ if TYPE_CHECKING:
 
 SETTLED = 10.0  # seconds that the beginning and the end of a run wait for the disk
 LONG = 10_000  # characters of a value that a node writes; what others write is kept whole
-_PLAIN = (str, int, bool, type(None))
+_PLAIN = (str, bool, type(None))
 
 
 class Recorder:
-    """Given to a Run. `recording` is what happened before, when the run is one that is made again.
+    """Records a run that it is given to. `recording` holds the past of a replayed or resumed run.
 
-    Who goes on with a journal has its `lock` since before it was read; notes that were `standing` behind the last
-    answer are kept. Without a place and a recording nothing is kept: only those who `follow` are told.
-    """
+    A resumed journal's `lock` is held from before its reading; `standing` notes behind the last answer are kept.
+    Without a place and a recording nothing is stored: only followers receive the lines."""
 
     def __init__(
         self, place: Path | str | None, recording: Recording | None = None, limits: Limits | None = None,
@@ -96,7 +92,7 @@ class Recorder:
 
     # Beginning -------------------------------------------------------------------------------
 
-    def attach(self, run: Any, given: dict[str, Any]) -> None:
+    def attach(self, run: Recordable, given: dict[str, Any]) -> None:
         """Puts itself between the run and everything outside. `given`: what the run was made with."""
         self.run, context = run, run.context
         self.context = context
@@ -114,7 +110,7 @@ class Recorder:
             self._open(run, given)
         elif self.recording is None:
             self.following.head = self._head(run, given)
-            self.tape.writer = Writer(Nowhere(), Texts(), 0, self._told, self.policy, self.following)
+            self.tape.writer = self._writer(Nowhere(), Texts())
         self.around.wrap(run, self.tape)
         if self.around.suite:
             self._entries()  # read now: an agent's first act is within a tick
@@ -123,7 +119,7 @@ class Recorder:
         self.first = run.engine.standing().shape
         self._listen(context.stream)
 
-    def _open(self, run: Any, given: dict[str, Any]) -> None:
+    def _open(self, run: Recordable, given: dict[str, Any]) -> None:
         assert self.place is not None
         if self.recording is None:
             self._let_old_go(self.place)
@@ -145,18 +141,18 @@ class Recorder:
         except BaseException:
             self.lock.release()
             raise
-        self.tape.writer = Writer(store, Texts(), 0, self._told, self.policy, self.following)
+        self.tape.writer = self._writer(store, Texts())
         self._begin(self.tape.writer)
 
     def _let_old_go(self, place: Path) -> None:
-        gone = retention.let_old_go(place, self.limits)
+        gone = summary.let_old_go(place, self.limits)
         if gone:
             names = ", ".join(path.stem for path in gone)
             text = f"journals of runs that ended more than {self.limits.days:g} days ago were removed: {names}"
             self.context.emit(Line("", "info", text))
 
-    def _summed(self, run: Any, given: dict[str, Any]) -> dict[str, str]:
-        """What a new journal begins with."""
+    def _summed(self, run: Recordable, given: dict[str, Any]) -> dict[str, str]:
+        """Returns the head of a new journal with its checksum."""
         head = self.following.head = self._head(run, given)
         kept = {name: codec.text(value) for name, value in {**head, "sum": head_sum(head)}.items()}
         if sum(len(value.encode()) for value in kept.values()) > HEAD:
@@ -165,19 +161,26 @@ class Recorder:
         return kept
 
     def _goes_on(self) -> None:
-        """The run stands where it stood: only now is its journal touched, and what it will say anew cut off."""
+        """Goes live after the replay: only now changes the journal, and cuts off what the run will repeat."""
         assert self.recording is not None and self.path is not None and isinstance(self.tape.writer, Backlog)
         try:
             if self.recording.damage:
                 rebuild(self.recording, self.path, self.limits)
-            store, texts = Store(self.path, self.limits), Texts()
+            read = self.recording.end if not self.recording.damage else None
+            store, texts = Store(self.path, self.limits, read=read), Texts()
             seq = self._cut(store, texts, self.recording)
         except Exception as error:
             self.tape.broken = True
             raise Difference(self.tape.tick(), f"its journal cannot be written: {error}") from error
-        self.tape.writer = self.tape.writer.hand_over(
-            Writer(store, texts, seq, self._told, self.policy, self.following)
-        )
+        self.tape.writer = self.tape.writer.hand_over(self._writer(store, texts, seq))
+
+    def _writer(self, store: Store, texts: Texts, seq: int = 0) -> Writer:
+        return Writer(store, texts, seq, self._told, self.policy, self.following, self.run.runner.halt)
+
+    @property
+    def broken(self) -> str:
+        """Returns why the record is incomplete; "" when it is complete."""
+        return str(getattr(self.tape.writer, "broken", ""))
 
     def _cut(self, store: Store, texts: Texts, recording: Recording) -> int:
         last = recording.events[-1] if recording.events else None
@@ -187,7 +190,7 @@ class Recorder:
         texts.last = max(recording.texts, default=0)
         return seq
 
-    def _head(self, run: Any, given: dict[str, Any]) -> dict[str, Any]:
+    def _head(self, run: Recordable, given: dict[str, Any]) -> dict[str, Any]:
         tree, spec = run.tree, run.spec
         loader = tree.first
         files = sources.kept(loader.files, loader.project, loader.home)
@@ -207,18 +210,19 @@ class Recorder:
             "recall": bool(given.get("recall", True)), "strict": bool(given.get("strict")), "hz": given.get("hz"),
             "policy": self.policy,
             "given": kept, "model": identity.names(kept["models"]),
-            "versions": versions(), "started": time.time(),
+            "versions": identity.versions(), "started": wall_time(),
             "clock": "machine" if of_the_machine(self.clock.inner) else "own",
             "began": self.clock.inner.now(), **self.around.head(),
         }  # fmt: skip
 
     def _board(self, given: dict[str, Any]) -> dict[str, Any]:
-        """What stands on the blackboard before the first tick, besides the inputs."""
+        """Returns the blackboard's values before the first tick, without the inputs."""
         values, inputs = self.context.blackboard.root.entries, given.get("inputs") or {}
         return {name: self._kept(value) for name, value in values.items() if name not in inputs}
 
     def _begin(self, writer: Writer) -> None:
-        """What the run is made of is on the disk before its first tick."""
+        """Waits before the first tick until the head is on the disk. On failure, `required` removes the journal and
+        raises."""
         begun = writer.durable()
         if begun.wait(SETTLED) or self.policy == BEST_EFFORT:
             return
@@ -241,7 +245,7 @@ class Recorder:
         self.context.emit(Line("", "warning", what))
 
     def _listen(self, stream: Stream) -> None:
-        """What breaks here breaks the run: one that says that it is recorded must be."""
+        """Registers the listeners. An exception in a listener ends the run, because a recorded run must be recorded."""
         stream.listen(self._agent, *AGENT_EVENTS, vital=True)
         stream.listen(self._line, Line, vital=True)
         stream.listen(self._broke, Crash, vital=True)
@@ -278,7 +282,7 @@ class Recorder:
         return self.entries
 
     def _inside(self) -> bool:
-        """Is this the thread that ticks, inside its tick?"""
+        """True in the thread that ticks, during its tick."""
         return bool(self.context.ticking) and self.context.blackboard.ticked_here()
 
     def _written(self, written: Written) -> None:
@@ -304,13 +308,13 @@ class Recorder:
     remaking = False  # something that others did is being done again
 
     def asked(self, how: str, path: str, plan: Any = "", index: int | None = None) -> None:
-        """Somebody outside asked for a change of shape. Nodes made in Python (no text) cannot be made again."""
+        """Records a change of shape requested from outside. Nodes made in Python cannot be recreated."""
         if not self._inside() and not self.remaking:
             text = plan if isinstance(plan, str) else None
             self.tape.put("change", {"how": how, "path": path, "text": text, "index": index})
 
     def debugged(self, body: dict[str, Any]) -> None:
-        """Somebody debugs this run: what was done is the debugger's, and is done again when the run is made again."""
+        """Records a debugger's action, so that a replay repeats it."""
         self.tape.put("debug", body)
 
     def _ticked(self, tick: Tick) -> None:
@@ -334,7 +338,7 @@ class Recorder:
         self.ticks = tick.number
 
     def _shaped(self, shape: Reshaped, tick: int) -> None:
-        """Entries first: who finds new nodes finds what was said of them."""
+        """Writes the notes of new nodes before their rows, so that a reader of a row finds its notes."""
         for kind, told in shapes(shape):
             self.tape.note(kind, told)
         for text, facts in known(shape):
@@ -363,7 +367,7 @@ class Recorder:
             self.tape.note("verdict", {"met": verdict.met, "total": verdict.total})
 
     def settled(self, seconds: float = SETTLED) -> None:
-        """What was noted so far is on the disk, or cannot be brought there."""
+        """Waits until the notes so far are on the disk, or have failed."""
         if self.tape.writer is not None:
             self.tape.writer.durable().wait(seconds)
 
@@ -385,22 +389,14 @@ class Recorder:
                 stack.push(closing(self.tape.writer.close))
 
 
-def versions() -> dict[str, str]:
-    from bt_runtime import __version__
-
-    try:  # not by the metadata of packages: to read them loads a parser of mails
-        from py_trees.version import __version__ as py_trees
-    except ImportError:
-        py_trees = "?"
-    return {
-        "bt_runtime": __version__, "python": platform.python_version(), "py_trees": py_trees, "platform": sys.platform
-    }  # fmt: skip
-
-
 def recorder(journal: Any, policy: str | None = None) -> Recorder | None:
-    """What a run is given as `journal`: a folder, a Recorder, or nothing."""
+    """Converts a run's `journal` argument (a folder, a Recorder or None) to a recorder."""
     if journal is None or isinstance(journal, Recorder):
         return journal
     if not isinstance(journal, str | Path):
         raise BtError(f"a journal is a folder, not {journal!r}", 'for instance `journal="runs/"`')
+    if Path(journal).suffix == SUFFIX and not Path(journal).is_dir():
+        folder = f"{Path(journal).parent}/"
+        raise BtError(f"`journal` takes the folder of the journals, {journal} is named as one of them",
+                      f'`journal="{folder}"`: the file in it is named by the tree and the run')  # fmt: skip
     return Recorder(journal, policy=policy)

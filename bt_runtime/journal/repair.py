@@ -17,7 +17,8 @@ _DRAFT, _READY = folder.UNFINISHED  # the new one before it is whole, and until 
 
 
 def rebuild(recording: Recording, path: Path, limits: Limits) -> None:
-    """Whoever calls this has the journal's lock. What was killed on the way is begun anew, or ended by `ended`."""
+    """Rebuilds a journal from a recording; the caller holds the journal's lock. After a kill, the rebuild starts
+    anew, or `ended` completes it."""
     draft = path.with_suffix(_DRAFT)
     for each in folder.files_of(draft, locks=False):
         each.unlink()
@@ -35,8 +36,9 @@ def rebuild(recording: Recording, path: Path, limits: Limits) -> None:
 
 
 def ended(path: Path) -> bool:
-    """Puts a journal that was rebuilt wholly into its place; was there one? The log of the damaged one goes first:
-    SQLite would read it as the new one's."""
+    """Moves a completely rebuilt journal into place; returns True if one existed.
+
+    The damaged journal's log is deleted first: SQLite would apply it to the new file."""
     ready = path.with_suffix(_READY)
     if path.suffix != SUFFIX or not ready.is_file():
         return False

@@ -11,14 +11,15 @@ from typing import Any
 
 from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.language.acting import Acting
+from bt_runtime.language.agent_options import AgentOptions
+from bt_runtime.language.entry import Entry, skill_kind
 from bt_runtime.language.kinds.kind import Field, FieldType, Kind
-from bt_runtime.language.manifest import Entry, skill_kind
+from bt_runtime.project import disk
 from bt_runtime.types import Json
 
 
 def kept(files: Mapping[Path, str], root: Path | None, home: Path | None) -> list[Json]:
-    """Each file with where it was, and where it stands in a project of its own."""
+    """Lists each file with its origin, its place in a separate project, and its text."""
     return [{"origin": str(p), "place": _place(p, root, home), "text": text} for p, text in files.items()]
 
 
@@ -35,7 +36,7 @@ def _place(path: Path, root: Path | None, home: Path | None) -> str:
 
 
 def digest(files: Iterable[Mapping[str, str]], text: str) -> str:
-    """One number for everything the tree was made of."""
+    """Returns one digest of all files of the tree."""
     found = _sha256(text.encode("utf-8", "backslashreplace"))
     for file in sorted(files, key=lambda f: f["place"]):
         found.update(f"\0{file['place']}\0{file['text']}".encode("utf-8", "backslashreplace"))
@@ -51,11 +52,11 @@ def _sha256(data: bytes) -> Any:
 
 
 def unchanged(files: Iterable[Mapping[str, str]]) -> bool:
-    """Are all files still where they were, with the text they had?"""
+    """True when every file is still at its place with the recorded text."""
     for file in files:
         path = Path(file["origin"])
         try:
-            if path.read_text(encoding="utf-8") != file["text"]:
+            if disk.read_text(path) != file["text"]:
                 return False
         except (OSError, ValueError):
             return False
@@ -90,7 +91,7 @@ def kinds_kept(kinds: Iterable[Kind]) -> list[Json]:
         ]
         shape = {"sentence": entry.sentence, "types": entry.types, "takes": entry.takes}
         shape |= {"on_resume": entry.on_resume, "durable": entry.durable}
-        shape |= {"needs": list(entry.needs), "brings": list(entry.brings), "acting": list(entry.acting)}
+        shape |= {"needs": list(entry.needs), "brings": list(entry.brings), "acting": list(entry.agent_options)}
         shape |= {name: value for name in _LATER if (value := getattr(entry, name))}
         found.append({"name": kind.name, "about": kind.about, "fields": fields, **shape})
     return found
@@ -104,8 +105,8 @@ def _kind(kept: Mapping[str, Any]) -> Kind:
     fields = tuple(_field(*f) for f in kept["fields"])
     about = {name: kept[name] for name in ("takes", "on_resume", "durable", "instant", "test") if name in kept}
     about |= {name: tuple(kept[name]) for name in ("needs", "brings", "uses", "follow") if name in kept}
-    acting = Acting(*kept.get("acting", ()))
-    entry = Entry(kept["sentence"], "python", "", dict(kept["types"]), **about, acting=acting)
+    agent_options = AgentOptions(*kept.get("acting", ()))
+    entry = Entry(kept["sentence"], "python", "", dict(kept["types"]), **about, agent_options=agent_options)
     return skill_kind(kept["name"], kept["about"], fields, entry)
 
 

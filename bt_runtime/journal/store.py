@@ -1,8 +1,11 @@
-"""One run, one SQLite file: written in batches, and kept from growing without bound."""
+"""Stores one run in one SQLite file, in batches and within a size limit."""
 
 from __future__ import annotations
 
+import errno
+import json
 import os
+import secrets
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
@@ -25,7 +28,7 @@ from bt_runtime.journal.layout import (
     piece_sum,
     tick_sum,
 )
-from bt_runtime.journal.outage import PATIENCE, Unsynced
+from bt_runtime.journal.outage import PATIENCE, Gone, Overtaken, Unsynced
 from bt_runtime.journal.texts import Piece
 
 LOCKED = 1.0  # seconds that one attempt waits for another process's lock
@@ -33,7 +36,7 @@ SETTLE = 2.0  # seconds after which what was committed is also in the file itsel
 
 
 class Limits(NamedTuple):
-    """How much of a run is kept."""
+    """The limits on what a journal keeps."""
 
     bytes: int = 256 * 2**20  # of one journal; beyond it only grafts, halts and results are noted
     ticks: int = 50_000  # the latest ticks whose status changes are kept
@@ -50,10 +53,16 @@ class Batch(NamedTuple):
 
 
 class Store:
-    """The writing side. One thread uses it. `head` of a new file is there as soon as the file is."""
+    """The writing side. One thread uses it. `head` of a new file is there as soon as the file is.
 
-    def __init__(self, path: Path, limits: Limits | None = None, head: Mapping[str, str] | None = None) -> None:
+    `read`: the end of a journal that this process goes on with, as it read it; Overtaken when it is another now.
+    """
+
+    def __init__(
+        self, path: Path, limits: Limits | None = None, head: Mapping[str, str] | None = None, read: End | None = None
+    ) -> None:
         self.path, self.limits = path, limits or Limits()
+        self.owner = secrets.randbits(48) | 1
         fresh = not path.exists()
         connection: sqlite3.Connection | None = None
         try:
@@ -62,8 +71,11 @@ class Store:
             if fresh:
                 self._create(head or {})
             self.connection.execute("PRAGMA journal_mode=WAL")
-            self._look()
-            self._open()
+            self._open(read)
+            self.file = self._file()
+        except Overtaken:
+            self.connection.close()
+            raise
         except sqlite3.Error as error:
             if connection is not None:
                 connection.close()
@@ -88,21 +100,52 @@ class Store:
         self.connection.executemany("INSERT INTO head VALUES (?, ?)", rows)
         run("COMMIT")
 
-    def _open(self) -> None:
-        """From now on the file itself says that there is more than it: a copy of it alone is not taken for whole."""
+    def _open(self, read: End | None) -> None:
+        """Marks the file as open, so that a copy without its log is not taken for complete."""
         self.connection.execute("BEGIN IMMEDIATE")
+        if read is not None and self._said() != read:
+            raise Overtaken(self.path)
+        self._look()
         self._say(self.end)
         self.connection.execute("COMMIT")
         self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def _look(self) -> None:
-        """How far the file goes."""
+        """Reads the last rows of each table."""
         one = self._one
         last = one("SELECT seq, sum FROM events ORDER BY seq DESC LIMIT 1") or (0, 0)
         row = one("SELECT tick, at, changes, before FROM ticks ORDER BY tick DESC LIMIT 1")
         self.latest = TickRow(*row) if row is not None else TickRow(NO_TICK, 0.0, "")
         nodes, ticks = one("SELECT max(number) FROM nodes")[0] or 0, one("SELECT count(*) FROM ticks")[0]
-        self.end = End(1, int(last[0]), int(last[1]), nodes, ticks, self.latest.tick)
+        self.end = End(self.owner, int(last[0]), int(last[1]), nodes, ticks, self.latest.tick)
+
+    def _said(self) -> End | None:
+        row = self._one("SELECT value FROM head WHERE name = 'end'")
+        try:
+            return End.of(json.loads(row[0]))
+        except (TypeError, ValueError):
+            return None
+
+    def _begin(self) -> None:
+        """A transaction, if this process still is the one that writes."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        said = self._said()
+        if said is None or said.open != self.owner:
+            self.connection.execute("ROLLBACK")
+            raise Overtaken(self.path)
+
+    def _file(self) -> tuple[int, int]:
+        found = self.path.stat()
+        return found.st_dev, found.st_ino
+
+    def check(self) -> None:
+        """Gone, when what is written from now on would be in no file of this name."""
+        try:
+            there = self._file() == self.file
+        except FileNotFoundError:
+            there = False
+        if not there:
+            raise Gone(errno.ENOENT, "its file was removed or replaced while the run wrote it")
 
     def _one(self, sql: str) -> Any:
         return self.connection.execute(sql).fetchone()
@@ -114,7 +157,7 @@ class Store:
             self.careful = None  # unknown, should this break
             run(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
             self.careful = durable
-        run("BEGIN IMMEDIATE")
+        self._begin()
         before = self.end, self.latest
         try:
             self._insert(batch)
@@ -128,7 +171,7 @@ class Store:
         self.synced = durable
 
     def sync(self) -> None:
-        """What was written is on the disk when this returns, though the last batch did not ask for it."""
+        """Syncs everything written to the disk, even if the last batch did not request a sync."""
         if self.synced:
             return
         try:
@@ -144,7 +187,7 @@ class Store:
         self.synced = True
 
     def make_room(self) -> None:
-        """What stands in the log beside the file goes into it, so that the log begins anew; if there is room."""
+        """Moves the log's content into the file if space permits, so that the log starts anew."""
         with suppress(sqlite3.Error):
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -165,10 +208,11 @@ class Store:
         ticks = self._ticks(batch.ticks) if batch.ticks else end.ticks
         last = batch.events[-1].seq if batch.events else end.events
         number = nodes[-1].number if nodes else end.nodes
-        self._say(End(1, last, sum, number, ticks, self.latest.tick))
+        self._say(End(self.owner, last, sum, number, ticks, self.latest.tick))
 
     def _ticks(self, found: Sequence[tuple[int, float, str]]) -> int:
-        """How many there are now. A halt between two ticks belongs to the earlier one."""
+        """Writes status changes; returns the number of ticks stored. A halt between ticks belongs to the earlier
+        one."""
         rows: dict[int, TickRow] = {}
         latest, count = self.latest, self.end.ticks
         for tick, at, changes in found:
@@ -192,26 +236,28 @@ class Store:
         self.end = end
 
     def full(self) -> bool:
-        """Has the file reached its size limit? Old status changes go first."""
+        """Returns True when the file has reached its size limit. Deletes old status changes first."""
         if self.bytes() <= self.limits.bytes:
             return False
         run = self.connection.execute
-        run("BEGIN IMMEDIATE")
+        self._begin()
         gone = self._forget(self.latest.tick - self.limits.ticks // 10)
         self._say(self.end._replace(ticks=self.end.ticks - gone))
         run("COMMIT")
         return self.bytes() > self.limits.bytes
 
     def bytes(self) -> int:
-        """What is in use of the file."""
+        """Returns the used size of the file."""
         pages = int(self._one("PRAGMA page_count")[0]) - int(self._one("PRAGMA freelist_count")[0])
         return pages * int(self._one("PRAGMA page_size")[0])
 
     def cut(self, seq: int, tick: int, sum: int, standing: Sequence[Event] = ()) -> int:
-        """Forgets what came after, but for what stands; the run goes on from there, and says once more what changed
-        in that tick. Gives the number of the last event."""
+        """Deletes the rows after an event, except the `standing` ones, so that the run resumes there. Returns the
+        number of the last event.
+
+        The resumed run writes that tick's changes again."""
         run = self.connection.execute
-        run("BEGIN IMMEDIATE")
+        self._begin()
         run("DELETE FROM events WHERE seq > ?", (seq,))
         run("DELETE FROM ticks WHERE tick >= ?", (tick,))
         run("DELETE FROM nodes WHERE tick >= ?", (tick,))
@@ -228,9 +274,9 @@ class Store:
             self.settled, self.next = self.written, time.monotonic() + SETTLE
 
     def close(self) -> None:
-        """One file, without a log beside it: SQLite takes the log away when nobody reads it any more."""
+        """Closes the journal as one file: SQLite removes the log when no reader is left."""
         try:
-            self.connection.execute("BEGIN IMMEDIATE")
+            self._begin()
             self._say(self.end._replace(open=0))
             self.connection.execute("COMMIT")
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

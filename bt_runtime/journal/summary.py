@@ -1,14 +1,21 @@
-"""What a list of runs says of each, without reading it whole."""
+"""Summarises runs for a list without reading them whole, and selects those old enough to delete."""
 
 from __future__ import annotations
 
 import sqlite3
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import failure_marker, folder, opening, validation
 from bt_runtime.journal.layout import End, head_sum
+from bt_runtime.journal.store import Limits
+
+DAY = 86_400.0
+LATEST = 20  # journals that stay, however old they are
+SINCE = 1_704_067_200.0  # the beginning of 2024: a clock that showed less was not set
+ENDED = ("SUCCESS", "FAILURE")
 
 
 class Summary(NamedTuple):
@@ -66,3 +73,29 @@ def _read(connection: sqlite3.Connection, path: Path, size: int) -> Summary:
         str(head["name"]), str(head["tree"]), state, ticks, counts.get("answer", 0), counts.get("done", 0), judged,
         float(head["started"]), size, str(path), str(broken or ""),
     )  # fmt: skip
+
+
+def let_old_go(place: Path, limits: Limits) -> list[Path]:
+    """Removes runs that ended beyond the age limit, and gives their files; what cannot be removed stays.
+
+    None of a run that can go on, none of the latest, none by the word of a clock that jumped.
+    """
+    now, there = time.time(), folder.journals(place)
+    if not there or clock_jumped(there, now, limits):
+        return []
+    gone = []
+    for path in there[:-LATEST]:
+        try:
+            if SINCE < folder.touched(path) < now - limits.days * DAY and summary(path).state in ENDED:
+                folder.remove(path)
+                gone.append(path)
+        except (OSError, BtError):
+            continue
+    return gone
+
+
+def clock_jumped(there: list[Path], now: float, limits: Limits) -> bool:
+    """Returns True when the newest journal is from the future or so old that the clock may be wrong. Then no journal
+    is deleted yet."""
+    newest = folder.touched(there[-1])
+    return newest > now + DAY or newest < now - limits.days * DAY / 3

@@ -1,7 +1,6 @@
-"""The tape: every answer from outside, in the order in which it came. A run that is made again reads it instead.
+"""The tape records every answer from outside in order; a replayed run reads the tape instead.
 
-A tree is deterministic but for what it is told: the time, a model's answers, a world's. All of that passes here.
-"""
+A tree is deterministic except for outside answers: the time, a model's answers, a world's. All of them pass here."""
 
 from __future__ import annotations
 
@@ -42,7 +41,7 @@ class Failed(BtError):
 
 
 class Tape:
-    """`writer`: where new entries go. Without one, only what was recorded is played."""
+    """Records and replays answers. `writer` takes new entries; without a writer, the tape only replays."""
 
     def __init__(self, writer: Writer | None, recording: Recording | None = None) -> None:
         self.writer = writer
@@ -61,7 +60,7 @@ class Tape:
 
     @property
     def goes_on(self) -> bool:
-        """The recorded part is over, and what is asked now is really asked."""
+        """True after the recorded part, when new questions go to the real world and models."""
         return self.live and self.writer is not None and not self.broken
 
     def next_number(self) -> int:
@@ -110,7 +109,7 @@ class Tape:
     # Between ticks ---------------------------------------------------------------------------
 
     def outside(self) -> tuple[Event, dict[str, Any]] | None:
-        """What others did before the tick that is about to begin."""
+        """Returns the next outside event due before the coming tick, such as another thread's write, or None."""
         if self.live or self.events[0].kind not in OUTSIDE or self.events[0].tick > self.tick():
             return None
         event, body = self._head()
@@ -120,7 +119,7 @@ class Tape:
     # Writing ---------------------------------------------------------------------------------
 
     def note(self, kind: str, body: Body, texts: dict[str, str] | None = None) -> None:
-        """For people and for the record. A run that is made again makes its notes again: those that are there stay."""
+        """Writes a note for the record. A replay repeats its notes; those already stored stay."""
         key = (self.tick(), kind)
         if self.told[key] > 0:
             self.told[key] -= 1
@@ -160,7 +159,7 @@ class Tape:
 
 
 def in_order(events: Iterable[Event]) -> list[Event]:
-    """What another thread did may have been noted late: it is put where it took effect."""
+    """Orders events by their time of effect: another thread's write may have been noted late."""
     keyed, latest = [], 0
     for event in events:
         if event.kind == "write":
@@ -179,7 +178,7 @@ def as_lines(value: Any) -> str | None:
 
 
 def failure(error: Exception) -> dict[str, Json]:
-    message, hint = (error.message, error.hint) if isinstance(error, BtError) else (repr(error), "")
+    message, hint = (error.message, error.hint) if isinstance(error, BtError) else (codec.shown(error), "")
     told: dict[str, Json] = {"error": message, "hint": hint, "type": type(error).__name__}
     return {**told, "measure": [error.tokens, error.limit]} if isinstance(error, TooLong) else told
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bt_runtime.journal import codec
 from bt_runtime.journal.store import safe
 from bt_runtime.journal.tape import Tape, failure, result_of
-from bt_runtime.llm.chat import recalled
+from bt_runtime.llm.chat.chat import recalled
 from bt_runtime.skills.activity import Opening
 from bt_runtime.tree.clock import behind
 from bt_runtime.types import Doing, Instant, Job, Json, Lasting, Model, Question
@@ -60,7 +60,7 @@ class TapedClock:
 
 
 class TapedJob(Job[Any]):
-    """A job whose answer is recorded. One that was never answered is asked again when the run goes on."""
+    """A job with a recorded answer. An unanswered job is asked again when the run resumes."""
 
     wakes = True
 
@@ -114,7 +114,7 @@ class TapedJob(Job[Any]):
 
 
 class TapedModel(Model):
-    """`inner`: None where a run is only played again, and nothing is asked any more."""
+    """A model whose answers are recorded. `inner` is None during a pure replay."""
 
     def __init__(self, tape: Tape, name: str, inner: Any, kept: Mapping[str, Any]) -> None:
         self.tape, self.name, self.inner = tape, name, inner
@@ -126,7 +126,12 @@ class TapedModel(Model):
         offered = _OFFERED.get(question.kind)
         if offered is not None:
             texts["offered"] = json.dumps({offered: getattr(question, offered)})
-        about = {"what": question.kind, "model": self.name, "path": question.by}
+        about = {
+            "what": question.kind,
+            "model": self.name,
+            "path": question.by,
+            **({"aside": True} if question.aside else {}),
+        }
         job = TapedJob(self.tape, ("ask", "answer"), about, texts, lambda: self.inner.ask(question), lambda a: a)
         job.wakes = False  # not every model can, and a recording does not tell which did
         return job
@@ -139,7 +144,7 @@ class TapedModel(Model):
 
 
 class Recalled:
-    """What was retrieved, when the memory itself is not there."""
+    """The recorded result of a retrieval, used when the memory itself is unavailable."""
 
     def __init__(self, kept: Mapping[str, Any]) -> None:
         self.taken = tuple(_Told(text) for text in kept["texts"])
@@ -181,9 +186,13 @@ class TapedPerson:
         self.tape, self.inner = tape, inner
 
     def ask(self, question: str) -> TapedJob:
-        return TapedJob(
-            self.tape, ("question", "reply"), {"question": question}, {}, lambda: self.inner.ask(question), lambda a: a
-        )
+        return self._asked(question, lambda: self.inner.ask(question))
+
+    def confirm(self, question: str) -> TapedJob:
+        return self._asked(question, lambda: getattr(self.inner, "confirm", self.inner.ask)(question))
+
+    def _asked(self, question: str, ask: Callable[[], Any]) -> TapedJob:
+        return TapedJob(self.tape, ("question", "reply"), {"question": question}, {}, ask, lambda a: a)
 
 
 class TapedWorld:
@@ -197,12 +206,12 @@ class TapedWorld:
         self.instant, self.lasting = instant, lasting
 
     def act(self, sentence: str) -> Any:
-        """The action itself; that it began and how it ended is recorded by whoever asked for it."""
+        """Acts directly: the caller records the action's start and end."""
         return self.inner.act(sentence)
 
     def skill(self, name: str, clock: Any) -> Any:
-        """One of its own, of which the same holds; where there is no world nothing starts it. The time by which it
-        moves is nobody's decision, and not recorded."""
+        """One of the world's own skills, recorded likewise; without a world it does nothing. The clock that it reads is
+        not recorded."""
         if self.inner is None:
             return _nothing
         return self.inner.skill(name, getattr(clock, "inner", clock)) if isinstance(self.inner, Doing) else None
@@ -243,11 +252,11 @@ class TapedOpening:
 
 
 def described(world: Any) -> dict[str, Any]:
-    """What has to be known of a world to play it without it."""
+    """Returns the facts that allow replaying a world without it."""
     instant, lasting = isinstance(world, Instant) and world.instant, isinstance(world, Lasting) and world.lasting
     return {"has": callable_names(world), "instant": bool(instant), "lasting": bool(lasting)}
 
 
 def callable_names(world: Any) -> list[str]:
-    """What of a world can be called through `has`."""
+    """Lists the names of a world that `has` may call."""
     return [n for n in dir(world) if not n.startswith("_") and n not in _NEVER and callable(getattr(world, n, None))]

@@ -1,4 +1,4 @@
-"""What may stand in a journal: each row and each entry is checked once, when it is read, so that nobody else has to."""
+"""Checks each row and entry of a journal once, when it is read, so that no other code has to."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.diagnostic import BtError, text_of
 from bt_runtime.journal import codec, sources
 from bt_runtime.journal.layout import LONGEST, Event, NodeRow, TickRow
 from bt_runtime.types import Json
@@ -41,6 +41,7 @@ ENTRIES: dict[str, dict[str, Any]] = {
     "unset": {"scope": str, "names": list}, "facts": {"file": str, "text": object, "nodes": list},
     "shape": {"add": list, "gone": list, "order": dict}, "goal": {"path": str, "goal": str}, "prompt": {"path": str},
 }  # fmt: skip
+_TEXTS = {kind: tuple(name for name, of in shape.items() if of is str) for kind, shape in ENTRIES.items()}
 _ANSWERS = frozenset({"world", "answer", "done", "found", "reply", "opened"})
 _HEAD: dict[str, Any] = {
     "name": str, "tree": str, "file": str, "text": str, "root": str, "folder": str, "files": list, "digest": str,
@@ -75,6 +76,15 @@ def decoded(text: str) -> Any:
         return _DECODER.decode(text)
     except RecursionError:
         raise InvalidEntry("nested too deeply") from None
+
+
+def written(kind: str, found: dict[str, Any]) -> dict[str, Any]:
+    """The content of an entry before it is encoded: a text wherever a reader relies on one.
+
+    A program can give any object where a text belongs; without its text the whole journal would read as damaged.
+    """
+    odd = [name for name in _TEXTS.get(kind, ()) if name in found and not isinstance(found[name], str)]
+    return {**found, **{name: text_of(found[name]) for name in odd}} if odd else found
 
 
 def body(event: Event) -> dict[str, Any]:
@@ -127,7 +137,7 @@ def _shape(found: Mapping[str, Any]) -> None:
 
 
 def _facts(rows: list[Json]) -> None:
-    """Rows as `tree/facts.py` makes them."""
+    """Rows as `tree/describe/facts.py` makes them."""
     for row in rows:
         need(isinstance(row, dict) and type(row.get("id")) is int and isinstance(row.get("place", ""), str))
         at, names = row.get("at"), [*row.get("names", {}).values(), *row.get("writes", {}).values()]
@@ -144,7 +154,7 @@ def _texts(found: Json, count: int | None = None) -> bool:
 
 
 def _value(value: Json) -> Json:
-    """Whoever takes it from the tape can make of it what was written; a text that is kept elsewhere is a text."""
+    """Checks that the value can be decoded. A reference to a stored text counts as a text."""
     if reference(value) is not None:
         return ""
     try:
@@ -198,7 +208,7 @@ def tick(row: TickRow) -> None:
 
 
 def head(found: Mapping[str, Any]) -> None:
-    """What a run was made of. Nothing that it names leads out of a folder in which it is laid out."""
+    """Checks a journal's head. Its file names must not lead out of the folder that they are written to."""
     _shaped(found, _HEAD)
     need(0 < len(found["name"]) <= NAME and 0 <= found["started"] <= LAST_TIME)
     for file in found["files"]:

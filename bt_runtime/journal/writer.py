@@ -1,7 +1,6 @@
-"""The thread that writes: the tick only appends to a list. Batches go out now and then, at once when asked.
+"""The writing thread: the tick only appends to a list. Batches are written now and then, or at once on request.
 
-What cannot be written is kept and tried again; who waits for it is answered by the journal's policy.
-"""
+Failed batches are kept and retried; the journal's policy decides about waiters."""
 
 from __future__ import annotations
 
@@ -14,14 +13,16 @@ from contextlib import suppress
 from typing import Any
 
 from bt_runtime.events import Tick
-from bt_runtime.journal import codec, layout
+from bt_runtime.faults.diagnostic import message_of
+from bt_runtime.journal import codec, layout, validation
 from bt_runtime.journal.failure_marker import FailureMarker, WriteFailure
 from bt_runtime.journal.following import Following, Nowhere
 from bt_runtime.journal.layout import LONGEST, Event, NodeRow
-from bt_runtime.journal.outage import BEST_EFFORT, POLICIES, WAITING, Outage, full
+from bt_runtime.journal.made import Made, Ticket, bounded
+from bt_runtime.journal.outage import BEST_EFFORT, POLICIES, WAITING, Outage, Overtaken, Unwritable, full
 from bt_runtime.journal.store import Batch, Store, safe
-from bt_runtime.journal.texts import Piece, Texts
-from bt_runtime.tree.census import feedback, statuses
+from bt_runtime.journal.texts import Texts
+from bt_runtime.tree.describe.census import feedback, statuses
 from bt_runtime.types import Json
 
 Body = dict[str, Json] | Callable[[], dict[str, Json]]  # what is called makes it when there is time
@@ -42,61 +43,42 @@ _CHECKED = 64  # batches between two looks at the file's size
 _PART = 1 / 32  # … or so much of its limit: a program that ticks without a pause makes large batches
 
 
-class Ticket:
-    """Done once everything that was noted before it is on the disk, or cannot be: then `failed` says why."""
-
-    def __init__(self, wake: Callable[[], None]) -> None:
-        self.wake, self._event = wake, threading.Event()
-        self.failed = ""
-
-    @property
-    def done(self) -> bool:
-        return self._event.is_set()
-
-    def settle(self, failed: str = "") -> None:
-        if not self.done:
-            self.failed = failed
-            self._event.set()
-            self.wake()
-
-    def wait(self, seconds: float) -> bool:
-        """Is it on the disk by then?"""
-        return self._event.wait(seconds) and not self.failed
-
-
 class Writer:
     def __init__(
         self, store: Store, texts: Texts, seq: int = 0, told: Callable[[str], None] | None = None,
-        policy: str = POLICIES[0], following: Following | None = None,
+        policy: str = POLICIES[0], following: Following | None = None, stop: Callable[[str], None] | None = None,
     ) -> None:  # fmt: skip
+        """`stop` ends the run when another process has gone on with it."""
+        self.stop = stop or (lambda why: None)
         self.following = following or Following(lambda what: None)
         self.store, self.texts, self.seq, self.policy = store, texts, seq, policy
         self.told = told or (lambda what: None)
         self.queue: deque[tuple[Any, ...]] = deque()  # appended to by any thread, taken from by the one that writes
-        self.waiting: deque[_Made] = deque()  # what could not be written yet, in order
+        self.waiting: deque[Made] = deque()  # what could not be written yet, in order
         self.trouble: Outage | None = None
         self.latest: Ticket | None = None  # that somebody asked for
         self.mark = FailureMarker(store.path if not isinstance(store, Nowhere) else None)
         self.tick, self.ended = 0, ""  # the last tick of which something was written; how the run ended
         self.wanted = threading.Event()
         self.broken = ""  # why nothing can be written any more
+        self.lost = ""  # why the thread has ended before its time
         self.is_full = self.is_shut = False
         self.wrote, self.stirred = 0.0, True  # when it last did; was anything noted since but the time of ticks
         self.unlooked = 0  # bytes written since the last look at the file's size, roughly
         self.closing = False
-        self.thread = threading.Thread(target=self._work, name="bt-journal", daemon=True)
+        self.thread = threading.Thread(target=self._run, name="bt-journal", daemon=True)
         self.thread.start()
 
     # From the tick ---------------------------------------------------------------------------
 
     def event(self, tick: int, kind: str, body: Body, texts: dict[str, str] | None = None) -> None:
-        self.queue.append(("event", tick, time.time(), kind, body, texts, self.following.now()))
+        self.queue.append(("event", tick, layout.wall_time(), kind, body, texts, self.following.now()))
         self.stirred = True  # after it: what is not seen now is seen at the next look
 
     def changes(self, tick: Tick) -> None:
         """As text at once: thousands of pairs that are kept for the next batch would keep the collector busy."""
         text = layout.changes_text(statuses(tick), feedback(tick))
-        self.queue.append(("changes", tick.number, time.time(), text, self.following.now()))
+        self.queue.append(("changes", tick.number, layout.wall_time(), text, self.following.now()))
         self.stirred = True
 
     def nodes(self, rows: list[NodeRow]) -> None:
@@ -111,15 +93,14 @@ class Writer:
         ticket = self.latest = Ticket(wake)
         self.queue.append(("ticket", ticket))
         self.wanted.set()
-        if self.closing:
-            ticket.settle("the journal is closed")
+        if self.closing or self.lost:
+            ticket.settle(self.lost or "the journal is closed")
         return ticket
 
     def soon(self) -> None:
-        """A boundary: a decision was taken, an action has ended. Write it down now, and to the disk.
+        """Requests a write and sync at a boundary: after a decision, or an action's end.
 
-        One behind another says nothing more, and however many there are keep nobody waiting.
-        """
+        Repeated requests merge into one and never block the caller."""
         with suppress(IndexError):  # the one that writes has just taken it
             if self.queue[-1] is _BOUNDARY:
                 return
@@ -139,6 +120,28 @@ class Writer:
         self.thread.join()
 
     # In the thread ---------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            self._work()
+        except BaseException as error:  # no defect here may leave a skill waiting for its record
+            self._died(error)
+
+    def _died(self, error: BaseException) -> None:
+        self.lost = self.broken = self.broken or f"its thread ended: {message_of(error)}"
+        with suppress(Exception):
+            self.told(f"the journal {self.store.path} ends at tick {self.tick}: {self.broken}")
+        with suppress(Exception):
+            self._say()
+        for ticket in [t for made in self.waiting for t in made.tickets]:
+            ticket.settle(self.lost)
+        while self.queue:
+            entry = self.queue.popleft()
+            if entry[0] == "ticket":
+                entry[1].settle(self.lost)
+        for close in (self.store.close, self.mark.close, self.following.close):
+            with suppress(Exception):
+                close()
 
     def _work(self) -> None:
         while not self.closing:
@@ -162,7 +165,7 @@ class Writer:
         self._end()
 
     def _quiet(self) -> bool:
-        """Is there nothing to write that anybody would miss?"""
+        """True when there is nothing to write, or so little that it can wait."""
         if self.trouble is not None or self.following.all or time.monotonic() - self.wrote >= QUIET:
             return False
         return not self.stirred and len(self.queue) < FEW
@@ -173,21 +176,38 @@ class Writer:
             self._answer(self.trouble)
         try:
             self.store.close()
+        except Overtaken:
+            pass  # it is told already
         except Exception as error:
             self.told(f"the journal {self.store.path} could not be closed: {error}; what was written is in it")
         if self.broken:
             self._say()
-        self.mark.close()
+        self.mark.close(ours=self.trouble is None or not self.trouble.taken)
         self.following.close()
 
     def _flush(self) -> None:
-        made = _Made()
+        made = Made()
         for _ in range(min(len(self.queue), LARGEST)):  # whoever notes faster than this writes keeps nobody waiting
             entry = self.queue.popleft()
-            getattr(self, f"_{entry[0]}")(made, *entry[1:])
+            try:
+                getattr(self, f"_{entry[0]}")(made, *entry[1:])
+            except Exception as error:
+                self._keep(made)
+                self._unwritable(entry[0], error)
+                made = Made()
+        self._keep(made)
+        self._write()
+
+    def _keep(self, made: Made) -> None:
         if made.any or made.tickets:
             self.waiting.append(made)
-        self._write()
+
+    def _unwritable(self, what: str, error: Exception) -> None:
+        """Writes the notes before an unwritable one, then stops: nothing may follow a gap."""
+        self._write(now=True)
+        if not self.broken:
+            self._failed(Unwritable(f"`{what}` has no form that can be written: {message_of(error)}"))
+            self._write()
 
     def _write(self, now: bool = False) -> None:
         if not self.broken and (now or self.trouble is None or self.trouble.due):
@@ -200,7 +220,8 @@ class Writer:
         if self.trouble is not None:
             self._answer(self.trouble)
 
-    def _put(self, made: _Made) -> None:
+    def _put(self, made: Made) -> None:
+        self.store.check()
         if made.any:
             self._commit(made.batch(), made.durable)
         if made.durable:
@@ -235,8 +256,11 @@ class Writer:
     def _failed(self, error: Exception) -> None:
         if self.trouble is None:
             self.trouble = Outage(error, self.store.limits.patience)
-            then = "the run goes on without" if self.policy == BEST_EFFORT else "skills that may not be repeated wait"
-            self.told(f"the journal {self.store.path} cannot be written: {error}; {then}")
+            if not isinstance(error, Unwritable):
+                then = (
+                    "the run goes on without" if self.policy == BEST_EFFORT else "skills that may not be repeated wait"
+                )
+                self.told(f"the journal {self.store.path} cannot be written: {error}; {then}")
         else:
             self.trouble.met(error)
         if self.trouble.final or sum(made.size for made in self.waiting) > WAITING:
@@ -251,22 +275,26 @@ class Writer:
             self.mark.say(None)
 
     def _give_up(self, trouble: Outage) -> None:
-        """What is missing stays missing: nothing may be written after it."""
+        """Gives up: the missing notes stay missing, and nothing may be written after them."""
         self.broken, trouble.final = trouble.why, True
         self.told(f"the journal {self.store.path} ends at tick {self.tick}: {trouble.why}")
         for made in self.waiting:
             made.forget()
+        if trouble.taken:
+            self.stop(trouble.why)
 
     def _say(self, careful: bool = False) -> bool:
-        """Beside the journal, for those who will read it."""
+        """Writes the failure marker beside the journal for its readers."""
         careful = careful or (self.mark.said is not None and self.mark.said.careful)
+        if self.trouble is not None and self.trouble.taken:
+            return False  # what stands beside the journal is the other process's
         why = self.trouble.why if self.trouble is not None else self.broken
         return self.mark.say(WriteFailure(self.tick, why, careful, self.ended, bool(self.broken)))
 
     def _answer(self, trouble: Outage) -> None:
-        """Those who wait for the disk, when they have waited long enough."""
+        """Answers the waiters that have waited long enough for the disk."""
         tickets = [ticket for made in self.waiting for ticket in made.tickets]
-        best = self.policy == BEST_EFFORT and (trouble.over or not trouble.locked)
+        best = self.policy == BEST_EFFORT and not trouble.taken and (trouble.over or not trouble.locked)
         if tickets and (best or trouble.over):
             failed = "" if best and self._say(careful=True) else f"the journal cannot be written: {trouble.why}"
             for ticket in tickets:
@@ -281,11 +309,11 @@ class Writer:
     # What there is to write ------------------------------------------------------------------
 
     def _event(
-        self, made: _Made, tick: int, at: float, kind: str, body: Body, texts: dict[str, str] | None,
+        self, made: Made, tick: int, at: float, kind: str, body: Body, texts: dict[str, str] | None,
         now: float | None = None,
     ) -> None:  # fmt: skip
         made.tick = tick
-        body = body() if callable(body) else body
+        body = validation.written(kind, body() if callable(body) else body)
         if self.following.all:
             size = sum(map(len, texts.values())) if texts else 0
             self.following.event(tick, at, now, kind, {**body, **(texts or {})}, size)
@@ -300,67 +328,30 @@ class Writer:
                 made.texts.append(piece)
                 made.size += len(piece.rest)
         self.seq += 1
-        made.events.append(Event(self.seq, tick, at, kind, written := _bounded(body)))
+        made.events.append(Event(self.seq, tick, at, kind, written := bounded(body)))
         made.size += len(written) + _ROW
 
-    def _clock(self, made: _Made, tick: int, now: float) -> None:
-        self._event(made, tick, time.time(), "clock", {"value": now}, None)
+    def _clock(self, made: Made, tick: int, now: float) -> None:
+        self._event(made, tick, layout.wall_time(), "clock", {"value": now}, None)
 
-    def _changes(self, made: _Made, tick: int, at: float, text: str, now: float | None = None) -> None:
+    def _changes(self, made: Made, tick: int, at: float, text: str, now: float | None = None) -> None:
         self.following.changes(tick, at, now, text)
         made.ticks.append((tick, at, text))
         made.tick, made.size = max(made.tick, tick), made.size + len(text) + _ROW
 
-    def _nodes(self, made: _Made, rows: list[NodeRow]) -> None:
+    def _nodes(self, made: Made, rows: list[NodeRow]) -> None:
         self.following.nodes(rows)
         if self.is_shut:
             return
         made.nodes += rows
         made.size += len(rows) * _ROW
 
-    def _head(self, made: _Made, name: str, value: str) -> None:
+    def _head(self, made: Made, name: str, value: str) -> None:
         made.head[name] = value
 
-    def _ticket(self, made: _Made, ticket: Ticket) -> None:
+    def _ticket(self, made: Made, ticket: Ticket) -> None:
         made.tickets.append(ticket)
         made.durable = True
 
-    def _boundary(self, made: _Made) -> None:
+    def _boundary(self, made: Made) -> None:
         made.durable = True
-
-
-class _Made:
-    """A batch in the making."""
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-        self.texts: list[Piece] = []
-        self.ticks: list[tuple[int, float, str]] = []
-        self.nodes: list[NodeRow] = []
-        self.head: dict[str, str] = {}
-        self.tickets: list[Ticket] = []
-        self.durable = False
-        self.tick = 0
-        self.size = 0  # bytes, roughly
-
-    @property
-    def any(self) -> bool:
-        return bool(self.events or self.texts or self.ticks or self.nodes or self.head)
-
-    def forget(self) -> None:
-        """It will not be written; who waits for it is told so."""
-        self.events, self.texts, self.ticks, self.nodes, self.head = [], [], [], [], {}
-
-    def batch(self) -> Batch:
-        return Batch(self.events, self.texts, self.ticks, self.nodes, self.head)
-
-
-def _bounded(body: dict[str, Json]) -> str:
-    """As text; what is too long to be kept is described."""
-    text = codec.text(body)
-    if len(text) <= LONGEST:
-        return text
-    sizes = {name: len(codec.text(value)) for name, value in body.items()}
-    return codec.text(
-        {n: v if sizes[n] < 1000 else {codec.TAG: "opaque", "v": f"{sizes[n]:,} characters"} for n, v in body.items()}
-    )

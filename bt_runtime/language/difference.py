@@ -1,4 +1,4 @@
-"""What is different between two trees, as trees: nodes that came, went or moved, fields that changed. Never lines."""
+"""Compares two trees node by node: added, removed and moved nodes, and changed fields."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ What = Literal["added", "removed", "moved", "changed"]
 
 
 class Change(NamedTuple):
-    """`path` is that in the second tree, of what was removed that in the first."""
+    """One change. `path` is the path in the second tree; for a removed node, in the first."""
 
     what: What
     path: str
@@ -27,7 +27,7 @@ class Change(NamedTuple):
 
 
 class Item:
-    """A node with its guards, as it is compared."""
+    """A node together with its guards, as the comparison sees it."""
 
     __slots__ = ("below", "fields", "mark", "name", "path", "spec")
 
@@ -46,7 +46,7 @@ class Item:
 
 
 def item(root: NodeSpec, path: str) -> Item:
-    """From the leaves upward, so that no nesting is too deep."""
+    """Builds the items from the leaves upward, so that no depth is too large."""
     paths, order = {root: path}, list(root.walk())
     for spec in order:
         for at, child in enumerate(spec.children):
@@ -77,7 +77,7 @@ def _default(spec: NodeSpec, name: str) -> Json:
 
 
 def _plain(spec: NodeSpec, name: str, value: Json) -> Json:
-    """As it was written."""
+    """Returns a field's value as the author wrote it, before parsing."""
     if isinstance(value, Expression):
         field = spec.kind.field(name)
         return value.text if field is not None and field.type == "expression" else f"{{{value.text}}}"
@@ -91,7 +91,7 @@ def _plain(spec: NodeSpec, name: str, value: Json) -> Json:
 
 
 def compare(first: TreeSpec, second: TreeSpec, subtrees: bool = False) -> list[Change]:
-    """All changes from the first to the second, in the order of the second; `subtrees`: those of included trees too."""
+    """Returns all changes, in the order of the second tree; `subtrees` includes those of subtrees."""
     return list(_Comparison(subtrees).trees(first, second, f"/{first.name}", f"/{second.name}"))
 
 
@@ -115,7 +115,7 @@ class _Comparison:
         yield from self.left(gone, come)
 
     def left(self, gone: list[Item], come: list[Item]) -> Iterator[Change]:
-        """What is in one of them alone; what is in both, elsewhere, has moved."""
+        """Yields additions and removals. A node that left one place and came in another counts as moved."""
         for new in come:
             old = next((g for g in gone if g.mark == new.mark), None) or next(
                 (
@@ -138,7 +138,7 @@ class _Comparison:
             yield Change("removed", old.path, old.spec.kind.name, before=_said(old))
 
     def nodes(self, old: Item, new: Item, gone: list[Item], come: list[Item]) -> Iterator[Change]:
-        """Of two nodes that are the same one; what has no counterpart goes to the lists."""
+        """Compares two matched nodes; children without a counterpart go to `gone` and `come`."""
         kind = new.spec.kind.name
         if old.spec.kind.name != kind:
             yield Change("changed", new.path, kind, "kind", old.spec.kind.name, kind)
@@ -165,7 +165,7 @@ class _Comparison:
 
 
 def _paired(old: Sequence[Item], new: Sequence[Item]) -> list[tuple[int, int]]:
-    """Which child is which: by name, else those that are wholly alike, else those of one kind in their order."""
+    """Pairs children: by name, then identical ones, then those of one kind in order."""
     pairs: dict[int, int] = {}  # of the new one → of the old one
     named = {each.name: at for at, each in enumerate(old) if each.name is not None}
     for to, each in enumerate(new):
@@ -193,7 +193,7 @@ def _key(each: Item, key: str) -> Json:
 
 
 def _in_order(places: Sequence[int]) -> set[int]:
-    """Which of them to leave where they are, so that as few as possible have moved: a longest rising row."""
+    """Returns the items to leave in place so that as few as possible move: a longest increasing subsequence."""
     best: list[tuple[int, int]] = []  # length, index before
     for n, place in enumerate(places):
         found = max(((best[m][0], m) for m in range(n) if places[m] < place), default=(0, -1))
@@ -228,7 +228,7 @@ def _said(each: Item) -> Json:
 
 
 def lines(changes: Sequence[Change]) -> Iterator[str]:
-    """For people: a line a change."""
+    """Yields each change as a line for people."""
     signs = {"added": "+", "removed": "-", "moved": ">", "changed": "~"}
     for each in changes:
         more = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from bt_runtime.faults.diagnostic import Diagnostic, Edit, Fix
 from bt_runtime.language.kinds.kind import Field, Kind
@@ -15,6 +15,11 @@ from bt_runtime.types import Span
 STEP = 2  # spaces of a level
 _MEANT = re.compile(r"did you mean `([^`]+)`")
 _WRITE = re.compile(r"write `(\w+:)`\Z")
+_TEXT = re.compile(r'if it is a text: `"(\w+)"`')
+_QUOTE = re.compile(r'quote it: `(?:\w+: )?(".*")`\Z')
+_BRACES = re.compile(r"no braces here: `")
+_INSTEAD = re.compile(r"(?:write|in seconds:|to compute it:|a colon and a space:) `(?!\w+:`)(.+)`\Z")
+_SIGNS = {"&": "and", "|": "or", "=": "=="}
 _SKILL = re.compile(r"add `skills: \[(\w[\w/-]*)\]`")
 _DECLARE = re.compile(r"`(blackboard|outputs): \{(\w+): any\}`")
 _WHOLE = re.compile(r"a (?:tree file|manifest|plan) lacks")
@@ -87,8 +92,44 @@ def below(kind: Kind, value: Node, name: Scalar, inside: Node) -> tuple[Fix, ...
     return (Fix(title, (opened, *deeper), True),)
 
 
+def apart(bare: Field, value: YamlMap, common: Container[str]) -> tuple[Fix, ...]:
+    """Fields of any node among a bare mapping of entries: the entries go below their field, or all of them do."""
+    if not flow(value):
+        start = value.start.line + 1
+        last = value.end.line + 1 - (value.end.column == 0)
+        entries = [(k, v) for k, v in value if k.text not in common]
+        whole = _deeper(bare, value, range(start + 1, last + 1))
+        if not entries or entries != value.pairs[: len(entries)]:
+            return (whole,)
+        first = next(k for k, _ in value if k.text in common)
+        return (_deeper(bare, value, range(start + 1, first.start.line + 1), beside=True), whole)
+    begin, end = value.span.line, value.span
+    opened = Edit(Span(begin, end.column, begin, end.column), f"{{{bare.name}: ")
+    closed = Edit(Span(end.end_line, end.end_column, end.end_line, end.end_column), "}")
+    whole = Fix(f"write them all as entries, below `{bare.name}:`", (opened, closed))
+    entries = [(k, v) for k, v in value if k.text not in common]
+    if not entries or entries != value.pairs[: len(entries)]:
+        return (whole,)
+    inner, last_value = value.pairs[0][0].span, entries[-1][1].span
+    fields = (
+        Edit(Span(inner.line, inner.column, inner.line, inner.column), f"{bare.name}: {{"),
+        Edit(Span(last_value.end_line, last_value.end_column, last_value.end_line, last_value.end_column), "}"),
+    )
+    return (Fix(f"write the entries below `{bare.name}:`", fields), whole)
+
+
+def _deeper(bare: Field, value: YamlMap, lines: Iterable[int], beside: bool = False) -> Fix:
+    """The first line and these go below the field."""
+    start = value.span
+    before = Span(start.line, start.column, start.line, start.column)
+    opened = Edit(before, f"{bare.name}:\n{' ' * (start.column - 1 + STEP)}")
+    edits = (opened, *(Edit(Span(n, 1, n, 1), " " * STEP) for n in lines))
+    title = "write the entries below" if beside else "write them all as entries, below"
+    return Fix(f"{title} `{bare.name}:`", edits)
+
+
 def given(spec: NodeSpec, node: Node | None, port: Port, here: bool) -> tuple[Fix, ...]:
-    """An input that a `tree` node does not give. `here`: this tree has an entry of that name."""
+    """Returns the fix for a missing input of a `tree` node. `here`: this tree has an entry of that name."""
     value = f'"{{{port.name}}}"' if here else sample(port)
     written = f"{port.name}: {value}"
     title = f"give it: `{written}`"
@@ -111,7 +152,7 @@ def given(spec: NodeSpec, node: Node | None, port: Port, here: bool) -> tuple[Fi
 
 
 def fixable(found: Iterable[Diagnostic], sources: Mapping[str, str]) -> list[Diagnostic]:
-    """The same, each with the edits that its hint speaks of."""
+    """Returns the faults, each with the edits of its hint."""
     cut: dict[str, list[str]] = {}
     every = []
     for fault in found:
@@ -131,6 +172,8 @@ def _said(fault: Diagnostic, span: Span, lines: list[str]) -> Iterator[Fix]:
         yield Fix(f"write `{meant[1]}`", (Edit(span, meant[1]),), True)
     if (said := _WRITE.match(fault.label)) and there == said[1][:-1]:
         yield Fix(f"write `{said[1]}`", (Edit(span, said[1]),), True)
+    if there:
+        yield from _instead(fault, span, there, lines[span.line - 1])
     if fault.label == "put it in quotes" and there:
         yield Fix("put it in quotes", (Edit(span, quoted(there)),), True)
     elif fault.help == "put it in quotes" and fault.code == "BT005":
@@ -146,6 +189,28 @@ def _said(fault: Diagnostic, span: Span, lines: list[str]) -> Iterator[Fix]:
             yield Fix(f"add `{item}` to `{key}:`", (header(lines, key, item),), key == "skills")
     if fault.help == "write `version: 1`" and _WHOLE.match(fault.message):
         yield Fix("add `version: 1`", (Edit(Span(1, 1, 1, 1), "version: 1\n"),), True)
+
+
+def _instead(fault: Diagnostic, span: Span, there: str, line: str) -> Iterator[Fix]:
+    """Yields the fixes that replace the text at the fault with the exact text of its help or label."""
+    before = line[: span.column - 1]
+    if said := _TEXT.search(fault.help):
+        mark = "'" if before.count('"') % 2 else '"'
+        yield Fix(f"write `{mark}{said[1]}{mark}`", (Edit(span, f"{mark}{said[1]}{mark}"),))
+    if there in _SIGNS and (fault.label.startswith("write `") or there == "="):
+        behind = line[span.column : span.column + 1]
+        end = span.column + 1 + (behind == there)
+        word = _SIGNS[there]
+        left = "" if before[-1:].isspace() or there == "=" else " "
+        right = "" if line[end - 1 : end].isspace() or there == "=" else " "
+        edit = Edit(span._replace(end_column=end), f"{left}{word}{right}")
+        yield Fix(f"write `{word}`", (edit,), True)
+    elif said := _QUOTE.match(fault.label):
+        yield Fix(f"write `{said[1]}`", (Edit(span, said[1]),), True)
+    elif _BRACES.match(fault.label) and there[:1] == "{" and there[-1:] == "}":
+        yield Fix("remove the braces", (Edit(span, there[1:-1].strip()),), True)
+    elif said := _INSTEAD.match(fault.label):
+        yield Fix(f"write `{said[1]}`", (Edit(span, said[1]),), True)
 
 
 def _at(span: Span, lines: list[str]) -> str:
@@ -166,7 +231,7 @@ def _tabs(lines: list[str]) -> Iterator[Edit]:
 
 
 def header(lines: list[str], key: str, item: str) -> Edit:
-    """One more in a list or mapping above the root of a tree: `skills`, `blackboard`, `outputs`."""
+    """Returns the edit that adds an item above the root: to `skills`, `blackboard` or `outputs`."""
     at = next((n for n, line in enumerate(lines, 1) if re.match(rf"{key}:(\s|\Z)", line)), 0)
     listed = key == "skills"
     if not at:

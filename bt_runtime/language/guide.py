@@ -1,8 +1,9 @@
-"""A written plan that an agent follows: Markdown, with a header that says what it is for and how well it did."""
+"""A plan in prose for an agent: Markdown with a header that holds its purpose and its scores."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,13 +12,14 @@ from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults, nearest
 from bt_runtime.language import source
 from bt_runtime.language.guide_header import CHECK, CODE, MARK, as_yaml
 from bt_runtime.language.source import YamlMap as YamlMapping
+from bt_runtime.project import disk
 from bt_runtime.types import Json, Span
 
 SUFFIX = ".md"
 
 
 class Guide(NamedTuple):
-    """`header` holds what was said of the plan, by the names of `header.FIELDS`."""
+    """A plan and its `header`, keyed by the names of `header.FIELDS`."""
 
     text: str  # the plan itself; empty where nothing is known yet
     header: Mapping[str, Json] = {}
@@ -60,7 +62,7 @@ def read(path: Path, shown: str = "") -> Checked:
     """Reads a plan's file; one that cannot be read is a fault like any other."""
     name = shown or str(path)
     try:
-        return parse(path.read_text("utf-8"), name)
+        return parse(disk.read_text(path), name)
     except (OSError, UnicodeDecodeError) as error:
         fault = Diagnostic(CODE, f"the plan cannot be read: {error}", name, help="is it a text file in UTF-8?")
         return Checked(Guide(""), (fault,), "")
@@ -75,7 +77,8 @@ def sound(path: Path) -> Guide:
 
 
 def text_of(said: str) -> str:
-    """What `guide:` means: one line that ends in `.md` names a file, anything else is the plan itself."""
+    """Returns the plan's text for a `guide:` value: one line ending in `.md` names a file, other text is the plan
+    itself."""
     said = said.strip()
     if not said.endswith(SUFFIX) or "\n" in said:
         return said
@@ -85,4 +88,10 @@ def text_of(said: str) -> str:
         close = nearest(said, known)
         hint = f"did you mean `{close}`?" if close else "put it into the guides/ of your project"
         raise BtError(f"there is no plan `{said}`", hint)
+    return _text(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _text(path: Path, changed: int) -> str:
+    """Returns a file's text, cached by path and modification time. Files are read when the tree is built."""
     return sound(path).text

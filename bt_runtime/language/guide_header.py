@@ -1,4 +1,4 @@
-"""What the header of a plan may say: one list, from which the check, the editor's schema and the writing come."""
+"""The fields of a plan's header: one list for the check, the editor's schema and the writer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MARK = "---"
 
 
 def _field(schema: Schema, said: str, about: str) -> Schema:
-    """`said`: what it is, for whoever wrote something else."""
+    """Returns a field's schema. `said` is the error message for a wrong value."""
     return {**schema, "description": about, "errorMessage": said}
 
 
@@ -32,7 +32,7 @@ def _score(about: str) -> Schema:
 
 
 def _named(fields: Mapping[str, Schema]) -> dict[str, Schema]:
-    """With whole sentences: an editor shows them as they stand."""
+    """Turns error messages into whole sentences, as editors show them unchanged."""
     return {name: {**field, "errorMessage": f"`{name}` is {field['errorMessage']}"} for name, field in fields.items()}
 
 

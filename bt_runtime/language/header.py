@@ -1,16 +1,16 @@
-"""What stands above a tree's root: its version, name and typed ports."""
+"""Reads the head of a tree file: version, name and typed ports."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from bt_runtime.language.certain import number
-from bt_runtime.language.emit.editor import PORT_TYPES, header_schema
-from bt_runtime.language.findings import Findings
+from bt_runtime.language.diagnostics import Diagnostics
+from bt_runtime.language.head_schema import PORT_TYPES, header_schema
 from bt_runtime.language.ports import range_of, within
+from bt_runtime.language.schema_quick import Path, number
 from bt_runtime.language.source import Node, Scalar, YamlMap
 from bt_runtime.language.spec import ABSENT, Port
-from bt_runtime.language.validate import Check, Path
+from bt_runtime.language.validate import Check
 from bt_runtime.language.values import NAME
 from bt_runtime.types import Json
 
@@ -28,12 +28,12 @@ CHECK = Check(header_schema(), _code, "a tree file")
 
 
 class Header:
-    """What stands above `root`. What is at fault in it is told, and passed over."""
+    """The head above `root`. Faulty parts are reported and skipped."""
 
-    def __init__(self, top: YamlMap, file: str, findings: Findings) -> None:
-        self.top, self.file, self.findings = top, file, findings
+    def __init__(self, top: YamlMap, file: str, diagnostics: Diagnostics) -> None:
+        self.top, self.file, self.diagnostics = top, file, diagnostics
         head = {key.text: None if key.text == "root" else node.data() for key, node in top}
-        findings.add(*(fault for _, fault in CHECK.faults(top, file, head)))
+        diagnostics.add(*(fault for _, fault in CHECK.faults(top, file, head)))
 
     def name(self) -> str:
         node = self.top.get("tree")
@@ -62,7 +62,7 @@ class Header:
         if choices and default is not ABSENT and default not in choices:
             problem = f"`{default}`, none of its choices: {', '.join(f'`{c}`' for c in choices)}"
             message = f"the default of `{key.text}` is {problem}"
-            self.findings.error("BT016", message, self.file, given["default"].span)
+            self.diagnostics.error("BT016", message, self.file, given["default"].span)
         least, most = (said.get(k) if number(said.get(k)) else None for k in ("minimum", "maximum"))
         if (least is not None or most is not None) and type not in ("integer", "number"):
             self.out_of(given, f"`{key.text}` has bounds, and is no number", "BT048")
@@ -74,10 +74,10 @@ class Header:
         port = Port(key.text, kind, default, text, choices, key.span, least, most)
         if default is not ABSENT and kind in ("integer", "number") and not within(port, default):
             message = f"the default of `{key.text}` is {default}, and it takes {range_of(port)}"
-            self.findings.error("BT016", message, self.file, given["default"].span)
+            self.diagnostics.error("BT016", message, self.file, given["default"].span)
         return port
 
     def out_of(self, given: dict[str, Any], message: str, code: str) -> None:
         place = given.get("minimum") or given["maximum"]
         help = "bounds are for `type: integer` and `type: number`, the smaller one first"
-        self.findings.error(code, message, self.file, place.span, help=help)
+        self.diagnostics.error(code, message, self.file, place.span, help=help)

@@ -1,4 +1,4 @@
-"""The Python that a manifest or a tree names, looked at without running any of it: is it there, and does it fit?"""
+"""Checks the Python that a manifest or a tree names, without running it: it exists and takes the right arguments."""
 
 from __future__ import annotations
 
@@ -7,29 +7,30 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, nearest
+from bt_runtime.language.import_policy import places
 from bt_runtime.language.kinds.kind import Kind
-from bt_runtime.language.reach import places
+from bt_runtime.project import real
 from bt_runtime.types import Span
 
 CODE = "BT050"
 
 
 class Spots(NamedTuple):
-    """Where a skill says what in its manifest."""
+    """The places of a skill's parts in its manifest."""
 
     impl: Span
     params: dict[str, Span]
 
 
 class Found(NamedTuple):
-    """What was found in Python files: faults, and the texts of those files that have some."""
+    """The result of checking Python files: faults, and the texts of the faulty files."""
 
     faults: list[Diagnostic]
     sources: dict[str, str]
 
 
 def faults_of(kinds: Iterable[Kind], spots: Mapping[str, Spots], file: str) -> Found:
-    """Of the skills of one manifest."""
+    """Returns the faults in the Python of one manifest's skills."""
     found = Found([], {})
     for kind in kinds:
         spot = spots.get(kind.name)
@@ -39,7 +40,7 @@ def faults_of(kinds: Iterable[Kind], spots: Mapping[str, Spots], file: str) -> F
 
 
 def missing(reference: str, folder: Path, file: str, span: Span) -> Found:
-    """Of a name alone, as of a class that a `py` node names."""
+    """Returns the faults of a lone reference, such as the class of a `py` node."""
     found = Found([], {})
     found.faults.extend(fault for fault, _ in _look(reference, folder, file, span, found.sources) if fault)
     return found
@@ -76,6 +77,10 @@ def _look(
         sources[_shown(path)] = module.text
         place = Span(module.line, module.column, module.line, module.column + 1)
         yield Diagnostic(CODE, f"this is not Python: {module.message}", _shown(path), place), None
+    elif module is None and home.endswith(".py") and python_file.too_large(path):
+        message = f"`{home}` holds more than {python_file.LARGEST:,} bytes: whether it has `{name}` is not checked"
+        help = "split it into modules that it imports"
+        yield Diagnostic(CODE, message, file, span, "", help, "warning"), None
     elif module is not None:
         first = name.partition(".")[0]
         if first in module.names:
@@ -90,13 +95,13 @@ def _look(
 
 
 def _file(home: str, folder: Path, file: str, span: Span) -> tuple[Path | None, Diagnostic | None]:
-    path = (folder / home).resolve()
+    path = real(folder / home)
     if path.is_file():
         return path, None
     beside = [each.name for each in path.parent.glob("*.py")] if path.parent.is_dir() else []
     close = nearest(path.name, beside)
     label = f"did you mean `{close}`?" if close else ""
-    help = "a path.py:Name is looked for from the folder of the file that names it"
+    help = "a path.py:Name is relative to the folder of the file that names it"
     return None, Diagnostic(CODE, f"there is no file `{home:.80}`", file, span, label, help)
 
 
@@ -120,7 +125,7 @@ def _module(home: str, file: str, span: Span) -> tuple[Path | None, Diagnostic |
 
 
 def _fit(kind: Kind, target: tuple[object, str], spot: Spots, file: str) -> Iterator[Diagnostic]:
-    """Is it called with what it takes? Every parameter of the manifest is given, by its name."""
+    """Checks the callable: its form, and that its parameters fit the manifest's."""
     from bt_runtime.language.python_file import Module, callee
 
     module, name = target

@@ -34,7 +34,7 @@ class Implementation(NamedTuple):
 
 
 def named_so(impl: str) -> bool:
-    """Is it of the form `ros/action`?"""
+    """True for a name of the form `ros/action`."""
     home, slash, name = impl.partition("/")
     return bool(slash) and ":" not in impl and home.isidentifier() and name.isidentifier() and home != WORLD
 
@@ -64,7 +64,7 @@ def of_plugin(entry: plugins.Entry) -> Mapping[str, Implementation]:
 
 
 def keys_of(impls: Iterable[str]) -> dict[str, Schema]:
-    """What manifests may say that name these; of what cannot be had nothing (that is told where it is named)."""
+    """Returns the manifest keys of these implementations. Unavailable ones are skipped: naming one reports it."""
     keys: dict[str, Schema] = {}
     for impl in sorted(set(impls)):
         try:

@@ -9,28 +9,28 @@ from typing import TYPE_CHECKING, NamedTuple
 from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
 from bt_runtime.language import source
-from bt_runtime.language.checks import meaning
-from bt_runtime.language.checks.recursion import Step, check_recursion
-from bt_runtime.language.findings import Findings, did_you_mean
+from bt_runtime.language.checks import semantic
+from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
 from bt_runtime.language.header import Header
 from bt_runtime.language.kinds.kind import Kind, Registry
 from bt_runtime.language.kinds.registry import registry_of
-from bt_runtime.language.reach import CODE, FREE, Reach, reach_of
 from bt_runtime.language.reader import NodeReader
 from bt_runtime.language.source import Document, Limits, Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.source.pause import PausedCollection
-from bt_runtime.language.spec import DEFAULT_CAPS, Caps, NodeSpec, TreeSpec
+from bt_runtime.language.spec import DEFAULT_CAPS, Caps, NodeSpec, Step, TreeSpec
+from bt_runtime.project import real
 from bt_runtime.types import Span
 
 if TYPE_CHECKING:
     from bt_runtime.language.implementations import Found
+    from bt_runtime.language.import_policy import ImportPolicy
     from bt_runtime.language.manifest import Manifest
 
 MOST_FILES = 100  # one inside another; loading goes down with them on Python's stack
 
 
 class Checked(NamedTuple):
-    """What became of a text: the tree, unless there were errors, and everything that was found."""
+    """The result of a check: the tree, or None after errors, and all diagnostics."""
 
     tree: TreeSpec | None
     diagnostics: Sequence[Diagnostic]
@@ -63,23 +63,41 @@ class Loader:
         caps: Caps = DEFAULT_CAPS,
         limits: Limits | None = None,
     ) -> None:
-        self.project = root or project.find_root()
-        known = registry_of(self.project)
-        self.registry = known.with_kinds(_apart(skills, known))
+        self.skills_given = skills
+        self.found_by_file = root is None  # the project is that of the first file
+        self.within(root or project.find_root())
         self.caps = caps
         self.limits = limits or Limits()
-        self.findings = Findings()
+        self.diagnostics = Diagnostics()
         self.manifests: dict[TreeSpec, list[tuple[str, Manifest]]] = {}  # of trees whose nodes are not yet read
         self.loaded: dict[Path, TreeSpec | None] = {}
+        self.unlisted: set[TreeSpec] = set()  # trees that name a manifest which is not there
         self.files: dict[Path, str] = {}  # every file that was read, with its text
         self.imports = True  # is Python that is named held to the project? Not where nothing will be imported
         self.taken: dict[str, None] = {}  # shipped trees that were taken by their name alone
         self.home: Path | None = None  # the folder of the first file: what may be read when there is no project
 
+    def within(self, root: Path | None) -> None:
+        """Takes this project's content and kinds."""
+        self.project = root
+        known = registry_of(root)
+        self.registry = known.with_kinds(_apart(self.skills_given, known))
+
+    def beside(self, path: Path) -> None:
+        """Looks for the project upwards from the first file, unless the caller named one. Shipped trees have no
+        project."""
+        self.found_by_file = False
+        shipped = any(path.is_relative_to(place.resolve()) for place in project.installed("trees"))
+        root = None if shipped else project.find_root(path.parent)
+        if root is not None and root != self.project:
+            self.within(root)
+
     def file(self, path: Path | str) -> Checked:
         """Checks a file; a name without a folder is also looked for among the project's and the shipped trees."""
         found = self.locate(str(path))
         if found is not None:
+            if self.found_by_file:
+                self.beside(found.resolve())
             with PausedCollection():
                 return self.checked(self.load(found, ()))
         document = source.read(path, str(path), self.limits)  # says why there is no such file
@@ -88,7 +106,7 @@ class Loader:
         return self.checked(self.tree(document, Path.cwd()))
 
     def text(self, text: str | bytes, name: str = "text", folder: Path | None = None) -> Checked:
-        self.home = (folder or Path.cwd()).resolve()
+        self.home = real(folder or Path.cwd())
         with PausedCollection():
             return self.checked(self.tree(source.parse(text, name, self.limits), self.home))
 
@@ -97,29 +115,29 @@ class Loader:
         registry = tree.registry.with_kinds(kinds) if kinds else tree.registry
         document = source.parse(text, name, self.limits)
         self.home = tree.folder
-        self.findings.sources[name] = document.text
-        self.findings.add(*document.diagnostics)
+        self.diagnostics.sources[name] = document.text
+        self.diagnostics.add(*document.diagnostics)
         if document.root is not None:
             whole = TreeSpec(tree.name, name, document.text, tree.folder, registry)
             whole.inputs, whole.outputs, whole.entries = tree.inputs, tree.outputs, tree.entries
-            root = NodeReader(name, registry, self.findings, self.caps.depth).read(document.root)
+            root = NodeReader(name, registry, self.diagnostics, self.caps.depth).read(document.root)
             if root is not None:
                 whole.root = root
                 self.foreign(whole)
                 self.subtrees(whole)
-                meaning.check_nodes(whole, self.findings)
+                semantic.check_nodes(whole, self.diagnostics)
                 return self.checked(whole).sound().root
         return self.checked(None).sound().root
 
     def checked(self, tree: TreeSpec | None) -> Checked:
         if tree is not None:
-            meaning.check(tree, self.findings, self.caps)
+            semantic.check(tree, self.diagnostics, self.caps)
         for each in (tree, *self.loaded.values()):
             if each is not None:
                 for node in each.root.walk():
                     node.given, node.source = {}, each.text
-        found = self.findings.sorted()
-        return Checked(None if self.findings.errors else tree, found, self.findings.sources)
+        found = self.diagnostics.sorted()
+        return Checked(None if self.diagnostics.errors else tree, found, self.diagnostics.sources)
 
     # Files -----------------------------------------------------------------------------------
 
@@ -136,7 +154,7 @@ class Loader:
         return found
 
     def load(self, path: Path, way: tuple[Step, ...]) -> TreeSpec | None:
-        path = path.resolve()
+        path = real(path)
         if self.home is None:
             self.home = path.parent
         if path not in self.loaded:
@@ -158,33 +176,40 @@ class Loader:
         beside = (c for c in (folder / name, folder / f"{name}.yaml") if c.is_file())
         found = next(beside, None)
         if found is None:
-            shipped = any(folder.is_relative_to(place.resolve()) for place in project.installed("trees"))
+            shipped = any(folder.is_relative_to(real(place)) for place in project.installed("trees"))
             found = (project.find_tree(name, self.project) if shipped else self.named(name)).path
         if found is None:
             return "missing"
-        return found.resolve() if self.allowed(found, folder) else "outside"
+        return real(found) if self.allowed(found, folder) else "outside"
 
     def allowed(self, path: Path, folder: Path) -> bool:
-        """Does a file that a tree of this folder names lie where it may: in the project, or among what is shipped?"""
+        """True when the named file lies where a tree of this folder may use it: in the project, or among the shipped
+        files."""
         roots = (self.project or self.home or folder, *project.installed("trees"), *project.installed("skills"))
-        return any(path.resolve().is_relative_to(root.resolve()) for root in roots)
+        return any(real(path).is_relative_to(real(root)) for root in roots)
 
-    def reach(self, folder: Path) -> Reach | None:
-        """Where the Python may come from that a file of this folder names."""
-        return reach_of(self.project or self.home or folder) if self.imports else None
+    def import_policy(self, folder: Path) -> ImportPolicy | None:
+        """Returns the import policy for files of this folder."""
+        if not self.imports:
+            return None
+        from bt_runtime.language.import_policy import policy_of
+
+        return policy_of(self.project or self.home or folder)
 
     def foreign(self, spec: TreeSpec) -> None:
         """`py` nodes are named in the tree itself."""
         nodes = [node for node in spec.root.walk() if node.kind.foreign and "class" in node.values]
-        reach = self.reach(spec.folder) if nodes else None
+        import_policy = self.import_policy(spec.folder) if nodes else None
+        if import_policy is None:
+            return
+        from bt_runtime.language.import_policy import CODE, FREE
+
         for node in nodes:
-            if reach is None:
-                continue
             name = str(node.values["class"])
-            refusal = reach.refusal(name, spec.folder)
+            refusal = import_policy.refusal(name, spec.folder)
             span = node.given["class"].span if "class" in node.given else node.span
             if refusal is not None:
-                self.findings.error(CODE, refusal.message, node.file, span, help=refusal.hint)
+                self.diagnostics.error(CODE, refusal.message, node.file, span, help=refusal.hint)
             elif not name.startswith(FREE):
                 from bt_runtime.language import implementations
 
@@ -199,22 +224,22 @@ class Loader:
         if spec is None:
             return None
         self.subtrees(spec, way, path)
-        meaning.check_tree(spec, self.findings, lost)
+        semantic.check_tree(spec, self.diagnostics, lost)
         return spec
 
     def alone(self, document: Document, folder: Path) -> tuple[TreeSpec | None, Set[str] | None]:
         """The tree without those it includes; and the words of what could not be read, as `check_tree` takes them."""
-        self.findings.sources[document.name] = document.text
-        self.findings.add(*document.diagnostics)
+        self.diagnostics.sources[document.name] = document.text
+        self.diagnostics.add(*document.diagnostics)
         top = document.root
         if top is None:
             return None, None
         if not isinstance(top, YamlMap):
-            self.findings.error(
+            self.diagnostics.error(
                 "BT018", "a tree file is a mapping with `version`, `tree` and `root`", document.name, top.span
             )
             return None, None
-        header = Header(top, document.name, self.findings)
+        header = Header(top, document.name, self.diagnostics)
         spec = TreeSpec(header.name(), document.name, document.text, folder, self.registry)
         spec.about = header.text("about")
         spec.inputs, spec.outputs, spec.entries = (header.ports(k) for k in ("inputs", "outputs", "blackboard"))
@@ -222,7 +247,8 @@ class Loader:
         root = top.get("root")
         if root is None:
             return None, None
-        reader = NodeReader(spec.file, spec.registry, self.findings, self.caps.depth, self.manifest_with)
+        reader = NodeReader(spec.file, spec.registry, self.diagnostics, self.caps.depth, self.manifest_with)
+        reader.unlisted = spec in self.unlisted
         node = reader.read(root)
         if node is None:
             return None, None
@@ -241,16 +267,17 @@ class Loader:
             path = project.find("skills", name, root=self.project) if _nameable(name) else None
             if path is None:
                 self.no_manifest(name, spec.file, item.span)
+                self.unlisted.add(spec)
                 continue
             if not self.allowed(path, spec.folder):
                 self.not_included("outside", name, spec.file, item.span)
                 continue
             read = self.manifest(path, spec.folder)
-            self.findings.sources[self.shown(path)] = self.files[path.resolve()] = read.text
-            self.findings.add(*read.diagnostics)
+            self.diagnostics.sources[self.shown(path)] = self.files[real(path)] = read.text
+            self.diagnostics.add(*read.diagnostics)
             for kind in read.kinds:
                 if kind.name in registry:
-                    self.findings.error(
+                    self.diagnostics.error(
                         "BT043",
                         f"`{kind.name}` of manifest `{name}` is the name of another kind",
                         spec.file,
@@ -273,13 +300,13 @@ class Loader:
             self.python(manifest.python_of(read, shown, used))
 
     def python(self, found: Found) -> None:
-        self.findings.add(*found.faults)
-        self.findings.sources.update(found.sources)
+        self.diagnostics.add(*found.faults)
+        self.diagnostics.sources.update(found.sources)
 
     def manifest(self, path: Path, folder: Path) -> Manifest:
         from bt_runtime.language import manifest
 
-        return manifest.read(path, self.shown(path), self.reach(folder))
+        return manifest.read(path, self.shown(path), self.import_policy(folder))
 
     def names(self, folder: project.Folder) -> list[str]:
         return list(project.names(folder, root=self.project))
@@ -287,15 +314,16 @@ class Loader:
     def no_manifest(self, name: str, file: str, span: Span) -> None:
         known = self.names("skills")
         message, help = f"there is no skill manifest `{name:.60}`", f"manifests here: {', '.join(known) or 'none'}"
-        self.findings.error("BT040", message, file, span, did_you_mean(name, known), help)
+        self.diagnostics.error("BT040", message, file, span, did_you_mean(name, known), help)
 
     def manifest_with(self, kind: str) -> str:
         """The hint for a kind that is a skill of a manifest which this tree does not name."""
         from bt_runtime.language import manifest
+        from bt_runtime.project import disk
 
         for name in project.names("skills", root=self.project):
             path = project.find("skills", name, root=self.project)
-            if path is None or kind not in path.read_text("utf-8", "replace"):
+            if path is None or kind.encode() not in disk.read_or_nothing(path):
                 continue  # spares reading most of them
             if any(k.name == kind for k in manifest.read(path).kinds):
                 return f"a skill of `{name}`: add `skills: [{name}]`"
@@ -304,7 +332,7 @@ class Loader:
     def subtrees(self, spec: TreeSpec, way: tuple[Step, ...] = (), path: Path | None = None) -> None:
         """Loads what the tree includes. A tree that contains itself is left to be built when it is reached."""
         for node in spec.root.walk():
-            if not node.kind.includes or "file" not in node.values or self.findings.full():
+            if not node.kind.includes or "file" not in node.values or self.diagnostics.full():
                 continue
             name = str(node.values["file"])
             found = self.include(name, spec.folder)
@@ -315,9 +343,11 @@ class Loader:
             first = next((i for i, step in enumerate(here) if step.path == found), None)
             if first is not None:
                 node.again = here[first].tree
-                check_recursion(here[first:], self.findings)
+                from bt_runtime.language.checks.recursion import check_recursion
+
+                check_recursion(here[first:], self.diagnostics)
             elif len(here) > MOST_FILES:
-                self.findings.error(
+                self.diagnostics.error(
                     "BT028",
                     f"trees stand inside each other more than {MOST_FILES} files deep",
                     node.file,
@@ -333,7 +363,7 @@ class Loader:
 
     def not_included(self, why: str, name: str, file: str, span: Span) -> None:
         if why == "outside":
-            self.findings.error(
+            self.diagnostics.error(
                 "BT041",
                 f"`{name:.60}` lies outside the project",
                 file,
@@ -341,7 +371,7 @@ class Loader:
                 help="move it into the project",
             )
         else:
-            self.findings.error(
+            self.diagnostics.error(
                 "BT040",
                 f"there is no tree `{name:.60}`",
                 file,
@@ -352,5 +382,5 @@ class Loader:
 
 
 def _nameable(name: str, most: int = 240) -> bool:
-    """Could a file be called this at all? The system's own answer to a name too long is an exception."""
+    """Returns True when the name can be a file name: the system would raise an exception for a longer one."""
     return 0 < len(name.encode("utf-8", "surrogatepass")) <= most and "\0" not in name

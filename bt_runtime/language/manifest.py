@@ -10,14 +10,14 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple, cast
 
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, nearest
-from bt_runtime.language import acting, impls, source
-from bt_runtime.language.acting import Acting
-from bt_runtime.language.certain import number
-from bt_runtime.language.emit.manifests import ON_RESUME, manifest_schema
+from bt_runtime.language import agent_options, impls, source
+from bt_runtime.language.emit.manifests import manifest_schema
+from bt_runtime.language.entry import ELSEWHERE, ON_RESUME, REPEAT, Entry, careful, skill_kind
 from bt_runtime.language.implementations import Found, Spots, faults_of
 from bt_runtime.language.impls import Implementation
+from bt_runtime.language.import_policy import CODE, ImportPolicy
 from bt_runtime.language.kinds.kind import DATA_TYPES, RESERVED, Field, FieldType, Kind
-from bt_runtime.language.reach import CODE, Reach
+from bt_runtime.language.schema_quick import number
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.validate import Check
@@ -25,11 +25,6 @@ from bt_runtime.types import Json, Span
 
 FAULT = "BT042"
 CHECK = Check(manifest_schema(), FAULT, "a manifest")  # of skills that nothing installed does
-REPEAT, VERIFY, FAIL = ON_RESUME
-WORLD_SKILL = "world/skill"  # the world's own skill of that name
-ELSEWHERE = ("world", WORLD_SKILL, "memory")  # implementations that are no Python
-NODE = "bt_runtime.tree.nodes.skill:SkillNode"
-INSTANT = "bt_runtime.tree.nodes.instant:InstantNode"
 
 
 @lru_cache(maxsize=16)
@@ -45,52 +40,38 @@ class Manifest(NamedTuple):
     spots: Mapping[str, Spots] = MappingProxyType({})  # of the skills whose Python may be looked at
 
 
-class Entry(NamedTuple):
-    """What a skill's node needs to know besides its fields; kept in the kind's `data`."""
-
-    sentence: str
-    impl: str  # `world`, `memory`, module:Name, path.py:Name, or of what is installed: ros/action
-    folder: str  # where a path.py starts
-    types: dict[str, str]
-    needs: tuple[str, ...] = ()
-    brings: tuple[str, ...] = ()
-    takes: float | None = None
-    on_resume: str = "fail"
-    durable: bool = True  # is its end on the disk before anybody is told
-    said: bool = False  # did somebody write `on_resume`, or is it what holds without
-    acting: Acting = Acting()
-    uses: tuple[str, ...] = ()  # what only one at a time may have
-    follow: tuple[str, ...] = ()  # inputs that it is told anew while it runs
-    instant: bool = False  # answers within the tick
-    test: bool = False  # … true or false
-    options: Mapping[str, Json] = MappingProxyType({})  # what it says besides, by the way in which it is done
-
-
-def read(path: Path, shown: str = "", reach: Reach | None = None) -> Manifest:
-    """Reads and checks a manifest; whatever is wrong is in its diagnostics. `reach`: where its Python may come from."""
+def read(path: Path, shown: str = "", import_policy: ImportPolicy | None = None) -> Manifest:
+    """Reads and checks a manifest; its diagnostics hold every fault."""
     document = source.read(path, shown or str(path))
-    return _Reader(document, path.parent, reach).manifest()
+    return _Reader(document, path.parent, import_policy).manifest()
 
 
 def python_of(read: Manifest, file: str, skills: Set[str] | None = None) -> Found:
-    """What is wrong with the Python of its skills, or of some of them; nothing is run."""
+    """Checks the Python of the manifest's skills, or of `skills` alone, without running it."""
     kinds = [kind for kind in read.kinds if skills is None or kind.name in skills]
     return faults_of(kinds, read.spots, file)
 
 
 def parse(
-    text: str | bytes, name: str = "manifest", folder: Path | None = None, reach: Reach | None = None
+    text: str | bytes, name: str = "manifest", folder: Path | None = None, import_policy: ImportPolicy | None = None
 ) -> Manifest:
-    return _Reader(source.parse(text, name), folder or Path.cwd(), reach).manifest()
+    return _Reader(source.parse(text, name), folder or Path.cwd(), import_policy).manifest()
+
+
+def of_world(root: Path | None) -> list[Kind]:
+    """The skills of a project's own manifests that its world does. Their locks hold for every agent, also where no
+    tree lists the manifest."""
+    places = sorted((root / "skills").rglob("*.yaml")) if root is not None else []
+    return [kind for path in places for kind in read(path).kinds if kind.data["entry"].impl == "world"]
 
 
 class _Reader:
-    """What is at fault in a manifest is told, and passed over, so that the trees that use it are not faults too."""
+    """Reads a manifest. Faulty parts are reported and skipped, so that trees using it are not reported too."""
 
-    def __init__(self, document: source.Document, folder: Path, reach: Reach | None = None) -> None:
+    def __init__(self, document: source.Document, folder: Path, import_policy: ImportPolicy | None = None) -> None:
         self.document = document
         self.folder = folder
-        self.reach = reach
+        self.import_policy = import_policy
         self.found: list[Diagnostic] = list(document.diagnostics)
         self.spots: dict[str, Spots] = {}
 
@@ -144,7 +125,7 @@ class _Reader:
             on_resume,
             durable if isinstance(durable, bool) else on_resume != REPEAT,
             bool(said),
-            acting.read(node, node.get("params"), {f.name for f in fields}, self.fault),
+            agent_options.read(node, node.get("params"), {f.name for f in fields}, self.fault),
             _sentences(node, "uses"),
             follow,
             instant,
@@ -156,7 +137,7 @@ class _Reader:
         return kind
 
     def way(self, impl: str, node: YamlMap) -> Implementation | None:
-        """How it is done, if by something that is installed."""
+        """Returns the installed implementation, if the skill names one."""
         if not impls.named_so(impl):
             return None
         try:
@@ -166,7 +147,7 @@ class _Reader:
             return None
 
     def options(self, impl: str, way: Implementation | None, node: YamlMap, key: Scalar) -> Mapping[str, Json]:
-        """What it says besides: all that its way of doing needs, and nothing of another's."""
+        """Reads the keys of a skill's implementation: all required ones, and none of another implementation."""
         given = {name.text: value.data() for name, value in node if name.text in self.more}
         known: Mapping[str, object] = way.keys if way is not None else {}
         for name, _ in node:
@@ -203,13 +184,17 @@ class _Reader:
         )
 
     def reached(self, node: YamlMap | None) -> Span | Literal[False] | None:
-        """May the Python that is named be imported? Where it is named, if it may; None: none is."""
+        """Returns the place of the skill's `impl`; None without one, False when it is refused or no policy is set."""
         impl = node.get("impl") if node is not None else None
-        refusal = self.reach.refusal(impl.text, self.folder) if self.reach and isinstance(impl, Scalar) else None
+        refusal = (
+            self.import_policy.refusal(impl.text, self.folder)
+            if self.import_policy and isinstance(impl, Scalar)
+            else None
+        )
         if impl is not None and refusal is not None:
             self.found.append(Diagnostic(CODE, refusal.message, self.document.name, impl.span, help=refusal.hint))
             return False
-        return (impl.span if self.reach else False) if impl is not None else None
+        return (impl.span if self.import_policy else False) if impl is not None else None
 
     def slots(self, sentence: str, params: set[str], node: Node) -> None:
         used = set(Sentence(sentence).slots)
@@ -220,7 +205,7 @@ class _Reader:
             self.fault(message, node.span, help, f"did you mean `{close}`?" if close else "")
 
     def followed(self, node: YamlMap, params: list[str]) -> tuple[str, ...]:
-        """The parameters that it is told anew while it runs."""
+        """Returns the parameters whose changes reach the running skill."""
         found = _sentences(node, "follow")
         for name in found:
             if name not in params:
@@ -257,35 +242,3 @@ def _items(node: YamlMap | None, key: str) -> list[Node]:
 
 def _sentences(node: YamlMap, key: str) -> tuple[str, ...]:
     return tuple(str(item.data()) for item in _items(node, key) if isinstance(item, Scalar))
-
-
-def careful(can_be_told: bool) -> str:
-    """What holds for a skill that does not say what is to be done after an interruption: never twice."""
-    return VERIFY if can_be_told else FAIL
-
-
-def skill_kind(name: str, about: str, fields: tuple[Field, ...], entry: Entry) -> Kind:
-    """A skill as a kind of node."""
-    given = [f"  {f.name}: {_sample(f)}" for f in fields if f.required]
-    example = f"{name}:\n" + "\n".join(given) + "\n" if given else f"{name}: {{}}\n"
-    required = [f.name for f in fields if f.required]
-    return Kind(
-        name,
-        "skill",
-        about,
-        fields,
-        (f"It does what the sentence says: {entry.sentence}.",),
-        example,
-        bare=required[0] if len(required) == 1 else None,
-        impl=INSTANT if entry.instant else NODE,
-        waits=not entry.instant,
-        data={"entry": entry},
-    )
-
-
-def _sample(field: Field) -> str:
-    if field.choices:
-        return str(field.choices[0])
-    return {"integer": "1", "number": "0.5", "boolean": "true", "list": "[]", "object": "{}"}.get(
-        field.type, "somewhere"
-    )

@@ -1,4 +1,4 @@
-"""What a model may answer for an entry: a type with its bounds, or choices."""
+"""The answers that a model may give for an entry: a bounded type, or choices."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Output(NamedTuple):
 
 
 def said(choice: Json) -> str:
-    """As it is offered to a model."""
+    """Returns a choice as the model sees it."""
     if isinstance(choice, bool):
         return "true" if choice else "false"
     return str(choice)
 
 
 def sound_choices(choices: Json, name: str) -> tuple[Json, ...]:
-    """As they are, or a fault in words: a model has to be able to tell them apart."""
+    """Returns the choices unchanged, or raises when a model cannot tell them apart."""
     if not isinstance(choices, Sequence) or isinstance(choices, str) or not choices:
         raise BtError(f"`choices` of `{name}` is not a list with something in it", "write [yes, no, unclear]")
     if len(choices) > MOST_CHOICES:
@@ -67,7 +67,7 @@ def sound_choices(choices: Json, name: str) -> tuple[Json, ...]:
 
 
 def schema(output: Output) -> dict[str, Json]:
-    """As JSON Schema."""
+    """Returns the JSON Schema of an output."""
     if output.choices:
         return {"enum": [*output.choices]}
     if output.type == "list" and output.items is not None:
@@ -82,7 +82,7 @@ def schema(output: Output) -> dict[str, Json]:
 
 
 def misfit(output: Output, value: Json) -> str:
-    """Why a value is none that this output may have; nothing when it is."""
+    """Returns why a value does not fit the output; "" when it does."""
     if output.choices and isinstance(output.choices, tuple):
         known = {said(choice) for choice in output.choices}
         return "" if said(value) in known else f"{value!r:.60} is none of its choices"
@@ -103,7 +103,7 @@ def misfit(output: Output, value: Json) -> str:
 
 
 def chosen(output: Output) -> bool:
-    """Is it one of a few, all of which are compared?"""
+    """True when the output has so few possible values that all of them are compared."""
     if output.choices or output.type == "boolean":
         return True
     low, high = output.minimum, output.maximum

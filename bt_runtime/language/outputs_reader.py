@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.language.findings import did_you_mean
+from bt_runtime.language.diagnostics import did_you_mean
 from bt_runtime.language.kinds.data import an, fits, type_name
 from bt_runtime.language.kinds.kind import Field
 from bt_runtime.language.outputs import FARTHEST, MOST_DECIMALS, MOST_ITEMS, MOST_LENGTH, TYPES, Output, sound_choices
@@ -22,12 +22,12 @@ _BOUNDS = {"max_length": MOST_LENGTH, "max_items": MOST_ITEMS, "decimals": MOST_
 
 
 def outputs_of(values: Values, field: Field, node: Node) -> Any:
-    """By entry, or BAD."""
+    """Returns the outputs by entry, or BAD."""
     return Reader(values).all(field, node)
 
 
 class Reader:
-    """Reads `outputs:` of a node; what is wrong goes to the findings."""
+    """Reads `outputs:` of a node; what is wrong goes to `diagnostics`."""
 
     def __init__(self, values: Values) -> None:
         self.values = values
@@ -47,7 +47,7 @@ class Reader:
         for key, inner in node:
             if not NAME.fullmatch(key.text):
                 found[key.text] = self.values.wrong(
-                    key, f"`{key.text}` cannot be the name of an entry: letters, digits and _"
+                    key, f"`{key.text}` cannot be the name of an entry: ASCII letters, digits and _"
                 )
             else:
                 found[key.text] = self.one(key.text, inner, depth)
@@ -103,7 +103,7 @@ class Reader:
         return self.filled(Output(name, kind, choices=choices), node, ("choices",), depth)
 
     def filled(self, output: Output, node: YamlMap, own: Sequence[str], depth: int) -> Any:
-        """With all that the mapping says besides its type."""
+        """Reads the fields of an output besides its type."""
         for key, inner in node:
             if key.text not in ("type", "about", *own):
                 return self.values.wrong(

@@ -41,11 +41,22 @@ def check_range(field: Port | Field, value: Json) -> None:
 
 
 def within(field: Port | Field, value: Json) -> bool:
-    """Is it within the bounds? What is no number is."""
+    """Returns True when the value is within the bounds, or not a number."""
     if not isinstance(value, int | float) or value in field.extra:
         return True
     low, high = field.minimum, field.maximum
     return (low is None or value >= low) and (high is None or value <= high)
+
+
+def unfit(port: Port, value: object) -> str:
+    """Returns why a literal does not fit a port; "" when it does."""
+    if not fits(value, port.type):
+        return f"`{port.name}` takes {an(port.type)}, not {an(type_name(value))}"
+    if port.choices and value not in port.choices:
+        return f"`{port.name}` is one of {', '.join(f'`{c}`' for c in port.choices)}, not `{value}`"
+    if not within(port, value):
+        return f"`{port.name}` takes {range_of(port)}, not {value}"
+    return ""
 
 
 def range_of(field: Port | Field) -> str:

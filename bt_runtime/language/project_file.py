@@ -1,4 +1,4 @@
-"""What a project file (btr.yaml) may say: one list, from which come its check, its schema and the flags' variables."""
+"""The fields of btr.yaml: one list for its check, its schema and the environment variables of flags."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("ticks", "integer", "The most ticks that `run` may take."),
     Setting("slow", "number", "Seconds that a node may hold a tick of `run` before it is named; 0.5 if left open."),
     Setting("log", "word", "From which level on the log is shown.", "info", ("debug", "info", "warning", "error")),
+    Setting("robot", "text", "The robot's name in the counters of `run --metrics`; default: the machine's name."),
     Setting("env", "text", "The world in which `run` acts: its name, or path.py:Name."),
     Setting(
         "model", "model",

@@ -1,7 +1,6 @@
-"""What a Python file says that it holds, read and never run: which names, and what can be called with which parameters.
+"""Reads the names and callables of a Python file without running it.
 
-What cannot be known is not guessed: a decorator that nobody knows, a base class from elsewhere, `import *`.
-"""
+Unknown decorators, foreign base classes and `import *` make the result unknown instead of guessed."""
 
 from __future__ import annotations
 
@@ -12,7 +11,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-LARGEST = 1_000_000  # bytes of a file that is looked at
+from bt_runtime.project import disk
+
+LARGEST = 100_000  # bytes of a file that is looked at: Python's parser is quadratic in an f-string
 FARTHEST = 5  # imports that are followed to where a name is defined
 _MARKS = frozenset({"skill", "condition", "dataclass", "final", "override", "runtime_checkable"})
 _PLAIN_BASES = frozenset({"Skill", "object"})
@@ -29,7 +30,7 @@ class Broken(NamedTuple):
 
 
 class Callee(NamedTuple):
-    """What can be called: `takes` None means that nobody knows."""
+    """A callable's signature. `takes` is None when its parameters are unknown."""
 
     form: str  # function, async, generator, class, unknown
     takes: tuple[str, ...] | None = None
@@ -47,8 +48,15 @@ class Module(NamedTuple):
     open: bool  # there may be more names
 
 
+def too_large(path: Path) -> bool:
+    try:
+        return path.stat().st_size > LARGEST
+    except OSError:
+        return False
+
+
 def module(path: Path) -> Module | Broken | None:
-    """What is in a file; None when it cannot be looked at."""
+    """Returns the names of a Python file; None when it is unreadable or too large."""
     try:
         stat = path.stat()
     except OSError:
@@ -59,7 +67,7 @@ def module(path: Path) -> Module | Broken | None:
 @lru_cache(maxsize=256)
 def _read(path: Path, changed: int, size: int) -> Module | Broken | None:
     try:
-        data = path.read_bytes()
+        data = disk.read(path, LARGEST)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree: Any = compile(data, str(path), "exec", _ast.PyCF_ONLY_AST, dont_inherit=True)
@@ -94,7 +102,7 @@ def _bind(body: Sequence[Any], names: dict[str, Any]) -> bool:
 
 
 def _stored(node: Any) -> Iterator[str]:
-    """Names to which a statement assigns, whatever it is."""
+    """Yields the names that a statement assigns."""
     todo = [node]
     while todo:
         each = todo.pop()
@@ -108,7 +116,7 @@ def _stored(node: Any) -> Iterator[str]:
 
 
 def callee(home: Module, name: str, far: int = 0) -> Callee:
-    """What a name of the file is when it is called as a skill."""
+    """Returns the signature of a name in the file when called as a skill."""
     node = home.names.get(name)
     if isinstance(node, _ast.ClassDef):
         return _class(node, home)
@@ -174,7 +182,7 @@ def _yields(node: Any) -> bool:
 
 
 def _class(node: Any, home: Module) -> Callee:
-    """It is made without arguments; `start` (or `__call__`, where there is no `poll`) is given the parameters."""
+    """Returns a class's signature: constructed without arguments, parameters given to `start` or `__call__`."""
     methods = {e.name: e for e in node.body if isinstance(e, (_ast.FunctionDef, _ast.AsyncFunctionDef))}
     bases = [_last(base) for base in node.bases]
     own = [base for base in bases if isinstance(home.names.get(base), _ast.ClassDef)]

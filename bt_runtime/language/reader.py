@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bt_runtime.faults.diagnostic import Fix, nearest
-from bt_runtime.language import fixes, slips
-from bt_runtime.language.findings import Findings, did_you_mean
-from bt_runtime.language.kinds.elsewhere import done, meant
+from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.kinds.kind import COMMON, COMMON_NAMES, NODE_TYPES, Field, Kind, Registry
-from bt_runtime.language.outputs_reader import outputs_of
-from bt_runtime.language.ports import an
-from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
+from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap, unquoted_hole
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.language.values import BAD, Values
 from bt_runtime.types import Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Set
+
+    from bt_runtime.language.reader_faults import NodeFaults
 
 _COMMON = {f.name: f for f in COMMON}
 _GUARDS = ("when", "unless", "on_success", "on_failure", "on_end", "on_halt")
@@ -53,24 +51,32 @@ class NodeReader:
         self,
         file: str,
         registry: Registry,
-        findings: Findings,
+        diagnostics: Diagnostics,
         max_depth: int = 256,
-        elsewhere: Callable[[str], str] | None = None,
+        source_of: Callable[[str], str] | None = None,
     ) -> None:
         self.file = file
         self.registry = registry
-        self.findings = findings
-        self.values = Values(file, findings)
+        self.diagnostics = diagnostics
+        self.values = Values(file, diagnostics)
         self.max_depth = max_depth
-        self.elsewhere = elsewhere  # says of an unknown kind where it could come from
+        self.source_of = source_of  # says of an unknown kind where it could come from
+        self.unlisted = False  # a manifest is missing: its skills are no faults of their own
         self.whole = True  # was every node reached
         self.lost: set[str] = set()  # words of what could not be read: they may name entries
+
+    @cached_property
+    def faults(self) -> NodeFaults:
+        """Says what is wrong with a node; loaded by the first fault."""
+        from bt_runtime.language.reader_faults import NodeFaults
+
+        return NodeFaults(self.file, self.registry, self.diagnostics, self.lost, self.source_of, self.unlisted)
 
     def read(self, top: Node) -> NodeSpec | None:
         root: NodeSpec | None = None
         todo = [(Place(top, None, ""), 1)]
         while todo:
-            if self.findings.full():
+            if self.diagnostics.full():
                 self.whole = False
                 return root
             place, depth = todo.pop()
@@ -95,15 +101,16 @@ class NodeReader:
         return root
 
     def node(self, node: Node, inner: list[Place]) -> tuple[NodeSpec | None, NodeSpec | None]:
-        """One node: what stands in its place (a guard around it, if it has any) and itself."""
+        """Reads one node; returns its outermost guard (or the node) and the node."""
         if not isinstance(node, YamlMap) or len(node.pairs) != 1:
-            self.not_a_node(node)
+            self.faults.not_a_node(node)
             return None, None
         key, value = node.pairs[0]
         kind = self.registry.get(key.text)
         if kind is None:
-            self.unknown_kind(key)
-            return self.unknown(key, value, inner)
+            spec = NodeSpec(UNKNOWN, key.span, self.file)  # what is below it is looked at too
+            inner.extend(Place(each, spec, "children") for each in self.faults.unknown_kind(key, value))
+            return spec, spec
         spec = NodeSpec(kind, key.span, self.file)
         misspelt: set[str] = set()
         given = self.fields(kind, value, key, misspelt, spec, inner)
@@ -111,73 +118,47 @@ class NodeReader:
         self.missing(spec, given.keys() | misspelt, key, value)
         return (guard or spec), spec
 
-    def unknown(self, key: Scalar, value: Node, inner: list[Place]) -> tuple[NodeSpec, NodeSpec]:
-        """What stands for a node of no known kind, so that what is below it is looked at too."""
-        spec = NodeSpec(UNKNOWN, key.span, self.file)
-        below = slips.nodes_inside(value, self.registry)
-        self.lost |= slips.words(value, below)
-        inner.extend(Place(node, spec, "children") for node in below)
-        return spec, spec
-
     def fields(
         self, kind: Kind, value: Node, key: Scalar, misspelt: set[str], spec: NodeSpec, inner: list[Place]
     ) -> dict[str, tuple[Scalar, Node]]:
-        """Field name → (where it is named, its value); a bare value stands for the kind's bare field.
+        """Returns field name → (key, value); a bare value stands for the kind's bare field.
 
-        Fields that unknown names were meant for go to `misspelt`, so that they are not reported as missing as well.
-        """
+        Fields whose names were misspelt go to `misspelt`, so that they are not reported as missing as well."""
         if isinstance(value, Scalar) and value.value is None and value.plain:
             return {}
         bare = kind.field(kind.bare) if kind.bare else None
         if bare is not None and self.is_bare(kind, bare, value):
+            if bare.type == "assignments" and isinstance(value, YamlMap):
+                value = self.without_fields(kind, bare, value)
             return {bare.name: (key, value)}
         if not isinstance(value, YamlMap):
-            takes = (
-                f"`{kind.name}` takes its fields: {_names(kind)}" if kind.fields else f"`{kind.name}` takes no value"
-            )
-            self.error("BT016", takes, value.span)
+            self.faults.no_mapping(kind, value)
             misspelt |= {f.name for f in kind.fields}
-            self.lost |= slips.words(value)
             return {}
-        hole = slips.hole(value)
+        hole = unquoted_hole(value)
         if bare is not None and hole and kind.field(hole) is None and hole not in COMMON_NAMES:
             misspelt |= {f.name for f in kind.fields}
-            self.unquoted(f"{kind.name}:", bare, hole, value)
+            self.faults.unquoted(f"{kind.name}:", bare, hole, value)
             return {}
         given: dict[str, tuple[Scalar, Node]] = {}
         for name, inside in value:
             if kind.field(name.text) is None and name.text not in COMMON_NAMES:
-                misspelt |= self.no_field(spec, value, name, inside, inner)
+                meant, below = self.faults.no_field(kind, value, name, inside)
+                misspelt |= meant
+                inner.extend(Place(node, spec, field) for field, node in below)
             else:
                 given[name.text] = (name, inside)
         return given
 
-    def no_field(self, spec: NodeSpec, fields: Node, name: Scalar, value: Node, inner: list[Place]) -> set[str]:
-        """Says it; gives the fields that were meant."""
-        kind = spec.kind
-        below = slips.kind_as_field(kind, name.text, self.registry)
-        close = "" if below else nearest(name.text, [f.name for f in (*kind.fields, *COMMON)])
-        label = slips.after_comma(name, value) or (f"did you mean `{close}`?" if close else "")
-        help = f"its fields: {_names(kind)}; any node: {', '.join(_COMMON)}"
-        if below:
-            label, help = f"put it below `{below}:`", f"`{name.text}` is a node, and a node stands below `{below}:`"
-            pair = YamlMap(name.start)
-            pair.end, pair.pairs = value.end, [(name, value)]
-            inner.append(Place(pair, spec, below))
-        else:
-            self.lost |= slips.words(value)
-        ways = fixes.below(kind, fields, name, value) if name.text in self.registry else ()
-        self.error("BT013", f"`{kind.name}` has no field `{name.text}`", name.span, label, help, ways)
-        return {each for each in (below or close,) if each}
-
-    def unquoted(self, before: str, field: Field, hole: str, value: Node) -> None:
-        """`log: {room}` and `check: {n > 3}`."""
-        self.lost |= slips.words(value)
-        if field.type == "expression":
-            label, help = f"no braces here: `{before} {hole}`", "in an expression a name stands for its value"
-        else:
-            label, help = f'quote it: `{before} "{{{hole}}}"`', "a text that begins with a brace stands in quotes"
-        self.error("BT016", f"`{{{hole}}}` without quotes is a mapping", value.span, label, help)
+    def without_fields(self, kind: Kind, bare: Field, value: YamlMap) -> YamlMap:
+        """Reports common fields among entries, as in `set: {l: 1, when: go}`: `when` may be a guard or an entry."""
+        common = [key for key, _ in value if key.text in COMMON_NAMES]
+        if not common:
+            return value
+        self.faults.among_entries(kind, bare, value, common)
+        rest = YamlMap(value.start)
+        rest.end, rest.pairs = value.end, [pair for pair in value if pair[0].text not in COMMON_NAMES]
+        return rest
 
     def is_bare(self, kind: Kind, bare: Field, value: Node) -> bool:
         if not isinstance(value, YamlMap):
@@ -202,17 +183,16 @@ class NodeReader:
             if guards and guard is None:
                 guard = NodeSpec(GUARD, spec.span, self.file)
                 guard.add(spec, "child")
-            if field.type == "expression" and (hole := slips.hole(value)) and hole not in self.registry:
+            if field.type == "expression" and (hole := unquoted_hole(value)) and hole not in self.registry:
                 spec.given[name] = value
-                self.unquoted(f"{name}:", field, hole, value)
+                self.faults.unquoted(f"{name}:", field, hole, value)
                 continue
             if field.asks and isinstance(value, YamlMap):
                 asking = guard if guards and guard is not None else spec
                 asking.given[name] = value
                 tests.append(Place(value, asking, name))
                 continue
-            reads = outputs_of if field.type == "outputs" else Values.read
-            read = reads(self.values, field, value)
+            read = _outputs(self.values, field, value) if field.type == "outputs" else self.values.read(field, value)
             if read is BAD:
                 spec.given[name] = value  # without a value: it was given, and is at fault
                 continue
@@ -257,19 +237,7 @@ class NodeReader:
             if field.name in given:
                 continue
             if field.required:
-                if field.name == "children":
-                    self.error(
-                        "BT017", f"`{spec.kind.name}` has no children", key.span, help="give it one, or remove it",
-                        fixes=fixes.lacking(key, value, field),
-                    )  # fmt: skip
-                else:
-                    self.error(
-                        "BT015",
-                        f"`{spec.kind.name}` lacks its field `{field.name}`",
-                        key.span,
-                        help=f"`{field.name}`: {field.about or an(field.type)}",
-                        fixes=fixes.lacking(key, value, field),
-                    )
+                self.faults.lacking(spec.kind, field, key, value)
             elif field.default is not None and field.type not in NODE_TYPES:
                 spec.values[field.name] = field.default
 
@@ -284,65 +252,11 @@ class NodeReader:
             return None
         return name
 
-    def not_a_node(self, node: Node) -> None:
-        self.lost |= slips.words(node)
-        if isinstance(node, Scalar) and node.text in self.registry:
-            self.error(
-                "BT014", f"a node is a mapping, and `{node.text}` stands here alone", node.span, f"write `{node.text}:`"
-            )
-        elif isinstance(node, YamlMap) and len(node.pairs) > 1:
-            self.two_keys(node)
-        else:
-            help = "put the list below a control node, such as `sequence:`" if isinstance(node, YamlList) else ""
-            label = slips.joined(node.text, self.registry) if isinstance(node, Scalar) else ""
-            message = f"a node is a mapping with one key, its kind, not {_found(node)}"
-            self.error("BT014", message, node.span, label, help)
-
-    def two_keys(self, node: YamlMap) -> None:
-        (first, value), (second, other) = node.pairs[:2]
-        kind, label, help = self.registry.get(first.text), f"`{first.text}` is the kind already", ""
-        inward = slips.inward(kind, first, value, second, other) if kind is not None else ""
-        if second.text in self.registry and not inward:
-            help = "a second node begins a line with `- `, in the list of a control node"
-        self.error(
-            "BT014",
-            "a node has exactly one key, its kind",
-            second.span,
-            label,
-            inward or help or "fields belong one level deeper, a second node into a list",
-        )
-
-    def unknown_kind(self, key: Scalar) -> None:
-        families: dict[str, None] = {}
-        for kind in self.registry:
-            families[
-                {"control": "control", "decorator": "decorators", "skill": "skills"}.get(kind.family, kind.name)
-            ] = None
-        label = self.label(key.text)
-        missing = "" if label else "".join(f"{fault}; " for fault in self.registry.faults)  # it may be one of those
-        help = f"{missing}kinds here: {', '.join(families)}" + ("" if label else "; `btr explain kinds` lists all")
-        self.error("BT012", f"unknown node kind `{key.text}`", key.span, label, help)
-
-    def label(self, name: str) -> str:
-        """What was probably meant by this unknown kind."""
-        own = self.elsewhere(name) if self.elsewhere else ""
-        kind, options = meant(name) or ("", "")
-        if kind in self.registry and not own:
-            return f"did you mean `{kind}`{options and f' {options}'}?"
-        return own or done(name) or did_you_mean(name, self.registry.kinds)
-
-    def error(
-        self, code: str, message: str, span: Span, label: str = "", help: str = "", fixes: tuple[Fix, ...] = ()
-    ) -> None:
-        self.findings.error(code, message, self.file, span, label, help, fixes)
+    def error(self, code: str, message: str, span: Span, label: str = "", help: str = "") -> None:
+        self.diagnostics.error(code, message, self.file, span, label, help)
 
 
-def _found(node: Node) -> str:
-    """What stands where a node should."""
-    if isinstance(node, Scalar):
-        return "nothing" if node.value is None else "plain text" if isinstance(node.value, str) else f"`{node.text}`"
-    return "an empty mapping" if isinstance(node, YamlMap) else "a list"
+def _outputs(values: Values, field: Field, value: Node) -> Any:
+    from bt_runtime.language.outputs_reader import outputs_of
 
-
-def _names(kind: Kind) -> str:
-    return ", ".join(f.name for f in kind.fields) or "none"
+    return outputs_of(values, field, value)

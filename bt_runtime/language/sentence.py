@@ -1,7 +1,6 @@
-"""A skill's sentence and its structured form, both ways: `go to {place}` ↔ {"place": "fridge 1"}.
+"""Converts a skill's sentence to its parameters and back: `go to {place}` ↔ {"place": "fridge 1"}.
 
-A sentence is read in time that grows with its length times the number of slots, whoever wrote it.
-"""
+Parsing takes time proportional to length times slots for any input."""
 
 from __future__ import annotations
 
@@ -40,7 +39,7 @@ class Sentence:
         return self._filled(text)
 
     def _filled(self, text: str) -> dict[str, Json] | None:
-        """From the last slot back: where may each one begin? Then from the first on: the way that is there."""
+        """Finds the possible starts of each slot from last to first, then picks one parse from the first slot on."""
         may_end: list[bytearray] = []  # last slot first: after which character it may end
         following = bytearray(len(text) + 1)
         following[len(text)] = 1
@@ -67,7 +66,7 @@ class Sentence:
 
 
 class _Run:
-    """Where a slot may begin so that it can end at one of the marked places."""
+    """Computes where a slot may begin so that it ends at a marked place."""
 
     def __init__(self, text: str, ends: bytearray) -> None:
         self.text = text
@@ -84,7 +83,7 @@ class _Run:
         return range(len(self.text) + 1)
 
     def words(self) -> bytearray:
-        """From anything but a blank to anything but a blank, in one line."""
+        """Marks the starts of one-line texts without blanks at either end."""
         found, near = bytearray(len(self.text) + 1), 0
         for at in reversed(range(len(self.text))):
             sign = self.text[at]
@@ -114,7 +113,7 @@ class _Run:
 
 
 def _ends(kind: str, text: str, start: int) -> Iterator[int]:
-    """Where a slot that begins here may end, best first."""
+    """Yields the possible ends of a slot, best first."""
     if kind == "boolean":
         yield from (start + len(word) for word in ("true", "false") if text.startswith(word, start))
     elif kind in ("integer", "number"):

@@ -94,7 +94,7 @@ def label(place: str) -> str:
 
 
 class Caps(NamedTuple):
-    """What a tree may be at most; subtrees count."""
+    """A tree's size limits, subtrees included."""
 
     depth: int = 256
     nodes: int = 100_000
@@ -123,3 +123,11 @@ class TreeSpec:
     @property
     def ports(self) -> dict[str, Port]:
         return {**self.entries, **self.outputs, **self.inputs}
+
+
+class Step(NamedTuple):
+    """One step on the way from a tree into its subtrees; the node is the one that includes the next of them."""
+
+    path: Path | None
+    tree: TreeSpec
+    node: NodeSpec

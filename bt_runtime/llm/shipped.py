@@ -1,4 +1,4 @@
-"""The backends that come with the runtime, registered as anybody's: a local file, and a server."""
+"""The backends shipped with the runtime, registered by entry points: a local file, and a server."""
 
 from __future__ import annotations
 
@@ -10,18 +10,25 @@ from bt_runtime.types import Model
 
 
 def local(where: str, *, key: str | None = None, **settings: Any) -> Model:
-    """A GGUF file in a worker process of its own; `key` is for servers."""
+    """A GGUF file in a worker process; `key` is for servers only."""
     need_llama()
-    from bt_runtime.llm.model import LocalModel
+    from bt_runtime.llm.local.model import LocalModel
     from bt_runtime.llm.settings import Settings
 
     return LocalModel(Settings(where, **settings))
 
 
+def smollm2(where: str, **settings: Any) -> Model:
+    """The instruct model of the extra `smollm`, a local file."""
+    from bt_runtime.llm.settings import NAMED_FILES
+
+    return local(str(NAMED_FILES[where]()), **settings)
+
+
 def server(where: str, *, key: str | None = None, **settings: Any) -> Model:
     """A server behind HTTP; settings of local models say nothing to it."""
     from bt_runtime.language.project_file import SERVER_OPTIONS
-    from bt_runtime.llm.endpoint import Endpoint
+    from bt_runtime.llm.server.endpoint import Endpoint
 
     return Endpoint(where, key=key, **{name: value for name, value in settings.items() if name in SERVER_OPTIONS})
 

@@ -42,7 +42,7 @@ class Cache:
     def search(
         self, db: sqlite3.Connection, query: bytes, count: int, within: Sequence[int] | None = None
     ) -> list[Hit]:
-        """As of `db`'s view or later; a goal that is too new simply has no experience in that view."""
+        """Searches as of `db`'s view or later; goals newer than the view have no experience in it."""
         index = self.abreast(db)
         if index is None:
             return []
@@ -88,7 +88,7 @@ class Cache:
         self._load(db, owner)
 
     def _grow(self, db: sqlite3.Connection, owner: Kept) -> bool:
-        """Adds what is new; False when the index must be made anew."""
+        """Adds new rows to the index; returns False when the index must be rebuilt."""
         assert self._index is not None
         sql = "SELECT goal, vector, seal FROM vectors WHERE id > ? AND embedder = ? ORDER BY goal LIMIT ?"
         (top,) = db.execute("SELECT coalesce(max(id), 0) FROM vectors").fetchone()
@@ -125,7 +125,7 @@ class Cache:
         self._index = index
 
     def _map(self, db: sqlite3.Connection, owner: Kept) -> bool:
-        """Nothing of a large store is read whose cells lie ready in a file."""
+        """Maps the file of cells; then a large store need not be read."""
         if _flat() is Plain or not beside(self._store.path).exists():
             return False
         from bt_runtime.memory.survey import map_cells

@@ -24,7 +24,7 @@ def cell_count(size: int) -> int:
 
 
 def draw_cells(rows: Any, count: int) -> Any:
-    """Centres of `count` cells, the same for the same rows."""
+    """Returns the centres of `count` cells, equal for equal rows."""
     import faiss
 
     faiss.omp_set_num_threads(1)
@@ -41,7 +41,7 @@ def nearest_cells(rows: Any, centres: Any) -> Any:
 
 
 class Cells:
-    """What is in a mapped file is searched there; what came later lies in memory, in the same cells."""
+    """Searches the mapped file, and for newer rows the corresponding cells in memory."""
 
     def __init__(
         self, centres: Any, fetch: Callable[[Sequence[int]], list[tuple[int, bytes]]], mapped: Mapped | None = None
@@ -105,7 +105,7 @@ class Cells:
         return [goal for p in parts for goal in p.search_preassigned(asked, fetch, cells, distances)[1][0].tolist()]
 
     def _among(self, asked: Any, fetch: int, within: Sequence[int]) -> list[int]:
-        """In all cells, but only these goals."""
+        """Searches all cells, restricted to these goals."""
         if self._mapped is not None:
             self._mapped.check(range(len(self.centres)))
         chosen = self._faiss.IDSelectorBatch(self._np.asarray(within, dtype=self._np.int64))

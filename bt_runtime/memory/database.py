@@ -1,4 +1,4 @@
-"""One SQLite file: how it is made, opened and borrowed, and its errors as words a person can act on."""
+"""Creates, opens and lends one SQLite file, and words its errors for people."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import disk
+from bt_runtime.project import disk, real
 
 APPLICATION = 0x62745F6D  # "bt_m", in the file's header: no other SQLite file is taken for a memory
 VERSION = 1
@@ -48,7 +48,7 @@ _OTHERWISE = {
 
 
 def misplaced(db: sqlite3.Connection) -> str:
-    """Which table has a value of a type that nobody wrote there; "" when none has."""
+    """The table that has a value of a foreign type; "" when none has."""
     for table, otherwise in _OTHERWISE.items():
         if db.execute(f"SELECT 1 FROM {table} WHERE {otherwise} LIMIT 1").fetchone():
             return f"`{table}` has a value of another type"
@@ -57,7 +57,7 @@ def misplaced(db: sqlite3.Connection) -> str:
 
 @contextmanager
 def in_words(path: Path) -> Iterator[None]:
-    """SQLite's errors, said so that a person knows what happened and what to do."""
+    """Turns SQLite's errors into messages that say what happened and what to do."""
     try:
         yield
     except sqlite3.Error as failure:
@@ -114,7 +114,7 @@ def create(path: Path) -> None:
 
 
 def connect(path: Path, readonly: bool = False) -> sqlite3.Connection:
-    """An opened, checked connection. Transactions are explicit; writers wait for their turn."""
+    """Opens and checks a connection. Transactions are explicit; writers wait for their turn."""
     _check_header(path)
     with in_words(path):
         made = _dial(path, readonly)
@@ -132,7 +132,7 @@ def connect(path: Path, readonly: bool = False) -> sqlite3.Connection:
 def _dial(path: Path, readonly: bool) -> sqlite3.Connection:
     def dial(mode: str) -> sqlite3.Connection:
         made = sqlite3.connect(
-            f"{path.resolve().as_uri()}?{mode}",
+            f"{real(path).as_uri()}?{mode}",
             uri=True,
             timeout=PATIENCE_S,
             isolation_level=None,
@@ -157,11 +157,11 @@ def _dial(path: Path, readonly: bool) -> sqlite3.Connection:
 
 
 def _check_header(path: Path) -> None:
-    """What the first hundred bytes tell: SQLite itself would call it all damage, or make an empty file a store."""
+    """Checks the file's first hundred bytes, because SQLite reports any damage alike and turns an empty file into a
+    store."""
     try:
         size = path.stat().st_size
-        with path.open("rb") as file:
-            header = file.read(100)
+        header = disk.begin(path, 100)
     except OSError as failure:
         raise BtError(f"cannot open {path}: {failure.strerror}", "does it exist, and may you read it?") from failure
     if size == 0:

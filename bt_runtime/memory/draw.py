@@ -1,4 +1,4 @@
-"""The order within a tie: which of equally near experiences comes first. Pure, and the same on every machine."""
+"""Orders equally near experiences; pure, with an equal result on every machine."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Which embedder a name means. A heavy one lives in its own process; see `worker`."""
+"""Opens an embedder by name. Heavy embedders run in their own process; see `worker`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.memory.vector import OTHER, WIDEST, pack
@@ -13,14 +12,9 @@ NAMES = ("hashing", "minilm", "sentence-transformers:MODEL")
 BATCH = 256
 
 
-class Closing(Embedder, Protocol):
-    """An embedder that holds something: a process, a model."""
-
-    def close(self) -> None: ...
-
-
 def open_embedder(name: str = "hashing") -> Embedder:
-    """By name. A GGUF model is not opened here: give `Modelled(model, name)` to the memory instead."""
+    """Opens an embedder by name. A GGUF model is not opened here: give `Modelled(model, name)` to the memory
+    instead."""
     kind, _, model = name.partition(":")
     if kind == "hashing":
         from bt_runtime.memory.hashing import Hashing
@@ -45,7 +39,7 @@ def name_of(fingerprint: str) -> str:
 
 
 def embed_packed(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
-    """Vectors of these texts as they are stored. Whatever the embedder answers is checked first."""
+    """The texts' vectors in stored form; the embedder's answer is checked first."""
     if type(embedder.dim) is not int or not 1 <= embedder.dim <= WIDEST:
         raise BtError(
             f"{embedder.fingerprint} promises {embedder.dim!r:.40} numbers a text", f"1 to {WIDEST:,} are kept"

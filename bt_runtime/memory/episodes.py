@@ -31,7 +31,7 @@ REMEMBERED = 4096  # query vectors and token counts kept at hand
 
 
 class Episodes:
-    """One store, one embedder, one way to count tokens. Safe to use from many threads; open it once per process."""
+    """An episodic memory: a store, an embedder and a token counter. Thread-safe; open it once per process."""
 
     def __init__(
         self, store: Store, embedder: Embedder, count: Callable[[str], int], *, cells_from: int = CELLS_FROM
@@ -80,11 +80,11 @@ class Episodes:
     # Writing -------------------------------------------------------------------------------------
 
     def add(self, experiences: Iterable[Experience]) -> Added:
-        """All in one transaction, on disk when this returns. What the store knows already is not written twice."""
+        """Adds all experiences in one transaction, on disk when this returns. Known ones are not written twice."""
         return self._add(experiences)
 
     def retell(self, experiences: Iterable[Experience]) -> Added:
-        """All experiences of one run, in place of what that run told before: each of its agents' is there once."""
+        """Replaces the experiences that the run stored before by these."""
         return self._add(experiences, instead=True)
 
     def _add(self, experiences: Iterable[Experience], instead: bool = False) -> Added:
@@ -100,7 +100,7 @@ class Episodes:
                 continue
 
     def identity(self) -> str:
-        """Which memory this is, whatever is in it."""
+        """Returns the memory's id, which does not depend on its content."""
         return self.store.identity()
 
     def _complete(self, experience: Experience) -> Experience:
@@ -137,7 +137,7 @@ class Episodes:
             return fill(goal, offers, self._counted, budget, k, fit)
 
     def ask(self, goal: str, budget: int | None = None, k: int = 5, **how: Any) -> Answer[Retrieval]:
-        """`retrieve` as a job, for whoever must not wait."""
+        """`retrieve` as a job, for callers that must not block."""
         return Answer(self._workers.submit(self.retrieve, goal, budget, k, **how))
 
     def select(self, strategy: Strategy, count: int, **how: Any) -> Answer[Retrieval]:
@@ -204,7 +204,7 @@ class Episodes:
         return self._cache
 
     def _vector(self, db: sqlite3.Connection, key: str) -> bytes:
-        """A goal that the store knows has its vector there: the same one in every process, and no model is asked."""
+        """Returns a goal's vector: the stored one for a known goal, without asking a model."""
         sql = (
             "SELECT v.vector FROM goals g JOIN vectors v ON v.goal = g.id JOIN embedders m ON m.id = v.embedder"
             " WHERE g.goal = ? AND m.fingerprint = ? AND typeof(v.vector) = 'blob'"

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import get_args
 
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
-from bt_runtime.language import certain
+from bt_runtime.language import schema_quick
 from bt_runtime.language.kinds.shape import Schema, closed
 from bt_runtime.language.validate import Check
+from bt_runtime.project import disk
 from bt_runtime.types import End, Json, Span
 
 # What a file of experiences may hold: a trajectory has some thousand characters, a goal one line.
@@ -33,7 +34,7 @@ _SPACE = re.compile(r"\s+")
 
 
 def normalise(goal: str) -> str:
-    """Goals that a person would call the same become the same text; only these are embedded and indexed."""
+    """Returns one text for goals that a person would call equal; only this text is embedded and indexed."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", goal).casefold())
     flat = _SPACE.sub(" ", folded).strip()
     return flat.rstrip(" .!") or flat
@@ -55,7 +56,7 @@ class Experience:
 
     @cached_property
     def uid(self) -> str:
-        """Content id: the same experience written twice is one experience."""
+        """Returns the content id: equal experiences have equal ids."""
         told = (self.namespace, self.task, self.kind, self.run, self.place, self.goal, self.text, self.end)
         compact = (
             f"[{','.join(map(encode_basestring, told))},{_VERDICT[self.verdict]}]"  # JSON; an encoder takes longer
@@ -90,14 +91,14 @@ CHECK = Check(_SCHEMA, CODE, "an experience")
 
 
 def wrong(record: Json) -> str | None:
-    """Why this is not an experience, in one line; None when it is one."""
+    """Returns why a record is not an experience, in one line; None when it is one."""
     for fault in CHECK.of_json(record):
         return f"{fault.message}, {fault.label}" if fault.label else fault.message
     return _unpaired(record)
 
 
 def _unpaired(record: dict[str, Json]) -> str | None:
-    """No schema says this as quickly: it is looked for in every character."""
+    """Checks every character for unpaired surrogates, which is faster than a schema."""
     for name, value in record.items():
         if isinstance(value, str) and _UNPAIRED.search(value):
             return f"`{name}` holds half of a surrogate pair: not text"
@@ -134,12 +135,12 @@ def read_jsonl(path: Path) -> list[Experience]:
 
 
 def _read(line: str, name: str, tell: bool) -> Experience | list[Diagnostic]:
-    """The experience of a line, or what is wrong with it, unless nobody is told any more."""
+    """The experience on a line, or its faults; without `tell` an empty list instead of the faults."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as failure:  # a line nested a thousand deep is bad input too
         return [Diagnostic(CODE, f"not JSON: {getattr(failure, 'msg', failure)}", name)] if tell else []
-    if not certain.fits(_SCHEMA, record):
+    if not schema_quick.fits(_SCHEMA, record):
         return CHECK.of_json(record, line, name) if tell else []
     unpaired = _unpaired(record)
     if unpaired is not None:
@@ -159,7 +160,7 @@ def _on(fault: Diagnostic, whole: Span) -> Diagnostic:
 
 def _text_of(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return disk.read_text(path, disk.HUGE)
     except OSError as failure:
         raise BtError(f"cannot read {path}: {failure.strerror}", "check the path and its permissions") from failure
     except UnicodeDecodeError as failure:

@@ -1,9 +1,7 @@
-"""Exact search at a quarter of the memory traffic: FAISS scans a byte a number, what can win is scored in full.
-
-Question and vectors are rounded to whole steps. That moves the product of two unit vectors by no more than the lengths
-of what was rounded away (Cauchy and Schwarz), which are kept. So whatever is more than that below the last code that
-was fetched cannot belong to the answer, and the answer is exactly that of a full product.
-"""
+"""Exact search at a quarter of the memory traffic: FAISS scans one byte a number, and candidates are scored in full.
+Question and vectors are rounded to whole steps. By Cauchy and Schwarz, rounding moves a product of unit vectors at
+most by the lengths of the residuals, which are stored. Whatever lies further below the last fetched code cannot
+belong to the answer, so the answer equals that of a full product."""
 
 from __future__ import annotations
 
@@ -89,7 +87,7 @@ class Flat:
         return at[inside][known[at[inside]] == wanted[inside]]
 
     def _scored(self, asked: Any, at: Any, sure: float = -2.0) -> list[Hit]:
-        """In double precision and row by row, so that a score never depends on what it was computed with."""
+        """Computes scores in double precision row by row, so that a score never depends on its batch."""
         np = self._np
         wide = asked.astype(np.float64)
         parts = [(self._rows[at[i : i + 4096]] * wide).sum(axis=1) for i in range(0, len(at), 4096)]
@@ -101,12 +99,12 @@ class Flat:
 
 
 def _step(np: Any, rows: Any) -> float:
-    """By half octaves, so that a larger one is seldom needed."""
+    """Returns the quantisation step, rounded up to half octaves so that it seldom has to grow."""
     return float(2.0 ** (math.ceil(2 * math.log2(max(np.abs(rows).max(), 1e-6))) / 2)) / 127
 
 
 def _rounded(np: Any, rows: Any, step: float) -> tuple[Any, float]:
-    """Whole steps, and the length of what that lost at most."""
+    """Returns the quantised rows, and the largest error of a row."""
     codes = np.rint(rows / np.float32(step))
     lost = rows - codes * np.float32(step)
     return codes, float(np.sqrt(np.einsum("ij,ij->i", lost, lost).max())) * 1.0001

@@ -15,7 +15,7 @@ class Hit(NamedTuple):
 
 
 class Index(Protocol):
-    """Filled by one thread while nobody searches; searched by many."""
+    """An index that one thread fills while no thread searches; many threads may search."""
 
     def __len__(self) -> int: ...
     def add(self, goals: Sequence[int], blobs: Sequence[bytes]) -> None: ...
@@ -39,7 +39,7 @@ def whole_ties(hits: list[Hit], count: int) -> list[Hit]:
 
 
 class Plain:
-    """Without numpy or FAISS: fine for some thousands of goals, at about 20 µs each."""
+    """An index without numpy or FAISS: enough for some thousands of goals, at about 20 µs each."""
 
     def __init__(self) -> None:
         self._rows: dict[int, Sequence[float]] = {}

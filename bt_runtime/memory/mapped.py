@@ -1,21 +1,20 @@
-"""The codes of a large store in a file beside it, mapped at opening instead of computed. Only a cache: the truth is the
-store, and a file that does not belong to it, or is not whole, is made anew.
-
-The file is the lists of all cells (codes, then goals, as FAISS lays them out), a table of their sizes and checksums, a
-head of JSON, and the lengths and digest of these two. A cell is held against its checksum when it is first looked into.
-"""
+"""A large store's codes in a file beside it, mapped at opening instead of computed. The file is only a cache: when
+it is damaged or of another store, it is made again. It holds the lists of all cells (codes, then goals, as FAISS
+lays them out), a table of sizes and checksums, a JSON head, and the lengths and digest of these two. A cell's
+checksum is verified at its first use."""
 
 from __future__ import annotations
 
 import json
-import os
 import struct
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import disk
 
 LAYOUT = 1
 MOST_HEAD = 1 << 20  # bytes
@@ -28,7 +27,7 @@ class Torn(Exception):
 
 
 class Head(NamedTuple):
-    """What the file was made of."""
+    """Identifies the store that the file was computed from."""
 
     layout: int
     store: str  # its identity
@@ -52,10 +51,9 @@ def beside(store: Path) -> Path:
 
 
 def write(path: Path, head: Head, cells: Iterable[tuple[bytes, bytes]]) -> bool:
-    """All cells, codes and goals of each; whole or not at all. False where there is no room, or no leave."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    """Writes the whole file or nothing; returns False without space or permission."""
     try:
-        with draft.open("wb") as file:
+        with disk.draft(path) as draft, draft.open("wb") as file:
             table = b""
             for codes, goals in cells:
                 file.write(codes)
@@ -63,12 +61,8 @@ def write(path: Path, head: Head, cells: Iterable[tuple[bytes, bytes]]) -> bool:
                 table += struct.pack("<II", len(goals) // 8, crc32(goals, crc32(codes)))
             told = json.dumps(head._asdict()).encode()
             file.write(table + told + _END.pack(_MAGIC, len(table), len(told), _digest(table + told)))
-        draft.replace(path)
-    except OSError:
+    except (OSError, BtError):
         return False
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
     return True
 
 

@@ -20,7 +20,8 @@ class Shelf(Protocol):
 
 
 class Notebook:
-    """What an agent says of itself is its `end`; whether the task was met is for the world to say, once, at the end."""
+    """Collects what the run's agents did. An agent's own claim is its `end`; the world alone decides, once at the
+    end, whether the task was met."""
 
     def __init__(
         self,
@@ -40,7 +41,7 @@ class Notebook:
         self._closed = False
 
     def note(self, place: str, goal: str, text: str, end: End) -> None:
-        """An agent node has ended. One that is run again at the same place leaves both of its trajectories."""
+        """Notes an ended agent node. A repeated node at one place keeps all its trajectories."""
         with self._lock:
             if self._closed:
                 raise BtError(f"the run {self._blank.run} was written already", "a run ends once")
@@ -54,7 +55,7 @@ class Notebook:
 
         A run that goes on (`again`) may have told some or all of this before it was cut off: what it tells now counts.
         """
-        met = verdict.met == verdict.total if isinstance(verdict, Verdict) else verdict
+        met = verdict.reached if isinstance(verdict, Verdict) else verdict
         with self._lock:
             pages = [
                 replace(self._blank, goal=goal, text=text, end=end, place=place, verdict=met, when=when)

@@ -1,4 +1,4 @@
-"""What can be noticed about a world. A world may say it outright; `observation` reads it out of sentences."""
+"""Facts that can be noticed about a world. A world may state them; otherwise `observation` parses its sentences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Thing(NamedTuple):
 
 
 class Here(NamedTuple):
-    """Where the agent is."""
+    """The agent's location."""
 
     room: str = ""
     near: str = ""
@@ -62,10 +62,10 @@ Notice = Seen | Placed | Held | Holding | Looked | Fact
 
 @runtime_checkable
 class Noticing(Protocol):
-    """A world whose sentences are not those of a household: it says itself what one notices."""
+    """A world that itself states what is noticed, because its sentences are not those of a household."""
 
     def notices(self, action: str, text: str) -> Sequence[Notice]:
-        """After an agent did `action` and read `text` (no action: it has looked). Changes nothing."""
+        """Returns the facts to notice in `text` after `action` ("" for a look). Changes nothing."""
 
 
 def name_of(thing: Thing) -> str:

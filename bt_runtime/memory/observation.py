@@ -28,7 +28,7 @@ LONGEST = 20_000  # characters of an observation; a crowded room has one or two 
 
 
 def read(action: str, text: str, here: Here, known: Mapping[Thing, object]) -> tuple[list[Notice], Here]:
-    """What the text tells, and where the agent is after it. Text of another form tells nothing."""
+    """The facts in an observation, and the agent's place after it. Text of another form yields nothing."""
     text = text[:LONGEST]
     here = _moved(text, here, known)
     notices: list[Notice] = []

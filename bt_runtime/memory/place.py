@@ -1,4 +1,4 @@
-"""Where a memory lies when nobody says."""
+"""The default path of a memory."""
 
 from __future__ import annotations
 

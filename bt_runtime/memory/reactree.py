@@ -11,9 +11,10 @@ from pathlib import Path, PurePosixPath
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.memory.experience import Experience
-from bt_runtime.types import End
+from bt_runtime.project import disk
+from bt_runtime.types import TASK, End
 
-_GOAL = "Your task is to: "
+_GOAL = f"{TASK} "
 _OPENS = "You are in the house"  # the first observation ends a goal of several lines
 _PLACE = re.compile(r"_(dec\d+_depth\d+(?:_\d+)?)$")
 _WAH = re.compile(r"(\d+)_(\w+)")
@@ -22,7 +23,7 @@ _TOO_LARGE = 1 << 20
 
 @dataclass
 class Imported:
-    """What was found in the files; every file is in exactly one count."""
+    """The imported experiences, and counts in which every file appears exactly once."""
 
     experiences: list[Experience] = field(default_factory=list)
     ends: Counter[End] = field(default_factory=Counter)
@@ -76,7 +77,7 @@ def goal_of(text: str) -> str | None:
 
 
 def end_of(text: str) -> End:
-    """How the node itself ended: by its last decision, and without one, by running out of steps."""
+    """Returns how the node ended: by its last decision, or as a failure without one."""
     last = text.rstrip().rsplit("\n", 1)[-1].strip()
     if last == "Act: done":
         return "success"
@@ -109,13 +110,13 @@ def _files(place: Path) -> Iterator[tuple[str, bytes]]:
     try:
         if place.is_dir():
             for path in sorted(place.rglob("*.txt")):
-                yield str(path.relative_to(place)), path.read_bytes()
+                yield str(path.relative_to(place)), disk.read(path)
             for path in sorted(place.rglob("*.tar.gz")):
                 yield from _members(path)
         elif tarfile.is_tarfile(place):
             yield from _members(place)
         else:
-            yield place.name, place.read_bytes()
+            yield place.name, disk.read(place)
     except (OSError, tarfile.TarError, EOFError) as failure:
         raise BtError(f"cannot read {place}: {failure}", "a folder of .txt files, or a .tar.gz of them") from failure
 

@@ -53,7 +53,7 @@ def _register(store: Store, embedder: Embedder) -> Kept:
 
 
 def _catch_up(store: Store, embedder: Embedder, new: Kept, tell: Callable[[int], None], before: int) -> int:
-    """A batch at a time, embedded while nobody waits."""
+    """Embeds the missing rows in batches, without holding a lock meanwhile."""
     last = done = 0
     while True:
         with store.reading() as db:

@@ -1,4 +1,4 @@
-"""What was retrieved for a goal, and why: filling a budget with whole experiences, nearest first."""
+"""The experiences retrieved for a goal, with reasons: whole ones, nearest first, within a budget."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REACH = 1000  # experiences that `skip` looks at; a spent budget must not read t
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One experience that was looked at (at the level of tasks: the root of one)."""
+    """An experience that was considered; at task level, the task's root."""
 
     uid: str
     goal: str
@@ -56,7 +56,7 @@ class Offer:
 def fill(
     goal: str, offers: Iterable[Offer], count: Callable[[str], int], budget: int | None, k: int, fit: Fit
 ) -> Retrieval:
-    """Whole experiences only: one that does not fit ends the list (`prefix`) or is passed over (`skip`)."""
+    """Takes whole experiences. One that does not fit ends the list (`prefix`) or is skipped (`skip`)."""
     taken: list[Experience] = []
     looks: list[Look] = []
     spent = units = 0

@@ -1,4 +1,4 @@
-"""Reading experiences: which are meant, as much of them as ranking needs, and whole, with their content checked."""
+"""Reads experiences: filters them, loads what ranking needs, and loads whole ones with their content checked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COLUMNS = "e.said, e.text, e.end, e.namespace, e.task, e.kind, e.run, e.place, e
 
 
 class Filter(NamedTuple):
-    """Which experiences are meant. None: any."""
+    """A filter for experiences. None: any."""
 
     namespace: str | None = None
     verdict: bool | None = None
@@ -41,7 +41,7 @@ class Filter(NamedTuple):
 
 
 class Row(NamedTuple):
-    """As much of an experience as ranking needs."""
+    """The part of an experience that ranking needs."""
 
     id: int
     goal: int
@@ -79,7 +79,7 @@ def eligible(db: sqlite3.Connection, goals: Sequence[int], filter: Filter, more:
 
 
 def roots(db: sqlite3.Connection, goals: Sequence[int], filter: Filter) -> list[Row]:
-    """Of each run only the agent that the others descend from: its path is the beginning of theirs."""
+    """Returns each run's root agent, whose path is a prefix of the others' paths."""
     earlier = (
         "SELECT 1 FROM experiences f WHERE f.namespace = e.namespace AND f.task = e.task AND f.run = e.run"
         " AND (f.place, f.id) < (e.place, e.id)"
@@ -94,7 +94,7 @@ def allowed(db: sqlite3.Connection, filter: Filter) -> list[int]:
 
 
 def by_ids(db: sqlite3.Connection, numbers: Sequence[int], path: Path) -> list[Experience]:
-    """In the order of the numbers."""
+    """Returns experiences in the order of the numbers."""
     marks = ",".join("?" * len(numbers))
     found = {
         row[0]: row[1:]
@@ -104,7 +104,7 @@ def by_ids(db: sqlite3.Connection, numbers: Sequence[int], path: Path) -> list[E
 
 
 def whole_task(db: sqlite3.Connection, root: Experience, path: Path) -> list[Experience]:
-    """All agents of the run that this root belongs to, the root first, in the order of the tree."""
+    """Returns all agents of a root's run, the root first, in tree order."""
     if not root.task and not root.run:
         return [root]
     rows = db.execute(

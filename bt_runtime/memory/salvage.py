@@ -18,7 +18,7 @@ LARGEST = 1 << 40  # a damaged header may promise anything
 
 
 def salvage(path: Path) -> Iterator[Experience]:
-    """Row by row; what no longer gives its id is left out."""
+    """Copies row by row, leaving out rows whose id cannot be read."""
     with TemporaryDirectory(prefix="btr-salvage-") as folder:
         copy = _copied(path, Path(folder))
         with in_words(path), closing(sqlite3.connect(copy, isolation_level=None)) as db:

@@ -1,4 +1,4 @@
-"""Examples for a planner with one prompt, as LoTa-Bench chooses them: at random, of the same kind, or by nearness."""
+"""Selects examples for a planner with one prompt as LoTa-Bench does: random, of one kind, or nearest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Strategy = Literal["random", "task_specific", "similar"]
 
 
 class Memory(Protocol):
-    """What is chosen from."""
+    """A store and the retrieval over it."""
 
     @property
     def store(self) -> Store: ...

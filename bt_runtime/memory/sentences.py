@@ -1,4 +1,4 @@
-"""A sentence-transformers model in a process of its own: neither its import nor its crash reaches the tick."""
+"""A sentence-transformers model in its own process, so that neither its import nor a crash reaches the tick."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Store:
             self.check()
 
     def check(self) -> None:
-        """Reads every page: damage is told at once, not at some question, or by an answer that lacks something."""
+        """Reads every page, so that damage is reported now and not by a later query."""
         with self.pool.borrow() as db:
             found = db.execute("PRAGMA integrity_check(1)").fetchone()[0]
             if found == "ok":
@@ -189,7 +189,7 @@ def _forget(db: sqlite3.Connection, uid: str) -> int:
 
 
 def _only(db: sqlite3.Connection, found: Sequence[Experience]) -> None:
-    """Of the runs that tell this, nothing else."""
+    """Deletes from the runs of these experiences every other experience."""
     kept = {e.uid for e in found}
     for run in dict.fromkeys((e.namespace, e.task, e.run) for e in found):
         told = db.execute("SELECT uid FROM experiences WHERE namespace = ? AND task = ? AND run = ?", run).fetchall()

@@ -77,7 +77,7 @@ def _head(store: Store, db: sqlite3.Connection, owner: Kept, centres: Any, count
 
 
 def _of(head: mapped.Head, store: Store, db: sqlite3.Connection, owner: Kept, centres: Any) -> bool:
-    """Was it made of this store? Of one that was put back from a copy, other rows have the same numbers."""
+    """True when the file was made of this store. A store restored from a copy has other row numbers."""
     identity = store.identity()
     drawn = crc32(centres.tobytes())
     if not identity or (head.store, head.fingerprint, head.centres) != (identity, owner.fingerprint, drawn):

@@ -18,7 +18,7 @@ STEPS = 10**6  # scores are whole numbers of such steps; in the same step is a t
 
 
 def pack(vector: Sequence[float]) -> bytes:
-    """Made a unit vector; what has no direction is refused."""
+    """Normalises the vector and packs it; a zero vector is refused."""
     try:
         packed = array("f", vector)
     except (TypeError, OverflowError) as fault:

@@ -79,7 +79,7 @@ def packaged() -> Path | None:
 
 
 def _digest(model: Any) -> str:
-    """Of the weights themselves, so that a model changed under its name is another embedder."""
+    """The digest of the model's weights, so that a changed model of the same name is another embedder."""
     total = hashlib.blake2b(digest_size=16)
     for key, tensor in sorted(model.state_dict().items()):
         total.update(key.encode())

@@ -1,7 +1,5 @@
-"""Working memory: where things were seen in this run, and whatever else the world is noticed to be. It never guesses.
-
-All of it is one immutable value on a board, so a snapshot costs nothing and two of them can be compared.
-"""
+"""Working memory: where things were seen in this run, and other facts noticed about the world. It never guesses. It
+is one immutable value on a board, so a snapshot costs nothing and two of them can be compared."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ How = Literal["seen", "held", "placed"]
 KEY = "working_memory"
 RECALL = "recall location of {thing}"
 _ASKED = re.compile(r"recall (?:the )?location of (.*\S)\s*", re.IGNORECASE)
-_NUMBERED = re.compile(r"(.*\S)\s*\(?(\d)\)?")
+_NUMBERED = re.compile(r"(.*?[^\s\d(])\s*\(?(\d{1,9})\)?")
 
 
 class Board(Protocol):
@@ -46,7 +44,7 @@ class Known(NamedTuple):
 
     @property
     def immutable(self) -> bool:
-        """Whoever keeps it needs no copy."""
+        """The value is immutable, so holders need no copy."""
         return True
 
     def to_json(self) -> Json:
@@ -68,7 +66,7 @@ class Known(NamedTuple):
 
 
 def told(known: Known, notices: Iterable[Notice], seq: int, by: str = "") -> Known:
-    """What is known after these were noticed. What was noticed later stays, whatever the order of arrival."""
+    """The memory after these facts were noticed. Later facts win, whatever the order of arrival."""
     things, facts = dict(known.things), dict(known.facts)
     for notice in notices:
         if isinstance(notice, Fact):
@@ -141,7 +139,7 @@ class WorkingMemory:
             self.notice(notices, by=by)
 
     def notice(self, notices: Iterable[Notice], *, seq: int | None = None, by: str = "") -> None:
-        """What the world itself declares that one notices."""
+        """Takes in facts that the world itself states."""
         if self.on:
             known = self.snapshot()
             self.restore(told(known, notices, known.seq + 1 if seq is None else seq, by))
@@ -151,7 +149,7 @@ class WorkingMemory:
         return [RECALL.format(thing=kind) for kind in kinds] if self.on else []
 
     def answer(self, sentence: str) -> str | None:
-        """What a recall gives; None when the sentence is no recall, or recalling is switched off."""
+        """The answer to a recall; None when the sentence is no recall, or recalling is switched off."""
         asked = _ASKED.fullmatch(sentence.strip())
         return recall(self.snapshot(), asked[1]) if asked and self.on else None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -34,12 +35,30 @@ def cache(of: str) -> Path:
     return folder
 
 
+_place: list[Path] = []  # where a command's file lies
+
+
+@contextmanager
+def beside(path: Path) -> Iterator[None]:
+    """Uses the project of this file or folder, instead of the working directory's, for a command about it."""
+    folder = (path if path.is_dir() else path.parent).resolve()
+    shipped = any(folder.is_relative_to(place.resolve()) for place in installed("trees"))
+    if shipped or find_root(folder) is None:
+        yield
+        return
+    _place.append(folder)
+    try:
+        yield
+    finally:
+        _place.pop()
+
+
 def find_root(start: Path | None = None) -> Path | None:
     """The nearest folder upward that holds a project file; None when there is none."""
     named = os.environ.get("BTR_PROJECT")
     if named:
         return Path(named).resolve()
-    here = (start or Path.cwd()).resolve()
+    here = (start or (_place[-1] if _place else Path.cwd())).resolve()
     return next((d for d in (here, *here.parents) if (d / PROJECT_FILE).is_file()), None)
 
 
@@ -62,9 +81,14 @@ def find(folder: Folder, name: str, suffix: str = ".yaml", root: Path | None = N
 SHIPPED = "btr:"  # before the name of a tree: the shipped one, whatever the project has
 
 
+def real(path: str | Path) -> Path:
+    """The path with its links followed. A link loop stays as it is, and opening it raises."""
+    return Path(os.path.realpath(path))
+
+
 class Tree(NamedTuple):
-    """The file of a name. `shipped`: taken although nobody said `btr:`. `own`: the project's trees of that last name,
-    in folders, which may have been meant."""
+    """The file of a tree's name. `shipped`: a shipped tree, though the name had no `btr:`. `own`: the project's
+    trees in folders with the same last name, one of which may be intended."""
 
     path: Path | None
     shipped: bool = False

@@ -51,10 +51,9 @@ def start(
     at_death: int = 9,  # SIGKILL
     **how: Any,
 ) -> subprocess.Popen[bytes]:
-    """A process that lives beside us, and no longer. `at_death`: what it is sent when we die, where it heeds that.
-
-    SIGCONT is for one that has something to put away: even stopped, it wakes, finds its line cut, and ends by itself.
-    """
+    """Starts a child process that ends with this one. `at_death`: the signal sent to it when this process dies,
+    where it handles one. SIGCONT suits a child with clean-up to do: even a stopped one wakes, finds its pipe closed,
+    and ends."""
     import subprocess
 
     from bt_runtime.project import orphan
@@ -64,7 +63,7 @@ def start(
 
 
 def said(code: str, seconds: float) -> str:
-    """What a few lines of Python print in a process of their own. Raises as `subprocess` does."""
+    """The output of a few lines of Python run in a process of their own. Raises as `subprocess` does."""
     import subprocess
 
     words = [sys.executable, "-P", "-c", code]
@@ -90,7 +89,7 @@ def spawning() -> Iterator[SpawnContext]:
 
 @contextmanager
 def standing_at_home() -> Iterator[None]:
-    """For a library that hands the working directory on to processes of its own."""
+    """Changes to the home folder meanwhile, for a library that passes its working directory on to child processes."""
     before = Path.cwd()
     os.chdir(HOME)
     try:

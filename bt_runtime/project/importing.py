@@ -29,13 +29,13 @@ def split(reference: str) -> tuple[str, str]:
 
 
 def in_file(reference: str) -> bool:
-    """Is it of the form path.py:Name, which may stand wherever a name of something installed does?"""
+    """True for the form `path.py:Name`, which is allowed wherever an installed name is."""
     home, colon, name = reference.rpartition(":")
     return bool(colon) and home.endswith(".py") and all(part.isidentifier() for part in name.split("."))
 
 
 def whole(reference: str, folder: Path) -> str:
-    """path.py:Name with its whole path; any other name as it is."""
+    """path.py:Name with an absolute path; any other name unchanged."""
     return str(folder.resolve() / reference) if in_file(reference) else reference
 
 
@@ -70,7 +70,7 @@ def _from_file(path: Path) -> Any:
     path = path.resolve()
     if not path.is_file():
         raise ImportFault(
-            f"there is no file {path}", "a path.py:Name is looked for from the folder of the file that names it"
+            f"there is no file {path}", "a path.py:Name is relative to the folder of the file that names it"
         )
     from hashlib import blake2b  # takes as long as a whole check of a small tree
 

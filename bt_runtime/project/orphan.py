@@ -22,7 +22,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def named(at_death: int) -> dict[str, str]:
-    """What `heed` in the child wants to find in its environment."""
+    """The environment variables that `heed` reads in the child."""
     return {_PARENT: f"{os.getpid()}:{int(at_death)}"}
 
 

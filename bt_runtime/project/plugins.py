@@ -1,9 +1,6 @@
-"""What installed distributions bring by entry points: suites, worlds, models, kinds of nodes, ways to do a skill,
-content. Ours, too.
-
-The metadata is read by hand: importing `importlib.metadata` takes longer than checking a tree. Nothing is imported
-before it is asked for by its name, and whatever is wrong with one plugin is told of that one alone.
-"""
+"""Plugins of installed distributions, ours included, by entry points: suites, worlds, models, server flavours, node
+kinds, skill implementations, content. The metadata is parsed here, because importing `importlib.metadata` takes
+longer than checking a tree. A plugin is imported only when its name is used, and its fault concerns it alone."""
 
 from __future__ import annotations
 
@@ -18,14 +15,14 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from bt_runtime.faults.diagnostic import BtError
 
-Group = Literal["suites", "worlds", "models", "kinds", "impls", "content"]
+Group = Literal["suites", "worlds", "models", "servers", "kinds", "impls", "content"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 PREFIX = "bt_runtime."  # of the groups: `bt_runtime.suites`
 OURS = "bt_runtime"  # the distribution whose names nobody else can take
 
 _CALLED: dict[Group, str] = {
-    "suites": "the suite", "worlds": "the world", "models": "the model", "kinds": "the nodes", "impls": "the skills",
-    "content": "the content",
+    "suites": "the suite", "worlds": "the world", "models": "the model", "servers": "the server flavour",
+    "kinds": "the nodes", "impls": "the skills", "content": "the content",
 }  # fmt: skip
 
 
@@ -47,7 +44,7 @@ class Entry(NamedTuple):
 
 
 class PluginFault(BtError):
-    """A plugin that cannot be used, and whose it is."""
+    """A plugin that cannot be used, and its distribution."""
 
 
 def entries(group: Group) -> tuple[Entry, ...]:
@@ -69,13 +66,13 @@ def find(name: str, *groups: Group) -> Entry | None:
 
 
 def versions() -> dict[str, str]:
-    """Of every distribution but ours that brings something."""
+    """The versions of all other distributions with plugins."""
     theirs = {entry.distribution for group in GROUPS for entry in entries(group) if not entry.ours}
     return {name: version for name, _, version in (each.partition(" ") for each in sorted(theirs))}
 
 
 def clashes() -> Iterator[tuple[Entry, Entry]]:
-    """Each entry whose name another one had first, and that other one."""
+    """Each entry whose name was already taken, with the entry that took it."""
     first: dict[tuple[str, str], Entry] = {}
     for group in GROUPS:
         room = "suites" if group == "worlds" else group  # both are named as a world is
@@ -161,10 +158,8 @@ def _checkout() -> Groups | None:
 
 
 def _described(folder: str) -> Iterator[tuple[str, str, str]]:
-    """Name, version and entry points of what is installed in a folder of `sys.path`.
-
-    Not in the one that one stands in: nobody has installed it there.
-    """
+    """Name, version and entry points of the distributions in a folder of `sys.path`. The working directory is left
+    out, because nobody installed it there."""
     if not folder or Path(folder).resolve() == Path.cwd():
         return
     try:

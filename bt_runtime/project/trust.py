@@ -1,7 +1,5 @@
-"""Which folders and journals a person has said yes to. Kept where the person's own state is, never beside them.
-
-Nothing here asks anybody: commands do (`cli/trust_prompt.py`), and programs decide for themselves.
-"""
+"""The folders and journals that a person trusts, stored in the person's own state folder, never beside them. Nothing
+here asks: commands do (`cli/setup/trust_prompt.py`), and programs decide for themselves."""
 
 from __future__ import annotations
 
@@ -10,11 +8,10 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import real
 
 VARIABLE = "BTR_TRUST"  # folders and journals, as in PATH: what a person's environment says holds without a question
 FOLDERS, JOURNALS = "folders", "journals"
-
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Guard(Protocol):
@@ -51,18 +48,20 @@ def may_send(address: str, folder: Path) -> None:
 
 
 def beyond(address: str) -> bool:
-    """Is it another machine's?"""
+    """True when the address belongs to another machine."""
     from urllib.parse import urlsplit
 
+    from bt_runtime.project.address import is_loopback
+
     try:
-        return urlsplit(address).hostname not in LOOPBACK
+        return not is_loopback(urlsplit(address).hostname or "")
     except ValueError:
         return True
 
 
 def knows(path: Path) -> bool:
-    """Is this folder (or one above it) trusted, or this journal as it is now?"""
-    path = path.resolve()
+    """True when this folder, or one above it, is trusted, or this journal with its present content."""
+    path = real(path)
     above = {str(p) for p in (path, *path.parents)}
     kept = _kept()
     if not above.isdisjoint({*kept[FOLDERS], *_of_environment()}):
@@ -72,7 +71,7 @@ def knows(path: Path) -> bool:
 
 def remember(path: Path) -> Entry:
     """A folder by its path; a file by what is in it, so that the next one of that name is asked about again."""
-    path = path.resolve()
+    path = real(path)
     if not path.exists():
         raise BtError(f"there is no {path}", "name a folder, or a journal")
     kept = _kept()
@@ -86,8 +85,8 @@ def remember(path: Path) -> Entry:
 
 
 def forget(path: Path) -> bool:
-    """Was it known?"""
-    kept, name = _kept(), str(path.resolve())
+    """Removes the entry; True when there was one."""
+    kept, name = _kept(), str(real(path))
     digests = [d for d, where in kept[JOURNALS].items() if where == name]
     known = kept[FOLDERS].pop(name, None) is not None or bool(digests)
     for each in digests:
@@ -103,7 +102,7 @@ def listed() -> list[Entry]:
 
 
 def digest(path: Path) -> str:
-    """Of a journal, with the log that SQLite keeps beside it while it is written."""
+    """The digest of a journal, including the write-ahead log that SQLite keeps beside it."""
     from hashlib import sha256
 
     found = sha256()
@@ -126,17 +125,19 @@ def _of_environment() -> set[str]:
     for part in named:
         if not Path(part).is_absolute():
             raise BtError(
-                f"{VARIABLE}: {part} is not an absolute path", f"write it from / on: {VARIABLE}={Path(part).resolve()}"
+                f"{VARIABLE}: {part} is not an absolute path", f"write it from / on: {VARIABLE}={real(Path(part))}"
             )
-    return {str(Path(part).resolve()) for part in named}
+    return {str(real(Path(part))) for part in named}
 
 
 def _kept() -> dict[str, dict[str, str]]:
     import json
 
+    from bt_runtime.project import disk
+
     found: object = {}
     try:
-        found = json.loads(place().read_text("utf-8"))
+        found = json.loads(disk.read(place()))
     except FileNotFoundError:
         pass
     except (OSError, ValueError, RecursionError) as error:
@@ -150,16 +151,15 @@ def _texts(found: object) -> dict[str, str]:
 
 
 def _keep(kept: dict[str, dict[str, str]]) -> None:
-    """Whole or not at all, and for nobody else to write."""
+    """An atomic write of a file that only this user may change."""
     import json
-    import tempfile
 
-    home = place()
+    from bt_runtime.project import disk
+
+    home = real(place())  # a link is the person's own
     try:
         home.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with tempfile.NamedTemporaryFile("w", dir=home.parent, delete=False, encoding="utf-8") as file:
-            json.dump(kept, file, indent=1)
-        Path(file.name).replace(home)
+        disk.write(home, json.dumps(kept, indent=1), mode=0o600)
     except OSError as error:
         hint = f"{VARIABLE}=FOLDER says it for one command"
         raise BtError(f"{home} cannot be written: {error.strerror}", hint) from error

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime import project
+from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import codec, sources
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.tape import Difference
+from bt_runtime.language.import_policy import policy_of
 from bt_runtime.language.kinds.registry import registry_of
 from bt_runtime.language.loader import Loader
-from bt_runtime.language.reach import reach_of
 from bt_runtime.project.importing import ImportFault, resolve
 from bt_runtime.run.run import Run, Tree
 from bt_runtime.tree.budget import Budget
@@ -52,7 +53,7 @@ def tree_of(recording: Recording, file: Path, folder: Path) -> Tree:
 
 
 class Imports:
-    """What a replay imports: nodes of py_trees, and Python of a project that is here. Never what a journal brings."""
+    """The imports of a replay: py_trees' nodes, and Python of a project on this machine, never of a journal."""
 
     def __init__(self, laid_out: Path, here: Path | None) -> None:
         self.laid_out, self.here = laid_out.resolve(), here
@@ -64,7 +65,7 @@ class Imports:
         place = folder.resolve()
         if self.here is not None and place.is_relative_to(self.laid_out):
             own = self.here / place.relative_to(self.laid_out)
-            refusal = reach_of(self.here).refusal(reference, own)
+            refusal = policy_of(self.here).refusal(reference, own)
             if refusal is None and (not home.endswith(".py") or (own / home).is_file()):
                 return resolve(reference, own)
         raise ImportFault(
@@ -79,7 +80,7 @@ def services(laid_out: Path) -> dict[str, Any]:
 
 
 def given(recording: Recording) -> dict[str, Any]:
-    """What the run was made with, but for what stands around it."""
+    """The arguments that the run was made with, except its surroundings."""
     head = recording.head
     budget = codec.full(head["budget"])
     return {
@@ -100,7 +101,7 @@ def _never(**params: Any) -> None:
 
 
 def outside(run: Run) -> None:
-    """What others did before the next tick."""
+    """Applies the outside changes before the next tick."""
     assert run.journal is not None
     tape = run.journal.tape
     while (found := tape.outside()) is not None:
@@ -113,7 +114,7 @@ def outside(run: Run) -> None:
 
 
 def redo(run: Run, kind: str, body: dict[str, Any]) -> None:
-    """Does once more what somebody outside did."""
+    """Repeats one recorded change from outside."""
     if kind == "write":
         scope = run.context.blackboard.scopes.get(body["scope"])
         if scope is None:
@@ -130,7 +131,7 @@ def redo(run: Run, kind: str, body: dict[str, Any]) -> None:
             _grafted(run, body)
     elif kind == "debug":
         try:
-            run.debugger.redo(body)
+            debugger_of(run).redo(body)
         except BtError as error:
             raise Difference(run.engine.count, f"the debugger's `{body['do']}` is refused: {error.message}") from error
     elif kind == "late":

@@ -1,4 +1,4 @@
-"""What a run that goes on is given: what its journal names, or what it asks for; something else only when told so."""
+"""The services of a resumed run: those that its journal names or asks for; others only on request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class CannotResume(BtError):
 
 
 class Offer(NamedTuple):
-    """What whoever resumes has given; None: what the run had."""
+    """The services that the caller of `resume` gave; None: those the run had."""
 
     model: Any = None
     memory: Any = None
@@ -60,7 +60,9 @@ def refuse(name: str, lacks: list[Lack], changed: bool) -> None:
     lacks = sorted((k for k in lacks if k.final or not changed), key=lambda lack: not lack.final)
     if lacks:
         said = "; ".join(lack.what for lack in lacks)
-        raise CannotResume(f"{name} cannot go on with what it ran with: {said}", lacks[0].way_out)
+        raise CannotResume(
+            f"{name} cannot be resumed with the model or world of its first part: {said}", lacks[0].way_out
+        )
 
 
 def memory_of(had: Mapping[str, Any], given: Any) -> Any:
@@ -81,7 +83,7 @@ def _models(head: Mapping[str, Any], had: Mapping[str, Any], given: Any) -> tupl
 
 
 def _found(was: Mapping[str, Any]) -> str | None:
-    """What a model's name stands for."""
+    """Resolves a model's name."""
     if "name" not in was or apart(was["name"]).how:
         return was.get("name")
     return str(identity.place(was["name"]) or was["name"])

@@ -8,6 +8,7 @@ from pathlib import Path
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import opening
 from bt_runtime.journal.reading import Recording
+from bt_runtime.project import disk
 from bt_runtime.replay.replay import replay
 
 _TEST = '''"""{tree}: this run was recorded, and comes out the same."""
@@ -33,12 +34,12 @@ def write_test(journal: Path, folder: Path) -> Path:
     test, data = folder / f"test_{name}.py", folder / f"{name}.btr"
     if test.exists() or data.exists():
         raise BtError(f"there is {test} already", "remove it, or name another folder: -o FOLDER")
-    folder.mkdir(parents=True, exist_ok=True)
+    disk.folder(folder)
     opening.copy(journal, data)
     seen = replay(data)
     text = _TEST.format(
         tree=str(recording.head["tree"]).replace('"', "'"), name=name, data=data.name, ticks=seen.ticks,
         status=seen.status,
     )  # fmt: skip
-    test.write_text(text, encoding="utf-8")
+    disk.write(test, text)
     return test

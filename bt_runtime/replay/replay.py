@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from bt_runtime.events import Tick
 from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.tape import Difference, Over
 from bt_runtime.replay import rebuild
 from bt_runtime.run.run import Run
-
-if TYPE_CHECKING:
-    from bt_runtime.events import Tick
 
 
 class Replayed(NamedTuple):
@@ -61,7 +59,9 @@ def _replayed(run: Any, recording: Recording, until: int | None, see: Callable[[
     last = recording.last_tick if until is None else min(until, recording.last_tick)
     status, done = "INVALID", 0
     changes: dict[int, list[tuple[int, str]]] = {}
-    run.observe(lambda tick: changes.setdefault(tick.number, []).extend((n.seen_as, s.name) for n, s in tick.changes))
+    run.listen(
+        lambda tick: changes.setdefault(tick.number, []).extend((n.seen_as, s.name) for n, s in tick.changes), Tick
+    )
     try:
         while run.engine.count < last:
             rebuild.outside(run)
@@ -98,7 +98,7 @@ def _compare(recording: Recording, tick: int, now: list[tuple[int, str]], beginn
 
 
 def _nothing_left(run: Any, until: int | None) -> None:
-    """What was recorded and did not come up is a difference too."""
+    """Raises when a recorded event did not occur again."""
     events = run.journal.tape.events
     if events and (until is None or events[0].tick < until):
         left = events[0]

@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime import project
+from bt_runtime.debug.debugger import debugging
+from bt_runtime.events import Line, Notice
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import failure_marker, repair, sources
 from bt_runtime.journal.environment import RunEnvironment
 from bt_runtime.journal.layout import Event
 from bt_runtime.journal.lock import Lock
+from bt_runtime.journal.outage import Overtaken
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.store import Limits
@@ -31,7 +34,6 @@ def resume(
     skills: Iterable[Any] = (),
     services: dict[str, Any] | None = None,
     clock: Any = None,
-    log: Any = None,
     limits: Limits | None = None,
     changed: bool = False,
 ) -> Run:
@@ -58,19 +60,27 @@ def resume(
             kit = refit(recording, offer, changed)
             recorder = Recorder(path, recording, limits, lock=lock, standing=_to_last_answer(recording))
             kit.update(tree=_tree(recorder, recording, skills), services=services, world=_world(around, world))
-        run = Run(
-            task=around.task(), clock=clock, log=log, journal=recorder, **rebuild.given(recording), **kit
-        )  # fmt: skip
+        run = Run(task=around.task(), clock=clock, journal=recorder, **rebuild.given(recording), **kit)
     except BaseException:
         if recorder is not None:
             recorder.close()
         lock.release()
         raise
-    return _led_back(run, recording)
+
+    def keep(line: Line | Notice) -> None:
+        if isinstance(line, Notice) or not line.path:  # what the tree's own nodes log was heard when it was recorded
+            run.unheard.append(line)
+
+    leave = run.context.stream.listen(keep, Line, Notice)
+    try:
+        return _led_back(run, recording)
+    finally:
+        leave()
 
 
 def finished(recording: Recording) -> bool:
-    """Has the run ended, with nothing left to do? Killed at its very end it may still owe its verdict and memory."""
+    """True when the run has ended with nothing left to do. A run killed at its very end may lack its verdict and
+    memory."""
     if not recording.result:
         return False
     return recording.full or any(e.kind == "closed" for e in recording.events)
@@ -79,7 +89,7 @@ def finished(recording: Recording) -> bool:
 def _ended(
     recording: Recording, around: RunEnvironment, offer: Offer, changed: bool, kept: tuple[Lock, Limits | None]
 ) -> tuple[Recorder, dict[str, Any]]:
-    """A run whose root has ended asks and does nothing more: it is made again only to tell its memory and verdict."""
+    """A run whose root has ended asks nothing more; it is rebuilt only for its memory and verdict."""
     memory = refit_memory(recording, offer.memory, changed)
     needed = recording.verdict is None or offer.world is not None or around.suite
     world = _world(around, offer.world) if needed else None
@@ -106,10 +116,10 @@ def _led_back(run: Run, recording: Recording) -> Run:
 
 
 def _to_last_answer(recording: Recording) -> list[Event]:
-    """What was only noted after the last answer will be noted again; a halt at the very end is taken back.
+    """Cuts the recording after the last answer: later notes will be written again, and a halt at the very end is
+    undone.
 
-    Gives what stands of that all the same: what befell processes.
-    """
+    Returns the cut events that still hold: those about processes."""
     count = len(recording.events)
     while count and (recording.events[count - 1].kind not in TAPED or recording.events[count - 1].kind == "halt"):
         count -= 1
@@ -122,18 +132,18 @@ def _to_last_answer(recording: Recording) -> list[Event]:
 def _possible(recording: Recording, around: RunEnvironment) -> None:
     name = recording.name
     if recording.full:
-        raise CannotResume(f"{name} reached its journal's size limit", "what came after is not known: run it anew")
+        raise CannotResume(f"{name} reached its journal's size limit", "later actions are unknown: start a new run")
     world = around.kept["world"]
     broken = failure_marker.read(recording.path)
     if broken is not None and broken.careful:
-        raise CannotResume(f"{name} is {broken}", "what was done after that is not known; look, and run it anew")
+        raise CannotResume(f"{name} is {broken}", "later actions are unknown: check the world, then start a new run")
     if not recording.torn:  # what was done is known to the end; other tables only tell how it looked
         return
     careful = any(e.kind == "begin" and recording.body(e).get("on_resume") != "repeat" for e in recording.events)
     if (world is not None and world["lasting"]) or (world is None and careful):
         raise CannotResume(
             f"the journal of {name} is damaged ({recording.damage}), and its actions outlive the run",
-            "what was done after the damage is not known; look, and run it anew",
+            "actions after the damage are unknown: check the world, then start a new run",
         )
 
 
@@ -147,7 +157,7 @@ def _world(around: RunEnvironment, world: Any) -> Any:
 
 
 def _tree(recorder: Recorder, recording: Recording, skills: Iterable[Any]) -> Tree:
-    """From the files where they are when nobody has changed them, else from the recorded texts."""
+    """The tree from its files when they are unchanged, else from the recorded texts."""
     head = recording.head
     given = tuple(skills)
     if head["kinds"] and not given:
@@ -160,7 +170,7 @@ def _tree(recorder: Recorder, recording: Recording, skills: Iterable[Any]) -> Tr
 
 
 def _project(head: Mapping[str, Any]) -> Path | None:
-    """The one that its trees and skills were found in, wherever it is resumed from; None: as it is found from here."""
+    """The project in which the run found its trees and skills; None: the one found from here."""
     home = Path(str(head.get("project") or ""))
     return home if home.is_absolute() and (home / project.PROJECT_FILE).is_file() else None
 
@@ -177,11 +187,15 @@ def _catch_up(run: Run, recording: Recording) -> None:
             rebuild.outside(run)
             run.tick()
     except Difference as difference:
+        if isinstance(difference.__cause__, Overtaken):
+            hint = "end that run first; keep journals on a local disk: --runs FOLDER"
+            raise CannotResume(str(difference.__cause__), hint) from None
         raise CannotResume(
             f"{recording.name} cannot be led back to where it was: {difference}",
             "`btr replay` shows more; a version, a prompt or a skill may have changed since",
         ) from None
-    if run.debugging is not None:
-        run.debugging.resumed()
+    debugger = debugging(run)
+    if debugger is not None:
+        debugger.resumed()
     if not recording.result:
         run.journal.tape.note("resumed", {"tick": run.engine.count, "damage": recording.damage})

@@ -1,16 +1,17 @@
-"""Why was a node of a recorded run as it was? The run is made again up to that tick, and its nodes are asked."""
+"""Explains a node's status in a recorded run: rebuilds the run up to that tick, and asks the node."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from bt_runtime.debug.debugger import debugging
+from bt_runtime.debug.why import why
+from bt_runtime.debug.witness import Witness
 from bt_runtime.events import Tick
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.replay import replay
-from bt_runtime.run.debug.why import why
-from bt_runtime.run.debug.witness import Witness
 
 if TYPE_CHECKING:
     from bt_runtime.run.run import Run
@@ -34,20 +35,14 @@ class _Asking:
 
     def begun(self, run: Run) -> None:
         witness = self.witness = Witness(run.context, run.root)
-        grown = run.context.grown
-
-        def both(new: Any) -> None:
-            witness.grown(new)
-            if grown is not None:
-                grown(new)
-
-        run.context.grown = both
+        run.context.grown.append(witness.grown)
         run.listen(witness.tick, Tick)
 
     def see(self, run: Run, tick: Tick) -> None:
         if tick.number != self.at:
             return
-        told = run.debugging.told() if run.debugging is not None else {}
+        debugger = debugging(run)
+        told = debugger.told() if debugger is not None else {}
         try:
             self.told = why(run.engine, self.path, self.witness, told)
         except BtError as error:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
 
 RUNNING, SUCCESS, FAILURE = Status.RUNNING, Status.SUCCESS, Status.FAILURE
+OWED = "its goal is cancelled as soon as it is back"
 AGAIN = 1.0  # seconds until a server that would not cancel is asked once more
 
 
@@ -47,8 +48,16 @@ class Action(Skill):
 
     def try_to_send(self) -> None:
         if self.client.ready():
-            self.goal = self.client.send(self.message, self.context.wake)
+            self.goal = self.client.send(self.message, self.told)
             self.until = None
+
+    def told(self) -> None:
+        """Called by the transport: a result ends the job, feedback becomes news."""
+        goal = self.goal
+        if goal is None or not goal.open:
+            self.context.wake()
+        else:
+            self.context.news()
 
     def poll(self) -> Status:
         if self.goal is None:
@@ -78,8 +87,8 @@ class Action(Skill):
         if trouble or (self.until is not None and self.context.clock.now() >= self.until):
             self.feedback = trouble or f"there is no server of {self.name}"
             if self.goal is not None:
-                self.feedback = f"the server of {self.name} went away while it worked"
-                self.goal.drop()
+                self.feedback = f"the server of {self.name} went away while it worked: {OWED}"
+                self.goal.give_up()
             return FAILURE
         self.feedback = why
         return RUNNING
@@ -94,7 +103,10 @@ class Action(Skill):
                 self.feedback = error.message
 
     def over(self, goal: Goal) -> Status:
-        goal.drop()
+        if goal.unanswered:
+            goal.give_up()
+        else:
+            goal.drop()
         found = self.results.read(goal.result)
         self.result = {**(self.result or {}), **found} or None
         if goal.state != "succeeded":
@@ -105,7 +117,7 @@ class Action(Skill):
     def cancel(self) -> None:
         self.stop_by = time.monotonic() + self.patience  # of the machine: a simulated clock may stand still
         self.ask_by = time.monotonic() + AGAIN
-        self.told = 0
+        self.heard = 0  # refusals
         if self.goal is not None and self.goal.open:
             self.goal.cancel()
 
@@ -116,10 +128,10 @@ class Action(Skill):
             self.goal = None
             return False
         if now >= self.stop_by or not self.client.ready():
-            goal.drop()
+            goal.give_up()
             self.goal = None
             return False
-        if goal.refused > self.told and now >= self.ask_by:
-            self.told, self.ask_by = goal.refused, now + AGAIN
+        if goal.refused > self.heard and now >= self.ask_by:
+            self.heard, self.ask_by = goal.refused, now + AGAIN
             goal.cancel()
         return True

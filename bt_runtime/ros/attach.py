@@ -15,7 +15,7 @@ LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
 def rosout(run: Run, ros: Transport, node: str = "bt_runtime") -> Callable[[], None]:
-    """Every line of the run's log is sent to `/rosout`; gives what ends that."""
+    """Sends every line of the run's log to `/rosout`; returns a function that ends that."""
     send = ros.publisher("/rosout", "rcl_interfaces/msg/Log")
 
     def say(line: Line) -> None:

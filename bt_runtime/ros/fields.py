@@ -1,4 +1,4 @@
-"""What a manifest says of messages: how parameters make one, which of its fields are outputs; and checks of that."""
+"""A manifest's mapping of messages: how parameters fill one, which fields are outputs; and its checks."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _names(said: Json) -> Iterator[str]:
 
 
 def check(kind: Kind) -> Iterator[tuple[str, str, str]]:
-    """What is wrong with what a skill's manifest says of messages; no ROS is needed for it."""
+    """The faults in a manifest's mapping of messages; found without ROS."""
     options: Mapping[str, Json] = kind.data["entry"].options
     params, outputs = inputs_of(kind), outputs_of(kind)
     for option in filter(options.__contains__, (*FORMS, *TEXTS)):

@@ -12,6 +12,9 @@ from bt_runtime.ros.transport import Answer, Goal, Message, News, ServiceClient,
 
 CALL = 10.0  # seconds in which a server says whether it accepts a goal, or a wish to cancel one
 WORK = 365 * 86_400.0  # seconds of a goal at most: it ends when its server says so, or is gone
+HEED = 3.0  # seconds in which an owed cancel is acknowledged
+AGAIN = 1.0  # seconds until an owed cancel is sent again that was refused or not answered
+OVER = (2, 3)  # return codes of action_msgs/CancelGoal: the goal is unknown, the goal has ended
 ENDED: dict[int, State] = {4: "succeeded", 5: "canceled", 6: "aborted"}  # of action_msgs/GoalStatus
 
 
@@ -20,7 +23,9 @@ class Watched(ServiceClient, Protocol):
 
 
 class Parts(Protocol):
-    """What of a transport is needed."""
+    """The parts of a transport that this module needs."""
+
+    closed: bool
 
     def service(self, name: str, type: str) -> Watched: ...
     def subscribe(
@@ -34,11 +39,13 @@ class Actions:
     rings = True
 
     def __init__(self, parts: Parts, name: str, type: str) -> None:
+        self.parts = parts
         at = f"{name.rstrip('/')}/_action"
         self.sending = parts.service(f"{at}/send_goal", f"{type}_SendGoal")
         self.results = parts.service(f"{at}/get_result", f"{type}_GetResult")
         self.cancelling = parts.service(f"{at}/cancel_goal", "action_msgs/srv/CancelGoal")
         self.goals: weakref.WeakValueDictionary[bytes, PartsGoal] = weakref.WeakValueDictionary()
+        self.owed: dict[bytes, PartsGoal] = {}  # goals that were given up and whose cancel nobody has acknowledged
         parts.subscribe(f"{at}/feedback", f"{type}_FeedbackMessage", self._fed)
         parts.subscribe(f"{at}/status", "action_msgs/msg/GoalStatusArray", self._told, latched=True)
         for each in (self.sending, self.results, self.cancelling):
@@ -69,11 +76,25 @@ class Actions:
                 goal.ask()
 
     def _moved(self) -> None:
-        """A server has come or gone: what is under way asks again, and the tick looks whether anybody is there."""
+        """A server has come or gone: owed cancels go first, what is under way asks again, and the tick looks."""
+        self.pay()
         for goal in [*self.goals.values()]:
             if self.ready():
                 goal.ask()
             goal.news()
+
+    def pay(self) -> None:
+        """Sends each owed cancel, when there is a server to hear it."""
+        if self.parts.closed:
+            self.owed.clear()
+        elif self.ready():
+            for goal in [*self.owed.values()]:
+                goal.cancel_owed()
+
+    def pay_later(self) -> None:
+        timer = threading.Timer(AGAIN, self.pay)
+        timer.daemon = True
+        timer.start()
 
 
 class PartsGoal(Goal):
@@ -83,6 +104,7 @@ class PartsGoal(Goal):
         self.lock = threading.RLock()
         self.asking = False  # how it has ended
         self.wanted = False  # to be cancelled, as soon as it is accepted
+        self.paying = False  # an owed cancel is under way
 
     @property
     def named(self) -> dict[str, Any]:
@@ -96,6 +118,7 @@ class PartsGoal(Goal):
             if self.state != "sent":
                 return
             if answer.value is None:
+                self.unanswered = True
                 self._end("lost", f"the server has not said whether it accepts the goal: {answer.reason}")
             elif not answer.value["accepted"]:
                 self._end("rejected", "the server has rejected the goal")
@@ -107,7 +130,7 @@ class PartsGoal(Goal):
         self.news()
 
     def ask(self) -> None:
-        """How it ends. What comes while nobody is there to answer is asked again when somebody is."""
+        """Asks for the result. A request without a reachable server is repeated once a server is back."""
         with self.lock:
             if self.asking or self.state != "accepted":
                 return
@@ -147,3 +170,24 @@ class PartsGoal(Goal):
 
     def drop(self) -> None:
         self.client.goals.pop(self.id, None)
+
+    def give_up(self) -> None:
+        self.drop()
+        self.wanted = True
+        self.client.owed[self.id] = self
+        self.client.pay()
+
+    def cancel_owed(self) -> None:
+        with self.lock:
+            if self.paying:
+                return
+            self.paying = True
+        self.asked += 1
+        self.client.cancelling.call({"goal_info": {"goal_id": self.named}}, self._acknowledged, HEED)
+
+    def _acknowledged(self, answer: Answer) -> None:
+        self.paying = False
+        if answer.value is not None and (answer.value["goals_canceling"] or answer.value["return_code"] in OVER):
+            self.client.owed.pop(self.id, None)
+        else:
+            self.client.pay_later()

@@ -1,4 +1,4 @@
-"""What a manifest may say of ROS: `impl: ros/action` and its like, with the keys that each takes."""
+"""The ROS implementations for a manifest, such as `impl: ros/action`, with the keys of each."""
 
 from __future__ import annotations
 

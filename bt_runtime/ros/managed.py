@@ -91,7 +91,7 @@ class ManagedTree(LifecycleNode):
             self.ticker.stop()
         if self.running is None or self.settling is not None:
             return
-        self.running.stop(reason)
+        self.running.halt(reason, for_good=True)
         self.by = time.monotonic() + STOPPING
         self.settling = self.create_timer(LOOK, self.settle)
         self.settle()

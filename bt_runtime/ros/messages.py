@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError, MissingExtra, nearest
+from bt_runtime.project import disk
 from bt_runtime.types import Json
 
 OURS = Path(__file__).parent / "interfaces"  # what rosbags does not bring and nearly everybody needs
@@ -43,7 +44,8 @@ class Messages:
         for folder in folders:
             if not Path(folder).is_dir():
                 raise MessageFault(
-                    f"there is no folder {folder}", "one with packages in it: nav2_msgs/action/Spin.action"
+                    f"there is no folder {folder}",
+                    "name a folder with ROS packages in it, such as nav2_msgs/action/Spin.action",
                 )
         self.hash = cache(self._hash)
         self._known = set[str]()
@@ -51,7 +53,7 @@ class Messages:
     # Types -----------------------------------------------------------------------------------
 
     def need(self, type: str) -> str:
-        """Makes a type known, whatever it is made of too; gives its name in full."""
+        """Registers a type and all types it is made of; returns its full name."""
         parts = type.split("/")
         name = type if len(parts) == 3 else "/".join((*parts[:-1], "msg", parts[-1]))
         if name not in self._known:
@@ -68,7 +70,7 @@ class Messages:
             near = nearest(name, [*self.store.fielddefs])
             hint = f"did you mean `{near}`?" if near else "give a folder with its package: --ros-interfaces FOLDER"
             raise MessageFault(f"the ROS type `{name}` is not known", hint)
-        parts = _parted(file.read_text("utf-8"))
+        parts = _parted(disk.read_text(file))
         if sort == "msg" and len(parts) == 1:
             self._add({name: self._fields(parts[0], name)})
         elif sort == "srv" and len(parts) == 2:
@@ -116,7 +118,7 @@ class Messages:
         ]})  # fmt: skip
 
     def _action(self, name: str) -> None:
-        """The two services and the topic that an action has of its own."""
+        """The two services and the topic of an action."""
         one: Any = ("goal_id", (NAME, _UUID))
         self._add({
             f"{name}_SendGoal_Request": [one, ("goal", (NAME, f"{name}_Goal"))],

@@ -11,14 +11,14 @@ from uuid import uuid4
 
 from bt_runtime.events import Line, Notice
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.ros.goals import ENDED
+from bt_runtime.ros.goals import AGAIN, ENDED, OVER
 from bt_runtime.ros.messages import MessageFault
 from bt_runtime.ros.transport import Answer, Goal, Message, News
 from bt_runtime.run.run import Run
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
-    from rclpy.action import ActionClient, ClientGoalHandle
+    from rclpy.action import ClientGoalHandle
     from rclpy.node import Node, Timer
     from rclpy.qos import QoSProfile
     from rclpy.task import Future
@@ -68,7 +68,7 @@ class Rclpy:
         return self._made[which]
 
     def close(self) -> None:
-        """What was made on the node is taken from it; the node is its owner's."""
+        """Removes what was created on the node; the node itself belongs to the caller."""
         for end in [*self._ends]:
             end()
         while self._made:
@@ -128,7 +128,7 @@ class Service:
         return ""  # rclpy does not say that a server has another version
 
     def call(self, request: Message, told: Callable[[Answer], object], seconds: float) -> Callable[[], object]:
-        """How long it may take is the caller's: who forgets it frees what rclpy keeps of it."""
+        """Calls the service without a timeout; a caller that forgets the call frees rclpy's record of it."""
         future = self.client.call_async(made(self.type.Request, request))
 
         def forget() -> None:
@@ -169,7 +169,9 @@ class Actions:
     def __init__(self, to: Rclpy, name: str, type: Any) -> None:
         from rclpy.action import ActionClient
 
-        self.type = type
+        self.to, self.type = to, type
+        self.owed: list[RclpyGoal] = []  # given up, and nobody has acknowledged that they are to be cancelled
+        self.timer: Timer | None = None  # while there are any
         self.client = ActionClient(to.node, type, name, callback_group=to.group)
 
     def ready(self) -> bool:
@@ -179,22 +181,46 @@ class Actions:
         return ""
 
     def send(self, goal: Message, news: News) -> Goal:
-        return RclpyGoal(self.client, made(self.type.Goal, goal), news)
+        return RclpyGoal(self, made(self.type.Goal, goal), news)
+
+    def owe(self, goal: RclpyGoal) -> None:
+        self.owed.append(goal)
+        self.timer = self.timer or self.to.node.create_timer(AGAIN, self.pay)
+        self.pay()
+
+    def pay(self) -> None:
+        """Sends each owed cancel, when there is a server to hear it; rclpy does not tell when one comes back."""
+        if not self.owed:
+            self._rest()
+        elif self.ready():
+            for goal in [*self.owed]:
+                goal.cancel_owed()
+
+    def paid(self, goal: RclpyGoal) -> None:
+        if goal in self.owed:
+            self.owed.remove(goal)
+
+    def _rest(self) -> None:
+        timer, self.timer = self.timer, None
+        if timer is not None:
+            timer.cancel()
+            self.to.node.destroy_timer(timer)
 
     def close(self) -> None:
+        self._rest()
         self.client.destroy()
 
 
 class RclpyGoal(Goal):
     """A goal by rclpy's own client. What comes for another goal, or after this one was dropped, is not heard."""
 
-    def __init__(self, client: ActionClient, goal: Any, news: News) -> None:
+    def __init__(self, actions: Actions, goal: Any, news: News) -> None:
         from unique_identifier_msgs.msg import UUID
 
-        self.id, self.news = uuid4().bytes, news
+        self.actions, self.id, self.news = actions, uuid4().bytes, news
         self.handle: ClientGoalHandle | None = None
         self.wanted = self.dropped = False
-        sent = client.send_goal_async(goal, feedback_callback=self._fed, goal_uuid=UUID(uuid=list(self.id)))
+        sent = actions.client.send_goal_async(goal, feedback_callback=self._fed, goal_uuid=UUID(uuid=list(self.id)))
         sent.add_done_callback(self._answered)
 
     def _fed(self, message: Any) -> None:
@@ -253,6 +279,22 @@ class RclpyGoal(Goal):
     def drop(self) -> None:
         self.dropped = True
 
+    def give_up(self) -> None:
+        self.drop()
+        self.wanted = True  # one that is accepted later is cancelled then
+        if self.handle is not None:
+            self.actions.owe(self)
+
+    def cancel_owed(self) -> None:
+        assert self.handle is not None
+        self.asked += 1
+        self.handle.cancel_goal_async().add_done_callback(self._acknowledged)
+
+    def _acknowledged(self, future: Future) -> None:
+        answer = future.result() if future.exception() is None else None
+        if answer is not None and (answer.goals_canceling or answer.return_code in OVER):
+            self.actions.paid(self)
+
 
 # A run on a node -------------------------------------------------------------------------------
 
@@ -279,7 +321,7 @@ def rosout(run: Run, node: Node) -> Callable[[], None]:
 
 
 class Ticker:
-    """Ticks a run by a timer of the node, whose executor the caller spins. `ended` is told how the root has ended."""
+    """Ticks a run by a timer of the node, whose executor the caller spins. `ended` is called with the root's result."""
 
     def __init__(self, run: Run, node: Node, hz: float = 10.0, ended: Callable[[Any], object] | None = None) -> None:
         self.run, self.node, self.ended = run, node, ended

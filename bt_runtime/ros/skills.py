@@ -167,7 +167,7 @@ def told(names: list[str], message: Mapping[str, Json], age: float) -> dict[str,
 
 def latest(kind: Kind, context: Context) -> Latest:
     options: Mapping[str, Any] = kind.data["entry"].options
-    heard = Latest(context.clock, context.wake)
+    heard = Latest(context.clock, context.news)
     ros = transport_of(kind, context)
     ros.subscribe(options["topic"], options["type"], heard.hear, bool(options.get("latched")))
     return heard

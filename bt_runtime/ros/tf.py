@@ -21,7 +21,7 @@ class Pose(NamedTuple):
     turn: tuple[float, float, float, float]  # x, y, z, w
 
     def then(self, other: Pose) -> Pose:
-        """`other`, which is seen from here, as it is seen from where this is."""
+        """Composes two transforms: `other`, given in this frame, in the frame of this one's parent."""
         x, y, z = _turned(self.turn, (other.x, other.y, other.z))
         return Pose(self.x + x, self.y + y, self.z + z, _times(self.turn, other.turn))
 

@@ -1,8 +1,5 @@
-"""What skills need of ROS, whoever brings it: `rclpy`, or zenoh alone. Nothing here waits.
-
-Messages are plain mappings. What a transport has heard, in whatever thread, it keeps, and rings `news`; the tick looks
-at it.
-"""
+"""The interface that skills need of ROS, provided by `rclpy` or by zenoh alone. No call blocks. Messages are plain
+mappings. A transport stores what it receives, in any thread, and rings `news`; the tick reads it."""
 
 from __future__ import annotations
 
@@ -24,14 +21,14 @@ OPEN = ("sent", "accepted")
 
 
 class Answer(NamedTuple):
-    """Of a service; without a value there is none, for this reason."""
+    """The answer of a service; without a value, the reason why there is none."""
 
     value: dict[str, Json] | None
     reason: str = ""
 
 
 class Goal:
-    """One goal, as far as it is known. A transport derives from it and writes; the tick reads."""
+    """The known state of one goal. A transport derives from it and writes; the tick reads."""
 
     state: State = "sent"
     feedback: dict[str, Json] | None = None  # the latest
@@ -39,31 +36,42 @@ class Goal:
     reason: str = ""  # why it was rejected or lost
     asked = 0  # how often it was to be cancelled
     refused = 0  # … and was not
+    unanswered = False  # lost before its server has said whether it accepts it: it may be at work all the same
 
     @property
     def open(self) -> bool:
         return self.state in OPEN
 
     def cancel(self) -> None:
-        """Asks the server to stop it: now, or as soon as it has accepted it. May be said again."""
+        """Asks the server to stop the goal: now, or once it has accepted it. May be called again."""
         raise NotImplementedError
 
     def again(self) -> None:
-        """Its server was gone, and somebody is there again: how does it stand?"""
+        """Called when the server is back after an outage: asks it for the state of the goal."""
 
     def drop(self) -> None:
-        """Nobody looks at it any more: what is still heard of it is forgotten."""
+        """Forgets the goal: later messages about it are ignored."""
+
+    def give_up(self) -> None:
+        """Stops waiting for the goal, which the server may still carry out. The cancel request stays pending until
+        the server acknowledges it, or reports that the goal has ended or is unknown. A server that comes back is
+        asked at once.
+
+        A transport that does not override this asks once."""
+        if self.open:
+            self.cancel()
+        self.drop()
 
 
 class ServiceClient(Protocol):
     def ready(self) -> bool:
-        """Is there a server that understands us?"""
+        """True when a server with a matching type is reachable."""
 
     def trouble(self) -> str:
-        """Why not, when that is more than that nobody is there."""
+        """The reason why the server is not ready; empty when it is merely absent."""
 
     def call(self, request: Message, told: Callable[[Answer], object], seconds: float) -> Callable[[], object]:
-        """`told` is called once, in any thread; what is given back forgets it."""
+        """Calls `told` once, in any thread; returns a function that forgets the call."""
 
 
 class ActionClient(Protocol):
@@ -84,8 +92,8 @@ class Transport(Protocol):
     def subscribe(
         self, topic: str, type: str, told: Callable[[dict[str, Any]], object], latched: bool = False
     ) -> Callable[[], object]:
-        """`told` is called with each message, in any thread; what is given back ends that. Latched: with the last one
-        that was sent before, too."""
+        """Calls `told` with each message, in any thread; returns a function that ends that. Latched: also with the
+        last message sent before."""
 
     def close(self) -> None: ...
 

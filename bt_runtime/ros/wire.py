@@ -1,4 +1,4 @@
-"""How ROS 2 is written on zenoh, as rmw_zenoh does it: names, what goes with a message, who is there."""
+"""The wire format of ROS 2 on zenoh, as rmw_zenoh uses it: names, attachments, liveliness tokens."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def dds(type: str) -> str:
 
 
 def key(domain: int, name: str, type: str, version: str) -> str:
-    """Of a topic or a service."""
+    """The key of a topic or a service."""
     return f"{domain}/{name.strip('/')}/{dds(type)}/{version}"
 
 
@@ -48,12 +48,12 @@ def full(name: str) -> str:
 
 
 def servers(domain: int, name: str, type: str) -> str:
-    """All who serve by this name and type, of whatever version."""
+    """All servers of this name and type, of any version."""
     return f"{SPACE}/{domain}/*/*/*/SS/*/*/*/{mangled(full(name))}/{dds(type)}/*/*"
 
 
 def version_of(token: str) -> str:
-    """Of the type, in the token of an endpoint."""
+    """The type's version in an endpoint's token."""
     return token.split("/")[-2]
 
 
@@ -62,7 +62,7 @@ def gid(token: str) -> bytes:
 
 
 class Attached(NamedTuple):
-    """What goes with each message and request."""
+    """The attachment of each message and request."""
 
     number: int
     stamp: int  # nanoseconds

@@ -1,7 +1,5 @@
-"""ROS 2 over zenoh, as rmw_zenoh writes it, without a ROS installation: `Zenoh("tcp/localhost:7447")`.
-
-zenoh calls back in threads of its own; what it says is kept, and the tick looks at it.
-"""
+"""ROS 2 over zenoh, in the format of rmw_zenoh, without a ROS installation: `Zenoh("tcp/localhost:7447")`. zenoh
+calls back in its own threads; the messages are stored, and the tick reads them."""
 
 from __future__ import annotations
 
@@ -22,12 +20,11 @@ from bt_runtime.ros.transport import Answer, Message
 
 ROUTER = "tcp/localhost:7447"  # where rmw_zenohd listens
 OPENING = 5.0  # seconds for a first connection
-FOREVER = 365 * 86_400.0  # seconds: of a call that ends when its server says so, or is gone
 Heard = Callable[[dict[str, Any]], object]
 
 
 class Zenoh:
-    """`connect` and `listen`: addresses; `client`: all goes through a router, else straight to who is known there."""
+    """`connect` and `listen`: addresses; `client`: all messages go through a router, else directly to peers."""
 
     def __init__(
         self,
@@ -39,6 +36,7 @@ class Zenoh:
         interfaces: Sequence[Path | str] = (),
         opening: float = OPENING,
     ) -> None:
+        self.closed = False
         self.zenoh = _zenoh()
         self.messages = Messages(*interfaces)
         self.domain = _domain() if domain is None else domain
@@ -48,7 +46,6 @@ class Zenoh:
         self._made: dict[tuple[Any, ...], Any] = {}
         self._lock = threading.RLock()
         self._tokens = [self.session.liveliness().declare_token(self.node.token)]
-        self.closed = False
 
     def action(self, name: str, type: str) -> Actions:
         made: Actions = self._once(("action", name, type), lambda: Actions(self, name, self.messages.need(type)))
@@ -95,7 +92,7 @@ class Zenoh:
 
 
 class Service:
-    """A client of one service, and who serves it now."""
+    """A client of one service, which tracks the service's present servers."""
 
     def __init__(self, to: Zenoh, name: str, type: str) -> None:
         self.to, self.name, self.type = to, name, type
@@ -119,7 +116,7 @@ class Service:
             told()
 
     def spoken(self) -> str:
-        """The version in which somebody answers; empty when nobody does."""
+        """The type version of a present server; empty when there is none."""
         versions = [*self.servers.values()]
         return next((v for v in (self.version, wire.UNVERSIONED) if v in versions), "")
 
@@ -198,7 +195,7 @@ class Publisher:
 
 
 class Subscription:
-    """Of any version: one that is not ours is told once, and not read."""
+    """A subscription to any version of the type; messages of another version are reported once and dropped."""
 
     def __init__(self, to: Zenoh, topic: str, type: str, told: Heard, latched: bool) -> None:
         self.to, self.type, self.told = to, type, told
@@ -246,7 +243,7 @@ def _domain() -> int:
 
 
 def _opened(zenoh: Any, connect: Sequence[str], listen: Sequence[str], client: bool, opening: float) -> Any:
-    """A session that finds nobody by itself: it goes to the addresses, and comes back when they do."""
+    """Opens a session without discovery: it connects to the addresses, and reconnects when they return."""
     config = zenoh.Config()
     patience = int(opening * 1000)
     said: dict[str, Any] = {
@@ -255,7 +252,7 @@ def _opened(zenoh: Any, connect: Sequence[str], listen: Sequence[str], client: b
         "connect/endpoints": [*connect],
         "connect/timeout_ms": patience,
         "connect/exit_on_failure": True,
-        "connect/retry": {"period_init_ms": 100, "period_max_ms": 1000, "period_increase_factor": 2},
+        "connect/retry": {"period_init_ms": 100, "period_max_ms": 200, "period_increase_factor": 2},
         "listen/endpoints": [*listen],
         "timestamping/enabled": True,
     }

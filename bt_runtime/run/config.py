@@ -20,7 +20,7 @@ BY_NAME = {s.name: s for s in SETTINGS}
 
 
 class Value(NamedTuple):
-    """A setting's value now, and who said so: `--hz`, `BTR_HZ`, `btr.yaml:3` or `default`."""
+    """A setting's present value and its source: `--hz`, `BTR_HZ`, `btr.yaml:3` or `default`."""
 
     setting: Setting
     value: Json
@@ -57,7 +57,8 @@ class Settings:
         return self.value(name).value
 
     def reference(self, name: str) -> str:
-        """A name of something installed as it is; `path.py:Name` whole, from the folder of whoever said it."""
+        """Returns the name of an installed implementation unchanged; resolves `path.py:Name` from the folder of its
+        source."""
         found = self.value(name)
         said_in_file = self.file.path is not None and found.source.startswith(project.PROJECT_FILE)
         base = self.file.path.parent if said_in_file and self.file.path is not None else Path.cwd()
@@ -100,7 +101,7 @@ def _typed(setting: Setting, text: str) -> Json:
 
 
 def complaint(setting: Setting, value: Json) -> str:
-    """Why a setting cannot have this value; empty when it can."""
+    """Returns why a setting cannot have this value; "" when it can."""
     return CHECK.complaint(setting.name, value)
 
 

@@ -1,4 +1,4 @@
-"""Somebody who can be asked: by agents, and before skills that want it. Whoever is first to answer has answered."""
+"""The person whom agents and cautious skills can ask. The first answer counts."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ class Reply:
 
     wakes = True
 
-    def __init__(self, person: Person, number: int, question: str) -> None:
+    def __init__(self, person: Person, number: int, question: str, confirms: bool = False) -> None:
         self.person, self.number, self.question = person, number, question
+        self.confirms = confirms  # does a yes let a skill begin
         self.answer: str | None = None
 
     def poll(self) -> str | None:
@@ -43,19 +44,29 @@ class Person:
         self.context = context
 
     def ask(self, question: str) -> Reply:
+        return self.put(Reply(self, next(self.numbers), question))
+
+    def confirm(self, question: str) -> Reply:
+        """Asks for consent before a skill that requires it."""
+        return self.put(Reply(self, next(self.numbers), question, True))
+
+    def put(self, reply: Reply) -> Reply:
         context = self._context()
-        reply = Reply(self, next(self.numbers), question)
         with self.lock:
             self.open[reply.number] = reply
-        context.emit(Notice("", "warning", f"asks: {question}"))
-        context.emit(Asked(reply.number, question))
+        context.emit(Notice("", "warning", f"asks: {self.shown(reply)}"))
+        context.emit(Asked(reply.number, reply.question))
         return reply
 
+    def shown(self, reply: Reply) -> str:
+        """The question as the log has it."""
+        return reply.question
+
     def answer(self, number: int, text: str) -> None:
-        """From any thread."""
+        """Answers a question. Callable from any thread."""
         reply = self.open.get(number)
         if reply is None or not self.closed(reply, text):
-            raise BtError("this question was answered already, or is not meant any more", "look at those that are open")
+            raise BtError("this question was already answered or withdrawn", "answer one of the open questions")
         self._context().wake()
 
     def closed(self, reply: Reply, text: str) -> bool:

@@ -1,19 +1,16 @@
-"""What a run is equipped with: a world, models, memories. Given as objects, or as what a person would name."""
+"""Equips a run with world, models and memories, given as objects or by name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from bt_runtime.faults.diagnostic import closing
-from bt_runtime.llm.front import a_model
-from bt_runtime.llm.model_setting import apart, is_mapping
-from bt_runtime.types import Judging, Model, Observation, Task, Verdict
+from bt_runtime.faults.diagnostic import BtError, closing
+from bt_runtime.types import Judging, Model, Task, Verdict
 
 if TYPE_CHECKING:
-    from bt_runtime.memory.working import Noticer, WorkingMemory
     from bt_runtime.tree.budget import Budget
     from bt_runtime.tree.context import Context
 
@@ -21,7 +18,7 @@ Models = str | Path | Model | Mapping[str, Any]
 
 
 class Resources:
-    """Opens what was only named, when it is told to, and closes just that."""
+    """Opens the resources given by name, and later closes exactly these."""
 
     def __init__(
         self, *, world: Any = None, task: Task | None = None, model: Models | None = None, memory: Any = None,
@@ -37,15 +34,18 @@ class Resources:
         self.memory: Any = None
 
     def open(self) -> None:
-        """What cannot be opened is raised; whoever asked closes what was opened by then."""
+        """Opens the named resources; raises on failure, and the caller closes those already open."""
         model, memory = self.named
         self.models = self._models(model)
         self.memory = self._memory(memory)
 
     def _models(self, model: Models | None) -> dict[str, Model]:
-        """By role; a file or a server that has several roles is opened once."""
+        """Returns the models by role; opens a file or server with several roles once."""
         if model is None:
             return {}
+        from bt_runtime.llm.model_setting import apart, is_mapping
+        from bt_runtime.llm.model_wrapper import a_model
+
         roles = model if isinstance(model, Mapping) and not is_mapping(model) else {"default": model}
         named_so = {role: apart(m).text() if is_mapping(m) else m for role, m in roles.items()}
         given = {str(role): m if isinstance(m, str | Path) else a_model(m) for role, m in named_so.items()}
@@ -62,7 +62,7 @@ class Resources:
 
     def _memory(self, memory: Any) -> Any:
         if memory is None or not isinstance(memory, str | Path):
-            return memory
+            return _a_memory(memory)
         from bt_runtime.memory.episodes import Episodes
 
         first = next(iter(self.models.values()), None)
@@ -76,16 +76,23 @@ class Resources:
             if isinstance(thing, Model):
                 thing.ready()
 
-    def attach(self, context: Context, run: str, again: bool = False) -> None:
-        """Puts everything where the nodes look for it. `again`: what this run has told its memory is told anew."""
+    def attach(self, context: Context, run: str, again: bool = False, project: Path | None = None) -> None:
+        """Puts everything where the nodes look for it. `again`: the run writes its entries to the memory anew.
+        `project`: the folder whose manifests say which acts in the world are locked."""
         services = context.services
         found = {"world": self.world, "episodes": self.memory, "budget": self.budget, "seed": self.seed}
         services.update({name: value for name, value in found.items() if value is not None})
         services.models |= self.models
         if self.world is not None and self.recall:
-            self._working_memory(context)
+            self.remember(context)
         if self.recall:
-            services.fresh_memory = fresh_memory
+            services.fresh_memory = _fresh_memory
+        if self.world is not None and services.models:
+            from bt_runtime.agents.worked import read_ahead
+            from bt_runtime.language.manifest import of_world
+
+            read_ahead(self.world)
+            services.world_skills = of_world(project)
         if self.task is not None:
             services.task, services.task_kind = self.task.id, self.task.kind
         if self.memory is not None:
@@ -95,22 +102,20 @@ class Resources:
             self.notebook = Notebook(self.memory, run=run, task=task, kind=kind, again=again)
             services.notebook = self.notebook
 
-    def _working_memory(self, context: Context) -> None:
-        from bt_runtime.memory.working import WorkingMemory
-
-        board = cast(Any, _Board(context))
-        working = WorkingMemory(board, noticer=noticer_of(context))
-        context.services.working_memory, context.services.memory = working, Recaller(working)
+    def remember(self, context: Context) -> None:
+        """Gives the run a working memory on its blackboard."""
+        context.services.update(_fresh_memory(context, shared=True))
 
     def verdict(self) -> Verdict | None:
-        """How the world says the task stands; None without a world or a task."""
+        """Returns the world's verdict on the task; None without a world or a task."""
         if self.judged is not None:
             return self.judged
         found = self.world.verdict() if isinstance(self.world, Judging) else None
         return found if found is not None and found.total else None
 
     def finish(self) -> int:
-        """The root has ended: what its agents lived through is written, with the world's verdict. Gives how many."""
+        """Stores the agents' experience with the world's verdict after the root has ended; returns the number of
+        entries."""
         if self.notebook is None:
             return 0
         added = self.notebook.close(self.verdict())
@@ -118,67 +123,24 @@ class Resources:
         return int(added.new + added.known)
 
     def close(self) -> None:
-        """All of it, in the reverse order; one that breaks does not keep the others open."""
+        """Closes all resources in reverse order, despite errors."""
         with ExitStack() as stack:
             while self.opened:
                 stack.push(closing(self.opened.pop(0).close))
 
 
-def noticer_of(context: Context) -> Noticer:
-    """What the world says that one notices, else what its sentences say. Asked where nodes find the world, which a
-    journal stands before."""
-    from bt_runtime.memory.notice import Noticing
-    from bt_runtime.memory.observation import read
-
-    def noticer(action: str, text: str, here: Any, known: Any) -> Any:
-        world = context.services.world
-        return (world.notices(action, text), here) if isinstance(world, Noticing) else read(action, text, here, known)
-
-    return noticer
+def _a_memory(given: Any) -> Any:
+    """Returns the memory unchanged, or raises an error that says what a memory is."""
+    lacks = [name for name in ("add", "ask") if not callable(getattr(given, name, None))]
+    if given is not None and lacks:
+        raise BtError(
+            f"{type(given).__name__} is not a memory: it has no `{lacks[0]}`",
+            'name its file (`memory="memory.sqlite"`), or give one that is open: `Episodes.open(FILE)`',
+        )
+    return given
 
 
-def fresh_memory(context: Context) -> dict[str, Any]:
-    """The working memory of one episode, and what acts on it."""
-    from bt_runtime.memory.working import WorkingMemory
+def _fresh_memory(context: Context, shared: bool = False) -> dict[str, Any]:
+    from bt_runtime.run.recall import working_memory
 
-    working = WorkingMemory(cast(Any, _Notes()), noticer=noticer_of(context))
-    return {"working_memory": working, "memory": Recaller(working)}
-
-
-class _Notes:
-    """A board of one's own."""
-
-    def __init__(self) -> None:
-        self.kept: dict[str, Any] = {}
-
-    def get(self, key: str) -> Any:
-        return self.kept.get(key)
-
-    def set(self, key: str, value: Any) -> None:
-        self.kept[key] = value
-
-
-class _Board:
-    """The run's blackboard, as working memory wants it."""
-
-    def __init__(self, context: Context) -> None:
-        self.scope = context.blackboard.root
-
-    def get(self, key: str) -> Any:
-        return self.scope.get(key)
-
-    def set(self, key: str, value: Any) -> None:
-        self.scope[key] = value
-
-
-class Recaller:
-    """Working memory as something to act on: what `impl: memory` in a manifest means."""
-
-    instant = True
-
-    def __init__(self, working: WorkingMemory) -> None:
-        self.working = working
-
-    def act(self, sentence: str) -> Observation:
-        said = self.working.answer(sentence)
-        return Observation(said) if said is not None else Observation("Nothing is remembered.", False, "no recall")
+    return working_memory(context, shared)

@@ -20,19 +20,18 @@ from bt_runtime.language import ports
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.spec import DEFAULT_CAPS, Caps, TreeSpec
-from bt_runtime.run.person import Person
 from bt_runtime.run.resources import Models, Resources
 from bt_runtime.skills.loop import running
+from bt_runtime.skills.pool import POOL
 from bt_runtime.skills.resources import STOPPING, Hold
-from bt_runtime.skills.skill import kind_of
 from bt_runtime.tree.blackboard import Scope
 from bt_runtime.tree.build import build
 from bt_runtime.tree.clock import RunClock
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.engine import Engine
-from bt_runtime.tree.inputs import starting_values
+from bt_runtime.tree.inputs import Doubts, starting_values
 from bt_runtime.tree.node import FAILURE, SUCCESS
-from bt_runtime.tree.request import Grower, Request
+from bt_runtime.tree.request import Grower, Request, checked
 from bt_runtime.tree.runner import Runner, interruptible
 from bt_runtime.tree.watchdog import SLOW
 from bt_runtime.types import Json, Task, Timed
@@ -40,7 +39,6 @@ from bt_runtime.types import Json, Task, Timed
 if TYPE_CHECKING:
     from bt_runtime.journal.following import Follower
     from bt_runtime.journal.record import Recorder
-    from bt_runtime.run.debug.debugger import Debugger
     from bt_runtime.tree.budget import Budget
 
 
@@ -48,13 +46,9 @@ class Tree:
     """A checked tree and how it was loaded; any number of runs can be made of it."""
 
     def __init__(
-        self,
-        spec: TreeSpec,
-        loader: Callable[[], Loader],
-        warnings: tuple[Diagnostic, ...],
-        first: Loader | None = None,
-        kinds: tuple[Kind, ...] = (),
-    ) -> None:
+        self, spec: TreeSpec, loader: Callable[[], Loader], warnings: tuple[Diagnostic, ...],
+        first: Loader | None = None, kinds: tuple[Kind, ...] = (),
+    ) -> None:  # fmt: skip
         self.spec = spec
         self.loader = loader  # a fresh one for each graft: same project, skills and caps
         self.first = first or loader()  # the one that loaded it: it knows all files that were read
@@ -73,7 +67,11 @@ def load(
     source: str | Path, *, skills: Iterable[Any] = (), project: Path | str | None = None, caps: Caps = DEFAULT_CAPS
 ) -> Tree:
     """A tree from a file, a name (`patrol`), or YAML text. Raises Faults: every fault, with line and column."""
-    kinds: tuple[Kind, ...] = tuple(s if isinstance(s, Kind) else kind_of(s) for s in skills)
+    kinds: tuple[Kind, ...] = ()
+    if given := tuple(skills):
+        from bt_runtime.skills.skill import kind_of
+
+        kinds = tuple(s if isinstance(s, Kind) else kind_of(s) for s in given)
 
     def loader() -> Loader:
         return Loader(Path(project) if project else None, kinds, caps)
@@ -99,18 +97,17 @@ class Run:
 
     tree: a `Tree`, or what `load` takes: a file, a name, YAML text.
     inputs: values of the tree's `inputs` and of entries under `blackboard`; checked before anything is opened.
-    world: where skills with `impl: world` act. `task`: what is to be done there; none: what the world brings itself.
+    world: the world in which skills with `impl: world` act. `task`: its task; None: the world's own.
     model: a file, an address, `starter` or an object; or a mapping of roles to them.
-    memory: the file of the episodic memory, or one that is open (it stays open).
-    seed: of all that is drawn. `budget`: what all agents together may spend.
-    recall: may agents look into their working memory?
-    services: things of yours by name, for nodes and skills of your own.
-    clock: another clock than the machine's, or than the world's own; a test's is moved by hand.
-    strict: an exception of a node ends the run, instead of being FAILURE of that node.
-    hz: the most ticks a second of `spin`; None: as many as there is work for.
-    log: called with every log line. `listen` hears all that happens.
-    journal: a folder or a file in which the run is written down, or a recorder of one. None: nowhere.
-    slow: seconds that a node may hold a tick before it is named; None: nobody looks.
+    memory: the file of the episodic memory, or an open memory, which stays open.
+    seed: the random seed of the run. `budget`: what all agents together may spend.
+    recall: False denies agents their working memory.
+    services: your objects by name, for your own nodes and skills.
+    clock: replaces the machine's or the world's clock; a test moves its own by hand.
+    strict: an exception in a node ends the run; otherwise the node fails.
+    hz: the maximum ticks a second of `spin`; None: a tick whenever there is work.
+    journal: the folder in which the run is recorded, or a Recorder. None: no journal.
+    slow: seconds that a node may hold a tick before a report names it; None: no watchdog.
     journal_policy: `required` (the default): skills that may not be repeated wait for a journal that cannot be
     written; `best_effort`: they go on without a record.
     """
@@ -132,7 +129,6 @@ class Run:
         clock: RunClock | None = None,
         strict: bool = False,
         hz: float | None = None,
-        log: Callable[[Line], None] | None = None,
         journal: str | Path | Recorder | None = None,
         slow: float | None = SLOW,
         journal_policy: Literal["required", "best_effort"] | None = None,
@@ -144,11 +140,10 @@ class Run:
         self.name = f"{self.spec.name}-{uuid4().hex[:8]}"
         self.name = self.journal.name_of(self.name) if self.journal is not None else self.name
         self.context = Context(clock or (world.own_clock if isinstance(world, Timed) else None), strict)
-        self.context.services.update(services or {})
-        if isinstance(self.context.services.person, Person):
-            self.context.services.person.joins(self.context)
-        if log is not None:
-            self.listen(log, Line, Notice)
+        self.context.services.give(services or {})
+        self.context.services.introduce(self.context)
+        self.unheard: list[Line | Notice] = []  # emitted before anybody could listen: for the first listener
+        opened = self.context.stream.listen(self.unheard.append, Line, Notice)
         caps, root = self.tree.first.caps, build(self.spec, self.context, self.blackboard)
         self.engine = Engine(root, self.context, caps.depth, caps.nodes, self.tree.loader)
         self.engine.setup_with = dict(setup or {})
@@ -156,10 +151,11 @@ class Run:
             self.engine.watch(slow, self._held)
         self._give(values)
         self.runner = Runner(self.engine, hz)
+        self.runner.crowded = POOL.starved
         self.resources = Resources(
             world=world, task=task, model=model, memory=memory, seed=seed, budget=budget, recall=recall
         )
-        self.debugging: Debugger | None = None  # once somebody has asked for it
+        self.extensions: dict[type, Any] = {}  # what clients of the run keep with it, by class
         self._closed = False
         self._grace = STOPPING
         with ExitStack() as opening:
@@ -172,13 +168,15 @@ class Run:
                 "model": model, "memory": memory, "services": services,
             })  # fmt: skip
             self._closing = opening.pop_all()
+        opened()
 
     def _give(self, values: Mapping[str, Json]) -> None:
-        """What the tree begins with; from here on, whoever writes one of its ports is held to its type."""
+        """Writes the initial values; from then on, checks each write to a port against its type."""
         scope, declared = self.blackboard, self.spec.ports
         for name, value in values.items():
             scope[name] = value
         scope.guard = lambda name, value: ports.check(declared[name], value) if name in declared else None
+        scope.board.doubt = Doubts(self.context, self.spec)
 
     def _open(self, given: dict[str, Any]) -> None:
         """Everything was checked: now the models and memories that were named, then the journal."""
@@ -186,7 +184,7 @@ class Run:
         self.resources.open()
         if again:
             self.resources.ready()
-        self.resources.attach(self.context, self.name, again)
+        self.resources.attach(self.context, self.name, again, self.tree.first.project)
         if self.journal is not None:
             self.journal.attach(self, given)
 
@@ -207,49 +205,38 @@ class Run:
     def outputs(self) -> dict[str, Json]:
         return {name: self.blackboard.get(name) for name in self.spec.outputs}
 
-    @property
-    def debugger(self) -> Debugger:
-        """Made when it is first asked for: until then a run pays nothing for it."""
-        if self.debugging is None or self.engine.gate is not self.debugging:
-            from bt_runtime.run.debug.debugger import Debugger
-
-            self.debugging = Debugger(self)
-        return self.debugging
-
     # Running ---------------------------------------------------------------------------------
 
     @property
     def status(self) -> Status:
-        """What the latest tick gave; INVALID before the first one, and once what ran was halted."""
+        """Returns the latest tick's status; INVALID before the first tick and after a halt."""
         return self.engine.status
 
     @property
     def stopped(self) -> str:
-        """Why it was halted or stopped: empty when it was not, or has been started anew since."""
-        over = self.engine.over
-        return over.reason if over is not None else self.runner.stopped
+        """Returns why the run was halted or stopped; "" when it was not, or has restarted."""
+        return self.runner.why
 
     def tick(self) -> Tick:
+        if self.runner.stopped:
+            self.runner.stopped = self.runner.for_good
         return self.engine.tick()
 
     def spin(self, hz: float | None = None, seconds: float | None = None, ticks: int | None = None) -> Status:
-        """Ticks to the end, or until it is halted. Ctrl-C and SIGTERM halt everything; the same once more kills."""
-        self.runner.hz = hz or self.runner.hz
-        with interruptible(self.runner), self._blocking():
+        """Ticks until the tree ends or is halted. Ctrl-C and SIGTERM halt everything; a second signal kills."""
+        with self.runner.at(hz), interruptible(self.runner), self._blocking():
             status = self.runner.spin(seconds, ticks)
             self._settle(self._grace)
         self._finish()
         return status
 
     async def aspin(self, hz: float | None = None, seconds: float | None = None, ticks: int | None = None) -> Status:
-        """`spin` in an event loop, which goes on meanwhile; async skills run on it. SIGTERM halts everything.
+        """Runs `spin` in an event loop, on which async skills run too. SIGTERM halts everything.
 
-        When it is cancelled the tree is halted, and what takes its time to stop is waited for.
-        """
+        Cancelling halts the tree, and waits for activities that take time to stop."""
         import asyncio
 
-        self.runner.hz = hz or self.runner.hz
-        with interruptible(self.runner, (signal.SIGTERM,)):
+        with self.runner.at(hz), interruptible(self.runner, (signal.SIGTERM,)):
             try:
                 status = await self.runner.aspin(seconds, ticks)
             except asyncio.CancelledError:
@@ -294,7 +281,7 @@ class Run:
     def _settle(self, seconds: float) -> None:
         """Waits for what was told to stop, so long and no longer."""
         here = running()
-        left = self.context.resources.settle(seconds, lambda hold: hold.activity.loop_of is not here or here is None)
+        left = self.context.resources.settle(seconds, lambda hold: here is None or hold.loop_of is not here)
         self._not_stopped(left, seconds)
 
     def _not_stopped(self, left: list[Hold], seconds: float) -> None:
@@ -302,13 +289,13 @@ class Run:
             self.context.emit(Notice("", "warning", f"this has not stopped within {seconds:g} s: {hold.sentence}"))
 
     def _held(self, slow: Slow) -> None:
-        """A node does in the tick what it should leave to a thread: said while it still does."""
+        """Reports a node that holds the tick, while it does."""
         where = slow.stack.rstrip().rpartition("\n  File ")[2].replace("\n", " ")
         text = f"holds the tick: {slow.seconds:.1f} s so far, and nothing else can run; it is at {where}"
         self.context.emit(Notice(slow.path, "warning", text))
 
     def _finish(self) -> None:
-        """In this order: how it ended is on the disk, then in the memory, and then it is over."""
+        """Finishes in this order: journals the verdict, stores the memory, then ends the journal."""
         if self.journal is not None:
             self.journal.verdict(self.resources.verdict())
             if self.resources.notebook is not None:
@@ -317,28 +304,26 @@ class Run:
         if self.journal is not None and self.status in (SUCCESS, FAILURE):
             self.journal.finished(experiences)
 
-    def halt(self, reason: str, by: str = "operator") -> int:
+    def halt(self, reason: str, by: str = "operator", for_good: bool = False) -> int:
         """Returns when every running skill was told to cancel; how many nodes were running. Ends what spins.
 
-        From any thread, or a signal's handler. A later `tick` or `spin` starts the tree anew.
+        From any thread, or a signal's handler. A later `tick` or `spin` starts the tree anew, unless it is `for_good`.
         """
-        return self.engine.halt(reason, by)
-
-    def stop(self, reason: str = "stopped", by: str = "operator") -> int:
-        """A halt for good: no tick starts the tree anew."""
-        self.runner.stop(reason)
-        return self.engine.stop(reason, by)
+        if for_good:
+            self.runner.halt(reason)
+        return self.engine.halt(reason, by, for_good)
 
     def listen(self, callback: Callable[[Any], object], *kinds: type[Any]) -> Callable[[], None]:
-        """Called with each event of these kinds (see `bt_runtime.events`; without any: with all); gives what ends that.
+        """Calls `callback` with each event of these kinds, or of all (see `bt_runtime.events`). Returns a function that
+        removes the listener.
 
-        In the thread where it happened. A listener that raises is told of in the log, and is heard no more.
+        It is called in the thread where the event happened. A listener that raises is logged and removed. The first
+        listener to notices also gets those that were emitted while the run was opened.
         """
-        return self.context.stream.listen(callback, *kinds)
-
-    def observe(self, observer: Callable[[Tick], object]) -> Callable[[], None]:
-        """Called after every tick with what it did; returns what ends that."""
-        return self.listen(observer, Tick)
+        first: list[Line | Notice] = []
+        if self.unheard and (not kinds or Notice in kinds):
+            first, self.unheard = self.unheard, []
+        return self.context.stream.listen(callback, *kinds, first=first)
 
     def follow(self, follower: Follower) -> None:
         """Told all that the journal notes, off the tick; closed with the run. Call it before the first tick."""
@@ -357,10 +342,11 @@ class Run:
         self._ending(why).__exit__(kind, error, trace)
 
     def close(self, reason: str = "the run was closed", timeout: float = STOPPING) -> None:
-        """Halts, tells the memory and the journal how it ended, and closes what the run opened: each of them, whatever
-        breaks meanwhile; the first error is raised. Once more does nothing.
+        """Halts, tells memory and journal how the run ended, and closes what the run opened. A second call does
+        nothing.
 
-        What takes its time to stop is waited for, `timeout` seconds at most."""
+        Every step is carried out despite errors; then the first error is raised. Waits at most `timeout` seconds for
+        activities to stop."""
         self._grace = timeout
         self._ending(reason).close()
 
@@ -380,11 +366,15 @@ class Run:
 
     def graft(self, path: str, plan: str | Behaviour, how: How = "replace", index: int | None = None) -> Request:
         """Asks for nodes to be put in at a path; applied between ticks. Faults in the text are raised here and now."""
+        checked(how, path, plan, index)
+        if not isinstance(plan, Behaviour):
+            return self.growth.graft(how, path, plan, index, lambda: self._asked(how, path, plan, index))
+        self._asked(how, path, plan, index)
+        return self.engine.request(Request(how, path, lambda place: plan, index))
+
+    def _asked(self, how: How, path: str, plan: object = "", index: int | None = None) -> None:
         if self.journal is not None:
             self.journal.asked(how, path, plan, index)
-        if isinstance(plan, Behaviour):
-            return self.engine.request(Request(how, path, lambda place: plan, index))
-        return self.growth.graft(how, path, plan, index)
 
     def insert(self, path: str, plan: str | Behaviour, index: int | None = None) -> Request:
         """Asks for a new child of the node at `path`, at this index (at the end without one)."""
@@ -394,8 +384,8 @@ class Run:
         return self.graft(path, plan, "replace")
 
     def remove(self, path: str) -> Request:
-        if self.journal is not None:
-            self.journal.asked("remove", path)
+        checked("insert", path, "", None)
+        self._asked("remove", path)
         return self.growth.remove(path)
 
     def nodes(self) -> Iterable[Behaviour]:

@@ -1,8 +1,6 @@
-"""A skill at work: started once, polled by the tick, cancelled when the tree moves on. Nothing here waits.
-
-A function runs in a thread, an async function on an event loop, a generator one step a tick, a Skill as it says.
-What it returns becomes the result: a Status as it is, False is FAILURE, anything else SUCCESS.
-"""
+"""A running skill: started once, polled by the tick, cancelled when the tree moves on. No call blocks. A function
+runs in a thread, an async function on an event loop, a generator one step a tick, a Skill by its own methods. Its
+return value becomes the result: a Status unchanged, False is FAILURE, anything else SUCCESS."""
 
 from __future__ import annotations
 
@@ -17,6 +15,7 @@ from py_trees.common import Status
 
 from bt_runtime.skills.loop import Loop, Work, as_exception
 from bt_runtime.skills.pool import POOL
+from bt_runtime.skills.resources import Stopping
 from bt_runtime.skills.skill import Skill
 from bt_runtime.types import Observation
 
@@ -33,40 +32,50 @@ class Ended(NamedTuple):
 
 
 class News(NamedTuple):
-    """It runs, and has something to say: a new sentence for people, or values for its outputs (None: none)."""
+    """A running activity's report: new feedback text, or values for its outputs (None: none)."""
 
     value: Any = None
     feedback: str = ""
 
 
-class Activity(Protocol):
-    lingers: bool
-    in_thread: bool
+class Activity(Stopping, Protocol):
+    """A skill that was started: polled at each tick until it has ended, or told to stop."""
+
+    @property
+    def lingers(self) -> bool:
+        """True when it may take its time to stop."""
+
+    @property
+    def in_thread(self) -> bool:
+        """True when nothing can stop it."""
+
+    def follow(self, values: dict[str, Any]) -> None:
+        """Passes on what the inputs are now that it asked to follow."""
 
     @property
     def wakes(self) -> bool:
-        """Does it say when it has finished (or must it be looked at again and again)?"""
+        """True when the activity reports its end by itself; otherwise it is polled at each tick."""
 
     def poll(self) -> Ended | News | None: ...
     def cancel(self, reason: str) -> None: ...
 
 
 class Stops:
-    """An activity that has stopped as soon as it was told to, and that looks at nothing while it runs."""
+    """The base of activities that stop as soon as they are cancelled and follow no inputs."""
 
     lingers = False  # may it take its time to stop
     in_thread = False  # can nothing stop it
     loop_of: asyncio.AbstractEventLoop | None = None  # on which it stops
 
     def follow(self, values: dict[str, Any]) -> None:
-        """What the inputs are now that it asked to follow."""
+        """Passes the present inputs to an activity that asked to follow them."""
 
     def stopped(self) -> bool:
-        """After `cancel`: has it?"""
+        """True when the activity has stopped after `cancel`."""
         return True
 
     def settled(self) -> bool:
-        """The same, asked when the run is over."""
+        """Returns `stopped()`, asked at the end of a run."""
         return self.stopped()
 
 
@@ -91,7 +100,7 @@ def _no_end(value: Any) -> TypeError:
 
 
 def form_of(target: Any) -> type[OfSkill | _OfCoroutine | _OfGenerator | InThread]:
-    """Which of the four forms of a skill it has. Made of one, an activity has been started."""
+    """Returns the activity class for the target's form: object, coroutine, generator or plain function."""
     if isinstance(target, Skill) or hasattr(target, "poll"):
         return OfSkill
     if inspect.iscoroutinefunction(target):
@@ -100,7 +109,7 @@ def form_of(target: Any) -> type[OfSkill | _OfCoroutine | _OfGenerator | InThrea
 
 
 def lingers(target: Any) -> bool:
-    """May it take its time to stop?"""
+    """True when stopping an activity of this target may take more than one tick."""
     own = getattr(type(target), "stopping", None)
     slow = inspect.iscoroutinefunction(getattr(target, "cancel", None)) or own not in (None, Skill.stopping)
     return inspect.iscoroutinefunction(target) or slow
@@ -116,7 +125,7 @@ class OfSkill(Stops):
 
     @property
     def wakes(self) -> bool:
-        """Need it not be looked at again? A test's stand-in that runs for ever has nothing new to say."""
+        """True when polling is unnecessary, as for a test double that runs for ever."""
         return getattr(self.target, "wakes", False) is True
 
     def start(self, params: dict[str, Any]) -> None:
@@ -177,7 +186,8 @@ def _seen(value: Any) -> Any:
 
 
 class _OfGenerator(Stops):
-    """Each step may give news: text for people, or a mapping of outputs. It is sent the inputs that it follows."""
+    """Runs a generator skill. A step may yield text to show, or a mapping of outputs, and receives the inputs that
+    it follows."""
 
     wakes = False
 
@@ -205,10 +215,8 @@ class _OfGenerator(Stops):
 
 
 class InThread(Stops):
-    """A plain function in a thread, so that one that never returns holds nobody up.
-
-    With a `turn`, functions that share it run one at a time (a world takes one action after another).
-    """
+    """A plain function in a thread, so that one that never returns blocks nobody. Functions that share a `turn` run
+    one at a time (a world takes one action after another)."""
 
     wakes = True
     in_thread = True
@@ -252,7 +260,7 @@ class InThread(Stops):
         self.future.cancel()  # a thread that runs goes on; its late answer is dropped with this object
 
     def stopped(self) -> bool:
-        """Nothing can stop it: what it uses is free when it has returned."""
+        """A thread cannot be stopped: its resources are free once the function has returned."""
         return self.over
 
     def settled(self) -> bool:
@@ -260,7 +268,7 @@ class InThread(Stops):
 
 
 class Opening:
-    """Something that is opened in a thread, because that may take long. What comes too late is closed again."""
+    """Opens something in a thread, because opening may take long. After a cancel, the result is closed at once."""
 
     def __init__(self, make: Callable[[], Any], wake: Callable[[], None]) -> None:
         self.make, self.wake = make, wake

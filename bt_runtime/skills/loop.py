@@ -1,7 +1,6 @@
-"""Where async skills run: the event loop in which the tree is ticked, or one of the run's own in a thread.
+"""Event loops of async skills: the loop that ticks the tree, or the run's own loop in a thread.
 
-Two runs never share a loop of their own: a skill that blocks holds up its own run alone.
-"""
+Runs never share their own loop: a blocking skill holds up its own run alone."""
 
 from __future__ import annotations
 
@@ -9,16 +8,18 @@ import sys
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import asyncio
 
+LOOK = 0.002  # seconds between two looks at a clean-up that is let finish
 JOIN = 1.0  # seconds that the end of a loop without work may take
 
 
 class Work:
-    """A coroutine on a loop: begun there, told to stop there, and over when its last `finally` is."""
+    """A coroutine on a loop, started and cancelled there. It ends after its last `finally`."""
 
     def __init__(
         self, work: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop, wake: Callable[[], None]
@@ -33,7 +34,8 @@ class Work:
 
     def cancel(self) -> None:
         self._told = True
-        _soon(self.loop, self._cancel)
+        with suppress(RuntimeError):  # that loop was closed: nothing runs on it any more
+            self.loop.call_soon_threadsafe(self._cancel)  # never in the tick: it may read a source file
 
     def _begin(self) -> None:
         if self._told:
@@ -44,7 +46,15 @@ class Work:
             self._task.add_done_callback(self._dropped)
 
     def _cancel(self) -> None:
-        if self._inside and self._task is not None:
+        """Cancels the coroutine, but not inside its own `finally`: the clean-up ends first, and nothing after it
+        runs."""
+        if not self._inside or self._task is None or self._task.done():
+            return
+        from bt_runtime.skills.cleanup import cleaning_up  # only for those that are cancelled
+
+        if cleaning_up(self._work):
+            self.loop.call_later(LOOK, self._cancel)
+        else:
             self._task.cancel()
 
     def _dropped(self, task: asyncio.Task[None]) -> None:
@@ -79,7 +89,7 @@ def _cancelled() -> BaseException:
 
 
 def as_exception(error: BaseException) -> Exception:
-    """What a skill broke with: its sys.exit() is no reason to leave the run."""
+    """The skill's exception; its sys.exit() becomes an error too, because it must not end the run."""
     return error if isinstance(error, Exception) else RuntimeError(f"the skill left by {type(error).__name__}: {error}")
 
 
@@ -94,7 +104,7 @@ def _soon(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
 
 
 class Loop:
-    """One a run; its thread is started by the first async skill that needs it."""
+    """A run's own loop; the first async skill that needs it starts its thread."""
 
     def __init__(self) -> None:
         self.own_only = False  # while something blocks the loop in which the tree is ticked
@@ -105,7 +115,7 @@ class Loop:
         return Work(work, self._here() or self._alone(), wake)
 
     def close(self) -> None:
-        """Ends the thread, if nothing runs on it any more; what would not stop keeps it."""
+        """Ends the thread when nothing runs on it; a coroutine that does not stop keeps it."""
         own, thread = self._own, self._thread
         if own is None or thread is None or not own.is_running():
             return
@@ -132,7 +142,7 @@ class Loop:
 
 
 def running() -> asyncio.AbstractEventLoop | None:
-    """The loop that runs in this thread: none where nobody has loaded any, which takes eight megabytes."""
+    """The event loop running in this thread; None when asyncio was never imported."""
     known = sys.modules.get("asyncio")
     if known is None:
         return None

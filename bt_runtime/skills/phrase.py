@@ -1,8 +1,6 @@
-"""A skill's sentence as what may be said now: each slot with what fills it, or free, to be written under a grammar.
-
-Up to its first free slot a sentence is one of finitely many beginnings; the rest is written in one go. One that begins
-with a free slot is begun by its skill's name: `say: `, and then the sentence.
-"""
+"""A skill's sentence with the values for each slot, or a free slot written under a grammar. Up to its first free
+slot a sentence is one of finitely many beginnings; the rest is generated in one go. A sentence that begins with a
+free slot starts with its skill's name: `say: `, and then the sentence."""
 
 from __future__ import annotations
 
@@ -33,14 +31,14 @@ class Slot(NamedTuple):
     fillers: tuple[Json, ...] | None = None  # None: free
 
     def pattern(self, text: str) -> str:
-        """What may stand here, as a regular expression; `text` where it may be anything."""
+        """The slot's values as a regular expression; `text` where anything is allowed."""
         if self.fillers is None:
             return _NUMBER.get(self.type, text)
         return "(" + "|".join(re.escape(spoken(v)) for v in self.fillers) + ")"
 
 
 def slot_of(field: Field, given: Sequence[Json] | None = None) -> Slot:
-    """`given`: what its source has now; without a source, what the parameter itself allows."""
+    """Returns a parameter's slot. `given`: its source's present values; None: the parameter's own limits apply."""
     if given is None and field.choices:
         given = field.choices
     elif given is None and field.type == "boolean":
@@ -54,7 +52,7 @@ def slot_of(field: Field, given: Sequence[Json] | None = None) -> Slot:
 
 
 def _sayable(field: Field, value: Json) -> bool:
-    """Does it fit its slot, and can it be said in one line?"""
+    """True when the value fits its slot and can be written in one line."""
     if isinstance(value, list | dict) or value is None or not fits(value, field.type):
         return False
     if field.choices and value not in field.choices:
@@ -75,7 +73,7 @@ class Phrase:
         self.rest = () if free is None else self.pieces[2 * free + 1 :]
 
     def _first_free(self, names: Sequence[str]) -> int | None:
-        """From this slot on it is written: one that is free, or with which there would be too many beginnings."""
+        """Returns the first slot to be written freely: a free one, or one with too many combinations before it."""
         count, seen = 1, set()
         for i, name in enumerate(names):
             fillers = self.slots[name].fillers
@@ -87,11 +85,11 @@ class Phrase:
 
     @property
     def open(self) -> bool:
-        """Has it a slot that is written?"""
+        """True when the phrase has a slot that the model fills in freely."""
         return bool(self.rest)
 
     def __len__(self) -> int:
-        """How many beginnings there are."""
+        """Returns the number of beginnings."""
         return math.prod(len(self.slots[name].fillers or ()) for name in self.chosen)
 
     def beginnings(self) -> Iterator[tuple[str, dict[str, Json]]]:
@@ -114,19 +112,19 @@ class Phrase:
         return f"{begun.rstrip()}{' ' if spaced else ''}{written.strip()}"
 
     def pattern(self) -> str:
-        """Of what is written after a beginning: a regular expression, with the end of the line."""
+        """The rest after a beginning, as a regular expression with the end of the line."""
         said = "".join(self.slots[p].pattern(_TEXT) if i % 2 == 0 else re.escape(p) for i, p in enumerate(self.rest))
         return rf" ?{said}\n"
 
     def quoted(self) -> str:
-        """The whole sentence as it stands between double quotes in a plan."""
+        """The whole sentence between the double quotes of a plan."""
         return "".join(
             self.slots[p].pattern(_QUOTED) if i % 2 else re.escape(json.dumps(p, ensure_ascii=False)[1:-1])
             for i, p in enumerate(self.pieces)
         )
 
     def read(self, begun: Mapping[str, Json], written: str) -> dict[str, Json] | None:
-        """The parameters of a sentence whose rest was written; None when it does not read back."""
+        """The parameters of a completed sentence; None when it cannot be parsed back."""
         if not self.open:
             return dict(begun)
         types = {name: slot.type for name, slot in self.slots.items()}
@@ -138,7 +136,7 @@ class Phrase:
         return {**begun, **named}
 
     def _value(self, name: str, value: Json) -> Json:
-        """What a filler stands for: a number in a slot of any type is that number again."""
+        """The value of a filler's text: a number becomes a number again, whatever the slot's type."""
         for filler in self.slots[name].fillers or ():
             if spoken(filler) == spoken(value):
                 return filler
@@ -152,7 +150,7 @@ def writable(skill: str, template: str) -> Phrase:
 
 
 def phrase_of(skill: str, template: str, fields: Sequence[Field], given: Mapping[str, Sequence[Json]]) -> Phrase | None:
-    """None when it cannot be said: what must be given stands not in its sentence, or a slot has no filler."""
+    """The phrase of a sentence. None when a required parameter is missing from it, or a slot has no value."""
     types = {f.name: f.type for f in fields}
     sentence = Sentence(template, types)
     named = {f.name: f for f in fields if not f.writes}

@@ -1,47 +1,79 @@
-"""Threads for functions that take their time. One thread does job after job, as long as each is quick.
-
-No job waits for another: who takes one and leaves others behind has called a second thread before it begins. Threads
-are kept a while for what comes next, and are daemons: a function that never returns keeps nobody from leaving.
-"""
+"""Threads for functions that take long. A thread does job after job, as long as each is quick. No job waits for
+another: a thread that takes one while others wait starts a second thread first. Idle threads are kept for a while.
+All are daemons, so a function that never returns does not keep the process alive."""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
 IDLE = 10.0  # seconds that a thread without work waits for some
+LONG = 0.005  # seconds that a job waits for its thread before tickers give way
+MOST_CALLED = 8  # threads on their way at once
 
 Job = Callable[[], object]
 
 
 class Pool:
-    """Never blocks; grows as far as jobs take their time, by one thread at once."""
+    """Never blocks; grows as far as jobs take their time, by one thread at once, by more where jobs wait."""
 
-    def __init__(self) -> None:
-        self._jobs: deque[Job] = deque()
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._jobs: deque[tuple[float, Job]] = deque()  # with the time since which each waits
         self._idle: list[threading.Lock] = []  # a thread each, which waits for its lock; the latest is taken first
-        self._called = False  # is one on its way to look for jobs: then none is called besides
+        self._called = 0  # threads on their way to look for jobs
         self._lock = threading.Lock()
+        self._now = now
 
     def run(self, job: Job) -> None:
-        """In a thread, as soon as one gets there. Raises RuntimeError when there is none and none can be started."""
+        """Runs the job in the next available thread. Raises RuntimeError when no thread can be started."""
+        waiting = (self._now(), job)
         with self._lock:
-            self._jobs.append(job)
-            if not self._called:
-                try:
-                    self._call()
-                except RuntimeError:
-                    self._jobs.pop()
-                    raise
+            self._jobs.append(waiting)
+            start = not self._called and self._call()
+        if start:
+            try:
+                self._start()
+            except RuntimeError:
+                with self._lock:
+                    if waiting not in self._jobs:  # another thread was there in time
+                        return
+                    self._jobs.remove(waiting)
+                raise
 
-    def _call(self) -> None:
-        if self._idle:
-            self._idle.pop().release()
-        else:
+    def starved(self) -> bool:
+        """True where a job waits long for its thread: more threads are called, and tickers should give way."""
+        try:
+            since = self._jobs[0][0]
+        except IndexError:
+            return False
+        if not self._called or self._now() - since < LONG:
+            return False
+        with self._lock:
+            more = self._called < min(len(self._jobs), MOST_CALLED)
+            start = more and self._call()
+        if start:
+            with suppress(RuntimeError):
+                self._start()
+        return True
+
+    def _call(self) -> bool:
+        """Calls an idle thread, or returns True: one is to be started, outside the lock, since that takes time."""
+        self._called += 1
+        if not self._idle:
+            return True
+        self._idle.pop().release()
+        return False
+
+    def _start(self) -> None:
+        try:
             threading.Thread(target=self._work, name="bt-skill", daemon=True).start()
-        self._called = True
+        except RuntimeError:
+            with self._lock:
+                self._called -= 1
+            raise
 
     def _work(self) -> None:
         bell = threading.Lock()
@@ -56,7 +88,7 @@ class Pool:
                 bell.acquire()  # called at the last moment
 
     def _do_all(self, bell: threading.Lock) -> None:
-        """It was called: looks for jobs until there are none."""
+        """Runs jobs in a called thread until none is left."""
         called = True
         while (job := self._next(bell, called)) is not None:
             job()
@@ -65,15 +97,16 @@ class Pool:
     def _next(self, bell: threading.Lock, called: bool) -> Job | None:
         with self._lock:
             if called:
-                self._called = False
+                self._called -= 1
             if not self._jobs:
                 self._idle.append(bell)
                 return None
-            job = self._jobs.popleft()
-            if self._jobs and not self._called:  # this job may take long
-                with suppress(RuntimeError):  # no more threads: the others wait for one of those that are there
-                    self._call()
-            return job
+            _, job = self._jobs.popleft()
+            start = bool(self._jobs) and not self._called and self._call()  # this job may take long
+        if start:
+            with suppress(RuntimeError):  # no more threads: the others wait for one of those that are there
+                self._start()
+        return job
 
 
 POOL = Pool()

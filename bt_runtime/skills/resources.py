@@ -1,27 +1,46 @@
-"""Who has what: a skill has the things that it `uses` from its start until it has ended, or has stopped.
-
-What was cancelled may take its time to stop. Until then its things are taken, and the run does not end before it (for
-so long as it is given).
-"""
+"""Locks for skills: a started skill locks what it `uses` until it has ended or stopped. A cancelled skill may take
+time to stop. Until then its resources stay locked, and the run waits for it, up to its time limit."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import asyncio
 
 STOPPING = 10.0  # seconds that the end of a run waits for what was told to stop
 LOOK = 0.002  # seconds between two looks at what cannot say when it has stopped
 
 
+class Stopping(Protocol):
+    """A cancelled activity that still has to stop."""
+
+    @property
+    def loop_of(self) -> asyncio.AbstractEventLoop | None:
+        """The event loop on which it stops."""
+
+    def stopped(self) -> bool:
+        """True when it has stopped."""
+
+    def settled(self) -> bool:
+        """Returns True when the activity has stopped; asked at the end of a run."""
+
+
 class Hold:
-    """What one start of a skill has; `activity` once it was told to stop and has not done so."""
+    """The resources of one start; `activity` is set while a cancelled activity has not stopped."""
 
     __slots__ = ("activity", "names", "sentence")
 
     def __init__(self, names: tuple[Hashable, ...], sentence: str) -> None:
         self.names, self.sentence = names, sentence
-        self.activity: Any = None
+        self.activity: Stopping | None = None
+
+    @property
+    def loop_of(self) -> asyncio.AbstractEventLoop | None:
+        """The event loop on which it stops; None when it needs none."""
+        return self.activity.loop_of if self.activity is not None else None
 
 
 class Resources:
@@ -29,7 +48,7 @@ class Resources:
         self._holds: dict[Hashable, Hold] = {}
 
     def blocker(self, names: Iterable[Hashable]) -> Hold | None:
-        """Who has one of these yet; asked inside a tick."""
+        """The holder of one of these resources; called inside a tick."""
         for name in names:
             hold = self._holds.get(name)
             if hold is not None and (hold.activity is None or not self._stopped(hold)):
@@ -47,14 +66,14 @@ class Resources:
             if self._holds.get(name) is hold:
                 del self._holds[name]
 
-    def stopping(self, hold: Hold, activity: Any) -> None:
-        """It was told to stop, and has not yet."""
+    def stopping(self, hold: Hold, activity: Stopping) -> None:
+        """Keeps the hold of a cancelled activity until it has stopped."""
         hold.activity = activity
         for name in hold.names:
             self._holds[name] = hold
 
     def _stopped(self, hold: Hold) -> bool:
-        if not hold.activity.stopped():
+        if hold.activity is not None and not hold.activity.stopped():
             return False
         self.leave(hold)
         return True
@@ -62,9 +81,9 @@ class Resources:
     # The end of a run ------------------------------------------------------------------------
 
     def left(self) -> list[Hold]:
-        """What was told to stop and has not."""
+        """The cancelled activities that have not stopped."""
         held = {id(h): h for h in tuple(self._holds.values()) if h.activity is not None}
-        return [h for h in held.values() if not h.activity.settled()]
+        return [h for h in held.values() if h.activity is not None and not h.activity.settled()]
 
     def settle(self, seconds: float, mine: Callable[[Hold], bool] = lambda hold: True) -> list[Hold]:
         """Waits for what is stopping; gives what has not after so long."""

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.language.acting import Acting, asked_first, of_docstring, unsayable
+from bt_runtime.language.agent_options import AgentOptions, asked_first, of_docstring, unsayable
+from bt_runtime.language.entry import REPEAT, Entry, careful, skill_kind
 from bt_runtime.language.kinds.kind import DATA_TYPES, RESERVED, Field, FieldType, Kind
-from bt_runtime.language.manifest import REPEAT, Entry, careful, skill_kind
 
 if TYPE_CHECKING:
     from py_trees.common import Status
@@ -41,7 +41,7 @@ _ABOUT = frozenset({
 
 
 class Skill:
-    """A skill with a life of its own. One object a node; `start` is called each time the node starts."""
+    """A skill with state. There is one object a node; `start` is called each time the node starts."""
 
     feedback = ""  # what people see while it runs
     result: Any = None  # what it has found so far, for its outputs: read after each `poll`
@@ -57,7 +57,8 @@ class Skill:
         """Stop now. Always reached when the tree moves on or halts. As `async def cancel` it may take its time."""
 
     def stopping(self) -> bool:
-        """After `cancel`: does it still move? The next start, and what uses the same things, wait until it does not."""
+        """After `cancel`: True while the skill still moves. The next start, and skills with the same resources,
+        wait."""
         return False
 
     def changed(self, **values: Any) -> None:
@@ -65,7 +66,7 @@ class Skill:
         vars(self).update(values)
 
     def verify(self, *args: Any, **params: Any) -> bool | None:
-        """Has this already been done? Asked on resume; None: cannot tell."""
+        """Called on resume. True or False: the action was or was not already done. None: unknown."""
         return None
 
 
@@ -107,6 +108,10 @@ def skill(sentence: Any = "", **about: Any) -> Any:
     unknown = about.keys() - _ABOUT
     if unknown:
         raise TypeError(f"skill() takes no `{min(unknown)}`: it takes {', '.join(sorted(_ABOUT))}")
+
+    for key, value in {"sentence": sentence, "name": about.get("name"), "says": about.get("says")}.items():
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"the `{key}` of a skill is a text, not {type(value).__name__}")
 
     def mark(target: T) -> T:
         setattr(target, _MARK, {**about, "sentence": sentence})
@@ -161,13 +166,13 @@ def kind_of(target: Any) -> Kind:
         on_resume=asked,
         durable=asked != REPEAT if durable is None else durable,
         said=said is not None,
-        acting=_acting(marked, target, (*fields, *outputs), name),
+        agent_options=_agent_options(marked, target, (*fields, *outputs), name),
     )
     kind = skill_kind(name, about, (*fields, *outputs), entry)
     return kind._replace(data={**kind.data, "python": target})
 
 
-def _acting(marked: Mapping[str, Any], target: Any, fields: tuple[Field, ...], name: str) -> Acting:
+def _agent_options(marked: Mapping[str, Any], target: Any, fields: tuple[Field, ...], name: str) -> AgentOptions:
     says = marked.get("says") or of_docstring(inspect.getdoc(target) or "")
     known = {f.name for f in fields}
     why = unsayable(says, known)
@@ -178,7 +183,7 @@ def _acting(marked: Mapping[str, Any], target: Any, fields: tuple[Field, ...], n
         raise SkillError(f"`at_most` of `{name}` is {most!r}", "a whole number, 1 or more")
     for wrong in sources.keys() - known:
         raise SkillError(f"`sources` of `{name}` names `{wrong}`, which is no parameter", f"it has: {', '.join(known)}")
-    return Acting(says, *asked_first(marked.get("confirm", False)), most, sources)
+    return AgentOptions(says, *asked_first(marked.get("confirm", False)), most, sources)
 
 
 def fields_of(target: Any, name: str) -> tuple[Field, ...]:
@@ -216,7 +221,7 @@ def _outputs(given: Mapping[str, Any], name: str, taken: set[str]) -> tuple[Fiel
 
 
 def refuse_slow(target: Any, name: str) -> None:
-    """An instant skill is one that can be called and has then answered."""
+    """Raises unless an instant skill is a plain function, which answers when it returns."""
     waits = inspect.iscoroutinefunction(target) or inspect.isgeneratorfunction(target) or hasattr(target, "poll")
     if waits or not callable(target) or isinstance(target, type):
         raise SkillError(f"`{name}` cannot be instant", "that is a plain function, which answers when it returns")

@@ -1,4 +1,4 @@
-"""What a skill answered, in the words that an agent is told: as `says` has it, else what it gave, name by name."""
+"""A skill's answer in words for an agent: by `says` where it is given, else output by output."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RAISED = re.compile(r"(\w+)\((['\"])(.*)\2,?\)", re.DOTALL)  # an exception as 
 
 
 def words(kind: Kind, params: Mapping[str, Json], done: Ended) -> Observation:
-    """An answer without a word of its own is told as done, or as failed."""
+    """The answer's text; without one, that the action was done or failed."""
     if isinstance(done.value, Observation):
         return done.value
     ok, given = done.status is Status.SUCCESS, outputs(kind, done)
@@ -30,7 +30,7 @@ def words(kind: Kind, params: Mapping[str, Json], done: Ended) -> Observation:
 
 
 def outputs(kind: Kind, done: Ended) -> dict[str, Json]:
-    """What it gave, by the names of its outputs; a single value is the first one's."""
+    """The values by output name; a single value belongs to the first output."""
     names = [f.name for f in kind.fields if f.writes]
     if done.value is None or not names:
         return {}
@@ -40,14 +40,14 @@ def outputs(kind: Kind, done: Ended) -> dict[str, Json]:
 
 
 def raised(error: Exception) -> str:
-    """An exception in words: the same when a journal tells of it."""
+    """Describes an exception; a replayed one gets an identical text."""
     message = error.message if isinstance(error, BtError) else repr(error)
     found = _RAISED.fullmatch(message)
     return _line(f"{found[1]}: {found[3]}" if found else message)
 
 
 def _template(kind: Kind, names: Mapping[str, Json]) -> str:
-    says = kind.data["entry"].acting.says
+    says = kind.data["entry"].agent_options.says
     try:
         return _line(Template(says).evaluate(names)) if says else ""
     except ExpressionError:
@@ -73,5 +73,5 @@ def _said(value: Json) -> str:
 
 
 def _line(value: Json) -> str:
-    """In one line: what a skill says must not read as a step of the agent's own."""
+    """Returns a value on one line, so that a skill's text cannot pass for a step of the agent."""
     return " ".join(str(value).split())

@@ -1,4 +1,4 @@
-"""One course of events: what a tree begins with, what its skills do, what happens from outside; and that as a test."""
+"""One test case: a tree's inputs, its skills' results and outside events. A case can be written as a test."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from bt_runtime.debug.script import Act, Later, literal, said
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.run.debug.script import Act, Later, literal, said
 from bt_runtime.run.run import Tree, load
 from bt_runtime.testing.promise import Broken, Promises
 from bt_runtime.testing.trial import Trial
@@ -24,7 +24,8 @@ BROKEN = "it broke"  # what skills say that are made to break
 
 @dataclass(frozen=True)
 class Case:
-    """`within`: seconds in which it must end after the last move; else it goes on for `seconds` at most."""
+    """A test case. `within`: seconds in which the tree must end after the last move; without it the case lasts
+    `seconds`."""
 
     inputs: Mapping[str, Json] = field(default_factory=dict)
     skills: Mapping[str, list[Act]] = field(default_factory=dict)
@@ -47,7 +48,7 @@ class Finding:
 
 
 class Subject:
-    """A tree that is tried again and again, and what it is held to."""
+    """A tree under repeated test, with its promises."""
 
     def __init__(
         self, tree: str | Path | Tree, never: Any = (), always: Any = (), project: Path | str | None = None
@@ -60,7 +61,7 @@ class Subject:
         self.last: Trial | None = None
 
     def play(self, case: Case) -> tuple[str, Case]:
-        """What it breaks, in words ("" when nothing), and the case up to there."""
+        """Plays the choices; returns the broken promise in words ("" when none), and the case up to there."""
         done: list[Move] = []
         with self.trial(case) as trial:
             try:
@@ -101,7 +102,7 @@ class Subject:
         return Finding(why, self.as_test(up_to, found_by), up_to)
 
     def as_test(self, case: Case, found_by: str) -> str:
-        """The case as a test to paste: red as long as the tree is as it is."""
+        """The case as a test to paste, which fails until the tree is mended."""
         text = isinstance(self.given, str) and "\n" in self.given
         tree = "TREE" if text or isinstance(self.given, Tree) else literal(str(self.given))
         source = self.tree.spec.text if tree == "TREE" else ""
@@ -174,7 +175,7 @@ def _quoted(text: str) -> str:
 
 
 def played(polls: int, result: Act) -> Act:
-    """An act that runs for so many ticks before its result; None: it never gives one."""
+    """Returns the act that runs for `polls` ticks before its result; None: it runs for ever."""
     if result is None:
         return RUNNING
     if not polls:

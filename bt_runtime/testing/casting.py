@@ -1,4 +1,4 @@
-"""Which tree a trial is of, and which skills its nodes need."""
+"""Finds a trial's tree, and the skills that its nodes need."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime import project as projects
+from bt_runtime.debug.script import Script
 from bt_runtime.faults.diagnostic import BtError, Faults, nearest
 from bt_runtime.language import manifest, source
+from bt_runtime.language.entry import Entry, skill_kind
 from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.language.spec import NodeSpec, TreeSpec
-from bt_runtime.run.debug.script import Script
 from bt_runtime.run.run import Tree, load
 from bt_runtime.skills.skill import fields_of
 
@@ -20,7 +21,7 @@ _HEAD = re.compile(r"(\w+)(?:\(([\w\s,]*)\))?")
 
 
 def scripts_of(skills: Mapping[str, Any]) -> dict[str, Script]:
-    """By plain name, in the order in which they were written."""
+    """Returns the scripts by skill name, in the order given."""
     found = {}
     for head, acts in skills.items():
         said = _HEAD.fullmatch(head.strip())
@@ -53,7 +54,7 @@ def _kind(name: str, params: str | None, acts: Any) -> Kind:
     if params is not None:
         fields = tuple(Field(p.strip(), "any", "") for p in params.split(",") if p.strip())
     sentence = " ".join([name.replace("_", " "), *(f"{{{f.name}}}" for f in fields)])
-    return manifest.skill_kind(name, "", fields, manifest.Entry(sentence, "python", "", {}))
+    return skill_kind(name, "", fields, Entry(sentence, "python", "", {}))
 
 
 def _declared(text: str | Path, root: Path | None) -> set[str]:
@@ -98,13 +99,13 @@ def skills_of(tree: TreeSpec) -> dict[str, Kind]:
 
 
 def given_by(tree: TreeSpec, impls: set[str]) -> set[str]:
-    """The skills that act in what a test has given: a world of its own, for instance."""
+    """The skills of the objects that a test passes in, such as its own world."""
     kinds = (kind for each in trees_of(tree) for kind in each.registry if kind.family == "skill")
     return {kind.name for kind in kinds if kind.data["entry"].impl in impls}
 
 
 def misnamed(scripts: Mapping[str, Script], used: Mapping[str, Kind], allowed: set[str]) -> None:
-    """Raises when a script seems to be meant for a skill that has none."""
+    """Raises when a script seems to name a skill that does not exist."""
     left = [name for name in used if name not in scripts and name not in allowed]
     for name in scripts if "*" not in allowed else ():
         close = nearest(name, left) if name not in used else None

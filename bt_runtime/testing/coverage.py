@@ -1,8 +1,7 @@
-"""Which nodes of trees were reached by tests, and with which results.
+"""Records which nodes tests reached, and with which results.
 
-A node is known by its place, file and line, so that what tests of different trees see of a shared subtree adds up.
-Trees that a test gives as text have no place, and are not counted.
-"""
+A node is identified by file and line, so that different tests of a shared subtree add up. Trees given as text have
+no file and are not counted."""
 
 from __future__ import annotations
 
@@ -17,6 +16,7 @@ from py_trees.common import Status
 from bt_runtime.events import Tick
 from bt_runtime.language.checks.outcomes import outcomes
 from bt_runtime.language.spec import NodeSpec, TreeSpec
+from bt_runtime.project import real
 from bt_runtime.run.run import Run
 from bt_runtime.testing.casting import trees_of
 from bt_runtime.tree.node import INVALID, Node
@@ -36,13 +36,13 @@ Seen = dict[Place, set[str]]
 
 
 class Coverage:
-    """What all tests of a session have seen."""
+    """The coverage of all tests in a session."""
 
     def __init__(self) -> None:
         self.seen: Seen = defaultdict(set)
 
     def add(self, data: Iterable[tuple[tuple[str, int, int], Iterable[str]]]) -> None:
-        """What another process has seen."""
+        """Adds the coverage of another process."""
         for place, results in data:
             self.seen[Place(*place)].update(results)
 
@@ -60,7 +60,7 @@ class Follower:
         self.coverage = coverage
         self.texts = {tree.file for tree in trees_of(run.spec) if _path(tree) is None}
         self.files = {tree.file: str(path) for tree in trees_of(run.spec) if (path := _path(tree)) is not None}
-        run.observe(self.ticked)
+        run.listen(self.ticked, Tick)
 
     def ticked(self, tick: Tick) -> None:
         halted = {id(node) for node, _ in tick.halts}
@@ -73,7 +73,7 @@ class Follower:
             self.saw(node, "halted")
 
     def visited(self, nodes: Iterable[Behaviour], tick: Tick) -> None:
-        """What was ticked and stayed idle was skipped."""
+        """Records a visit: a node that was ticked and stayed idle was skipped."""
         known = {id(node) for node, _ in tick.changes} | {id(node) for node in tick.resets}
         for node in nodes:
             if node.status is INVALID and id(node) not in known:
@@ -86,14 +86,14 @@ class Follower:
 
 
 def follow(run: Run) -> Follower | None:
-    """From now on what this run does counts, if anybody collects."""
+    """Counts what this run does from now on, when coverage is collected."""
     return Follower(run, current) if current is not None else None
 
 
 def _path(tree: TreeSpec) -> Path | None:
     path = Path(tree.file)
     path = path if path.is_absolute() else Path.cwd() / path
-    return path.resolve() if path.is_file() else None
+    return real(path) if path.is_file() else None
 
 
 def place_of(spec: NodeSpec, file: str) -> Place:
@@ -101,7 +101,7 @@ def place_of(spec: NodeSpec, file: str) -> Place:
 
 
 class Row(NamedTuple):
-    """One node, and what tests have seen of it."""
+    """A node with its possible results and the results seen in tests."""
 
     place: Place
     spec: NodeSpec
@@ -114,7 +114,7 @@ class Row(NamedTuple):
 
     @property
     def lacks(self) -> str:
-        """What tests have not seen of it, in words; empty when that is nothing."""
+        """The node's results that no test has seen, in words; empty when there are none."""
         if not self.seen:
             return "never reached"
         if self.seen == {"skipped"}:
@@ -142,18 +142,18 @@ class Covered(NamedTuple):
 
 
 def covered(tree: TreeSpec, seen: Mapping[Place, set[str]]) -> Covered:
-    """How much of this file, without those that it includes."""
+    """Returns the coverage of one file, without its subtrees' files."""
     path = _path(tree)
     rows = [_row(spec, can, str(path), seen) for spec, can in _nodes(tree)] if path is not None else []
     return Covered(tree, rows)
 
 
 def _nodes(tree: TreeSpec) -> Iterator[tuple[NodeSpec, frozenset[str]]]:
-    """A guard shares the place of the node inside, and is told with it."""
-    can = outcomes(tree.root)
+    """The nodes to count; a guard shares the path of the node inside and is reported with it."""
+    can = outcomes(tree.root.walk())
     for spec in tree.root.walk():
         if spec.subtree is not None:
-            yield spec, outcomes(spec.subtree.root)[spec.subtree.root]
+            yield spec, outcomes(spec.subtree.root.walk())[spec.subtree.root]
         elif spec.kind.name == "wait" and not {"until", "updated"} & spec.values.keys():
             yield spec, _SUCCESS  # time passes whatever happens
         elif not spec.kind.transparent:
@@ -166,7 +166,7 @@ def _row(spec: NodeSpec, can: frozenset[str], file: str, seen: Mapping[Place, se
 
 
 def percent(files: Iterable[Covered]) -> float:
-    """Of all results with which nodes can end, how many were seen."""
+    """The share of all possible node results that occurred, in percent."""
     files = list(files)
     possible = sum(each.possible for each in files)
     return 100.0 * sum(each.found for each in files) / possible if possible else 100.0
@@ -177,7 +177,7 @@ def named(spec: NodeSpec) -> str:
 
 
 def table(files: list[Covered]) -> list[str]:
-    """As text: a line a file, then what was not seen, by file and line."""
+    """Returns the report as text: one line a file, then the unseen results by file and line."""
     shown = {each.tree.file: _shown(each) for each in files}
     wide = max([len(name) for name in shown.values()] + [4])
     lines = [f"{'tree':<{wide}}   nodes reached   results seen"]
@@ -206,7 +206,7 @@ _LEGEND = (
 
 
 def events(files: list[Covered]) -> Iterator[dict[str, Any]]:
-    """For the page: every file a tree, coloured by what tests have seen; `btr view FILE.jsonl` shows them."""
+    """Yields events for the web page, one tree a file, coloured by coverage; `btr view FILE.jsonl` shows them."""
     yield {"k": "start", "t": 0, "run": "coverage", "tree": "tests", "text": "", "file": "", "wall": 0}
     add: list[list[Any]] = [[0, -1, "coverage", "coverage", "control", "", f"{percent(files):.0f} % of the results"]]
     order: dict[str, list[int]] = {"0": []}

@@ -10,8 +10,10 @@ which the tree wants a tick. Time passes only from one such time to the next.
 
 from __future__ import annotations
 
+import math
+import time
 from collections import deque
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,12 +32,13 @@ STATES = 5_000  # that are looked at, unless whoever asks says otherwise
 
 @dataclass(frozen=True)
 class Explored:
-    """`whole`: were all states seen, or only so many?"""
+    """The result of an exploration. `whole` is True when all states were seen, and not only the allowed number."""
 
     finding: Finding | None
     states: int
     steps: int
     whole: bool
+    late: bool = False  # did the time run out
 
 
 def explore(
@@ -48,23 +51,30 @@ def explore(
     values: Mapping[str, Sequence[Json]] | None = None,
     project: Path | str | None = None,
     found_by: str = "",
+    seconds: float = math.inf,
+    told: Callable[[int, int], object] = lambda states, left: None,
 ) -> Explored:
-    """The shortest course of events that breaks a promise, or that there is none; at most so many states are seen."""
+    """The shortest course of events that breaks a promise, or that there is none; at most so many states are seen.
+
+    After each step `told` gets the number of states that were seen, and of those from which it has yet to go on.
+    """
     subject = Subject(tree, never, always, project)
     choices = Choices(subject, Values(subject.tree.spec, values), inputs or {})
-    search = _Search(choices, states)
+    search = _Search(choices, states, time.monotonic() + seconds, told)
     broken = search.run()
     finding = subject.finding(broken, found_by or "explore(…)") if broken is not None else None
     if broken is None and search.whole and search.last is not None:
         subject.promises.known(search.last.run)
-    return Explored(finding, len(search.seen), search.steps, search.whole)
+    return Explored(finding, len(search.seen), search.steps, search.whole, search.late)
 
 
 class _Search:
-    """Breadth first, so that what is found is the shortest. A state is come to by making its choices once more."""
+    """A breadth-first search, so that the first counterexample is the shortest. A state is reached by repeating its
+    choices."""
 
-    def __init__(self, choices: Choices, most: int) -> None:
-        self.choices, self.most = choices, most
+    def __init__(self, choices: Choices, most: int, end: float, told: Callable[[int, int], object]) -> None:
+        self.choices, self.most, self.end, self.told = choices, most, end, told
+        self.late = False
         self.seen: set[Hashable] = set()
         self.todo: deque[tuple[tuple[int, ...], ...]] = deque([()])
         self.steps = 0
@@ -76,7 +86,8 @@ class _Search:
             way = self.todo.popleft()
             prefix: list[int] | None = []
             while prefix is not None:
-                if len(self.seen) >= self.most:
+                self.late = time.monotonic() >= self.end
+                if self.late or len(self.seen) >= self.most:
                     self.whole = False
                     return None
                 play = Play(self.choices)
@@ -86,10 +97,11 @@ class _Search:
                     play.close()
                 if broken:
                     return play.case()
+                self.told(len(self.seen), len(self.todo))
         return None
 
     def beyond(self, play: Play, way: tuple[tuple[int, ...], ...], prefix: list[int]) -> tuple[list[int] | None, bool]:
-        """One step more than this way: what is to be tried after it, and whether a promise was broken."""
+        """Plays one step beyond this way. Returns the next choices to try, and whether a promise was broken."""
         for number, chosen in enumerate((*way, tuple(prefix))):
             play.oracle = Oracle(chosen)
             if number == 0:

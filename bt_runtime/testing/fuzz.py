@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bt_runtime.debug.script import Later
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Kind
-from bt_runtime.run.debug.script import Later
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.case import BROKEN, Case, Finding, Subject
 from bt_runtime.testing.casting import nodes_of, skills_of
@@ -48,12 +48,10 @@ def fuzz(
     project: Path | str | None = None,
     found_by: str = "",
 ) -> Finding | None:
-    """The smallest counterexample that was found in so many runs; None: there was none.
-
-    within: the tree must end in so many seconds of its time. inputs: entries that are as given in every case.
-    values: those to try for an entry or a skill's output. double: patterns of nodes that are to do anything.
-    halts: is the run halted now and then? endless: may a skill run for ever?
-    """
+    """Returns the smallest counterexample found in so many runs, or None. within: seconds of simulated time in which
+    the tree must end. inputs: entries with the same value in every case. values: values to try for an entry or a
+    skill's output. double: patterns of nodes that a test double replaces. halts: also halts the run at random ticks.
+    endless: skills may run for ever."""
     subject = Subject(tree, never, always, project)
     drawn = _Drawn(subject, Values(subject.tree.spec, values), inputs or {}, list(double), halts, endless)
     cases = drawn.cases(within, seconds)
@@ -80,7 +78,7 @@ def _least(cases: Any, wrong: Any, runs: int, seed: int) -> Case | None:
 
 
 class _Drawn:
-    """What may happen to a tree, as strategies of Hypothesis."""
+    """The possible events of a tree, as strategies of Hypothesis."""
 
     def __init__(
         self,
@@ -125,7 +123,7 @@ class _Drawn:
         )
 
     def starting(self) -> dict[str, Any]:
-        """What a run begins with: inputs, and entries from outside."""
+        """The start of a run: inputs, and entries written from outside."""
         ports = {**self.tree.inputs, **{port.name: port for port in self.values.outside()}}
         return {name: port for name, port in ports.items() if name not in self.inputs}
 

@@ -1,4 +1,4 @@
-"""One course of events of a tree, by choices: what skills say, what is written from outside, when time passes."""
+"""Plays a tree by choices: skill results, outside writes, and the passing of time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Oracle:
 
 
 class Play:
-    """One course of events, as far as it was chosen."""
+    """One playthrough, as far as its choices reach."""
 
     def __init__(self, choices: Choices) -> None:
         self.choices = choices
@@ -50,7 +50,7 @@ class Play:
         self.trial: Trial | None = None
 
     def begin(self) -> None:
-        """The first choices: what the run is given."""
+        """The first choices: the run's inputs."""
         self.inputs = dict(self.choices.inputs)
         for name, values in self.choices.starts.items():
             self.inputs[name] = self.oracle.choose(values)
@@ -60,7 +60,7 @@ class Play:
         self.trial.run.context.services.scripted_skills = self
 
     def get(self, name: str) -> type[Skill]:
-        """As the cast of the trial."""
+        """Returns a skill class whose results the oracle chooses; the trial calls this as its cast."""
         play, options = self, self.choices.results[name]
 
         class Chosen(Skill):
@@ -88,7 +88,7 @@ class Play:
         return Chosen
 
     def step(self) -> None:
-        """One tick, and what happens before it. Raises Broken."""
+        """Plays the events before a tick, then the tick. Raises Broken."""
         trial = self.trial
         assert trial is not None
         began, now = bool(trial.ticks), trial.clock.now()
@@ -125,7 +125,10 @@ class Choices:
         kinds = skills_of(tree)
         values.unused(f.name for kind in kinds.values() for f in kind.fields if f.writes)
         catches = any(node.kind.name == "try" for node in nodes_of(tree))
-        self.results = {name: self.of(kind, values, catches) for name, kind in kinds.items()}
+        wired = {name: set[str]() for name in kinds}  # outputs that some node writes to an entry
+        for node in nodes_of(tree):
+            wired.get(node.kind.name, set()).update(node.values)
+        self.results = {name: self.of(kind, wired[name], values, catches) for name, kind in kinds.items()}
         self.starts = {n: self.listed(p, values) for n, p in tree.inputs.items() if n not in inputs}
         outside = [port for port in values.outside() if port.name not in inputs]
         self.entries = {port.name: self.listed(port, values) for port in outside}
@@ -142,10 +145,10 @@ class Choices:
                     "try the tree by random cases instead: btr fuzz",
                 )
 
-    def of(self, kind: Kind, values: Values, catches: bool) -> list[Any]:
-        """What a skill may say when it is looked at."""
+    def of(self, kind: Kind, wired: set[str], values: Values, catches: bool) -> list[Any]:
+        """The possible answers of a polled skill; outputs that no node wires are left out."""
         good: list[Any] = [{}]
-        for output in (f for f in kind.fields if f.writes):
+        for output in (f for f in kind.fields if f.writes and f.name in wired):
             good = [{**made, output.name: value} for made in good for value in self.listed(output, values)]
         instant = kind.data["entry"].instant
         ends: list[Any] = [*(made or SUCCESS for made in good), FAILURE, *([RuntimeError(BROKEN)] if catches else [])]
@@ -164,7 +167,7 @@ class Choices:
         return found
 
     def changes(self, trial: Trial) -> list[tuple[str, Json] | None]:
-        """Nothing, or one entry gets another value."""
+        """The possible changes of entries: none, or another value for one entry."""
         board = trial.board
         there = [(name, values) for name, values in self.entries.items() if len(values) > 1]
         return [None, *((name, value) for name, values in there for value in values if value != board.get(name, _NO))]

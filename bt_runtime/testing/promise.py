@@ -1,8 +1,6 @@
-"""What must never hold, or always, at the end of a tick: expressions over the tree's entries and its nodes.
-
-`charging and driving` reads entries; `/patrol/dock is running` looks at a node, and is short for
-`node["/patrol/dock"] == "running"`.
-"""
+"""Promises at the end of each tick: expressions over entries and nodes that must never, or always, hold. `charging
+and driving` reads entries; `/patrol/dock is running` tests a node, and is short for `node["/patrol/dock"] ==
+"running"`."""
 
 from __future__ import annotations
 
@@ -59,7 +57,7 @@ def _plainly(said: re.Match[str]) -> str:
 
 
 class Promises:
-    """What a tree is held to, in one run or in many of them."""
+    """The promises of a tree, checked in one run or in many."""
 
     def __init__(self, never: str | Iterable[str] = (), always: str | Iterable[str] = ()) -> None:
         self.all = [*_of("never", never), *_of("always", always)]
@@ -68,7 +66,7 @@ class Promises:
         self.paths = frozenset(self.unseen)
 
     def look(self, run: Run, when: str) -> None:
-        """Raises Broken. What reads an entry that nobody has written yet can be neither broken nor kept."""
+        """Raises Broken. A promise that reads an unset entry is neither broken nor kept."""
         if not self.all:
             return
         board, scope = run.blackboard, _Sight(run, self.paths)
@@ -102,7 +100,7 @@ def _holds(promise: Promise, scope: _Sight) -> bool:
 
 
 class _Sight:
-    """What a promise sees."""
+    """The names that a promise can read."""
 
     def __init__(self, run: Run, paths: frozenset[str]) -> None:
         self.run, self.paths = run, paths

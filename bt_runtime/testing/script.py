@@ -1,18 +1,18 @@
-"""Skills that do as they are told, and those that a test says nothing about."""
+"""Test doubles for skills: scripted ones, and the rule for skills that a test did not script."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from bt_runtime.run.debug.script import Script
+from bt_runtime.debug.script import Script
 from bt_runtime.skills.activity import ended
 from bt_runtime.skills.skill import Skill
 from bt_runtime.tree.node import RUNNING
 
 
 class Scripted(Skill):
-    """One node's part in a script."""
+    """A skill that answers for one node by its script."""
 
     def __init__(self, script: Script) -> None:
         self.script = script
@@ -21,7 +21,7 @@ class Scripted(Skill):
 
     @property
     def wakes(self) -> bool:
-        """What runs for ever need not be looked at again: the clock jumps to what else is due."""
+        """True for a double that runs for ever: it needs no polling, and the clock jumps to the next event."""
         return self.left < 0
 
     def start(self, **params: Any) -> None:
@@ -44,7 +44,7 @@ class Scripted(Skill):
 
 
 def player(script: Script) -> Callable[[], Skill]:
-    """A class, so that each node gets a part of its own."""
+    """The test double as a class, so that each node gets its own instance."""
 
     class Player(Scripted):
         def __init__(self) -> None:
@@ -58,7 +58,8 @@ class Unscripted(BaseException):
 
 
 class Cast:
-    """Who plays which skill of a trial. What is neither scripted nor allowed is not looked for, and never runs."""
+    """The test doubles of a trial. A skill that is neither scripted nor allowed is not imported, and starting it
+    ends the test."""
 
     def __init__(self, scripts: dict[str, Script], allowed: Callable[[str], bool]) -> None:
         self.players = {name: player(script) for name, script in scripts.items()}

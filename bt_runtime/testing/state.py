@@ -1,4 +1,4 @@
-"""What a tree is between two ticks, as far as what comes next depends on it."""
+"""The state of a tree between two ticks, as far as it determines what happens next."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.testing.trial import Trial
-from bt_runtime.tree.gist import family_of
+from bt_runtime.tree.describe.gist import family_of
 from bt_runtime.tree.node import Node, path_of
 
 _OWN = frozenset(

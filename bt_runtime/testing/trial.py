@@ -1,4 +1,4 @@
-"""A run under test: its clock is moved by hand, its skills are played, what happens is counted."""
+"""A run under test: a manual clock, test doubles for skills, counts of what happened."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.events import Applied, Crash, Line, Tick
+from bt_runtime.debug.pattern import matches
+from bt_runtime.debug.script import Act, Double, Later, Script
+from bt_runtime.events import Applied, Crash, Line, Notice, Tick
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.run.debug.pattern import matches
-from bt_runtime.run.debug.script import Act, Double, Later, Script
 from bt_runtime.run.run import Run, Tree
 from bt_runtime.testing import casting, coverage
 from bt_runtime.testing.promise import Promises
@@ -22,7 +22,7 @@ from bt_runtime.testing.script import Cast, Unscripted
 from bt_runtime.testing.waiting import StillRunning, has_own_life, leaves, stands_for, still_running
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.context import POLL
-from bt_runtime.tree.gist import kind_of
+from bt_runtime.tree.describe.gist import kind_of
 from bt_runtime.tree.node import RUNNING, path_of
 from bt_runtime.tree.watchdog import SLOW
 from bt_runtime.types import Json
@@ -52,7 +52,7 @@ class Trial:
         project: Path | str | None = None,
         slow: float | None = SLOW,
     ) -> None:
-        """`allow`: skills that may run as they are implemented; "*": all of them."""
+        """Builds a trial. `allow`: skills that may run their real implementation; "*": all of them."""
         self.clock = Manual()
         self.visits: Counter[str] = Counter()  # path → how often that node was ticked
         self.skills = casting.scripts_of(skills or {})
@@ -75,11 +75,11 @@ class Trial:
             services={**(services or {}), "scripted_skills": Cast(self.skills, self._allowed)},
             clock=self.clock,
             strict=strict,
-            log=self.lines.append,
             slow=slow,
         )
+        self.run.listen(self.lines.append, Line, Notice)
         self.covered = coverage.follow(self.run)
-        self.keep_no_more = self.run.observe(self._ticked)
+        self.keep_no_more = self.run.listen(self._ticked, Tick)
         self.replaced: dict[str, str] = {}  # path → the pattern by which it was substituted
         self._substitute()
         unused = [p for p in self.doubles if p not in self.replaced.values()]
@@ -92,7 +92,7 @@ class Trial:
 
     @property
     def status(self) -> Status:
-        """What the last tick gave."""
+        """The result of the last tick."""
         return self.run.status
 
     @property
@@ -102,7 +102,7 @@ class Trial:
 
     @property
     def crashes(self) -> list[Crash]:
-        """What broke in nodes, but for what was scripted to break."""
+        """The crashes of nodes, except those that a script raised."""
         scripted = {f"{type(act).__name__}: {act}" for act in self._breaking()}
         return [crash for tick in self.ticks for crash in tick.crashes if crash.message not in scripted]
 
@@ -111,6 +111,7 @@ class Trial:
         context = self.run.context
         for _ in range(times):
             context.visits = []
+            self.run.runner.woken.clear()
             try:
                 tick = self.run.tick()
                 self.due = tick.due
@@ -153,7 +154,12 @@ class Trial:
         first = len(self.ticks)
         if self.go_on(seconds) is not RUNNING:
             return self
-        if math.isinf(self.due):
+        restless = self.run.context.restless
+        if self.due == -math.inf and restless is not None:
+            why = f"ticks without end: `{kind_of(restless)}` at {path_of(restless)} asks for the next tick at once; "
+            why += f"after {seconds:g} s of its time, {len(self.ticks) - first:,} ticks were made"
+            hint = "let its child take some time, such as a `wait`, or bound it"
+        elif math.isinf(self.due):
             why = f"waits at {self.clock.now():g} s for what can never come: there is no time at which it wants a tick"
             hint = "nothing in this test will wake it: write an entry, or let a script end"
         else:
@@ -163,10 +169,9 @@ class Trial:
         raise StillRunning(still_running(self.run, why, self.began, hint))
 
     def _wait(self, end: float = math.inf) -> bool:
-        """Time passes until the next tick is due; False: that is after the end.
+        """Advances the test clock to the next due tick; returns False when that lies after `end`.
 
-        What is due at once again and again does not hold it up.
-        """
+        A busy loop still advances the clock, by POLL a tick."""
         if self.run.status is not RUNNING:
             return True
         due, now = self.due, self.clock.now()
@@ -178,6 +183,8 @@ class Trial:
             if alarm.is_set() or math.isinf(due):
                 alarm.clear()
                 due = min(due, now + POLL)
+        elif self.run.runner.woken.is_set():
+            due = min(due, now)  # an entry was written since: `spin` would tick at once as well
         if math.isinf(due) and due > 0:
             return math.isinf(end)
         return self._pass(max(due - now, least), end)

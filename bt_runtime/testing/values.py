@@ -1,4 +1,4 @@
-"""Which values the entries of a tree may have, as far as its ports, its text and whoever asks say so."""
+"""The possible values of a tree's entries, from its ports, its text and the caller."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NEAR = {"integer": (-1, 0, 1), "number": (-0.01, 0.0, 0.01)}  # around a number 
 
 
 class Values:
-    """`given`: the values that whoever asks has listed, by the name of an entry or an output."""
+    """Chooses test values. `given`: values listed by the caller, by entry or output name."""
 
     def __init__(self, tree: TreeSpec, given: Mapping[str, Sequence[Json]] | None = None) -> None:
         self.tree = tree
@@ -32,7 +32,7 @@ class Values:
         self.used: set[str] = set()
 
     def bounded(self, port: Port | Field) -> list[Json] | None:
-        """All values that it may have; None when they cannot be listed."""
+        """Lists all allowed values; None when they cannot be listed."""
         if port.name in self.given:
             self.used.add(port.name)
             return [self._fitting(port, value) for value in self.given[port.name]]

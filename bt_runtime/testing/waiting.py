@@ -1,4 +1,4 @@
-"""What a tree that has not ended is waiting for, in words."""
+"""Says in words what a running tree is waiting for."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 from py_trees.behaviour import Behaviour
 
-from bt_runtime.run.debug.script import Double
+from bt_runtime.debug.script import Double
 from bt_runtime.run.run import Run
 from bt_runtime.testing.script import Scripted
-from bt_runtime.tree.gist import family_of, gist, kind_of
+from bt_runtime.tree.describe.gist import family_of, gist, kind_of
 from bt_runtime.tree.node import RUNNING, TRANSPARENT, path_of, segment_of
 
 MOST = 8  # leaves that are named
@@ -22,13 +22,13 @@ class StillRunning(AssertionError):
 
 
 def leaves(run: Run) -> list[Behaviour]:
-    """Those that are running: nodes below which nothing runs."""
+    """Returns the running nodes without running children."""
     found = [node for node in run.nodes() if node.status is RUNNING]
     return [node for node in found if not any(child.status is RUNNING for child in node.children)]
 
 
 def has_own_life(node: Behaviour) -> bool:
-    """May something besides the clock end it: a real skill, a model?"""
+    """True when something other than the clock can end the node: a real skill or a model."""
     if family_of(node) == "agent":
         return True
     return family_of(node) == "skill" and not isinstance(getattr(node, "target", None), Scripted)
@@ -60,5 +60,5 @@ def _waits(node: Behaviour) -> str:
 
 
 def stands_for(node: Behaviour) -> bool:
-    """Is it a guard, at whose path the node inside stands?"""
+    """True for a guard, which shares its path with the node inside it."""
     return bool(node.children) and segment_of(node.children[0]) == TRANSPARENT

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Container, ItemsView, Iterable, Iterator, Mapping, ValuesView
+from typing import NamedTuple, Protocol
 
 from bt_runtime.events import Unset, Woken, Written
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.tree.stream import Stream
 from bt_runtime.types import Json
 
-_WOKEN = Woken()
+_WOKEN = Woken(job=False)
 _PLAIN = (str, int, float, bool)
 
 
 class UnknownEntry(BtError, KeyError):
-    """An entry was read that nobody has written."""
+    """Raised when an entry is read before anything has written it."""
 
     def __init__(self, name: str, known: Iterator[str]) -> None:
         close = nearest(name, known)
@@ -53,7 +53,7 @@ class Scope(Mapping[str, Json]):
         self.guard: Callable[[str, Json], None] | None = None  # raises when a value may not be written here
 
     def home(self, name: str, writing: bool = False) -> tuple[Scope, str]:
-        """Where the entry of this name really lives, or where it is written."""
+        """Returns the scope and name that really hold this entry, or that a write goes to."""
         scope = self
         while True:
             if name in scope.shared:
@@ -64,7 +64,7 @@ class Scope(Mapping[str, Json]):
                 return scope, name
 
     def passes_on(self, name: str, writing: bool = False) -> bool:
-        """Is this name, of no entry here, looked for in the parent?"""
+        """True when this name is no entry here and is looked up in the parent scope."""
         inward = writing and self.local
         return self.open and not inward and name not in self.entries and name not in self.own
 
@@ -85,6 +85,18 @@ class Scope(Mapping[str, Json]):
     def __len__(self) -> int:
         return sum(1 for name in self.visible() if name in self)
 
+    def snapshot(self) -> dict[str, Json]:
+        """All entries as they are at one moment, in any thread: never half of a `write`. (`dict(scope)` reads one
+        entry after the other.)"""
+        with self.board._lock:
+            return {name: self[name] for name in self}
+
+    def items(self) -> ItemsView[str, Json]:
+        return self.snapshot().items()
+
+    def values(self) -> ValuesView[Json]:
+        return self.snapshot().values()
+
     __eq__ = object.__eq__  # a place, not what is in it
     __hash__ = object.__hash__
 
@@ -97,11 +109,17 @@ class Scope(Mapping[str, Json]):
         return at in scope.entries
 
     def __setitem__(self, name: str, value: Json) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"an entry's name is a text, not {name!r:.60}")
         self.board.write_all(self, {name: value})
 
     def write(self, values: Mapping[str, Json] | None = None, /, **more: Json) -> None:
         """Several entries at once: all of them or, when one may not be written, none; no tick sees a part."""
-        self.board.write_all(self, {**(values or {}), **more})
+        given = {**(values or {}), **more}
+        for name in given:
+            if not isinstance(name, str):
+                raise TypeError(f"an entry's name is a text, not {name!r:.60}")
+        self.board.write_all(self, given)
 
     def update(
         self, given: str | Mapping[str, Json] | Iterable[tuple[str, Json]] = (),
@@ -112,13 +130,17 @@ class Scope(Mapping[str, Json]):
         `scope.update("n", lambda n: (n or 0) + 1)` loses no count between threads.
         """
         if isinstance(given, str):
-            assert change is not None
+            if not callable(change):
+                raise TypeError(f"`update` of one entry takes what makes the new value of it, not {change!r:.60}")
             self.board.write(self, given, change)
         else:
             self.write({**dict(given), **more})
 
     def setdefault(self, name: str, default: Json = None) -> Json:
-        """The entry; written first when nobody has yet. Inside another thread's tick it is written after it."""
+        """Returns the entry; writes `default` first if the entry is missing. During another thread's tick, writes
+        after it."""
+        if not isinstance(name, str):
+            raise TypeError(f"an entry's name is a text, not {name!r:.60}")
         if name not in self:
             self.board.write(self, name, lambda before: default if name not in self else before)
         return self.get(name, default)
@@ -147,6 +169,7 @@ class Scope(Mapping[str, Json]):
             left = [n for n in self.entries if n not in keep]
             for name in left:
                 del self.entries[name]
+                self.stamps.pop(name, None)
                 self.board.sequence += 1  # the picture changed
         if left:
             self.board.tell(Unset(self.path, left))
@@ -167,12 +190,20 @@ class _Change(NamedTuple):
     by: str = ""  # a person, and where from
 
 
+class Doubt(Protocol):
+    """Told of entries that a program wrote, and that are new or an input of the tree."""
+
+    inputs: Container[str]
+
+    def tell(self, names: Iterable[str]) -> None: ...
+
+
 def _always(value: Json) -> Callable[[Json], Json]:
     return lambda before: value
 
 
 class Blackboard:
-    """All scopes of one run. Two trees in one process never meet: nothing here is global."""
+    """Holds all scopes of one run. Trees of one process stay separate: nothing is global."""
 
     def __init__(self, stream: Stream | None = None) -> None:
         self.stream = stream if stream is not None else Stream()
@@ -187,6 +218,7 @@ class Blackboard:
         self.faults: deque[tuple[str, Exception]] = deque(maxlen=256)  # scope path, what broke; the engine reports them
         self.stirred = False  # an entry changed inside this tick: nodes that were ticked before it may see it next time
         self._picture: tuple[int, Mapping[str, Mapping[str, Json]]] = (-1, {})
+        self.doubt: Doubt | None = None  # of writes to the root scope from outside the tick; told outside the lock
 
     def open(self, path: str, parent: Scope, open: bool = False) -> Scope:
         """A scope for the subtree at this path; it takes part in pictures once it is registered."""
@@ -210,6 +242,16 @@ class Blackboard:
         self._write(_Change(scope, {name: _always(value) for name, value in values.items()}, values, by))
 
     def _write(self, change: _Change) -> None:
+        doubt, known = self.doubt, self.root.entries
+        if doubt is None or change.scope is not self.root or change.by or self.ticked_here():
+            self._effect(change)
+            return
+        doubtful = [name for name in change.values if name not in known or name in doubt.inputs]
+        self._effect(change)
+        if doubtful:
+            doubt.tell(doubtful)
+
+    def _effect(self, change: _Change) -> None:
         with self._lock:
             if self._ticker is not None and self._ticker != threading.get_ident():
                 for name, value in change.plain.items():
@@ -231,11 +273,11 @@ class Blackboard:
             self._begins.append(self.sequence)
 
     def ticked_here(self) -> bool:
-        """Is a tick going on in this thread?"""
+        """True when a tick is in progress in this thread."""
         return self._ticker == threading.get_ident()
 
     def tick_before(self, written: Written) -> int:
-        """After which tick a write of another thread took effect; whoever listens may hear of it later."""
+        """Returns the tick after which another thread's write took effect; listeners may receive it later."""
         return self.begun - sum(1 for began in tuple(self._begins) if began >= written.sequence)
 
     def end_tick(self) -> None:
@@ -249,7 +291,7 @@ class Blackboard:
             self.stream.emit(_WOKEN)
 
     def snapshot(self) -> Mapping[str, Mapping[str, Json]]:
-        """Scope path → entries, as they are now; the same object until something is written."""
+        """Returns all entries by scope path; the cached object until the next write."""
         with self._lock:
             if self._picture[0] != self.sequence:
                 self._picture = (self.sequence, {path: dict(s.entries) for path, s in self.scopes.items()})
@@ -302,7 +344,7 @@ def _guard(scope: Scope, name: str, value: Json) -> None:
 
 
 def _same(before: Json, value: Json) -> bool:
-    """Is it plain that nothing changed? Large values are not compared."""
+    """Returns True when the values certainly equal each other. Large values are not compared."""
     if before is value:
         return True
     if type(before) is not type(value) or not isinstance(value, _PLAIN):

@@ -1,4 +1,4 @@
-"""Budgets: how much an agent node, and a whole run, may spend. Whoever runs out ends, saying on what."""
+"""Budgets: how much an agent node, and a whole run, may spend. An exhausted budget ends the node with its name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _COUNTED = ("steps", "decisions", "tokens", "nodes")
 
 
 class Budget(NamedTuple):
-    """What may be spent at most; infinity means no bound."""
+    """Upper limits of spending; infinity means no limit."""
 
     steps: float = math.inf  # actions in the world
     decisions: float = math.inf  # choices and texts asked of a model
@@ -24,14 +24,15 @@ class Budget(NamedTuple):
 
 
 class Spent:
-    """What has been spent, by one node or by a whole run."""
+    """Counts the spending of one node or of a whole run."""
 
     def __init__(self, started: float = 0.0) -> None:
         self.started = started
         self.steps = self.decisions = self.tokens = self.nodes = 0
+        self.seeds = 0  # decisions of nodes whose seeds hang on how many there were before
 
     def over(self, budget: Budget, now: float) -> str:
-        """Which budget has run out, or nothing."""
+        """Returns the name of an exhausted budget, or ""."""
         for name in _COUNTED:
             if getattr(self, name) >= getattr(budget, name):
                 return f"{name} {getattr(budget, name):g}"
@@ -40,7 +41,7 @@ class Spent:
         return ""
 
     def left(self, budget: Budget, now: float) -> float:
-        """Which share of the budget is left, by whatever runs out first."""
+        """Returns the remaining share of the scarcest budget."""
         of: list[tuple[float, float]] = [(getattr(self, name), getattr(budget, name)) for name in _COUNTED]
         of.append((now - self.started, budget.seconds))
         return max(0.0, 1 - max(spent / allowed if allowed > 0 else 1.0 for spent, allowed in of))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -11,10 +12,9 @@ from py_trees.behaviour import Behaviour
 
 from bt_runtime.language.source.pause import PausedCollection
 from bt_runtime.language.spec import NodeSpec, TreeSpec
-from bt_runtime.project.importing import resolve
 from bt_runtime.tree.blackboard import Scope
+from bt_runtime.tree.changes import discard_one
 from bt_runtime.tree.context import Context
-from bt_runtime.tree.graft import discard_one
 from bt_runtime.tree.node import TRANSPARENT, Node, adopt
 from bt_runtime.tree.nodes.subtree import Subtree
 
@@ -78,9 +78,9 @@ def _build(top: BuildStep, made: list[Behaviour]) -> None:
     todo = [top]
     while todo:
         at = todo.pop()
-        spec, path, context = at.spec, at.path, at.context
+        spec, context = at.spec, at.context
         if spec.kind.foreign and at.inner is None:
-            inner = ChildCollector(context)
+            inner, path = ChildCollector(context), at.path
             todo.append(at._replace(inner=inner))
             todo.extend(
                 BuildStep(c, inner, c.name or str(i), at.scope, path, at.folder, context)
@@ -88,24 +88,32 @@ def _build(top: BuildStep, made: list[Behaviour]) -> None:
             )
             continue
         if at.inner is not None:
-            imports = context.services.imports or resolve
+            imports = context.services.imports or _imports()
             node = _made_by(spec.kind.impl)(spec, at.inner.children, at.folder, imports, at.scope)
         else:
             node = _made_by(spec.kind.impl)(spec, context, at.scope)
+        leaf = not spec.children and spec.subtree is None
+        path = "" if leaf else at.path  # before the parent counts this node
         made.append(node)
         at.parent.take(node, len(at.parent.children), at.segment or spec.name or "")
-        if at.inner is not None or not isinstance(node, Node) or node.copied:
+        if leaf or at.inner is not None or not isinstance(node, Node) or node.copied:
             continue
-        within = node.inside
+        within, asks = node.inside, spec.asks
         if spec.subtree is not None and isinstance(node, Subtree):
             tree = spec.subtree
             todo.append(BuildStep(tree.root, node, tree.name, node.open(tree, path), path, tree.folder, within))
             continue
         segment = TRANSPARENT if spec.kind.transparent else ""
         todo.extend(
-            BuildStep(c, node, place if place in spec.asks else segment, at.scope, path, at.folder, within)
+            BuildStep(c, node, place if place in asks else segment, at.scope, path, at.folder, within)
             for c, place in reversed(list(zip(spec.children, spec.places, strict=True)))
         )
+
+
+def _imports() -> Callable[..., Any]:
+    from bt_runtime.project.importing import resolve
+
+    return resolve
 
 
 @cache

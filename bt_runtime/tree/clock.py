@@ -1,8 +1,7 @@
-"""Time for a run: the machine's, a test's, or a simulator's. Nodes ask for the time; only the runner waits.
+"""Time for a run: the machine's, a test's, or a simulator's. Nodes read the time; only the runner waits.
 
-A run's time never goes back. A clock that does is taken to have stood still for that moment: what was left of a wait
-is left of it yet. One that pauses lets no time pass, one that runs faster lets pass more.
-"""
+A run's time never goes back. A clock that jumps back counts as having stood still, so a wait keeps its remainder. A
+paused clock stops time, a faster one speeds it up."""
 
 from __future__ import annotations
 
@@ -110,14 +109,14 @@ class Simulated:
 
 
 def behind(until: float, ahead: float) -> float:
-    """The same time by a clock that is so far behind; rounded up, so that the time has come when that clock says so."""
+    """Converts a time to a clock that is behind; rounds up, so that the wait is never too short."""
     if not ahead or math.isinf(until):
         return until
     return until - ahead + 2 * math.ulp(abs(until) + abs(ahead))
 
 
 class Steady:
-    """Any clock as a run sees it: its time never goes back, and whoever waits for it notices when it does."""
+    """Wraps any clock for a run: time never goes back, and waiters notice when the inner clock does."""
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
@@ -149,7 +148,7 @@ class Steady:
 
 
 class _Watching(Alarm):
-    """An alarm that also rings for who looks at it when the clock has jumped back."""
+    """An alarm that also counts as set when the clock has jumped back."""
 
     def __init__(self, woken: Alarm, clock: Steady) -> None:
         self._woken, self._clock = woken, clock
@@ -160,7 +159,7 @@ class _Watching(Alarm):
 
 
 def of_the_machine(clock: Any) -> bool:
-    """Is it the machine's time, however it is wrapped?"""
+    """True for the machine's clock, however deeply it is wrapped."""
     while not isinstance(clock, Monotonic):
         clock = getattr(clock, "inner", None)
         if clock is None:

@@ -1,4 +1,4 @@
-"""What the nodes of one tree share with the engine that ticks them."""
+"""The state that a tree's nodes share with the engine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 POLL = 0.02  # seconds between two looks at something that cannot say when it has finished
-_WOKEN = Woken()
+_WOKEN, _NEWS = Woken(), Woken(job=False)
 
 
 def _bare(start: Callable[[], Activity], *about: Any) -> Activity:
@@ -34,7 +34,7 @@ def _bare(start: Callable[[], Activity], *about: Any) -> Activity:
 
 
 class Context:
-    """One per tree. The tick writes here what it did; the engine reads it between ticks."""
+    """The state shared by a tree's nodes. The tick writes its results here; the engine reads them between ticks."""
 
     growth: Grower  # how the tree grows while it runs; of its engine
 
@@ -61,7 +61,7 @@ class Context:
         self.halting_in = 0  # … and in which thread
         self.requests: deque[Request] = deque()  # changes of shape, applied between ticks
         self.ticking = False
-        self.grown: Callable[[Behaviour], None] | None = None  # somebody looks at nodes that come into the tree
+        self.grown: list[Callable[[Behaviour], None]] = []  # each is called with what has come into the tree
         self.restless: Behaviour | None = None  # who asked for the next tick at once, last
         self.foreign = False  # is any node none of ours
         self.polled = False  # in this tick, something that cannot say when it has finished
@@ -70,25 +70,29 @@ class Context:
 
     @property
     def whole(self) -> Context:
-        """That of the whole tree."""
+        """Returns the whole tree's context."""
         return self
 
     wrapped = True  # does anybody want to know of each action, as far as is known
 
     def look_around(self) -> None:
-        """Before a tick: who listens to what."""
+        """Refreshes, before a tick, whether anything listens to actions."""
         self.wrapped = self.wrap_action is not _bare or self.stream.wanted(SkillEnded)
 
     def emit(self, event: Event) -> None:
-        """Something has happened: whoever listens to such is told. From any thread."""
+        """Sends an event to its listeners. Callable from any thread."""
         self.stream.emit(event)
 
     def wake(self) -> None:
-        """There is something to do: a sleeping runner ticks. From any thread."""
+        """Wakes a sleeping runner to tick. Callable from any thread."""
         self.stream.emit(_WOKEN)
 
+    def news(self) -> None:
+        """Reports news other than a job's end; at a fixed rate, a runner waits for its next deadline."""
+        self.stream.emit(_NEWS)
+
     def again(self, by: Behaviour | None = None) -> None:
-        """There is work for the next tick: do not sleep."""
+        """Requests another tick at once."""
         self.due, self.restless = -math.inf, by
 
     def wake_at(self, when: float) -> None:
@@ -96,7 +100,7 @@ class Context:
             self.due = when
 
     def poll_again(self) -> None:
-        """Something cannot say when it has finished: it is looked at again soon."""
+        """Requests a tick soon, to poll an activity that cannot report its end."""
         if not self.polled:  # what is polled later in this tick is not due before
             self.polled = True
             self.wake_at(self.clock.now() + POLL)
@@ -108,7 +112,7 @@ class Context:
 
 
 class ScopedContext(Context):
-    """What the nodes below an episode share: its services shadow those of the tree; all else is the tree's."""
+    """The context below an episode: its services shadow the tree's; everything else is the tree's."""
 
     outer: Context
 
@@ -116,12 +120,16 @@ class ScopedContext(Context):
         vars(self).update(outer=outer, services=outer.services.of_episode())
 
     def serve(self, **own: Any) -> None:
-        """A new episode: what belongs to its task is given, all other services are the tree's."""
+        """Begins a new episode with the task's own services; all others are the tree's."""
         vars(self)["services"] = self.outer.services.of_episode(**own)
 
     @property
     def whole(self) -> Context:
         return self.outer.whole
+
+    @property
+    def wrapped(self) -> bool:  # type: ignore[override]
+        return self.outer.wrapped
 
     def __getattr__(self, name: str) -> Any:
         return getattr(vars(self)["outer"], name)

@@ -1,4 +1,4 @@
-"""The tick and the graft. This is the centre: it reads top to bottom.
+"""The tick, and when a change of shape is made. This is the centre: it reads top to bottom.
 
 A tick steps the root once. Between two ticks, and only there, requests change the tree's shape.
 """
@@ -18,25 +18,23 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.events import Applied, Crash, Ended, Halt, Slow, Started, Tick
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.diagnostic import BtError, text_of
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.spec import DEFAULT_CAPS
-from bt_runtime.tree import graft
 from bt_runtime.tree.blackboard import Blackboard
+from bt_runtime.tree.changes import Shape, retire
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.growth import Growth
 from bt_runtime.tree.node import INVALID, RUNNING, adopt, halt, record_crash, segment_of
 from bt_runtime.tree.request import Request
-from bt_runtime.tree.shape import Shape
 from bt_runtime.tree.watchdog import Watchdog
 
 
 def tick_once(root: Behaviour) -> Status:
-    """One tick of everything below `root`.
+    """Ticks everything below `root` once.
 
-    Sequences and fallbacks that are running only hand on to their running child, so a tick goes down that path in a
-    loop, steps the node at its end, and hands the result up again: deep trees cost no deep stack.
-    """
+    Running sequences and fallbacks pass the tick to their running child. A loop follows that path, steps the last
+    node and returns its result upwards: deep trees need no deep stack."""
     path: list[Any] = []
     node: Any = root
     try:
@@ -57,7 +55,7 @@ class Gate(Protocol):
     """Stands between two ticks: a debugger."""
 
     def hold(self) -> float | None:
-        """Until when there shall be no tick; None: it may begin."""
+        """Returns the time until which ticks are held; None allows a tick."""
 
     def ticked(self, tick: Tick) -> Tick:
         """A tick was made and told; the gate may want the next one sooner."""
@@ -82,6 +80,7 @@ class Engine:
         self._lock = threading.RLock()
         self._closed = False
         self.latest: Halt | None = None  # that was asked for, whoever did: a new one ends what spins
+        self.held: Halt | None = None  # by which the tree was halted, if no tick has started it since
         self.over: Halt | None = None  # from here on no tick starts the tree anew
         self._busy = False  # inside a tick, from before its first check to after its last
         self._halt: Halt | None = None  # asked for by a node, or a signal's handler, inside a tick
@@ -102,7 +101,7 @@ class Engine:
 
     @property
     def nodes(self) -> int:
-        """How many there are now."""
+        """Returns the present number of nodes."""
         return self.shape.nodes
 
     @property
@@ -110,7 +109,7 @@ class Engine:
         return self.context.blackboard
 
     def watch(self, seconds: float, tell: Callable[[Slow], None]) -> None:
-        """From the first tick on, a node that holds one for so long is told, once each, in a thread of its own."""
+        """Reports, from a separate thread, each node that holds a tick for `seconds`, once per node."""
 
         def told(slow: Slow, first: bool) -> None:
             self._slow.append(slow)
@@ -124,7 +123,7 @@ class Engine:
     # Life ------------------------------------------------------------------------------------
 
     def setup(self, **kwargs: Any) -> None:
-        """Once, before the first tick; grafts are set up with the same arguments."""
+        """Sets the nodes up once before the first tick; grafts get equal arguments later."""
         with self._lock:
             self.shape.set_up({**self.setup_with, **kwargs})
 
@@ -134,7 +133,7 @@ class Engine:
         return tick
 
     def tick_unless(self, seen: Halt | None, always: bool = False) -> Tick | None:
-        """One tick; None, and none, when another halt than `seen` was asked for meanwhile."""
+        """Ticks once, unless a halt other than `seen` was requested; then returns None."""
         with self._lock:
             self._ready()
             tick, broke, gate = None, None, self.gate
@@ -167,6 +166,7 @@ class Engine:
         if not self.count:
             self._starts()
         self.count += 1  # from here on, what happens belongs to this tick
+        self.held = None
         if self.watchdog is not None:
             self.began, self.ticking_in = monotonic(), get_ident()
         applied = shape.apply() if context.requests else []
@@ -178,7 +178,7 @@ class Engine:
             status = tick_once(shape.root)
         except BaseException as error:
             broke, status = error, INVALID
-            halt(shape.root, context, Halt("engine", f"the tick broke: {error}"), everywhere=True)
+            halt(shape.root, context, Halt("engine", f"the tick broke: {text_of(error)}"), everywhere=True)
         finally:
             context.ticking = False
             self.ticking_in = 0
@@ -214,18 +214,26 @@ class Engine:
             shape=more.shape or tick.shape,
         )
 
-    def halt(self, reason: str, by: str = "operator") -> int:
-        """Tells everything that runs to stop, and returns when it was told; inside a tick, at that tick's end."""
-        self.latest = why = Halt(by, reason)
+    def halt(self, reason: str, by: str = "operator", for_good: bool = False) -> int:
+        """Tells everything that runs to stop, and returns when it was told; inside a tick, at that tick's end.
+
+        `for_good`: no later tick starts the tree anew.
+        """
+        self.latest = why = Halt(text_of(by), text_of(reason))  # whatever it is given: a halt is never refused
+        if for_good:
+            self.over = why
         self.context.wake()
         with self._lock:
             if self._busy:
-                self._halt = why
+                self._halt = self.held = why
                 return 0
             self._listen()
+            running = self.status is RUNNING
             count = halt(self.root, self.context, why, everywhere=True)
-            if self.status is RUNNING:
+            if running:
                 self.status = self.root.status
+            if count or running:
+                self.held = why
             tick = self._recorded(self.root.status, [])
             if count or tick.changes or tick.said or tick.shape is not None:
                 self._untold.append(tick)
@@ -233,7 +241,7 @@ class Engine:
         return count
 
     def _tell(self) -> None:
-        """In the order in which they happened, whichever thread tells; outside the lock: a listener may wait long."""
+        """Emits events in their order. Runs outside the lock, because listeners may be slow."""
         while self._untold and self._telling.acquire(blocking=False):
             try:
                 while self._untold:
@@ -241,20 +249,15 @@ class Engine:
             finally:
                 self._telling.release()
 
-    def stop(self, reason: str, by: str = "operator") -> int:
-        """A halt for good."""
-        self.over = Halt(by, reason)
-        return self.halt(reason, by)
-
     def shutdown(self) -> None:
-        """Halts and retires every node; the tree cannot be ticked any more."""
+        """Halts and retires every node; later ticks raise."""
         with self._lock:
             if self._closed:
                 return
             self._closed = True
             if self.watchdog is not None:
                 self.watchdog.close()
-            graft.retire(self.root, self.context, Halt("engine", "shut down"))
+            retire(self.root, self.context, Halt("engine", "shut down"))
             for change in self.context.requests:
                 change.cancel("the run was closed")
             self.context.requests.clear()
@@ -265,7 +268,7 @@ class Engine:
             raise BtError("the run was closed", "make a new one: Run(tree)")
         if self.context.ticking:
             raise BtError(
-                "the tree is being ticked: a node cannot tick it once more",
+                "the tree is being ticked: a node cannot tick it again",
                 "return RUNNING, and go on in the next tick",
             )
         if self.shape.kwargs is None:
@@ -274,10 +277,9 @@ class Engine:
 
     @contextmanager
     def stock_tick(self) -> Iterator[None]:
-        """Around a tick that py_trees makes: what was asked for is done before and after it, writes take effect after.
+        """Wraps a tick made by py_trees: applies requested changes before and after it, and writes after it.
 
-        Nodes that grow are set up with what the run was given; those that are there, py_trees has set up.
-        """
+        New nodes are set up with the run's arguments; py_trees has set up the present ones."""
         with self._lock:
             if self.shape.kwargs is None:
                 self.shape.kwargs = self.setup_with
@@ -312,7 +314,7 @@ class Engine:
 
     @contextmanager
     def between(self) -> Iterator[None]:
-        """No tick is made meanwhile; whoever is inside one cannot come in."""
+        """Blocks ticks inside the `with`; raises when called inside a tick."""
         with self._lock:
             if self.context.ticking:
                 raise BtError("the tree is being ticked", "ask for it between two ticks, or from another thread")
@@ -322,9 +324,9 @@ class Engine:
             yield
 
     def standing(self) -> Tick:
-        """All as it stands, for whoever begins to look on: what changes from then on is told by the ticks."""
+        """Returns the whole present state as a Tick for a new listener; later ticks report changes only."""
         with self._lock:
-            census = self.shape.census
+            census = self.shape.counted()
             if census.stale and census.nodes and not self.context.stream.wanted(Tick):
                 census.take(self.root)  # else the next tick tells it, with what it says itself
             shape, nodes = census.whole(self.root), list(census.nodes.values())
@@ -339,7 +341,7 @@ class Engine:
     # Record ----------------------------------------------------------------------------------
 
     def _listen(self) -> None:
-        """From here on, what happens is kept for those who listen to ticks, if there are any."""
+        """Starts or stops recording changes when listeners to ticks come or go."""
         context = self.context
         routes = context.stream.routes
         if routes is self._heard:
@@ -372,9 +374,12 @@ class Engine:
         resets = [node for node in context.resets if node.status is INVALID] if context.resets else []
         context.changes, context.halts, context.resets, context.said = [], [], [], {}  # the next tick's
         census = self.shape.census
-        shape = census.take(self.root) if census.stale and census.nodes else None
-        if census.foreign:
-            census.silent(changes, resets, told)
+        shape = None
+        if census is not None:
+            if census.stale and census.nodes:
+                shape = census.take(self.root)
+            if census.foreign:
+                census.silent(changes, resets, told)
         said = list(told.items()) if told else []
         stops = halts or ()
         return Tick(self.count, status, due, changes, stops, crashes, applied, deadline, slow, resets, said, shape)

@@ -1,8 +1,6 @@
-"""Where a tree grows, and from what: text that somebody gives, a tree that contains itself, a part written once.
+"""Grows a tree: from given text, from a tree that contains itself, or by copies of a part.
 
-All of it comes down to one change: a checked spec, and the ground that its nodes will stand on once their path is
-known. What becomes of a change is in `graft.py` (asked for, spliced) and `shape.py` (made, between two ticks).
-"""
+Each becomes one change: a checked spec and the site of its nodes. `changes.py` carries the change out."""
 
 from __future__ import annotations
 
@@ -15,11 +13,10 @@ from py_trees.behaviour import Behaviour
 
 from bt_runtime.events import How
 from bt_runtime.tree.build import build_nodes
+from bt_runtime.tree.changes import Shape, through
 from bt_runtime.tree.node import Node
-from bt_runtime.tree.nodes.for_all import ForAll
 from bt_runtime.tree.nodes.subtree import Subtree
 from bt_runtime.tree.request import Owner, Refused, Request
-from bt_runtime.tree.shape import Shape, through
 
 if TYPE_CHECKING:
     from bt_runtime.language.kinds.kind import Kind, Registry
@@ -27,10 +24,11 @@ if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec, TreeSpec
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
+    from bt_runtime.tree.nodes.for_all import ForAll
 
 
-class Ground(NamedTuple):
-    """What new nodes share with those around them."""
+class Site(NamedTuple):
+    """The context, scope and folder that new nodes share with the nodes around them."""
 
     context: Context
     scope: Scope
@@ -38,7 +36,7 @@ class Ground(NamedTuple):
 
 
 class Growing(Protocol):
-    """What the tree is of: an engine."""
+    """The engine as growth sees it."""
 
     context: Context
     shape: Shape
@@ -51,7 +49,7 @@ class Growing(Protocol):
 
 
 class Growth:
-    """Of one engine. Its nodes ask in their tick, anybody else at any time."""
+    """Grows one engine's tree. Nodes call it in their tick, other callers at any time."""
 
     def __init__(self, engine: Growing, loader: Callable[[], Loader]) -> None:
         self.engine = engine
@@ -59,16 +57,16 @@ class Growth:
 
     @property
     def room(self) -> int:
-        """How many nodes more the tree may have."""
+        """Returns how many nodes may still be added."""
         return self.engine.shape.max_nodes - self.engine.nodes
 
     def owner(self, node: Behaviour) -> Owner:
-        """Of this node: the innermost subtree that it stands in, and the scope of its copy if it is part of one."""
+        """Returns the innermost subtree around a node, and the scope of its copy if the node is part of one."""
         scope: Scope | None = None  # of a copy
         at: Behaviour | None = node
         while at is not None:
             above = at.parent
-            if isinstance(above, ForAll) and isinstance(at, Node) and scope is None:
+            if isinstance(above, Node) and above.copied and isinstance(at, Node) and scope is None:
                 scope = at.scope
             if isinstance(above, Subtree) and above.inner is not None:
                 return Owner(above.tree, scope or above.inner)
@@ -84,9 +82,12 @@ class Growth:
 
     # What is asked for -----------------------------------------------------------------------
 
-    def graft(self, how: How, path: str, text: str, index: int | None = None) -> Request:
-        """Nodes that somebody outside has written. Faults in the text are raised here and now."""
+    def graft(
+        self, how: How, path: str, text: str, index: int | None = None, asked: Callable[[], None] = lambda: None
+    ) -> Request:
+        """Nodes that somebody outside has written. Faults in the text are raised here and now; then it is `asked`."""
         spec = self.checked(path, text)
+        asked()
         return self.stand(Request(how, path, index=index, text=text, name=spec.name or ""), spec)
 
     def checked(self, path: str, text: str, tree: TreeSpec | None = None) -> NodeSpec:
@@ -98,36 +99,36 @@ class Growth:
         path = change.path
         tree, scope = self.owner(self.engine.find(path))
 
-        def ground(place: str) -> Ground:
+        def site(place: str) -> Site:
             if self.owner(self.engine.find(path)).scope is not scope:
                 raise Refused(f"the tree around {path} was replaced meanwhile", "ask again")
-            return Ground(self._inside(place), scope, tree.folder)
+            return Site(self._inside(place), scope, tree.folder)
 
-        return self._ask(change, spec, ground)
+        return self._ask(change, spec, site)
 
     def plan(self, node: Node, text: str, kinds: Sequence[Kind] = ()) -> Request:
         """Nodes that a model planned, checked as any others, below the node that asked. `kinds`: beside the tree's."""
         tree = self.owner(node).tree
         spec = self.loader().fragment(text, tree, f"plan of {node.path}", tuple(kinds))
         request = Request("grow", node.path, text=text, name=spec.name or "")
-        return self._ask(request, spec, lambda place: Ground(node.inside, node.scope, tree.folder))
+        return self._ask(request, spec, lambda place: Site(node.inside, node.scope, tree.folder))
 
     def subtree(self, node: Subtree, tree: TreeSpec) -> Request:
-        """A tree that contains itself was reached once more: its nodes, below the one that includes it."""
+        """A tree that contains itself was reached again: builds its nodes below the one that includes it."""
 
-        def ground(place: str) -> Ground:
-            return Ground(node.inside, node.open(tree, place.rpartition("/")[0]), tree.folder)
+        def site(place: str) -> Site:
+            return Site(node.inside, node.open(tree, place.rpartition("/")[0]), tree.folder)
 
-        return self._ask(Request("grow", node.path, name=tree.name), tree.root, ground)
+        return self._ask(Request("grow", node.path, name=tree.name), tree.root, site)
 
     def copy(self, node: ForAll, opened: Callable[[str], Scope], made: Callable[[Behaviour, Scope], None]) -> Request:
-        """What stands below this node once more; each copy in a scope of its own."""
+        """Builds another copy of the part below this node, in a separate scope."""
         folder = self.owner(node).tree.folder
         request = Request("insert", node.path)
         return self._ask(
             request,
             node.spec.children[0],
-            lambda place: Ground(node.inside, opened(place), folder),
+            lambda place: Site(node.inside, opened(place), folder),
             lambda child, on: made(child, on.scope),
         )
 
@@ -139,11 +140,11 @@ class Growth:
         return self.engine.stock_tick()
 
     def _ask(
-        self, request: Request, spec: NodeSpec, ground: Callable[[str], Ground],
-        made: Callable[[Behaviour, Ground], None] = lambda child, on: None,
+        self, request: Request, spec: NodeSpec, site: Callable[[str], Site],
+        made: Callable[[Behaviour, Site], None] = lambda child, on: None,
     ) -> Request:  # fmt: skip
         def make(place: str) -> Behaviour:
-            on = ground(place)
+            on = site(place)
             above, _, segment = place.rpartition("/")
             child = build_nodes(spec, on.context, on.scope, segment, above, on.folder)
             made(child, on)
@@ -153,6 +154,6 @@ class Growth:
         return self.engine.request(request)
 
     def _inside(self, place: str) -> Context:
-        """What nodes that will stand at this path share."""
+        """Returns the context for nodes at this path."""
         above = through(self.engine.find(place.rpartition("/")[0])) if place.count("/") > 1 else None
         return above.inside if isinstance(above, Node) else self.engine.context

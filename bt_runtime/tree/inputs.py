@@ -1,14 +1,25 @@
-"""What a run is given, checked before anything of it is there: a run with wrong inputs opens nothing."""
+"""Checks a run's inputs before the run opens anything, and entries that a program writes later."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Container, Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from bt_runtime.faults.diagnostic import Diagnostic, Faults
+from bt_runtime.events import Notice
+from bt_runtime.faults.diagnostic import Diagnostic, Faults, nearest
 from bt_runtime.language import ports
-from bt_runtime.language.findings import did_you_mean
-from bt_runtime.language.spec import Port, TreeSpec
+from bt_runtime.language.diagnostics import did_you_mean
+from bt_runtime.language.spec import NodeSpec, Port, TreeSpec
 from bt_runtime.types import Json
+
+if TYPE_CHECKING:
+    from py_trees.behaviour import Behaviour
+
+    from bt_runtime.tree.context import Context
+
+MOST_DOUBTS = 100  # new entries that are compared with the names of the tree
+_NUMBER = "_0123456789"
 
 
 def starting_values(spec: TreeSpec, inputs: Mapping[str, Json]) -> dict[str, Json]:
@@ -51,3 +62,39 @@ def _missing(spec: TreeSpec, port: Port) -> Diagnostic:
         port.span,
         help=f"give it: `--set {name}=...`, or `inputs={{{name!r}: ...}}`",
     )
+
+
+class Doubts:
+    """Tells a program that has written an entry by a name that is probably misspelt, or an input: once for each."""
+
+    def __init__(self, context: Context, spec: TreeSpec) -> None:
+        self.context, self.spec = context, spec
+        self.inputs: Container[str] = spec.inputs
+        self.seen: set[str] = set()
+        self.grown = deque[NodeSpec](maxlen=MOST_DOUBTS)  # the latest grafts: names that they bring are known as well
+        context.grown.append(self.more)
+
+    def more(self, root: Behaviour) -> None:
+        spec = getattr(root, "spec", None)
+        if isinstance(spec, NodeSpec):
+            self.grown.append(spec)
+
+    def tell(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name not in self.seen and len(self.seen) < MOST_DOUBTS:
+                self.seen.add(name)
+                text = self._input(name) if name in self.inputs else self._misspelt(name)
+                if text:
+                    self.context.emit(Notice("", "warning", text))
+
+    def _input(self, name: str) -> str:
+        return f"the input `{name}` was changed from outside; what changes in a run belongs under `blackboard:`"
+
+    def _misspelt(self, name: str) -> str:
+        from bt_runtime.tree.describe.facts import entries_of  # only when an entry is new
+
+        known = {*self.spec.ports, *entries_of(self.spec.root, *self.grown)}
+        close = None if name in known else nearest(name, sorted(known), 0.8)
+        if close is None or name.strip(_NUMBER) == close.strip(_NUMBER):  # `goal_2` beside `goal_1` is meant
+            return ""
+        return f"no node or port of the tree names the entry `{name}`, written from outside: did you mean `{close}`?"

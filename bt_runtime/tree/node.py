@@ -13,12 +13,16 @@ from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, ClassVar, cast
+from uuid import UUID, uuid4
 
 from py_trees.behaviour import Behaviour
+from py_trees.behaviours import Success
+from py_trees.common import BlackBoxLevel
 from py_trees.common import Status as Status  # the package's own `Status` is this one
+from py_trees.logging import Logger
 
 from bt_runtime.events import Crash, Halt
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.diagnostic import BtError, message_of, text_of
 from bt_runtime.language import ports
 from bt_runtime.language.kinds.kind import DATA_TYPES
 from bt_runtime.tree.context import Context
@@ -27,20 +31,27 @@ if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
 
+FRESH = "this step crashed"
 TRANSPARENT = "."  # the segment of a guarded node: its guard stands at the same path
 RUNNING, SUCCESS, FAILURE, INVALID = Status.RUNNING, Status.SUCCESS, Status.FAILURE, Status.INVALID
 
 
 def computed(value: Any, scope: Scope) -> Any:
-    """A value of a spec now: a literal as it is, an expression or template over the scope."""
+    """Returns the present value of a spec's value: a literal, or an expression or template over the scope."""
     return value.evaluate(scope) if hasattr(value, "evaluate") else value
+
+
+_KNOWN_BEHAVIOUR = vars(Success("known")).keys() == {
+    "id", "name", "blackboards", "qualified_name", "status", "iterator", "parent", "children", "logger",
+    "feedback_message", "blackbox_level",
+}  # fmt: skip
 
 
 class NodeError(BtError):
     """A node broke and the run is strict: the path says which."""
 
     def __init__(self, path: str, cause: BaseException) -> None:
-        super().__init__(f"{path}: {type(cause).__name__}: {cause}")
+        super().__init__(f"{path}: {type(cause).__name__}: {text_of(cause)}")
         self.path = path
 
 
@@ -55,6 +66,7 @@ class Node(Behaviour):
     still: ClassVar[bool] = False  # running, does it nothing but tick its `on_turn`; each class says so for itself
     copied: ClassVar[bool] = False  # are the nodes below made only while it runs, from their spec
     _said = ""
+    broke = ""  # what it said of itself when it crashed; FRESH within the step that crashed
     seen_as = 0  # its number in the census, once it was counted
     segment: str = ""  # this node's part of its path; kept for as long as it lives
 
@@ -65,15 +77,51 @@ class Node(Behaviour):
         cls.still = vars(cls).get("still", False)
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
-        Behaviour.__init__(self, spec.name or spec.kind.name)
+        self._begin(spec.name or spec.kind.name)
         self.spec = spec
         self.context = context
         self.scope = scope
         self.born = 0  # how many children this node ever had: names the next one
 
+    def _begin(self, name: str) -> None:
+        """Replaces `Behaviour.__init__`: creates id and logger only on demand, because few nodes use them."""
+        if not _KNOWN_BEHAVIOUR:
+            Behaviour.__init__(self, name)
+            return
+        self.name = name
+        self.blackboards = []
+        self.qualified_name = f"{type(self).__qualname__}/{name}"
+        self.status = INVALID
+        self.iterator = self.tick()
+        self.parent = None
+        self.children = []
+        self.blackbox_level = BlackBoxLevel.NOT_A_BLACKBOX
+
+    @property
+    def id(self) -> UUID:
+        found: UUID | None = vars(self).get("_id")
+        if found is None:
+            found = vars(self).setdefault("_id", uuid4())  # one for all threads
+        return found
+
+    @id.setter
+    def id(self, id: UUID) -> None:
+        vars(self)["_id"] = id
+
+    @property
+    def logger(self) -> Logger:
+        found: Logger | None = vars(self).get("_logger")
+        if found is None:
+            found = vars(self).setdefault("_logger", Logger(self.name))
+        return found
+
+    @logger.setter
+    def logger(self, logger: Logger) -> None:
+        vars(self)["_logger"] = logger
+
     @property
     def feedback_message(self) -> str:
-        """What the node says of itself now, for people."""
+        """Returns the node's present message for people."""
         return self._said
 
     @feedback_message.setter
@@ -90,7 +138,7 @@ class Node(Behaviour):
 
     @property
     def inside(self) -> Context:
-        """What the nodes below share; a parent may give them services of their own."""
+        """Returns the context of the nodes below, to which a parent may add services."""
         return self.context
 
     def value(self, field: str) -> Any:
@@ -107,7 +155,7 @@ class Node(Behaviour):
     # Ticking ---------------------------------------------------------------------------------
 
     def step(self) -> Status:
-        """One tick of this node: start it if need be, update it, end it."""
+        """Ticks this node once: starts it if necessary, updates it, ends it."""
         try:
             if self.starts and self.status is not RUNNING:
                 self.initialise()
@@ -120,11 +168,10 @@ class Node(Behaviour):
             self.status = RUNNING  # it may have begun: the halt of the broken tick is to reach it
             raise
         if self.ends and status is not RUNNING:
-            try:
-                self.terminate(status)
-            except Exception as error:
-                status = self.crash(error)
+            status = self.terminated(status)
         context = self.context
+        if self.broke:
+            self.after_crash()
         if status is not self.status:
             self.status = status
             if context.changes is not None:
@@ -147,9 +194,28 @@ class Node(Behaviour):
         """The child that is running, of a node that is `still`."""
         return None
 
+    def terminated(self, status: Status) -> Status:
+        """Ends this start by `terminate`; FAILURE when that raises."""
+        try:
+            self.terminate(status)
+        except Exception as error:
+            return self.crash(error)
+        return status
+
+    def after_crash(self) -> None:
+        """Runs after each step of a crashed node: removes the crash message after the first step without a crash."""
+        if self.broke is FRESH:
+            self.broke = self._said
+        else:
+            if self._said == self.broke:
+                self.feedback_message = ""
+            self.broke = ""
+
     def leave(self, status: Status) -> Status:
-        """How the `step` of a parent ends."""
+        """Completes the `step` of a parent."""
         context = self.context
+        if self.broke:
+            self.after_crash()
         if status is not self.status:
             self.status = status
             if context.changes is not None:
@@ -159,14 +225,14 @@ class Node(Behaviour):
         return status
 
     def crash(self, error: Exception) -> Status:
-        """An exception becomes FAILURE of this node, with its path and traceback; strict runs raise it."""
+        """Turns an exception into FAILURE with path and traceback; strict runs raise it."""
         if isinstance(error, NodeError):
             raise error
         record_crash(self, self.context, error)
         return FAILURE
 
     def crashed(self, error: Exception) -> Status:
-        """The same, inside its first tick too: the halt of a strict run's broken tick is to reach it."""
+        """Calls `crash`; sets RUNNING when a strict run raises, so that its halt reaches this node."""
         try:
             return self.crash(error)
         except NodeError:
@@ -182,7 +248,7 @@ class Node(Behaviour):
     # py_trees' face --------------------------------------------------------------------------
 
     def tick(self) -> Iterator[Behaviour]:
-        """For py_trees' trees and foreign parents: steps once, then yields what was visited, this node last."""
+        """Ticks for py_trees: steps once, then yields the visited nodes, this node last."""
         context = self.context
         outer, visited = context.visits, list[Behaviour]()
         context.visits = visited
@@ -217,8 +283,10 @@ class Node(Behaviour):
 
 def record_crash(node: Behaviour, context: Context, error: Exception, strict: bool = True) -> None:
     path = path_of(node)
-    message = error.message if isinstance(error, BtError) else f"{type(error).__name__}: {error}"
+    message = message_of(error)
     node.feedback_message = message.partition("\n")[0]
+    if isinstance(node, Node):
+        node.broke = FRESH
     context.crash_count += 1
     crash = Crash(path, message, "".join(traceback.format_exception(error)), context.crash_count)
     context.crashes.append(crash)
@@ -240,7 +308,7 @@ def path_of(node: Behaviour) -> str:
 
 
 def segment_of(node: Behaviour) -> str:
-    """A node's part of its path; a foreign node that nobody gave one goes by its name."""
+    """Returns a node's part of its path; for foreign nodes without one, the name."""
     return getattr(node, "segment", "") or node.name.replace("/", "_")
 
 

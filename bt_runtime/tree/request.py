@@ -1,4 +1,4 @@
-"""A change of a tree's shape as it is asked for, and whom its nodes ask."""
+"""A requested change of a tree's shape, and the interface through which nodes request it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec, TreeSpec
     from bt_runtime.tree.blackboard import Scope
 
+GIVEN = ("insert", "replace", "grow")
 Make = Callable[[str], Behaviour]  # the path where they will stand → the new nodes, not yet set up
 
 
@@ -57,8 +58,21 @@ class Request:
             self.refused = Refused(f"the change at {self.path} was cancelled: {reason}")
 
 
+def checked(how: object, path: object, plan: object, index: object) -> None:
+    """Checks the arguments of `Run.graft` before anything is recorded or requested."""
+    if not isinstance(path, str):
+        raise BtError(f"a path is a text, not {path!r:.60}", "write it as `/tree/0`")
+    if how not in GIVEN:
+        hint = "ask by `remove(path)`" if how == "remove" else f"there are {', '.join(GIVEN)}"
+        raise BtError(f"nodes cannot be put in by `{how!s:.40}`", hint)
+    if not isinstance(plan, str | Behaviour):
+        raise BtError(f"a graft is YAML text or a node, not {plan!r:.60}", "to take a node out, call `remove(path)`")
+    if index is not None and type(index) is not int:
+        raise BtError(f"an index is a whole number, not {index!r:.60}", "0 is the first place, -1 the last")
+
+
 class Owner(NamedTuple):
-    """What the nodes at a place belong to: their tree, and the scope in which they read and write."""
+    """The tree of the nodes at a place, and the scope of their reads and writes."""
 
     tree: TreeSpec
     scope: Scope
@@ -70,7 +84,9 @@ class Grower(Protocol):
     @property
     def room(self) -> int: ...
     def registry(self, node: Behaviour) -> Registry: ...
-    def graft(self, how: How, path: str, text: str, index: int | None = None) -> Request: ...
+    def graft(
+        self, how: How, path: str, text: str, index: int | None = None, asked: Callable[[], None] = lambda: None
+    ) -> Request: ...
     def checked(self, path: str, text: str, tree: TreeSpec | None = None) -> NodeSpec: ...
     def stand(self, change: Request, spec: NodeSpec) -> Request: ...
     def owner(self, node: Behaviour) -> Owner: ...

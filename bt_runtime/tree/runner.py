@@ -1,4 +1,4 @@
-"""When to tick: on absolute deadlines at a rate, or as fast as there is work. It sleeps when nothing is due."""
+"""Decides when to tick: at a fixed rate, or when there is work. Sleeps otherwise."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from typing import Any, NamedTuple, cast
 from py_trees.common import Status
 
 from bt_runtime.events import Halt, Notice, Tick, Woken
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.diagnostic import BtError, text_of
 from bt_runtime.tree.clock import Alarm, of_the_machine
 from bt_runtime.tree.engine import Engine
 from bt_runtime.tree.node import INVALID, path_of
 
 BURST = 10_000  # ticks at once that a tree may ask for
 MOST = 1_000  # … and a second, after these
+GIVE_WAY = (0.002, 0.004, 0.008, 0.016, 0.02)  # seconds of rest while skills wait for a thread; then a tick is made
 
 
 class Pause(NamedTuple):
@@ -33,17 +34,42 @@ class Runner:
 
     def __init__(self, engine: Engine, hz: float | None = None) -> None:
         self.engine = engine
-        self.hz = hz
+        self.hz = rate(hz)
         self.overruns = 0  # ticks that took longer than a period
         self.missed = 0  # deadlines that passed while a tick was late; they are skipped, not made up for
         self.timed_out = False
         self.throttled = False  # does the tree want more ticks than it gets
+        self.gave_way = 0  # ticks at a fixed rate that came later, so that skills could begin
+        self.crowded: Callable[[], bool] = lambda: False  # do skills of this process wait for a thread
         self._spare, self._last = float(BURST), time.monotonic()
         self.stopped = ""  # the reason, once somebody has asked to stop, or has halted the tree
         self.for_good = ""  # … for which it is not to be started any more
         self.woken = Alarm()
+        self._job_ended = False  # since the latest tick began: a fixed rate gives that a tick of its own
         self.rest: Callable[[float], object] = time.sleep
-        engine.context.stream.listen(lambda woken: self.woken.set(), Woken)
+        engine.context.stream.listen(self._wake, Woken)
+
+    def _wake(self, woken: Woken) -> None:
+        self._job_ended = self._job_ended or woken.job
+        self.woken.set()
+
+    @contextmanager
+    def at(self, hz: float | None) -> Iterator[None]:
+        """Sets the rate for this `with` block; None keeps the runner's rate."""
+        before = self.hz
+        self.hz = before if hz is None else rate(hz)
+        try:
+            yield
+        finally:
+            self.hz = before
+
+    @property
+    def why(self) -> str:
+        """Returns why the tree stands still; "" when not stopped, or restarted."""
+        over, held = self.engine.over, self.engine.held
+        if over is not None or self.stopped:
+            return over.reason if over is not None else self.stopped
+        return held.reason if held is not None and held.by != "runner" else ""
 
     def spin(self, seconds: float | None = None, ticks: int | None = None) -> Status:
         """Runs to the end; INVALID when it was stopped or ran out of time, everything halted."""
@@ -59,7 +85,7 @@ class Runner:
                 self.engine.context.clock.wait(self.woken, pause.until)
 
     async def aspin(self, seconds: float | None = None, ticks: int | None = None) -> Status:
-        """The same in an event loop, which goes on meanwhile."""
+        """Runs `spin` inside an event loop."""
         import asyncio
 
         turns = self.turns(seconds, ticks)
@@ -74,7 +100,7 @@ class Runner:
                 await asyncio.sleep(pause.rest)
 
     async def asleep(self, until: float) -> None:
-        """Until then by the run's clock, or until something wakes it."""
+        """Sleeps until `until` on the run's clock, or until something wakes the run."""
         import asyncio
 
         clock, loop = self.engine.context.clock, asyncio.get_running_loop()
@@ -96,16 +122,23 @@ class Runner:
             self.woken.bell = None
 
     def turns(self, seconds: float | None, ticks: int | None) -> Generator[Pause, None, Status]:
-        """Tick by tick; what it yields is what to wait for before it goes on."""
-        if self.hz is not None and not 0 < self.hz < math.inf:
-            raise BtError(f"a tree cannot be ticked {self.hz} times a second", "give a rate above 0, or none at all")
+        """Runs tick by tick; yields each pause that the caller has to wait for."""
         clock, seen = self.engine.context.clock, self.engine.latest
         self.stopped, self.timed_out = self.for_good, False
-        end = math.inf if seconds is None else clock.now() + seconds
-        due, left = clock.now(), math.inf if ticks is None else ticks
+        end = math.inf if seconds is None else clock.now() + bound("seconds", seconds)
+        due, left = clock.now(), math.inf if ticks is None else bound("ticks", ticks)
+        early = False  # has this period had a tick for a job that ended in it
         while not self._halted(seen):
+            if left <= 0:
+                return self._out_of_time()
+            if self.hz is not None and self.crowded():
+                yield from self._give_way(seen)
+                if self._halted(seen):
+                    break
             self.woken.clear()
-            extra = clock.now() < due  # a time limit ran out between two deadlines of the rate
+            self._job_ended = False
+            extra = clock.now() < due  # between two deadlines of the rate: a time limit ran out, or a job ended
+            early = early and extra
             before = self.engine.count
             tick = self.engine.tick_unless(seen)
             if tick is None:
@@ -119,9 +152,7 @@ class Runner:
             if self._halted(seen):
                 break
             if clock.now() >= end or left <= 0:
-                self.timed_out = True
-                self.engine.halt("the time for the run is up", "runner")
-                return INVALID
+                return self._out_of_time()
             due = due if extra and self.hz is not None else self._next(due, tick)
             until = min(due, end, tick.deadline)
             if until <= clock.now():
@@ -130,9 +161,28 @@ class Runner:
                 yield Pause(until)
                 if self.hz is None and self.woken.is_set():
                     break
+                if self._job_ended and not early:
+                    early = True
+                    break
                 if self.hz is not None and not self._halted(seen):
-                    self.woken.clear()  # at a fixed rate only the deadline counts
+                    self.woken.clear()  # at a fixed rate an entry that was written waits for the deadline
         self.engine.halt(self.stopped, "runner")
+        return INVALID
+
+    def _give_way(self, seen: Halt | None) -> Iterator[Pause]:
+        """Rests while skills wait: hundreds of tickers would otherwise keep their threads from the interpreter."""
+        if not self.gave_way:
+            text = f"ticks give way to skills, which wait for a thread: {self.hz:g} ticks a second are not kept"
+            self.engine.context.emit(Notice("", "warning", text))
+        self.gave_way += 1
+        for rest in GIVE_WAY:
+            yield Pause(-math.inf, rest)
+            if self._halted(seen) or not self.crowded():
+                return
+
+    def _out_of_time(self) -> Status:
+        self.timed_out = True
+        self.engine.halt("the time for the run is up", "runner")
         return INVALID
 
     def _restless(self) -> float:
@@ -151,15 +201,16 @@ class Runner:
         return 1 / MOST
 
     def _halted(self, seen: Halt | None) -> bool:
-        """Was the tree halted since, or is it to be? What has ended by itself before that stays as it is."""
+        """Returns True if the tree was halted since `seen` or is about to be. A tree that ended itself keeps its
+        status."""
         latest = self.engine.latest
         if latest is not seen and latest is not None and not self.stopped:
             self.stopped = latest.reason or "halted"
         return bool(self.stopped)
 
-    def stop(self, reason: str) -> None:
-        """Asks a spinning runner to halt the tree and return; from any thread, or a signal handler."""
-        self.stopped = self.for_good = reason or "stopped"
+    def halt(self, reason: str) -> None:
+        """Asks a spinning runner to halt the tree for good and return; from any thread, or a signal handler."""
+        self.stopped = self.for_good = text_of(reason) or "stopped"
         self.woken.set()
 
     def _next(self, due: float, tick: Tick) -> float:
@@ -175,22 +226,44 @@ class Runner:
         return due
 
 
+def _is_free(number: int) -> bool:
+    handler = signal.getsignal(number)
+    return not getattr(handler, "stops_runs", False) and (number == signal.SIGINT or handler is signal.SIG_DFL)
+
+
+def rate(hz: float | None) -> float | None:
+    if hz is not None and not (_number(hz) and 0 < hz < math.inf):
+        raise BtError(f"a tree cannot be ticked {hz!r} times a second", "give a rate above 0, or none at all")
+    return hz
+
+
+def bound(name: str, value: float) -> float:
+    if not _number(value) or not value >= 0:
+        raise BtError(f"`{name}` cannot be {value!r}", "give a number of 0 or more, or none at all")
+    if name == "ticks" and value != int(min(value, 2**53)):
+        raise BtError(f"`{name}` cannot be {value!r}", "give a whole number, or none at all")
+    return value
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 @contextmanager
 def interruptible(runner: Runner, signals: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM)) -> Iterator[None]:
-    """Ctrl-C and SIGTERM ask the runner to stop; the same once more kills. Only the main thread can listen for them.
+    """Makes Ctrl-C and SIGTERM stop the runner; a second signal kills. Only the main thread can do this.
 
-    A handler of SIGTERM that somebody else has put there is left alone.
-    """
+    Leaves another library's SIGTERM handler and `bt.signals` alone."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    ours = [n for n in signals if n == signal.SIGINT or signal.getsignal(n) is signal.SIG_DFL]
+    ours = [n for n in signals if _is_free(n)]
     before: dict[int, Any] = {number: signal.getsignal(number) for number in ours}
 
     def first(number: int, frame: FrameType | None) -> None:
         kills = before[number]
         signal.signal(number, kills if callable(kills) or number != signal.SIGINT else signal.default_int_handler)
-        runner.stop("interrupted" if number == signal.SIGINT else signal.Signals(number).name)
+        runner.halt("interrupted" if number == signal.SIGINT else signal.Signals(number).name)
 
     for number in ours:
         signal.signal(number, first)

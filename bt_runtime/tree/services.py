@@ -1,28 +1,35 @@
-"""What the nodes of a tree find around them: the world, the models, the memories, and what is kept of the task."""
+"""The services of a tree's nodes: world, models, memories and the task's state."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.llm.front import a_model
 from bt_runtime.tree.budget import Budget, Spent
 from bt_runtime.types import Doing
 
 if TYPE_CHECKING:
     import threading
 
+    from bt_runtime.language.kinds.kind import Kind
     from bt_runtime.memory.notebook import Notebook
     from bt_runtime.memory.working import WorkingMemory
     from bt_runtime.types import Model, World
 
 
+@runtime_checkable
+class Joining(Protocol):
+    """A person object that wants to know which run asks."""
+
+    def joins(self, context: object) -> None: ...
+
+
 @dataclass
 class Services:
-    """Those of a run; an episode has a copy, in which what belongs to its task is its own."""
+    """The services of a run. An episode has a copy with its own task's services."""
 
     # of the run
     models: dict[str, Model] = field(default_factory=dict)  # by role; `default` answers for those that are not there
@@ -37,7 +44,10 @@ class Services:
     imports: Callable[..., Any] | None = None  # finds the Python that a `py:` node names; none: as it is installed
     starts: Counter[tuple[str, str]] = field(default_factory=Counter)  # of skills that may be started so often only
     scripted_skills: Any = None  # by a skill's name, what is called in its stead: a test's
+    world_skills: Sequence[Kind] = ()  # of the project's manifests, listed by a tree or not: their locks hold
     given: dict[str, Any] = field(default_factory=dict)  # by a program, for nodes and skills of its own
+    # (role of a model, prompt) → scores of sentences behind it, which are asked for once
+    priors: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
     # of one task
     world: World | None = None
     task: str = ""
@@ -53,26 +63,40 @@ class Services:
     notebook: Notebook | None = None  # where finished stories go
     in_episode: bool = False
 
+    def give(self, given: Mapping[str, Any]) -> None:
+        """Adds a program's services; raises for a name that the runtime uses itself."""
+        for name in given:
+            if name in _KEPT or not isinstance(name, str):
+                raise BtError(
+                    f"`{name!s:.60}` cannot be a service of yours: the run keeps it itself", "name it otherwise"
+                )
+        self.update(given)
+
+    def introduce(self, context: object) -> None:
+        """Tells the person object which run asks."""
+        if isinstance(self.person, Joining):
+            self.person.joins(context)
+
     def update(self, given: Mapping[str, Any]) -> None:
-        """By name; what is no service of the runtime's is kept for the program's own nodes."""
+        """Sets services by name; unknown names are kept for the program's own nodes."""
         for name, value in given.items():
             if name == "model":
-                self.models["default"] = a_model(value)
+                self.models |= _models({"default": value})
             elif name == "models":
-                self.models = {role: a_model(model) for role, model in value.items()}
+                self.models = _models(value)
             elif name in _NAMES:
                 setattr(self, name, value)
             else:
                 self.given[name] = value
 
     def of_episode(self, **own: Any) -> Services:
-        """Those of an episode: all that belongs to a task is new."""
+        """Returns an episode's services, with everything of the task new."""
         anew: dict[str, Any] = dict.fromkeys(_OF_TASK)
         anew |= {"task": "", "task_kind": "", "stories": {}, "skill_outputs": {}, "deeds": [], "in_episode": True}
         return replace(self, **anew | own)
 
     def did(self, sentence: str, told: str, recalled: bool = False) -> None:
-        """An act that came out; who only recalled something has done nothing."""
+        """Counts a successful action; recalls do not count."""
         self.last_action = (sentence, told)
         if not recalled:
             self.deeds.append(self.last_action)
@@ -82,7 +106,7 @@ class Services:
         return self.models.get(role) or self.models.get("default")
 
     def acted_in(self, impl: str) -> Any:
-        """What a skill of a manifest acts in: `impl: world` or `impl: memory`."""
+        """Returns the target of a manifest skill with `impl: world` or `impl: memory`."""
         return {"world": self.world, "memory": self.memory}.get(impl)
 
     def done_by_world(self, name: str, clock: Any) -> Any:
@@ -96,7 +120,7 @@ class Services:
         return found
 
     def spending(self, now: float) -> Spent:
-        """What has been spent so far, counted from the first who asks."""
+        """Returns the spending so far; the first call starts the count."""
         if self.spent is None:
             self.spent = Spent(now)
         return self.spent
@@ -104,4 +128,28 @@ class Services:
 
 KEPT_DEEDS = 1000
 _NAMES = {f.name for f in fields(Services)} - {"given"}
+_KEPT = frozenset(
+    (
+        "given",
+        "starts",
+        "priors",
+        "turns",
+        "task",
+        "task_kind",
+        "spent",
+        "stories",
+        "skill_outputs",
+        "scene",
+        "last_action",
+        "deeds",
+        "in_episode",
+        "seed",
+    )
+)
 _OF_TASK = ("world", "spent", "scene", "last_action", "working_memory", "memory", "notebook")
+
+
+def _models(given: Mapping[str, object]) -> dict[str, Model]:
+    from bt_runtime.llm.model_wrapper import a_model
+
+    return {role: a_model(model) for role, model in given.items()}

@@ -1,10 +1,10 @@
-"""The one stream of a run's events: who listens, to what, and what becomes of a listener that breaks."""
+"""A run's event stream: routes events to listeners and handles failing listeners."""
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from bt_runtime.events import Event, Notice
@@ -19,7 +19,7 @@ class _Listener:
 
 
 class _Routes(dict[type[Any], tuple[_Listener, ...]]):
-    """By kind of event who listens to it: found out when one of that kind comes first."""
+    """Maps each event type to its listeners, filled in when the type first occurs."""
 
     def __init__(self, listeners: tuple[_Listener, ...]) -> None:
         self.listeners = listeners
@@ -30,24 +30,28 @@ class _Routes(dict[type[Any], tuple[_Listener, ...]]):
 
 
 class Stream:
-    """Listeners are told in the order in which they came, in the thread in which something happened.
+    """Calls the listeners in the order of registration, in the thread where the event happened.
 
-    One that raises is told of as a notice, once, and is heard no more: neither the run nor the others come to harm.
+    A listener that raises is removed and reported once, as a notice; the run and the other listeners go on.
     """
 
     def __init__(self) -> None:
         self.routes = _Routes(())  # another object as soon as somebody comes or goes
         self._lock = threading.Lock()
 
-    def listen(self, callback: Callable[[Any], object], *kinds: type[Any], vital: bool = False) -> Callable[[], None]:
-        """Calls back with each event of these kinds (without any: with all); gives what ends that.
+    def listen(
+        self, callback: Callable[[Any], object], *kinds: type[Any], vital: bool = False, first: Iterable[Event] = ()
+    ) -> Callable[[], None]:  # fmt: skip
+        """Calls back with each event of these kinds, or of all; returns a function that ends this.
 
-        What a `vital` listener raises is raised where the event happened. The journal is one: a run that says that it
-        is recorded must be.
-        """
+        A `vital` listener's exception is raised where the event occurred, as the journal needs: a recorded run must
+        be recorded. `first`: earlier events, delivered at once."""
         listener = _Listener(callback, kinds, vital)
         with self._lock:
             self.routes = _Routes((*self.routes.listeners, listener))
+        for event in first:
+            if not kinds or type(event) in kinds:
+                self.emit(event, (listener,))
 
         def undo() -> None:
             self._forget(listener)
@@ -56,15 +60,15 @@ class Stream:
 
     @property
     def count(self) -> int:
-        """How many listen."""
+        """Returns the number of listeners."""
         return len(self.routes.listeners)
 
     def wanted(self, kind: type[Any]) -> bool:
-        """Does anybody listen to such events?"""
+        """True when a listener wants events of this type."""
         return bool(self.routes[kind])
 
-    def emit(self, event: Event) -> None:
-        for listener in self.routes[type(event)]:
+    def emit(self, event: Event, to: tuple[_Listener, ...] | None = None) -> None:
+        for listener in self.routes[type(event)] if to is None else to:
             if listener.gone:
                 continue
             try:
@@ -85,7 +89,7 @@ class Stream:
         self._forget(listener)
         name = getattr(listener.call, "__qualname__", type(listener.call).__qualname__)
         what = f"{type(error).__name__}: {error}".partition("\n")[0]
-        text = f"the listener `{name}` broke at `{type(event).__name__}` and is heard no more: {what}"
+        text = f"the listener `{name}` raised at `{type(event).__name__}` and was removed: {what}"
         if self.wanted(Notice):
             self.emit(Notice("", "warning", text))
         else:

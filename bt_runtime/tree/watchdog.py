@@ -1,7 +1,6 @@
-"""Names the node that holds a tick, while it holds it: a thread that looks at the ticking one's stack now and then.
+"""Names the node that holds a tick, while it does: a thread samples the ticking thread's stack.
 
-A node costs nothing more for it, and a tick one attribute: what is being ticked is read from the stack.
-"""
+Nodes have no extra cost and a tick sets one attribute: the stack shows the ticked node."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ Tell = Callable[[Slow, bool], None]  # the second says whether it is this node's
 
 
 class Ticking(Protocol):
-    """What is looked at: an engine."""
+    """The engine as the watchdog sees it."""
 
     count: int
     ticking_in: int
@@ -67,7 +66,7 @@ class Watchdog:
             del engine
 
     def look(self, engine: Ticking, now: float) -> None:
-        """One look at what is ticked at this moment."""
+        """Samples the node that is being ticked."""
         thread, number = engine.ticking_in, engine.count
         frame = sys._current_frames().get(thread) if thread else None
         last, self._last = self._last, now
@@ -92,7 +91,7 @@ class Watchdog:
 
 
 def _nodes(frame: FrameType | None) -> list[Behaviour]:
-    """Those that are being stepped, the outermost first."""
+    """Returns the nodes being stepped, outermost first."""
     found: list[Behaviour] = []
     while frame is not None:
         owner = frame.f_locals.get("self") if "self" in frame.f_code.co_varnames else None

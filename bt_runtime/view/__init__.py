@@ -12,7 +12,7 @@ _ROOMS = {"Feed": "feed", "Picture": "picture", "View": "live"}
 
 
 def __getattr__(name: str) -> Any:
-    """Each is imported when it is asked for: who draws a picture needs no server."""
+    """Imports each name when it is first used: drawing a picture needs no server."""
     if name not in _ROOMS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -4,7 +4,7 @@
 |---|---|---|
 | start | run, tree, text, file, inputs, wall | a run begins; `t` counts seconds from `wall` |
 | shape | add [[id, parent, segment, kind, family, name, gist]], gone, order {parent: [id]}, grafts | the tree changed |
-| facts | source, file, text, nodes [{id, at, place, fields, names, writes, ports, asks}] | `tree/facts.py`; text once |
+| facts | source, file, text, nodes [{id, at, place, fields, names, writes, ports, asks}] | `text`: only once |
 | tick | n, s [[id, status, feedback?]], w {id: statuses}, c | statuses that changed: R, S, F or I; `w`: of a node
     that began anew, all of them in order; `c`: of a picture, how often and how long: see `Spot.counts` |
 | agent | id, what, and what it tells | goal, prompt, decision, act, step, expand, refused, end, … |

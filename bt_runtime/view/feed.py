@@ -1,8 +1,5 @@
-"""Events on their way to whoever looks on: bounded, for any number of readers, each at its own pace.
-
-What the ring no longer holds is in the keyframe: a picture of everything before. A reader that is too slow, or comes
-late, begins with it.
-"""
+"""Streams events to any number of viewers, each at its own pace, from a bounded ring buffer. Events that have left
+the ring are summed up in the keyframe. A viewer that is too slow, or joins late, starts with the keyframe."""
 
 from __future__ import annotations
 
@@ -47,7 +44,7 @@ class Feed:
             self.put(event)
 
     def filled(self, fill: Callable[[], None]) -> Callable[[], None]:
-        """`fill` puts what is new, whenever somebody looks; gives what ends that."""
+        """Registers `fill`, which adds new events when a viewer reads; returns a function that ends that."""
         self._fills = (*self._fills, fill)
 
         def undo() -> None:
@@ -57,7 +54,7 @@ class Feed:
         return undo
 
     def stir(self) -> None:
-        """There is something new: whoever waits for it fills it in."""
+        """Wakes the waiting viewers, which then call the registered `fill`."""
         if self.readers and not self._fresh:
             with self._news:
                 self._fresh = True
@@ -105,12 +102,13 @@ class Feed:
             self._news.notify_all()
 
     def left(self, seconds: float) -> bool:
-        """Waits until nobody reads any more."""
+        """Waits until no viewer reads."""
         with self._news:
             return self._news.wait_for(lambda: not self.readers, seconds)
 
     def after(self, cursor: int | None, wait: float = 0.0, most: int = 4000) -> Part:
-        """What came since; waits so many seconds for something. Without a cursor: from the beginning."""
+        """The events after the cursor, waiting at most so many seconds for one. Without a cursor: from the
+        beginning."""
         self._fill()
         if wait:
             with self._news:
@@ -128,7 +126,7 @@ class Feed:
             return Part(events, cursor + len(events), False, self.closed and cursor + len(events) == last)
 
     def picture(self) -> Picture:
-        """As everything stands now."""
+        """Returns the current state."""
         self._fill()
         with self._news:
             events = [*self._before.events(), *self._ring]

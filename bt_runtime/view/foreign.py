@@ -1,14 +1,14 @@
-"""A log file of BehaviorTree.CPP as events for the page. It knows no ticks: what came without a pause is one."""
+"""Turns a log file of BehaviorTree.CPP into events of the page. It has no ticks: events without a pause make one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from xml.etree.ElementTree import Element
 
 from bt_runtime.events import Placed, Reshaped
 from bt_runtime.interop import btlog
+from bt_runtime.interop.btcpp.document import Element
 from bt_runtime.interop.btcpp.tags import TAGS
 from bt_runtime.journal.notes import shapes
 from bt_runtime.view.event import Event
@@ -49,25 +49,31 @@ def events_of(path: Path) -> Iterator[Event]:
 
 def placed(log: btlog.Log) -> Reshaped:
     """The nodes of the file; a subtree's stand below the place that calls it."""
-    blocks = {(e.get("ID"), e.get("_fullpath")): e for e in log.tree if e.tag == "BehaviorTree"}
-    models = {e.get("ID"): _FAMILIES.get(e.tag, "leaf") for part in log.tree.iter("TreeNodesModel") for e in part}
+    blocks = {_place(e): e for e in log.tree.children if e.tag == "BehaviorTree"}
+    described = [part for part in log.tree.walk() if part.tag == "TreeNodesModel"]
+    models = {e.get("ID"): _FAMILIES.get(e.tag, "leaf") for part in described for e in part.children}
     main = next((e for e in blocks.values() if e.get("ID") == log.name), next(iter(blocks.values()), None))
     rows: dict[int, Placed] = {}
     order: dict[int, list[int]] = {}
-    todo = [(each, -1, 0) for each in main] if main is not None else []
+    todo = [(each, -1, 0) for each in main.children] if main is not None else []
     free = count(-2, -1)  # numbers of nodes that have none: nothing will be told of them
     while todo:
         element, parent, depth = todo.pop(0)
         number = _number(element, free)
         if element.tag in _ASIDE or number in rows or depth > DEEPEST:
             continue
-        below = blocks.pop((element.get("ID"), element.get("_fullpath")), element)
+        below = blocks.pop(_place(element), element)
         beside = order.setdefault(parent, [])
         rows[number] = _row(element, number, parent, len(beside), models)
         beside.append(number)
-        todo = [*((each, number, depth + 1) for each in below), *todo]
+        todo = [*((each, number, depth + 1) for each in below.children), *todo]
     order.pop(-1, None)
     return Reshaped(list(rows.values()), (), order)
+
+
+def _place(element: Element) -> tuple[str | None, str | None]:
+    """The common path of a block and the place that calls it."""
+    return element.attributes.get("ID"), element.attributes.get("_fullpath")
 
 
 def _number(element: Element, free: Iterator[int]) -> int:
@@ -75,10 +81,14 @@ def _number(element: Element, free: Iterator[int]) -> int:
     return int(told) if told.isascii() and told.isdigit() and len(told) < 6 else next(free)
 
 
-def _row(element: Element, number: int, parent: int, place: int, models: dict[str | None, str]) -> Placed:
+def _row(element: Element, number: int, parent: int, place: int, models: dict[str, str]) -> Placed:
     tag = (element.get("ID") or element.tag) if element.tag in _OURS else element.tag
     kind = "tree" if tag == "SubTree" else _KINDS.get(tag, tag)
     name = element.get("name") or element.get("ID") or ""
-    family = models.get(tag) or ("control" if len(element) > 1 else "decorator" if len(element) else "leaf")
-    said = " ".join(f"{key}={value}" for key, value in element.items() if key[0] != "_" and key not in ("name", "ID"))
+    family = models.get(tag) or (
+        "control" if len(element.children) > 1 else "decorator" if element.children else "leaf"
+    )
+    said = " ".join(
+        f"{key}={value}" for key, value in element.attributes.items() if key[0] != "_" and key not in ("name", "ID")
+    )
     return Placed(number, parent, str(place), kind, family, name if name != tag else "", said[:120])

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType, TracebackType
 
+from bt_runtime.debug.commands import LOOKING, do, status
+from bt_runtime.debug.debugger import debugger_of, debugging
 from bt_runtime.events import Answered, Asked, Debugged
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.ports import an, type_name
-from bt_runtime.run.debug.commands import LOOKING, do, status
+from bt_runtime.project.address import LOOPBACK
 from bt_runtime.run.person import Person
 from bt_runtime.run.run import Run
 from bt_runtime.types import Json
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.plain import clipped
-from bt_runtime.view.server import LOOPBACK, Server
+from bt_runtime.view.server import Server
 from bt_runtime.view.watch import Watch
 
 MOST_ASKED = 4_000  # characters of a question
@@ -39,7 +41,7 @@ class View:
             self._undo.append(run.listen(self._asks, Asked, Answered))
             self._asks()
         if paused:
-            run.debugger.step()
+            debugger_of(run).step()
             self._hold()
 
     @property
@@ -47,12 +49,11 @@ class View:
         return self.server.url
 
     def command(self, name: str, given: Mapping[str, Json] = _NONE) -> Json:
-        """What somebody pressed, or wrote, on the page."""
+        """Carries out a button press or a text entry from the page."""
         if self.watch.ended:
             raise BtError("the run has ended", "start it once more; its journal can be looked at with `btr view`")
         if name == "halt":
-            self.run.runner.stop("stopped from the page")
-            self.run.halt("stopped from the page", "view")
+            self.run.halt("stopped from the page", "view", for_good=True)
             return {}
         if self.anyone and name not in SHARED:
             raise BtError(
@@ -62,8 +63,8 @@ class View:
         if name in ("write", "answer"):
             write(self.run, given) if name == "write" else self.answer(given)
             return {}
-        self.run.debugger.look()
-        answer = do(self.run.debugger, "continue" if name == "resume" else name, given)
+        debugger_of(self.run).look()
+        answer = do(debugger_of(self.run), "continue" if name == "resume" else name, given)
         if name not in LOOKING:
             self._hold()
         return answer
@@ -72,21 +73,21 @@ class View:
         self._hold(event.text if event.what == "paused" else "")
 
     def _hold(self, why: str = "") -> None:
-        """How the debugger stands, for the page."""
-        state = status(self.run.debugger)
+        """Sends the debugger's state to the page."""
+        state = status(debugger_of(self.run))
         told = {"on": state["paused"], "at": state["at"], "why": why}
         lists = {"points": state["breakpoints"], "changes": state["changes"]}
         self.feed.put({"k": "hold", "t": self.watch._now(), **told, **lists})
 
     def answer(self, said: Mapping[str, Json]) -> None:
-        """To a question that stands open."""
+        """Answers an open question."""
         number, text = said.get("id"), said.get("text")
         if self.person is None or type(number) is not int or not isinstance(text, str):
             raise BtError("an answer names a question that stands open, and says something", '{"id": 1, "text": "yes"}')
         self.person.answer(number, " ".join(text.split()))
 
     def _asks(self, event: Asked | Answered | None = None) -> None:
-        """All questions that stand open, each time that one comes or goes."""
+        """Sends all open questions whenever one opens or closes."""
         replies = [*self.person.open.values()] if self.person is not None else []
         open = [{"id": reply.number, "text": clipped(reply.question, MOST_ASKED)} for reply in replies]
         self.feed.put({"k": "asks", "t": self.watch._now(), "open": open})
@@ -95,8 +96,9 @@ class View:
         """The run is over; the page stays."""
         while self._undo:
             self._undo.pop()()
-        if self.run.debugging is not None:
-            self.run.debugging.pause_of.end()
+        debugger = debugging(self.run)
+        if debugger is not None:
+            debugger.pause_of.end()
         self.watch.end(self.run.status, self.run.runner.stopped)
         self.watch.detach()
 

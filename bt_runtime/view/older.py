@@ -1,4 +1,4 @@
-"""The shape of a tree in a journal whose entries do not tell it: by its table of nodes. What nodes say is not in it."""
+"""The tree's shape from an older journal's table of nodes; the nodes' messages are missing there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Older:
         self.children: dict[int, list[int]] = {}
 
     def shapes(self, rows: Sequence[NodeRow], told: Iterable[Note]) -> Iterator[Note]:
-        """Of one tick: its new nodes, and what was removed."""
+        """The changes of shape in one tick: new nodes and removed ones."""
         add: list[Json] = []
         touched: set[int] = set()
         left = (str(body["path"]) for kind, body in told if kind == "graft" and body["how"] == "remove")
@@ -38,7 +38,7 @@ class Older:
             yield "shape", {"add": add, "gone": gone, "order": order}
 
     def _drop(self, path: str, touched: set[int]) -> list[int]:
-        """What stood at this path and below it."""
+        """Removes the node at this path, and all below it."""
         left = [at for at in self.at if at == path or at.startswith(f"{path}/")]
         gone = {number for at in left for number in self.at.pop(at)}
         for number in gone:

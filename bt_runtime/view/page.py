@@ -27,7 +27,7 @@ _SCRIPT = re.compile(r'<script src="(\w+\.js)" defer></script>\n?')
 
 
 def asset(path: str) -> tuple[bytes, str] | None:
-    """The file at this path of the URL, and what it is."""
+    """The file at this URL path, and its content type."""
     name = path.removeprefix("/") or "page.html"
     return _read(name) if re.fullmatch(r"\w+\.(html|js|css)", name) else None
 
@@ -39,7 +39,7 @@ def _read(name: str) -> tuple[bytes, str] | None:
 
 
 def whole(events: Iterable[Event]) -> str:
-    """One HTML file with styles, scripts and events; its policy lets nothing else run or load."""
+    """Returns one HTML file with styles, scripts and events; its policy blocks all other code and content."""
     text = (FOLDER / "page.html").read_text(encoding="utf-8")
     style = "".join((FOLDER / name).read_text(encoding="utf-8") for name in _STYLE.findall(text))
     script = "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in _SCRIPT.findall(text))

@@ -1,4 +1,4 @@
-"""What a stream of events adds up to. The page folds the same events in the same way, in `fold.js`."""
+"""Sums up a stream of events into the current state. The page does the same in `fold.js`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_PAST = 240  # values of one entry
 
 @dataclass(slots=True)
 class Spot:
-    """A node as it is drawn."""
+    """The state of one node for drawing."""
 
     id: int
     parent: int
@@ -36,7 +36,7 @@ class Spot:
     acted: int = 0  # the tick in which it last ran, or ended
 
     def go(self, letter: str, at: float, tick: int) -> None:
-        """One change of status."""
+        """Applies one change of status."""
         if letter != "I" and self.status != "R":
             self.begun, self.began = self.begun + 1, at
         if letter in "SF":
@@ -89,7 +89,7 @@ class Picture:
                 self.latest[kind] = event
 
     def events(self) -> Iterator[Event]:
-        """The shortest stream that adds up to the same."""
+        """Yields the shortest stream of events that adds up to this state."""
         at = self.time
         if "start" in self.latest:
             yield self.latest["start"]

@@ -1,8 +1,6 @@
-"""Any value as JSON of bounded size: what is shown of a blackboard entry, an event, a port.
-
-The bounds hold while it is made: for parts, for depth, and for the whole, so that a value that contains itself, or the
-same thing a million times, costs no more than an honest one.
-"""
+"""Any value as JSON of bounded size, for blackboard entries, events and ports. The bounds hold during the
+conversion: for the number of parts, the depth and the total size. So a value that contains itself costs no more than
+an ordinary one."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ _MOST_BITS = 4096  # of a whole number that is written out
 
 
 class _Room:
-    """What is left for one value."""
+    """The remaining budget for one value."""
 
     def __init__(self, left: int) -> None:
         self.left = left

@@ -103,7 +103,7 @@ class Reader:
         return {"k": "line", "t": self.teller.time, "path": "", "level": "warning", "text": text}
 
     def _board(self) -> Iterator[Note]:
-        """What stands on the blackboard before the first tick."""
+        """The blackboard before the first tick."""
         for part in ("inputs", "board"):
             values = self.recording.head.get(part)
             for name, value in (values if isinstance(values, dict) else {}).items():
@@ -131,7 +131,8 @@ class Reader:
             yield from warnings
 
     def _notes(self, entry: Entry, warnings: list[Event]) -> list[Note]:
-        """What one entry tells. The journal's door has seen to what others rely on; agents may say what they like."""
+        """The events of one journal entry. Other entries were validated when the journal was opened; agents' entries
+        may hold anything."""
         self.told += self.recording.length(entry)
         if self.told > MOST_TOLD:
             return []

@@ -17,10 +17,8 @@ MOST_IMAGE = 8_000_000  # characters of a picture in base64
 
 
 def picture(world: object) -> Json:
-    """None when there is nothing to see. A world that breaks while it is looked at is shown as that.
-
-    As the world gives it: who shows it bounds it first, outside the tick that looks.
-    """
+    """A picture of the world, or None when it has none. An error while drawing is shown instead of the picture. The
+    value is not bounded yet; the caller bounds it outside the tick."""
     if world is None:
         return None
     try:
@@ -30,7 +28,7 @@ def picture(world: object) -> Json:
 
 
 def bounded(seen: Json) -> Json:
-    """As it may be sent to a page: a picture within `MOST_IMAGE`, everything else as any value."""
+    """Returns a value that may be sent to a page: an image up to `MOST_IMAGE`, others as plain values."""
     if not isinstance(seen, dict) or seen.get("is") != "image":
         return plain(seen)
     drawn = seen.get("png")

@@ -19,11 +19,12 @@ from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import address
+from bt_runtime.project.address import LOOPBACK
 from bt_runtime.types import Json
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.page import POLICY, asset
 
-LOOPBACK = "127.0.0.1"
 LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
 PULSE = 5.0  # seconds of silence after which a comment shows whether the reader is still there
 GAP = 0.012  # seconds between two messages to one reader: what happens within is sent as one
@@ -36,18 +37,13 @@ GUEST = 15.0  # seconds that one has for a request and its answer, and between t
 Command = Callable[[str, dict[str, Any]], Any]  # its name, and what it is about
 
 
-class Busy(BtError):
-    """The address cannot be had."""
-
-
 class Server:
-    """Serves from a thread of its own from the moment it is made."""
+    """A web server in its own thread, which starts when the object is made."""
 
     def __init__(
         self, feed: Feed, command: Command | None = None, *, host: str = LOOPBACK, port: int = 0, anyone: bool = False
     ) -> None:
-        if not anyone and not _loopback(host):
-            raise BtError(f"{host} can be reached from outside this machine", "say --anyone if that is meant")
+        address.checked(host, anyone)
         self.feed, self.command = feed, command
         self.token = secrets.token_urlsafe(18)
         self.over = threading.Event()
@@ -55,7 +51,7 @@ class Server:
         try:
             self._http = _Http((host, port), handler)
         except OSError as error:
-            raise Busy(f"cannot listen on {host}:{port}: {error.strerror}", "name another: --port") from error
+            raise address.busy(host, port, error.strerror, "--port") from error
         self.host, self.port = host, int(self._http.server_address[1])
         self.hosts = None if anyone else {f"{name}:{self.port}" for name in LOCAL}
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), name="bt-view", daemon=True)
@@ -82,16 +78,9 @@ def _refused(text: str) -> Json:
     raise ValueError(f"{text} is not JSON")
 
 
-def _loopback(host: str) -> bool:
-    return host in ("localhost", "::1") or host.startswith("127.")
-
-
 class _Http(ThreadingHTTPServer):
-    """Takes no more of the process's descriptors than its bounds say, whoever connects.
-
-    A connection is a guest until it has shown the token and reads events. A new guest takes the place of the oldest,
-    and none may stay for long: so connections that say nothing keep nobody out.
-    """
+    """Bounds the file descriptors that connections take. A connection without a token is a guest. A new guest
+    replaces the oldest one, and each guest has a time limit, so idle connections keep nobody out."""
 
     daemon_threads = True
     block_on_close = False
@@ -124,13 +113,13 @@ class _Http(ThreadingHTTPServer):
             return True
 
     def waits(self, request: Any) -> None:
-        """It has been answered, and may ask again."""
+        """Marks an answered connection as waiting for its next request."""
         with self.lock:
             if self.guests.pop(request, None) is not None:
                 self.guests[request] = time.monotonic()
 
     def admit(self, request: Any) -> None:
-        """It has shown the token, and stays."""
+        """Admits a connection that has shown the token."""
         with self.lock:
             self.guests.pop(request, None)
 
@@ -146,7 +135,7 @@ class _Http(ThreadingHTTPServer):
         super().close_request(request)
 
     def service_actions(self) -> None:
-        """Called every moment: guests whose time is over are shown out."""
+        """Called about once a second: closes guest connections whose time is over."""
         late = time.monotonic() - GUEST
         with self.lock:
             for guest in [guest for guest, since in self.guests.items() if since < late]:
@@ -158,7 +147,7 @@ class _Http(ThreadingHTTPServer):
 
 
 def _end(guest: socket.socket) -> None:
-    """Its thread sees the end of it, and closes it."""
+    """Shuts the connection down; its own thread then closes it."""
     with suppress(OSError):
         guest.shutdown(socket.SHUT_RDWR)
 
@@ -170,8 +159,10 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
     timeout = GUEST
     server: _Http
+    unread = True  # has the body of this request, if there is one, not been taken
 
     def handle_one_request(self) -> None:
+        self.unread = True
         super().handle_one_request()
         self.server.waits(self.request)
 
@@ -199,10 +190,11 @@ class _Handler(BaseHTTPRequestHandler):
             return
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal() or int(length) > MOST_BODY:
-            self.close_connection = True
             self._say(413, "a command is a short JSON object")
             return
-        self._command(self.rfile.read(int(length)))
+        body = self.rfile.read(int(length))
+        self.unread = False
+        self._command(body)
 
     def _command(self, body: bytes) -> None:
         try:
@@ -270,7 +262,7 @@ class _Handler(BaseHTTPRequestHandler):
         return False
 
     def _foreign(self) -> bool:
-        """Does another site's page send this?"""
+        """True when the request comes from a page of another site."""
         origin = self.headers.get("Origin")
         return origin is not None and urlsplit(origin).netloc.lower() != self.headers.get("Host", "").lower()
 
@@ -285,9 +277,15 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, code: int, body: bytes, kind: str) -> None:
         self.send_response(code)
         self._headers(kind)
+        if self.unread and self._has_body():  # on a kept connection it would be taken for the next request
+            self.close_connection = True
+            self.send_header("Connection", "close")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def _has_body(self) -> bool:
+        return "Transfer-Encoding" in self.headers or self.headers.get("Content-Length", "0").strip() != "0"
 
     def _headers(self, kind: str) -> None:
         self.send_header("Content-Type", kind)

@@ -1,4 +1,4 @@
-"""What happened in a run, tick by tick, as events of the page: of a live run and of a journal in the same way."""
+"""Turns a run, live or recorded, into events of the page, tick by tick."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GIST = 120  # characters of a goal beside its node
 
 
 class Teller:
-    """Is given what journals note, as (kind, body), and knows nothing else of the run."""
+    """Converts journal notes, given as (kind, body), to events, without access to the run."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}  # path → the node behind its guards
@@ -45,7 +45,7 @@ class Teller:
         self, number: int, at: float, entries: Iterable[tuple[str, Mapping[str, Any]]],
         statuses: Iterable[tuple[int, str]] = (), feedback: Iterable[tuple[int, str]] = (),
     ) -> list[Event]:  # fmt: skip
-        """One tick, or a part of it: its shape first, then what was told, then what it changed."""
+        """Returns the events of a tick or a part of it: shape first, then notes, then changed statuses."""
         self.time, self.out = max(self.time, at), []
         told = list(entries)
         gone = self._shape(told)
@@ -75,7 +75,7 @@ class Teller:
         return self.out
 
     def _ways(self, statuses: Iterable[tuple[int, str]]) -> dict[int, str]:
-        """Node → the statuses that it went through in this tick; who changed last comes last."""
+        """Maps each node to the statuses that it had in this tick; the node that changed last comes last."""
         ways: dict[int, str] = {}
         for number, letter in statuses:
             if number in self.statuses:
@@ -88,7 +88,7 @@ class Teller:
     # The tree --------------------------------------------------------------------------------
 
     def _shape(self, told: Iterable[tuple[str, Mapping[str, Any]]]) -> list[int]:
-        """All that changed as one event; who has gone keeps its path until the tick has been told."""
+        """Merges all changes of shape into one event; a removed node keeps its path until the tick's end."""
         add: list[Json] = []
         gone: list[int] = []
         order: dict[int, Json] = {}
@@ -110,7 +110,7 @@ class Teller:
         return gone
 
     def _stand(self, row: list[Json]) -> list[Json] | None:
-        """None when it is known; a parent always came before (of a journal that says something else, no circle)."""
+        """Adds a node's row; None for a known one. A parent always precedes; damaged journals cannot form a cycle."""
         number, parent, segment = row[:3]
         if number in self.rows:
             return None
@@ -135,7 +135,7 @@ class Teller:
                 self.writers[key].pop(number, None)
 
     def _facts(self, told: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
-        """What is known of new nodes; the text that they were read from comes with the first of them."""
+        """The facts of new nodes; their source text comes with the first of them."""
         for kind, body in told:
             if kind != "facts":
                 continue
@@ -156,7 +156,7 @@ class Teller:
                 self._say("facts", source=number, nodes=nodes, **read)
 
     def _changes(self, ways: Mapping[int, str], feedback: Iterable[tuple[int, str]]) -> list[Json]:
-        """`[number, status]`, the last of each node, and what it says where that is new."""
+        """`[number, status]` for each node that changed, and its message where that is new."""
         found = {number: letters[-1] for number, letters in ways.items()}
         self.statuses.update(found)
         said = {number: clipped(text, 400) for number, text in feedback if number in self.statuses}
@@ -208,10 +208,8 @@ class Teller:
     # The blackboard --------------------------------------------------------------------------
 
     def _by(self, key: tuple[str, str], kind: str, body: Mapping[str, Any], ways: Mapping[int, str]) -> Json:
-        """Who wrote: a node that may write this and changed in this tick, or one that runs; else a word.
-
-        Nodes are told from what their text says that they write: keeping who reads and writes costs a tick nothing.
-        """
+        """The writer of an entry: a node that may write it and changed or runs in this tick, else a word. It is
+        derived from the nodes' declared writes, because recording each writer would slow the tick."""
         if kind == "write":
             return str(body.get("by") or "outside")
         if not self.number:
@@ -246,14 +244,14 @@ class Teller:
         )
 
     def _about(self, number: int | None, goal: str) -> None:
-        """A subtree was given its goal: that is what its node is about."""
+        """Labels a subtree's node with the goal that the subtree was given."""
         row = self.rows.get(-1 if number is None else number)
         if row is not None and row[3] == "tree" and row[6] != goal:
             row = self.rows[row[0]] = [*row[:6], goal]
             self._say("shape", add=[row], gone=[], order={})
 
     def _fitting(self, key: tuple[str, str], shown: Json) -> Json:
-        """All values together have a bound, as each has; what does not fit is said to be too much."""
+        """Bounds the total size of all values, besides the bound of each; a value beyond it is replaced by a note."""
         size = weight(shown)
         if sum(self.sizes.values()) - self.sizes.get(key, 0) + size > MOST_BOARD:
             shown, size = TOO_MUCH, len(TOO_MUCH)

@@ -1,4 +1,4 @@
-"""Listens to a live run for its page. In the tick it only keeps what was told; whoever looks makes events of it."""
+"""Listens to a live run for its page. The tick only stores events; the viewer's thread converts them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from py_trees.common import Status
 from bt_runtime.events import AGENT_EVENTS, NAMES, AgentEvent, Crash, Line, Tick, Unset, WorldActed, Written, body
 from bt_runtime.journal.notes import Note, broken, known, notes, shapes, spending
 from bt_runtime.run.run import Run
-from bt_runtime.tree.blame import blame
-from bt_runtime.tree.census import LETTERS, feedback, statuses
 from bt_runtime.tree.clock import RunClock
+from bt_runtime.tree.describe.blame import blame
+from bt_runtime.tree.describe.census import LETTERS, feedback, statuses
 from bt_runtime.types import Json
 from bt_runtime.view.event import Event
 from bt_runtime.view.feed import Feed
@@ -31,7 +31,7 @@ _LASTING = (str, int, float, bool, type(None))
 
 
 class _Part(NamedTuple):
-    """Of a tick, or what happened between two."""
+    """The events of one tick, or between two ticks."""
 
     at: float
     number: int
@@ -113,7 +113,7 @@ class Watch:
             self._part(_Part(self._now(), tick.number, told, tick))
 
     def _keep(self, told: Any) -> None:
-        """In any thread. What others do between two ticks is shown at once."""
+        """Stores an event, in any thread. Events between two ticks are shown at once."""
         if self._inside():
             self.told.append(told)
             self.stirred = self.stirred or NAMES.get(type(told)) in _STIRS
@@ -149,7 +149,7 @@ class Watch:
     # For those who look ----------------------------------------------------------------------
 
     def draw(self) -> None:
-        """Makes events of what was kept; in the thread of whoever wants them."""
+        """Converts the stored events, in the viewer's thread."""
         with self.drawing, suppress(IndexError):
             while True:
                 self.feed.put(*self._events(self.kept.popleft()))
@@ -194,6 +194,6 @@ def _gone(scope: str, name: str) -> Note:
 
 
 def _write(scope: str, name: str, value: Any) -> Note:
-    """What becomes of the value later does not change it."""
+    """Stores the value as it is now; later changes to it do not show."""
     lasts = type(value) in _LASTING or getattr(value, "immutable", False) is True
     return "blackboard", {"scope": scope, "name": name, "value": value if lasts else plain(value)}

@@ -13,7 +13,7 @@ from bt_runtime.view.scene import picture
 
 
 class WorldReplay:
-    """Only for worlds that are quick and begin anew; of others the latest observation is shown."""
+    """Replays worlds that are quick and resettable; for others, shows the latest observation."""
 
     def __init__(self, world: Any = None) -> None:
         self.world = world
@@ -31,7 +31,7 @@ class WorldReplay:
             return cls()
 
     def begun(self) -> Json:
-        """How it stands before the first action."""
+        """Returns the picture before the first action."""
         return self._new(picture(self.world)) if self.last is None else None
 
     def acted(self, sentence: str, value: Any) -> Json:

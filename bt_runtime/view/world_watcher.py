@@ -14,7 +14,7 @@ EVERY = 0.5  # seconds between two looks at a skill that shows itself
 
 
 class WorldWatcher:
-    """Says what it sees when that is not what it saw last. `after_act` is for the thread in which a slow world acts."""
+    """Emits a picture of the world whenever it differs from the last one. `after_act` runs in a slow world's thread."""
 
     def __init__(self, world: Any, say: Callable[[Json], None]) -> None:
         self.world, self.say = world, say
@@ -32,7 +32,7 @@ class WorldWatcher:
             self.look()
 
     def glance(self, scene: Any) -> None:
-        """At a skill that shows itself, where there is no world: now and then, in the tick."""
+        """Looks at a skill that draws itself, now and then in the tick; used without a world."""
         now = time.monotonic()
         if scene is not None and now >= self.again:
             self.world, self.again = scene, now + EVERY

@@ -11,6 +11,6 @@ import yaml
 
 @cache
 def read(name: str) -> dict[str, Any]:
-    """`words` → the mapping in words.yaml. The order in which things stand there decides what a seed draws."""
+    """The mapping in NAME.yaml beside this file; `house/homes` stands in that folder. Seeds draw by its order."""
     text = (Path(__file__).parent / f"{name}.yaml").read_text(encoding="utf-8")
     return dict(yaml.safe_load(text))

@@ -19,7 +19,7 @@ from bt_runtime.envs.house.notes import is_a
 from bt_runtime.envs.house.suite import load_content
 from recipes.starter.drills import Sheet
 from recipes.starter.errand import Errand, understood
-from recipes.starter.scene import Wanted, read_bag, read_goal
+from recipes.starter.textcraft.scene import Wanted, read_bag, read_goal
 
 # people write in several lines
 _GOAL = re.compile(r"\n\nThe goal: (.*?)\n(?:What was done, |You are |Crafting commands:)", re.DOTALL)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from bt_runtime.agents.story import ACT
 from bt_runtime.distill.documents import Document
-from bt_runtime.llm.front import Front, Mapped
+from bt_runtime.llm.model_wrapper import MappedJob, WrappedModel
 from bt_runtime.run.run import Run, Tree
 from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Choice, Job, Json, Model, Question, Task, World, Writing
@@ -31,7 +31,7 @@ class Difference(NamedTuple):
     wanted: str
 
 
-class Watched(Front):
+class Watched(WrappedModel):
     """A model with the teacher looking over its shoulder; answers are the model's, unless it is corrected."""
 
     def __init__(
@@ -59,15 +59,15 @@ class Watched(Front):
         if question.kind == "embed":
             return job
         if judges(prompt):
-            return Mapped(job, lambda said: self._judged(prompt, said))
+            return MappedJob(job, lambda said: self._judged(prompt, said))
         if question.kind == "write":
             begun = self._begun.pop(prompt.removesuffix("\n"), None)
             told = self._told.pop(prompt.removesuffix("\n"), "")
             if told:
-                return Mapped(job, lambda writing: writing._replace(text=told, ended="stop"))
-            return Mapped(job, lambda writing: self._wrote(prompt, begun, writing))
+                return MappedJob(job, lambda writing: writing._replace(text=told, ended="stop"))
+            return MappedJob(job, lambda writing: self._wrote(prompt, begun, writing))
         label = self._label(question)
-        return Mapped(job, lambda choice: self._chose(question, label, choice))
+        return MappedJob(job, lambda choice: self._chose(question, label, choice))
 
     def _judged(self, prompt: str, said: Any) -> Any:
         """Of a thought each part, and then the answer."""

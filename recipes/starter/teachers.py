@@ -20,12 +20,19 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import open_model
 from bt_runtime.llm.settings import usable_cores
 from bt_runtime.project.child import spawning
-from recipes.starter import alfworld_homes, bench, crafting, guidance, hotpotqa, housekeeping, shops, thor_rooms, trials
-from recipes.starter.deeds import judgements
+from recipes.starter.alfworld import homes as alfworld_homes
 from recipes.starter.drills import drills
 from recipes.starter.exercise import Exercise, worth
+from recipes.starter.guide import guidance
+from recipes.starter.hotpotqa import teacher as hotpotqa
+from recipes.starter.house import housekeeping, trials
+from recipes.starter.house.deeds import judgements
 from recipes.starter.lesson import Taught
-from recipes.starter.lookups import lookups
+from recipes.starter.own_skills import lessons as bench
+from recipes.starter.textcraft import crafting
+from recipes.starter.textcraft.lookups import lookups
+from recipes.starter.thor import rooms as thor_rooms
+from recipes.starter.webshop import shops
 
 SHARD, PRACTICE_SHARD = 200, 20  # lessons; tasks that are practised, which take a hundred times as long
 Tell = Callable[[str], None]

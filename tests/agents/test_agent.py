@@ -271,7 +271,7 @@ def test_what_was_seen_in_a_world_that_is_put_back_is_known_no_more(leaf, told, 
     world.snapshot, world.restore = lambda: b"before", lambda before: None
     tree = f"version: 1\ntree: t\nroot:\n  rollback:\n    sequence:\n      - wait: 1\n      - {leaf}:\n"
     run = start(tree, [], world=world)
-    run.resources._working_memory(run.context)
+    run.resources.remember(run.context)
     working = run.context.services.working_memory
     run.tick()
     working.notice([Placed(Thing("cup", 1), "kitchen 1", "shelf 1")])

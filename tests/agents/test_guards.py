@@ -213,7 +213,7 @@ def test_a_missing_model_is_a_failure_that_says_how_to_name_one(start):
 
 @pytest.mark.parametrize("kind", ["agent", "plan"])
 def test_an_agent_that_names_no_time_has_one(kind):
-    from bt_runtime.language.kinds import agents
+    from bt_runtime.agents.kinds import deciding as agents
 
     (found,) = [k for k in vars(agents).values() if getattr(k, "name", "") == kind]
     assert 0 < found.field("seconds").default < math.inf

@@ -16,8 +16,8 @@ from bt_runtime.agents.scripted import Answered, ScriptedModel
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
 from bt_runtime.language.outputs import Output
-from bt_runtime.llm.choice import Trie, check_apart
-from bt_runtime.llm.grammar import accepts
+from bt_runtime.llm.decoding.choice import Trie, check_apart
+from bt_runtime.llm.decoding.grammar import accepts
 from bt_runtime.llm.question import NO_SCORES
 from bt_runtime.replay.replay import replay
 from bt_runtime.replay.resume import resume

@@ -187,3 +187,10 @@ def test_every_expansion_of_the_released_trajectories_is_read_and_becomes_a_vali
     with capsys.disabled():
         print(f"\n{blocks} Expand blocks in {files} released files, {len(seen)} different plans: all valid subtrees")
     assert blocks > 2000
+
+
+def test_an_execution_order_holds_for_steps_that_are_numbered_alone():
+    """A thought, a blank line, `1.`, `2.` and the order of `Step 1` and `Step 2`."""
+    text = " I need both.\n\n1. find the plate\n2. put it on the table\n\nExecution Order: (Step 2 OR Step 1)"
+    plan = read_plan(text, form="steps")
+    assert plan.control == "fallback" and list(goals(plan)) == ["put it on the table", "find the plate"]

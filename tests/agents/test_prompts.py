@@ -16,7 +16,7 @@ from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import ACT, EXPAND, OPENINGS
 from bt_runtime.envs.registry import open_suite, open_world
 from bt_runtime.language.sentence import Sentence
-from bt_runtime.llm.header import Header
+from bt_runtime.llm.local.header import Header
 from bt_runtime.replay.replay import replay
 from bt_runtime.testing import SUCCESS
 from bt_runtime.tree.budget import Budget
@@ -118,7 +118,7 @@ def test_what_can_be_done_has_a_form_that_is_named_and_examples_do_nothing_else(
 @every[0]
 @every[1]
 def test_plans_that_are_shown_are_accepted_and_every_form_of_them_is_named(strategy, suite):
-    accepts = pytest.importorskip("bt_runtime.llm.grammar").accepts
+    accepts = pytest.importorskip("bt_runtime.llm.decoding.grammar").accepts
     pytest.importorskip("llguidance")
     for question in asked(strategy, suite, "instruct"):
         if question.grammar is None or "start" not in question.grammar.text:

@@ -38,7 +38,7 @@ root:
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
     from bt_runtime.llm import open_model
-    from bt_runtime.llm.testing import Shape, make_gguf
+    from tests.support.random_models import Shape, make_gguf
 
     opened = []
     for seed in (1, 2):

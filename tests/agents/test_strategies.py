@@ -125,7 +125,7 @@ def test_reactree_grows_the_teachers_tree_in_the_house_and_reaches_the_goal(reme
         world.reset(task)
         run = start("reactree", taught, world=world, goal=task.goal)
         if remembers:
-            run.resources._working_memory(run.context)
+            run.resources.remember(run.context)
         assert run.spin(ticks=5000) is SUCCESS
         verdict = world.verdict()
         assert verdict.met == verdict.total > 0
@@ -262,9 +262,9 @@ def test_what_the_last_attempt_has_reached_stays_though_it_is_denied(strategy, s
     assert first.split()[-1] in world.act("inventory").text
 
 
-@pytest.mark.parametrize(("allowed", "attempts"), [(9, 3), (4, 2), (3, 1)])
+@pytest.mark.parametrize(("allowed", "attempts"), [(12, 3), (8, 2), (7, 1)])
 def test_nothing_is_put_back_for_an_attempt_that_could_not_come_to_its_end(allowed, attempts, start):
-    """Each takes two decisions: as many must be left for the next one."""
+    """Each takes two decisions of the agent and two of the judge: as many must be left for the next one."""
     world, put_back = Room(), []
     world.snapshot, world.restore = lambda: b"before", put_back.append
 

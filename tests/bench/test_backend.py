@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents.scripted import Answered, ScriptedModel
 from bt_runtime.bench.run.backend import Local
 from bt_runtime.bench.run.case import Case, Setup, Strategy, cases
 from bt_runtime.bench.run.episode import Episode
 from bt_runtime.bench.run.metered_model import MeteredModel, Tally
 from bt_runtime.bench.run.outcome import from_json
+from bt_runtime.faults.diagnostic import TooLong
 from bt_runtime.tree.budget import Budget
 from bt_runtime.tree.clock import Alarm, Manual
+from bt_runtime.types import Question
 from tests.bench import worlds
 from tests.bench.conftest import knowing, named, outcomes, tasks_of
 
@@ -155,3 +157,37 @@ def test_a_model_that_is_too_busy_to_count_is_asked_again() -> None:
     assert Local({"default": busy}).count("two words") == 2
     asked.clear()
     assert MeteredModel(busy, Tally()).count("two words") == 2
+
+
+class _Long(ScriptedModel):
+    """Says once that a prompt is too long; breaks at its sixth question when it is to."""
+
+    def __init__(self, breaks: bool, always: bool = False) -> None:
+        super().__init__(lambda asked: "Act: " + (asked.options or asked.moves["Act:"])[len(self.asked) % 7].strip())
+        self.breaks, self.always, self.times = breaks, always, 0
+
+    def ask(self, question: Question) -> Any:
+        self.times += 1
+        if self.times == 4 or (self.always and self.times > 4):
+            return _TooLong(None)
+        if self.times == 6 and self.breaks:
+            raise RuntimeError("a bug in a node")
+        return super().ask(question)
+
+
+class _TooLong(Answered):
+    def poll(self) -> Any:
+        raise TooLong("too long", "", 200, 100)
+
+
+@pytest.mark.parametrize(("breaks", "always"), [(True, False), (False, True)])
+def test_a_crash_is_an_error_also_after_a_prompt_was_shortened_and_a_prompt_that_stays_too_long_is_none(
+    breaks: bool, always: bool
+) -> None:
+    def models(case: Case) -> dict[str, Any]:
+        return {"default": _Long(breaks, always)}
+
+    (found,) = outcomes("house", tasks_of("house", 1), "react", models=models)
+    assert found.overflow
+    assert ("a bug in a node" in found.error) is breaks
+    assert found.label == ("" if breaks else "max step")

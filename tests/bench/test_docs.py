@@ -39,7 +39,7 @@ def test_the_program_of_the_page_runs(
 ) -> None:
     pytest.importorskip("llama_cpp")
     pytest.importorskip("gguf")
-    from bt_runtime.llm.testing import Shape, make_gguf
+    from tests.support.random_models import Shape, make_gguf
 
     monkeypatch.chdir(tmp_path)
     make_gguf("planner.gguf", Shape(context=2048, seed=3))

@@ -109,7 +109,7 @@ STORIES = {
     ),
     "its time ran out": (failure.MAX_STEP, account(end("/t", "cancelled"), status="")),
     "a prompt had become longer than the model can read": (
-        failure.MAX_STEP, account(end("/t", "error", detail="a prompt of 5000 tokens"), too_long=True)
+        failure.MAX_STEP, account(end("/t", "too long", detail="a prompt of 5000 tokens"), too_long=True)
     ),
     "what the instruction names is done, and one thing that it leaves out is missing": (
         failure.INCORRECT,

@@ -8,6 +8,7 @@ import math
 import pytest
 
 from bt_runtime.bench.report.judgements import draw, judged, text
+from bt_runtime.bench.report.temperature import fitted
 from bt_runtime.bench.run.own_cases import Answered, Case, answers, judge_of, read
 from bt_runtime.cli import main
 from bt_runtime.faults.diagnostic import BtError
@@ -134,3 +135,54 @@ def test_the_command_prints_a_table_and_leaves_all_in_a_folder(here, capsys):
     assert "team" in capsys.readouterr().out
     assert len([json.loads(line) for line in (here / "out" / "cases.jsonl").read_text().splitlines()]) == 3
     assert main(["eval", "c.csv", "--strategy", "react", "--model", "starter"]) == 2
+
+
+def test_accuracy_is_told_with_calibrate_and_without(here, monkeypatch, capsys):
+    """A model that says billing to everything is right more often when what it says anyway is taken off."""
+
+    def weights(question):
+        share = 0.9 if "bill" in question.prompt.rpartition(" on ")[0].rpartition("\n")[2] else 0.6
+        share = 0.8 if any(f"{blank} on" in question.prompt for blank in ("N/A", "[MASK]", "...")) else share
+        return [math.log(share), math.log(1 - share)]
+
+    biased = Scoring(weights, [" 2.00"] * 9)
+    monkeypatch.setattr("bt_runtime.cli.agents.eval_cases.open_models", lambda *args, **how: {"default": biased})
+    assert main(["eval", "c.csv", "--strategy", "t.yaml", "--model", "x"]) == 0
+    told = [line.split()[:3] for line in capsys.readouterr().out.splitlines()]
+    assert ["team", "false", "1/3"] in told and ["team", "true", "2/3"] in told
+
+
+@pytest.mark.parametrize(("share", "low", "high"), [(0.999, 1.5, 20.0), (0.55, 0.01, 0.7), (0.75, 0.95, 1.05)])
+def test_a_scale_makes_a_model_as_sure_as_it_is_right(share, low, high):
+    """Of forty cases thirty are right. Too sure: above 1; not sure enough: below; sure of three in four: 1."""
+    output = Output("team", "string", choices=["a", "b"])
+    odds = {"team": {"a": share, "b": 1 - share}}
+    found = [Answered(Case(n, {}, {"team": "b" if n % 8 in (2, 5) else "a"}), {"team": "a"}, odds) for n in range(40)]
+    fit = fitted(found, [output])["team"]
+    assert low < fit.scale < high
+    assert fit.after.error <= fit.before.error + 1e-6 and fit.after.error < 0.01
+    assert fit.after.hits == fit.before.hits == 30
+
+
+def test_scores_are_divided_by_the_scale_of_the_node(here):
+    """Three to one becomes the square root of three to one."""
+    (here / "t.yaml").write_text(TREE.replace("holds: team", "scale: 2\n        holds: team"))
+    tree = load("t.yaml")
+    judge = judge_of(tree)
+    found = answers(read(here / "c.csv", judge)[:1], judge, tree, {"default": model()})
+    assert found[0].odds["team"]["billing"] == pytest.approx(3**0.5 / (3**0.5 + 1), abs=1e-3)
+
+
+def test_the_command_prints_a_scale_with_the_error_before_and_after(here, capsys, monkeypatch):
+    """And a table of how often it is right where it is so sure; too few cases are a fault."""
+    script = Scoring(model().weights, [" 2.00"] * 99)
+    monkeypatch.setattr("bt_runtime.cli.agents.eval_cases.open_models", lambda *given, **more: {"default": script})
+    words = ["eval", "c.csv", "--strategy", "t.yaml", "--model", "starter", "--fit-calibration"]
+    assert main(words) != 0
+    assert "nothing to fit" in capsys.readouterr().err
+    rows = "".join(f"a bill,1,{team},1\n" for team in ["billing", "billing", "technical", "technical"] * 3)
+    (here / "c.csv").write_text("message,floor,team,sum\n" + rows)
+    assert main(words) == 0
+    told = capsys.readouterr().out
+    assert "team: scale 20. Calibration error 0.25 as it is, 0.0" in told
+    assert "50–60 %" in told.partition("scale")[2]

@@ -24,7 +24,7 @@ __all__ = ["btr", "here"]
 
 @pytest.fixture(scope="module")
 def gguf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from bt_runtime.llm.testing import Shape, make_gguf
+    from tests.support.random_models import Shape, make_gguf
 
     return make_gguf(tmp_path_factory.mktemp("gguf") / "random.gguf", Shape(context=2048, seed=3, peak=0.05))
 
@@ -79,7 +79,7 @@ def test_a_prompt_that_outgrows_the_model_is_a_limit_and_no_error(gguf: Path, tm
             Setup("textcraft"), cases(named("react"), tasks_of("textcraft", 1))
         )
     assert (found.label, found.error) == ("max step", "")
-    assert found.ends[-1]["why"] == "error" and "300" in found.ends[-1]["detail"]
+    assert found.ends[-1]["why"] == "too long" and "300" in found.ends[-1]["detail"]
 
 
 def test_the_command_measures_shows_and_compares(gguf: Path, btr: Btr, here: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_memory_can_be_built_by_the_same_command_and_used_by_another(gguf: Pat
         (("textcarft",), "did you mean `textcraft`?"),
         (("textcraft", "--strategy", "raect"), "did you mean `react`?"),
         (("textcraft", "--strategy", "react,react"), "named twice"),
-        (("textcraft", "house"), "one word too many"),
+        (("textcraft", "house"), "unexpected argument"),
         (("textcraft", "--set", "colour=blue"), "no input and no entry `colour`"),
         (("textcraft", "--kinds", "depth 9"), "no kind of task"),
         (("show",), "takes one folder"),

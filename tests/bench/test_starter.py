@@ -1,7 +1,7 @@
 """The model that comes with the package, on a few held-out tasks of both worlds: what is certain of any model.
 
 No episode breaks, constrained decoding leaves no invalid act, and the same seed decides the same. How well it does, and
-which strategy does better, is measured with intervals by `btr eval claims` (docs/results.md), not by a test.
+which strategy does better, is measured with intervals by `make results` (docs/results.md), not by a test.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ pytestmark = [
 
 @contextmanager
 def opened(**how: Any) -> Iterator[Any]:
-    from bt_runtime.llm.model import LocalModel
+    from bt_runtime.llm.local.model import LocalModel
     from bt_runtime.llm.settings import Settings
 
     with LocalModel(Settings(str(STARTER), **how)) as model:

@@ -23,7 +23,7 @@ BY_THE_CLOCK = ("seconds", "model_seconds", "ticks")
 
 
 def make_model(folder: Path) -> Path:
-    from bt_runtime.llm.testing import Shape, make_gguf
+    from tests.support.random_models import Shape, make_gguf
 
     return make_gguf(folder / "random.gguf", Shape(context=2048, seed=3, peak=0.2))
 

@@ -27,14 +27,14 @@ from bt_runtime.bench.run.case import Setup, Strategy, cases
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.language.emit.dialect import Form, FormField
 from bt_runtime.language.kinds.kind import Field as SkillField
-from bt_runtime.llm.grammar import any_of
-from bt_runtime.llm.model import LocalModel
-from bt_runtime.llm.plan_grammar import expansion
+from bt_runtime.llm.decoding.grammar import any_of
+from bt_runtime.llm.decoding.plan_grammar import expansion
+from bt_runtime.llm.local.model import LocalModel
 from bt_runtime.llm.settings import Settings, starter
-from bt_runtime.llm.testing import BENCH, MICRO, make_gguf
 from bt_runtime.skills.phrase import phrase_of
 from bt_runtime.tree.budget import Budget as Spending
 from bt_runtime.types import Grammar, Question
+from tests.support.random_models import BENCH, MICRO, make_gguf
 
 ROOT = Path(__file__).parents[2]
 PEER = Path(os.environ.get("BTR_PEERS", ROOT / ".cache" / "peer"))  # pip install --target .cache/peer guidance
@@ -397,8 +397,8 @@ class InProcess:
     """llama.cpp in this process, for what is compared with."""
 
     def __init__(self, path: Path) -> None:
-        from bt_runtime.llm.context import Context, Feed
-        from bt_runtime.llm.llama import Weights, begin
+        from bt_runtime.llm.local.context import Context, Feed
+        from bt_runtime.llm.local.llama import Weights, begin
 
         begin()
         self.feed = Feed
@@ -423,7 +423,7 @@ class InProcess:
 
     def score(self, text: str, option: str) -> float:
         """The whole prompt, anew, for one option."""
-        from bt_runtime.llm.branches import logprobs
+        from bt_runtime.llm.local.branches import logprobs
 
         before, whole = (self.weights.tokens(t, begin=True) for t in (text, text + option))
         self.context.clear()
@@ -432,7 +432,7 @@ class InProcess:
 
     def all_scores(self, text: str, options: list[str]) -> list[float]:
         """Every option on a sequence of its own, behind one prompt."""
-        from bt_runtime.llm.branches import logprobs
+        from bt_runtime.llm.local.branches import logprobs
 
         before = self.weights.tokens(text, begin=True)
         self.context.clear()
@@ -450,7 +450,7 @@ class InProcess:
         """Mean processor seconds of a step, forced tokens included: the grammar's part, and the decode."""
         import numpy as np
 
-        from bt_runtime.llm.write import Guide, pick
+        from bt_runtime.llm.local.write import Guide, pick
 
         guide, dice = Guide(self.weights), np.random.default_rng(0)
         tokens = self.weights.tokens(text, begin=True)[:PROMPT]

@@ -17,18 +17,19 @@ import pytest
 from py_trees.common import Status
 
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.cli import demo, parser
-from bt_runtime.cli.decisions import WIDTH, Decisions
-from bt_runtime.cli.goals import Goal, LiveGoals, goals, line
-from bt_runtime.cli.outline import outline
-from bt_runtime.cli.row_renderer import FINE, RowRenderer, columns
+from bt_runtime.cli import parser
+from bt_runtime.cli.running import demo
+from bt_runtime.cli.running.decisions import WIDTH, Decisions
+from bt_runtime.cli.running.goals import Goal, LiveGoals, goals, line
+from bt_runtime.cli.running.outline import outline
+from bt_runtime.cli.running.row_renderer import FINE, RowRenderer, columns
 from bt_runtime.envs.registry import open_suite
-from bt_runtime.events import AGENT_EVENTS
+from bt_runtime.events import AGENT_EVENTS, Tick
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import settings
 from bt_runtime.run.run import Run, load
 from bt_runtime.types import Question, Task
-from recipes.starter import house
+from recipes.starter.house import teacher as house
 from recipes.starter.lesson import teach
 from recipes.starter.seen import read
 from tests.cli.conftest import Btr, tree
@@ -44,7 +45,7 @@ WEIGHTS = pytest.mark.skipif(not settings._STARTER_FILE.is_file(), reason="the s
 @pytest.fixture(scope="module")
 def random_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("gguf")
-    from bt_runtime.llm.testing import Shape, make_gguf
+    from tests.support.random_models import Shape, make_gguf
 
     return make_gguf(tmp_path_factory.mktemp("models") / "random.gguf", Shape(context=4096))
 
@@ -237,7 +238,7 @@ def test_the_picture_fits_every_window_and_stays_when_the_run_is_over() -> None:
         live = LiveGoals(run, out, color=False)
         live.goal = "g" * 100
         with live:
-            run.observe(live.tick)
+            run.listen(live.tick, Tick)
             run.spin()
         for width in range(1, 120):
             assert all(columns(row) <= width for row in live.body(width, 10))
@@ -251,7 +252,7 @@ def test_the_picture_fits_every_window_and_stays_when_the_run_is_over() -> None:
 def test_ctrl_c_ends_the_demo(here: Path) -> None:
     """Whenever it comes: the exit is 130, without a traceback. The model is so large that it still reads its prompt."""
     pytest.importorskip("gguf")
-    from bt_runtime.llm.testing import Shape, make_gguf
+    from tests.support.random_models import Shape, make_gguf
 
     wide = Shape(context=4096, layers=6, width=512, heads=8, kv_heads=8, feed_forward=1536)
     words = [sys.executable, "-m", "bt_runtime.cli", "demo", "--model", str(make_gguf(here / "wide.gguf", wide))]
@@ -298,3 +299,16 @@ def test_a_tree_that_decides_without_a_model_is_told_of_the_starter(btr: Btr, mo
     with Run(tree("agent: {goal: x}")) as run:
         run.tick()
         assert "decides with a model" in run.context.crashes[-1].message
+
+
+def test_a_stranger_that_is_done_before_any_act_is_told_why_and_what_to_try(capsys):
+    """Nothing of it is told to the model that was taught here."""
+    act = demo.ACTS[1]
+    for register, advised in (("instruct", True), ("starter", False)):
+        model = ScriptedModel(lambda question: "Act: done")
+        model.register, model.settings = register, None
+        came = demo.perform(act, 2, model, demo.Stage(live=False, color=False))
+        demo.tell(came, color=False)
+        told = " ".join(capsys.readouterr().out.split())
+        assert ("`done` before any act" in told and "score: prior" in told) == advised
+        assert ("btr prompt adapt --env textcraft --model MODEL --scores" in told) == advised

@@ -15,7 +15,7 @@ import torch
 
 from bt_runtime.cli import main
 from bt_runtime.distill.documents import write
-from bt_runtime.llm.header import read_header
+from bt_runtime.llm.local.header import read_header
 from tests.distill.errands import errands
 
 TOY = ["--size", "toy", "--vocab", "400", "--context", "256", "--batch", "1024"]

@@ -6,8 +6,8 @@ import inspect
 
 from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.cli import Exit
-from bt_runtime.cli.eval_show import broken
-from bt_runtime.cli.trust_prompt import _in_files, addresses
+from bt_runtime.cli.agents.eval_show import broken
+from bt_runtime.cli.setup.trust_prompt import _in_files, addresses
 
 
 def outcome(**told: object) -> Outcome:

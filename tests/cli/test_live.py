@@ -17,9 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_runtime.cli.live import Live
-from bt_runtime.cli.outline import drawn
-from bt_runtime.events import Line
+from bt_runtime.cli.running.live import Live
+from bt_runtime.cli.running.outline import drawn
+from bt_runtime.events import Line, Tick
 from bt_runtime.run.run import Run, load
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.picture import Picture
@@ -41,7 +41,7 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def size(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     window = [60, 20]
-    monkeypatch.setattr("bt_runtime.cli.live.size", lambda stream: (window[0], window[1]))
+    monkeypatch.setattr("bt_runtime.cli.running.live.size", lambda stream: (window[0], window[1]))
     yield window
 
 
@@ -51,7 +51,7 @@ def test_the_picture_is_redrawn_in_place_and_the_log_stays_above(size: list[int]
     with Run(load(NESTED)) as run:
         with Live(run, out, color=False) as live:
             run.listen(lambda line: live.line(line.text), Line)
-            run.observe(live.tick)
+            run.listen(live.tick, Tick)
             run.spin()
         screen = Screen(*size).feed(out.getvalue())
     assert screen.cursor and screen.wrap

@@ -38,7 +38,7 @@ def test_an_unexpected_exception_is_one_line_and_exit_3(btr: Btr, monkeypatch: p
     def broken(*args: object) -> None:
         raise RuntimeError("no such luck")
 
-    monkeypatch.setattr("bt_runtime.cli.doctor.checks", broken)
+    monkeypatch.setattr("bt_runtime.cli.setup.doctor.checks", broken)
     said = btr("doctor")
     assert said.code == Exit.INTERNAL
     assert said.err.splitlines()[0] == "internal error: RuntimeError: no such luck"

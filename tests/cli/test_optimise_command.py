@@ -10,7 +10,7 @@ import pytest
 from bt_runtime.bench.optimise import plan_versions
 from bt_runtime.bench.optimise.plan_versions import Version
 from bt_runtime.bench.optimise.setup import Setup
-from bt_runtime.cli.optimise import command, evaluating, line
+from bt_runtime.cli.agents.optimise import command, evaluating, line
 from bt_runtime.language import guide
 from bt_runtime.language.guide import Guide
 from tests.cli.conftest import Btr
@@ -25,7 +25,7 @@ def test_with_a_real_model_every_version_is_kept_and_the_same_command_again_asks
 ) -> None:
     for package in ("llama_cpp", "llguidance", "gguf"):
         pytest.importorskip(package)
-    from bt_runtime.llm.testing import Shape, make_gguf
+    from tests.support.random_models import Shape, make_gguf
 
     model = make_gguf(tmp_path_factory.mktemp("model") / "micro.gguf", Shape(context=4096))
     (here / "btr.yaml").write_text("version: 1\n")

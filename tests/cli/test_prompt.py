@@ -14,8 +14,8 @@ from bt_runtime.cli.color import BLUE
 
 pytest.importorskip("jinja2", reason="needs the llm extra")
 
-from bt_runtime.llm.chat import Chat
-from bt_runtime.llm.spoken import spoken
+from bt_runtime.llm.chat.chat import Chat
+from bt_runtime.llm.server.prompt_parts import spoken
 from bt_runtime.memory.episodes import Episodes
 from bt_runtime.memory.experience import Experience
 from bt_runtime.run.run import Run
@@ -71,7 +71,7 @@ def test_a_models_own_template_and_tokens(btr: Btr, tmp_path: Path, monkeypatch:
     """Of a file: who says what in colours, and each token by its number; no weights are needed for it."""
     pytest.importorskip("llama_cpp", reason="needs the llm extra")
     gguf = pytest.importorskip("gguf", reason="test models are made with gguf")
-    from bt_runtime.llm.testing import make_gguf
+    from tests.support.random_models import make_gguf
 
     class Writer(gguf.GGUFWriter):  # type: ignore[misc, name-defined]
         def add_tokenizer_model(self, name: str) -> None:

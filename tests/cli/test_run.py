@@ -170,3 +170,26 @@ def test_a_line_of_the_log_is_shown_and_is_in_the_journal(btr: Btr, here: Path) 
     recording = Recording(journal)
     told = [recording.body(e) for e in recording.events if e.kind == "log"]
     assert [(body["level"], body["text"]) for body in told] == [("info", "one"), ("warning", "two")]
+
+
+@pytest.mark.parametrize("given", [("--decisions", "-5"), ("--decisions", "0"), ("--steps", "0"), ("--steps", "-1")])
+def test_a_budget_below_one_is_refused(btr: Btr, here: Path, given: tuple[str, str]) -> None:
+    (here / "t.yaml").write_text(tree("succeed: {}"))
+    said = btr("run", "t.yaml", *given)
+    assert (said.code, said.out) == (2, "")
+    assert given[0] in said.err and "must be at least 1" in said.err
+
+
+def test_what_a_skill_prints_goes_to_standard_error_with_json(btr: Btr, here: Path) -> None:
+    """With `--json` standard output is one JSON document, whatever skills print."""
+    (here / "btr.yaml").write_text("")
+    (here / "trees").mkdir()
+    (here / "skills").mkdir()
+    (here / "skills" / "a.yaml").write_text(
+        "version: 1\nskills: a\nabout: A.\nkinds:\n  label: {sentence: label, on_resume: repeat, impl: a.py:label}\n"
+    )
+    (here / "skills" / "a.py").write_text("print('imported')\n\n\ndef label():\n    print('label A17')\n")
+    (here / "trees" / "t.yaml").write_text(tree("label: {}", head="skills: [a]"))
+    said = btr("run", "t", "--json")
+    assert (said.code, json.loads(said.out)["status"]) == (0, "SUCCESS")
+    assert "label A17" in said.err

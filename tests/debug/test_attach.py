@@ -16,10 +16,12 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime.debug import door as doors
+from bt_runtime.debug.client import Attached, attached, door
+from bt_runtime.debug.debugger import debugger_of
+from bt_runtime.debug.door import MOST_CLIENTS, Door
+from bt_runtime.events import Tick
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.run.debug import door as doors
-from bt_runtime.run.debug.client import Attached, attached, door
-from bt_runtime.run.debug.door import MOST_CLIENTS, Door
 from bt_runtime.run.run import Run, load
 
 ROOT = Path(__file__).parents[2]
@@ -53,7 +55,7 @@ def going(place: Path) -> Iterator[tuple[Run, Door]]:
         try:
             yield run, opened
         finally:
-            run.stop("the test is over")
+            run.halt("the test is over", for_good=True)
             spinning.join(60)
             opened.close()
         assert not spinning.is_alive() and not opened.thread.is_alive() and not opened.path.exists()
@@ -62,7 +64,7 @@ def going(place: Path) -> Iterator[tuple[Run, Door]]:
 def ticks(run: Run, count: int) -> None:
     """Returns when so many more were made; fails when the run stands."""
     made = threading.Semaphore(0)
-    unhear = run.observe(lambda tick: made.release())
+    unhear = run.listen(lambda tick: made.release(), Tick)
     try:
         assert all(made.acquire(timeout=60) for _ in range(count))
     finally:
@@ -109,7 +111,7 @@ def test_a_client_that_dies_during_its_pause_holds_nothing(going):
     until(client, "paused")
     client.close()
     ticks(run, 20)
-    assert run.debugger.breakpoints == [] and not run.debugger.paused
+    assert debugger_of(run).breakpoints == [] and not debugger_of(run).paused
 
 
 def test_when_the_last_client_has_gone_the_run_pays_nothing_any_more(going):
@@ -179,8 +181,8 @@ def test_the_door_costs_a_tick_nothing_until_somebody_debugs(place):
         with Run(load("version: 1\ntree: t\nroot:\n  sequence: [{succeed: }, {wait: 1000}]\n")) as run:
             opened = Door(run, run.name, place) if how == "open" else None
             if how == "closed":
-                run.debugger.break_at("**")
-                run.debugger.close()
+                debugger_of(run).break_at("**")
+                debugger_of(run).close()
             run.tick()
             calls = 0
 
@@ -220,11 +222,33 @@ def test_btr_attach_debugs_a_run_of_another_process(tmp_path, place):
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "paused at /patrol/0/said" in done.stdout and "held by the debugger" in done.stdout
-    assert "taken back: **/go is forced: success" in done.stdout
+    assert "undone: **/go is forced: success" in done.stdout
     out, _ = runs.communicate(timeout=120)
     assert runs.returncode == 0 and out.strip().endswith("SUCCESS")
     gone = subprocess.run([*btr, "attach"], cwd=ROOT, env=around, capture_output=True, text=True, timeout=120)
     assert gone.returncode != 0 and "btr run --debug" in gone.stderr
+
+
+def test_piped_commands_are_answered_before_btr_attach_leaves(tmp_path, place):
+    """The end of standard input is no reason to leave before the last answer."""
+    (tmp_path / "patrol.yaml").write_text(PATROL.replace("100000", "40"))
+    around = {**os.environ, "XDG_RUNTIME_DIR": str(place.parent)}
+    btr = [sys.executable, "-m", "bt_runtime.cli"]
+    runs = subprocess.Popen(
+        [*btr, "run", str(tmp_path / "patrol.yaml"), "--debug", "--runs", str(tmp_path / "runs"), "--break", "**/said"],
+        cwd=ROOT, env=around, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert runs.stderr is not None
+    for line in runs.stderr:
+        if line.startswith("paused"):
+            break
+    done = subprocess.run(
+        [*btr, "attach", "--json"], input="force **/go success\nstatus\nclear\n",
+        cwd=ROOT, env=around, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    runs.communicate(timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count('"done"') == 3
 
 
 def test_a_socket_that_a_killed_process_left_is_passed_over(going, place, monkeypatch):
@@ -233,7 +257,7 @@ def test_a_socket_that_a_killed_process_left_is_passed_over(going, place, monkey
     left.bind(str(place / "zombie.debug"))
     left.close()
     os.utime(opened.path, (1, 1))  # the other one seems the latest
-    monkeypatch.setattr("bt_runtime.run.debug.client.folder", lambda: place)
+    monkeypatch.setattr("bt_runtime.debug.client.folder", lambda: place)
     client = attached("last")
     assert client.path == opened.path and not (place / "zombie.debug").exists()
     client.close()
@@ -247,7 +271,7 @@ def test_a_run_that_talks_nonsense_is_no_traceback(place):
         client = Attached(door("odd", place))
         other, _ = listener.accept()
         other.sendall(b"<html>\n")
-        with pytest.raises(BtError, match="no JSON"):
+        with pytest.raises(BtError, match="not JSON"):
             next(client.messages())
         other.close()
         client.close()

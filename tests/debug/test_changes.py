@@ -6,6 +6,8 @@ import random
 
 import pytest
 
+from bt_runtime.debug.debugger import debugger_of
+from bt_runtime.events import Line, Notice
 from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.run.run import Run, load
 from bt_runtime.testing import RUNNING, SUCCESS, Trial
@@ -34,7 +36,7 @@ def trial():
 
 def test_a_forced_result_halts_what_runs_there_and_tells_it_why(trial):
     trial.tick()
-    trial.run.debugger.force("**/drive", "failure")
+    debugger_of(trial.run).force("**/drive", "failure")
     assert trial.tick() is SUCCESS
     halts = {(path_of(node), why.by, why.reason) for tick in trial.ticks for node, why in tick.halts}
     assert ("/patrol/drive/0", "debugger", "its result is forced") in halts
@@ -42,7 +44,7 @@ def test_a_forced_result_halts_what_runs_there_and_tells_it_why(trial):
 
 
 def test_a_force_goes_by_a_script_one_act_a_start(trial):
-    trial.run.debugger.force("**/drive/0", [2, "success"], "failure")
+    debugger_of(trial.run).force("**/drive/0", [2, "success"], "failure")
     assert [trial.tick() for _ in range(3)] == [RUNNING] * 3
     assert trial.skills["go"].started == 0 and trial.skills["turn"].started == 1
     trial.run.halt("again")
@@ -50,7 +52,7 @@ def test_a_force_goes_by_a_script_one_act_a_start(trial):
 
 
 def test_what_is_taken_back_is_as_before_and_by_number_only_that(trial):
-    debugger = trial.run.debugger
+    debugger = debugger_of(trial.run)
     first, second = debugger.force("**/drive", "running"), debugger.force("**/lost", "failure")
     trial.tick()
     assert trial.skills["go"].started == 0
@@ -65,20 +67,20 @@ def test_what_is_taken_back_is_as_before_and_by_number_only_that(trial):
 def test_a_forced_running_node_can_be_halted_and_nothing_of_its_own_is_called():
     text = "version: 1\ntree: t\nroot:\n  try:\n    do: {wait: 1}\n    finally: {log: brakes}\n"
     with Trial(text) as trial:
-        trial.run.debugger.force("/t", "running")
+        debugger_of(trial.run).force("/t", "running")
         assert trial.tick() is RUNNING
         trial.run.halt("stop")
         assert [line for line in trial.lines if line.text == "brakes"] == []
 
 
 def test_nodes_that_come_later_are_forced_too(trial):
-    trial.run.debugger.force("**/new", "failure")
+    debugger_of(trial.run).force("**/new", "failure")
     trial.graft("/patrol/drive", "succeed: {name: new}", "insert", 0)
     assert trial.tick() is SUCCESS and trial.lines[-1].text == "lost at 0.41"
 
 
 def test_a_node_is_replaced_by_edited_yaml_between_two_ticks_and_put_back(trial):
-    debugger = trial.run.debugger
+    debugger = debugger_of(trial.run)
     trial.tick()
     assert debugger.replace("/patrol/drive", "sequence: {name: crawl, children: [turn: {}]}") == "/patrol/crawl"
     assert trial.tick() is RUNNING and trial.skills["turn"].started == 1
@@ -92,19 +94,19 @@ def test_a_node_is_replaced_by_edited_yaml_between_two_ticks_and_put_back(trial)
 def test_edited_yaml_is_held_to_what_a_file_is_held_to(trial):
     before = [path_of(node) for node in trial.run.nodes()]
     with pytest.raises(Faults) as caught:
-        trial.run.debugger.replace("/patrol/drive", "sequence: [chek: battery > nobody]")
+        debugger_of(trial.run).replace("/patrol/drive", "sequence: [chek: battery > nobody]")
     assert {fault.code for fault in caught.value.diagnostics} == {"BT012"}
     with pytest.raises(BtError, match="too many"):
-        trial.run.debugger.replace("/patrol/drive", "#" * 100_000)
+        debugger_of(trial.run).replace("/patrol/drive", "#" * 100_000)
     with pytest.raises(BtError, match="no node"):
-        trial.run.debugger.replace("/patrol/dirve", "succeed:")
-    assert [path_of(node) for node in trial.run.nodes()] == before and trial.run.debugger.changes == []
+        debugger_of(trial.run).replace("/patrol/dirve", "succeed:")
+    assert [path_of(node) for node in trial.run.nodes()] == before and debugger_of(trial.run).changes == []
 
 
 @pytest.mark.parametrize("acts", [("maybe",), ([1, 2, 3],), ([-1, "success"],), (None,), tuple(["failure"] * 300)])
 def test_what_is_no_result_is_refused(trial, acts):
     with pytest.raises(BtError):
-        trial.run.debugger.force("**", *acts)
+        debugger_of(trial.run).force("**", *acts)
 
 
 # A session of anything, all taken back ------------------------------------------------------------
@@ -143,7 +145,7 @@ NEW = ("succeed:", "succeed: {name: new}", "fail: no", "sequence: [{wait: 1}, {l
 
 def session(run: Run, clock: Manual, draw: random.Random, length: int = 40) -> None:
     """Random commands of a debugger, and ticks between them; then all of it is taken back."""
-    debugger = run.debugger
+    debugger = debugger_of(run)
     for _ in range(length):
         path = draw.choice([path_of(node) for node in run.nodes()] + ["**/0", "/t/*", "**"])
         act = draw.randrange(12)
@@ -202,18 +204,19 @@ def test_breakpoints_alone_change_no_decision_only_when_it_is_made():
     def said(seed: int | None) -> list[str]:
         lines: list[str] = []
         clock = Manual()
-        with Run(load(ROUND.replace("1000", "12")), clock=clock, log=lambda line: lines.append(line.text)) as run:
+        with Run(load(ROUND.replace("1000", "12")), clock=clock) as run:
+            run.listen(lambda line: lines.append(line.text), Line, Notice)
             run.blackboard.write(a=1, b=3)
             draw = random.Random(seed)
             for _ in range(400):
                 if seed is not None and draw.random() < 0.2:
-                    run.debugger.break_at(
+                    debugger_of(run).break_at(
                         draw.choice(["**", "**/first", "**/0", "**/both"]), draw.choice(["before", "after"])
                     )
                 if seed is not None and draw.random() < 0.7:
-                    run.debugger.resume()
+                    debugger_of(run).resume()
                 if seed is not None and draw.random() < 0.1:
-                    run.debugger.clear()
+                    debugger_of(run).clear()
                 if not run.tick().running:
                     break
                 clock.advance(1)
@@ -223,3 +226,10 @@ def test_breakpoints_alone_change_no_decision_only_when_it_is_made():
     assert len(control) == 12
     for seed in range(6):
         assert said(seed)[: len(control)] == control, seed
+
+
+def test_to_force_nothing_is_refused_with_the_results_that_there_are(trial):
+    """An empty list of results is no result: nothing is forced by it."""
+    with pytest.raises(BtError, match="no result is named") as refused:
+        debugger_of(trial.run).force("**/drive")
+    assert "failure" in refused.value.hint and not debugger_of(trial.run).forces

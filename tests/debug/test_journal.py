@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 from bt_runtime.cli import main
+from bt_runtime.debug.debugger import debugger_of
+from bt_runtime.events import Line, Notice
 from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.replay import replay
 from bt_runtime.replay.resume import resume
@@ -29,12 +31,13 @@ root:
 """
 KILLED = f"""
 import os, signal, sys
+from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.events import Debugged
 clock = Manual()
 run = Run(load({PATROL!r}), clock=clock, journal=sys.argv[1])
-debugger = run.debugger
+debugger = debugger_of(run)
 debugger.force("**/drive", "failure")
 run.tick()
 debugger.break_at("**/lost")
@@ -52,8 +55,9 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def debugged(folder: Path) -> Path:
     clock, lines = Manual(), []
-    with Run(load(PATROL), clock=clock, journal=folder, log=lambda line: lines.append(line.text)) as run:
-        debugger = run.debugger
+    with Run(load(PATROL), clock=clock, journal=folder) as run:
+        run.listen(lambda line: lines.append(line.text), Line, Notice)
+        debugger = debugger_of(run)
         debugger.break_at("**/said")
         for _ in range(4):
             run.tick()
@@ -99,24 +103,25 @@ def test_a_paused_run_that_was_killed_goes_on_and_says_what_the_debugger_had_cha
     assert done.returncode == -signal.SIGKILL, done.stderr
     journal, ticks = done.stdout.split()
     lines: list[str] = []
-    with resume(journal, clock=Manual(), log=lambda line: lines.append(line.text)) as run:
-        assert run.engine.count == int(ticks) and not run.debugger.paused and run.debugger.breakpoints == []
-        assert len(run.debugger.changes) == 2
+    with resume(journal, clock=Manual()) as run:
+        run.listen(lambda line: lines.append(line.text), Line, Notice)
+        assert run.engine.count == int(ticks) and not debugger_of(run).paused and debugger_of(run).breakpoints == []
+        assert len(debugger_of(run).changes) == 2
         told = [line for line in lines if "a debugger had changed this run" in line]
         assert told and "**/drive is forced: failure" in told[0] and "is replaced by edited YAML" in told[0]
-        run.debugger.take_back()
+        debugger_of(run).take_back()
         assert run.spin() is SUCCESS
     assert "arrived" in lines and replay(journal).same
 
 
 def test_btr_resume_takes_back_what_is_asked_for(tmp_path, capsys):
     with Run(load(PATROL), clock=Manual(), journal=tmp_path) as run:
-        run.debugger.force("**/drive", "running")
+        debugger_of(run).force("**/drive", "running")
         run.tick()
         assert run.journal is not None
         journal = str(run.journal.path)
     assert main(["resume", journal, "--take-back", "--seconds", "60"]) == 0
-    assert "taken back: **/drive is forced: running" in capsys.readouterr().err
+    assert "undone: **/drive is forced: running" in capsys.readouterr().err
 
 
 def test_a_journal_that_tells_of_something_no_debugger_does_is_a_difference(tmp_path):

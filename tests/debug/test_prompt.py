@@ -8,10 +8,11 @@ import json
 import pytest
 
 from bt_runtime.cli import main
+from bt_runtime.debug.commands import COMMANDS, do, parsed
+from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import folder
 from bt_runtime.journal.reading import Recording
-from bt_runtime.run.debug.commands import COMMANDS, do, parsed
 from bt_runtime.testing import Trial
 
 PATROL = """\
@@ -55,9 +56,9 @@ def test_each_pause_asks_and_what_is_typed_is_done(monkeypatch, capsys, tree, tm
 
 def test_a_path_where_no_node_is_gets_a_word_of_warning():
     with Trial(PATROL) as trial:
-        said = do(trial.run.debugger, "break", {"path": "/patrol/0/drvie"})["said"]
+        said = do(debugger_of(trial.run), "break", {"path": "/patrol/0/drvie"})["said"]
         assert said.endswith("(no node is there now: did you mean `drive`?)")
-        assert "no node" not in do(trial.run.debugger, "break", {"path": "**/drive"})["said"]
+        assert "no node" not in do(debugger_of(trial.run), "break", {"path": "**/drive"})["said"]
 
 
 def test_when_nothing_more_can_be_typed_the_run_goes_on(monkeypatch, capsys, tree):
@@ -94,7 +95,7 @@ def test_lines_are_read_as_a_person_means_them(line, given):
 )
 def test_a_line_that_makes_no_sense_is_answered_in_words(line):
     with Trial("version: 1\ntree: t\nroot:\n  wait: 1\n") as trial, pytest.raises(BtError) as caught:
-        do(trial.run.debugger, *parsed(line))
+        do(debugger_of(trial.run), *parsed(line))
     assert caught.value.hint
 
 
@@ -102,14 +103,14 @@ def test_every_answer_is_plain_json_and_says_something():
     with Trial("version: 1\ntree: t\nroot:\n  sequence: [{wait: 1}]\n") as trial:
         given = {"path": "/t/0", "text": "wait: 2", "acts": ["failure"]}
         for name, word in COMMANDS.items():
-            answer = do(trial.run.debugger, name, {key: given[key] for key in word.needs})
+            answer = do(debugger_of(trial.run), name, {key: given[key] for key in word.needs})
             assert json.loads(json.dumps(answer))["said"]
 
 
 def test_the_yaml_of_a_node_is_what_stands_in_its_file():
     with Trial(PATROL) as trial:
-        text = do(trial.run.debugger, "source", {"path": "/patrol/0"})["text"]
+        text = do(debugger_of(trial.run), "source", {"path": "/patrol/0"})["text"]
         assert text.startswith("fallback:\n  - sequence:") and text.endswith("  - log: lost\n")
-        assert do(trial.run.debugger, "check", {"path": "/patrol/0", "text": text})["faults"] == []
-        found = do(trial.run.debugger, "check", {"path": "/patrol/0", "text": "sequence: [wiat: 1]"})["faults"]
+        assert do(debugger_of(trial.run), "check", {"path": "/patrol/0", "text": text})["faults"] == []
+        found = do(debugger_of(trial.run), "check", {"path": "/patrol/0", "text": "sequence: [wiat: 1]"})["faults"]
         assert [fault["code"] for fault in found] == ["BT012"] and found[0]["line"] == 1

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
+from bt_runtime.debug.debugger import debugger_of
+from bt_runtime.debug.file_watch import FileWatch
 from bt_runtime.events import Line, Tick
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.replay.replay import replay
 from bt_runtime.replay.resume import resume
-from bt_runtime.run.debug.file_watch import FileWatch
 from bt_runtime.tree.node import path_of
 
 MAIN = """
@@ -142,7 +143,7 @@ def test_an_edit_that_is_at_fault_is_told_with_its_place_and_changes_nothing(edi
 
 
 def test_several_places_are_replaced_together_or_none_is(edited: Edited, monkeypatch: pytest.MonkeyPatch) -> None:
-    checks = edited.run.debugger.check
+    checks = debugger_of(edited.run).check
 
     def check(path: str, text: str) -> Any:
         if path == "/main/other":
@@ -151,7 +152,7 @@ def test_several_places_are_replaced_together_or_none_is(edited: Edited, monkeyp
 
     before = edited.node("/main/left/rest")
     with monkeypatch.context() as patched:
-        patched.setattr(edited.run.debugger, "check", check)
+        patched.setattr(debugger_of(edited.run), "check", check)
         assert not edited.edit("main", "seconds: ", "seconds: 1")  # 1100 and 150
     edited.run.tick()
     assert edited.node("/main/left/rest") is before and "cannot stand there" in edited.lines[-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bt_runtime.cli import main
+from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.replay.why import why_recorded
 from bt_runtime.run.run import Run, load
@@ -73,10 +74,10 @@ def test_a_run_that_goes_on_tells_the_same_as_its_journal(tmp_path):
     """With the values as the tests read them: a debugger that looks on keeps them."""
     clock = Manual()
     with Run(load(PATROL), clock=clock, journal=tmp_path) as run:
-        run.debugger.look()
+        debugger_of(run).look()
         told: dict[int, list[str]] = {}
         while run.tick().running:
-            told[run.engine.count] = [*run.debugger.why("/patrol/0/charge"), *run.debugger.why("/patrol")]
+            told[run.engine.count] = [*debugger_of(run).why("/patrol/0/charge"), *debugger_of(run).why("/patrol")]
             clock.advance(1)
         journal = run.journal.path
     for tick, said in told.items():
@@ -88,7 +89,7 @@ def test_a_halt_a_crash_and_a_forced_result_are_reasons():
     text = "version: 1\ntree: t\nroot:\n  reactive_fallback:\n    - look: {}\n    - drive: {}\n"
     acts = {"look": [FAILURE, SUCCESS, OSError("no light")], "drive": [RUNNING, FAILURE]}
     with Trial(text, skills=acts) as trial:
-        debugger = trial.run.debugger
+        debugger = debugger_of(trial.run)
         debugger.look()
         trial.tick(2)
         assert "/t/1 was halted at tick 2 by /t: an earlier child took over." in debugger.why("/t/1")
@@ -101,9 +102,9 @@ def test_a_halt_a_crash_and_a_forced_result_are_reasons():
 
 def test_before_the_first_tick_and_where_no_node_is_it_says_so():
     with Trial(PATROL) as trial:
-        assert trial.run.debugger.why("/patrol") == ["No tick was made yet."]
+        assert debugger_of(trial.run).why("/patrol") == ["No tick was made yet."]
         with pytest.raises(BtError, match="no node"):
-            trial.run.debugger.why("/patrol/nowhere")
+            debugger_of(trial.run).why("/patrol/nowhere")
 
 
 def test_a_long_chain_and_a_large_value_are_bounded():
@@ -113,7 +114,7 @@ def test_a_long_chain_and_a_large_value_are_bounded():
     text = f"version: 1\ntree: t\nblackboard:\n  big: {{type: string, default: {'x' * 5000}}}\nroot:\n  {deep}\n"
     with Trial(text.replace("succeed:", 'check: "len(big) < 1"')) as trial:
         trial.tick()
-        said = trial.run.debugger.why("/t")
+        said = debugger_of(trial.run).why("/t")
         assert len(said) <= 40 and max(map(len, said)) < 2000
 
 

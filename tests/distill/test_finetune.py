@@ -16,7 +16,7 @@ pytest.importorskip("tokenizers", reason="needs the distill extra")
 pytest.importorskip("llama_cpp", reason="needs the llm extra")
 
 from bt_runtime.cli import main
-from bt_runtime.llm.model import LocalModel
+from bt_runtime.llm.local.model import LocalModel
 from bt_runtime.llm.settings import Settings, starter
 from tests.distill.test_sources import oracle, recorded
 

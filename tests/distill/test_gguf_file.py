@@ -19,11 +19,11 @@ from bt_runtime.distill.size import Size
 from bt_runtime.distill.stages import export, make, samples
 from bt_runtime.distill.training import Training
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.llm.header import read_header
-from bt_runtime.llm.model import LocalModel
+from bt_runtime.llm.local.header import read_header
+from bt_runtime.llm.local.model import LocalModel
 from bt_runtime.llm.settings import Settings
-from bt_runtime.llm.testing import make_gguf
 from tests.distill.errands import PLACES, SYSTEM, prompt
+from tests.support.random_models import make_gguf
 
 WAIT = 60
 

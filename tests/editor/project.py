@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bt_runtime.cli.lsp import files, sort
-from bt_runtime.interop.lsp.unit import Unit
+from bt_runtime.cli.authoring.lsp import files, sort
+from bt_runtime.interop.lsp.document import Document
 from bt_runtime.interop.lsp.workspace import Workspace
 from tests.editor.conftest import MANIFEST
 
@@ -63,13 +63,13 @@ def workspace(folder: Path) -> Workspace:
     return made
 
 
-def shown(space: Workspace, path: Path, text: str) -> Unit:
+def shown(space: Workspace, path: Path, text: str) -> Document:
     """A file, open in an editor with this text."""
     space.opened(path.resolve(), text)
     space.settle()
-    unit = space.unit(path.resolve())
-    assert unit is not None
-    return unit
+    document = space.document(path.resolve())
+    assert document is not None
+    return document
 
 
 def marked(text: str) -> tuple[str, int]:

@@ -16,7 +16,7 @@ from bt_runtime.interop.lsp.snippet import plain
 from bt_runtime.interop.lsp.text import Text
 from bt_runtime.interop.lsp.workspace import Workspace
 from bt_runtime.language import fixes
-from bt_runtime.language.kinds.registry import BUILT_IN
+from bt_runtime.language.kinds.registry import shipped_kinds
 from bt_runtime.language.loader import Loader
 from tests.editor.project import MAIN, marked, shown, workspace, written
 
@@ -41,8 +41,8 @@ def here(space: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def offered(space: Workspace, text: str, name: str = "trees/main.yaml") -> dict[str, Item]:
     whole, at = marked(text)
-    unit = shown(space, space.root / name, whole)
-    return {item.label: item for item in complete(space, unit, at)}
+    document = shown(space, space.root / name, whole)
+    return {item.label: item for item in complete(space, document, at)}
 
 
 def taken(text: str, item: Item) -> str:
@@ -104,7 +104,7 @@ def test_a_skill_of_a_manifest_that_is_not_named_brings_its_name(space: Workspac
 def test_what_is_put_in_for_a_kind_is_sound(below: str, space: Workspace) -> None:
     text = HEAD + below
     found = offered(space, text)
-    assert {kind.name for kind in BUILT_IN} | {"go_to", "look"} <= found.keys()
+    assert {kind.name for kind in shipped_kinds()} | {"go_to", "look"} <= found.keys()
     for name, item in found.items():
         checked = Loader(space.root).text(taken(text, item), folder=space.root / "trees")
         errors = [d for d in checked.diagnostics if d.severity == "error"]
@@ -113,7 +113,7 @@ def test_what_is_put_in_for_a_kind_is_sound(below: str, space: Workspace) -> Non
 
 @pytest.mark.parametrize("flow", [False, True])
 def test_what_is_put_in_for_a_field_is_sound(flow: bool, space: Workspace) -> None:
-    for kind in (*BUILT_IN, *(k for k in space.manifest(space.root / "skills/depot.yaml").kinds)):
+    for kind in (*shipped_kinds(), *(k for k in space.manifest(space.root / "skills/depot.yaml").kinds)):
         if kind.name in UNSOUND_ALONE:
             continue
         needed = {f.name: fixes.sample(f) for f in kind.fields if f.required}
@@ -141,19 +141,19 @@ def test_every_beginning_of_a_text_has_its_answers(space: Workspace) -> None:
     text = MAIN.replace("go_to: {place", "retry:\n        times: 3\n        child: {go_to: {place") + "\t- 'x\n"
     for end in range(0, len(text), 5):
         for whole in (text[:end], text[:end].replace("\n", "\r\n"), text[:end] + "\n" + text[end + 40 :]):
-            unit = shown(space, space.root / "trees/main.yaml", whole)
-            complete(space, unit, min(end, len(whole)))
-            navigate.hover(space, unit, min(end, len(whole)))
-            outline(unit)
+            document = shown(space, space.root / "trees/main.yaml", whole)
+            complete(space, document, min(end, len(whole)))
+            navigate.hover(space, document, min(end, len(whole)))
+            outline(document)
 
 
 def test_a_broken_text_still_completes_the_entries_it_had(space: Workspace) -> None:
     path = space.root / "trees/main.yaml"
     shown(space, path, MAIN)
     broken, at = marked(MAIN.replace("- check: count > 0", "- check: |\n   nonsense: [") + "    }\n")
-    unit = shown(space, path, broken)
-    assert unit.spec is None
-    assert {"battery", "things", "count"} <= {item.label for item in complete(space, unit, at)}
+    document = shown(space, path, broken)
+    assert document.spec is None
+    assert {"battery", "things", "count"} <= {item.label for item in complete(space, document, at)}
 
 
 # Quick fixes --------------------------------------------------------------------------------------
@@ -285,14 +285,14 @@ def test_what_cannot_be_renamed_is_refused_in_words(place: str, new: str, why: s
 
 
 def test_the_outline_and_what_can_be_run(space: Workspace) -> None:
-    unit = asked(space, "che|ck")[1]
-    top = {symbol.name: symbol for symbol in outline(unit)}  # type: ignore[arg-type]
+    document = asked(space, "che|ck")[1]
+    top = {symbol.name: symbol for symbol in outline(document)}  # type: ignore[arg-type]
     assert [s.name for s in top["root"].below[0].below][:3] == ["check", "go_to", "look"]
-    found = lenses(unit, space.root, Mentions())  # type: ignore[arg-type]
+    found = lenses(document, space.root, Mentions())  # type: ignore[arg-type]
     assert [(lens.title, lens.command) for lens in found] == [("run", "btr.run"), ("1 file of tests", "btr.test")]
 
 
 def test_the_holes_of_a_prompt_are_checked(space: Workspace) -> None:
-    unit = shown(space, space.root / "trees/prompts/mine.md", 'Do \U0001f916 one of {join(moves, ", ")}\nand {goal')
-    assert [(d.code, unit.text.range(d.span).start) for d in space.faults(unit)] == [("BT036", (1, 4))]
+    document = shown(space, space.root / "trees/prompts/mine.md", 'Do \U0001f916 one of {join(moves, ", ")}\nand {goal')
+    assert [(d.code, document.text.range(d.span).start) for d in space.faults(document)] == [("BT036", (1, 4))]
     assert Text("a").position(5) == (0, 1)

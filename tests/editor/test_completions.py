@@ -9,14 +9,18 @@ import pytest
 
 from bt_runtime.language.emit import generated
 from bt_runtime.language.kinds.kind import COMMON
-from bt_runtime.language.kinds.registry import BUILT_IN
+from bt_runtime.language.kinds.registry import shipped_kinds
 from tests.editor.lsp import Server
 
 pytestmark = pytest.mark.editor
 MODELINE = "# yaml-language-server: $schema=tree.schema.json\n"
 HEAD = f"{MODELINE}version: 1\ntree: t\nskills: [depot]\nroot:\n"
 SHIPPED = generated.schemas()["tree.schema.json"]
-KINDS = {*(kind.name for kind in BUILT_IN), "go_to", "look"}  # no skills of shipped worlds: no tree here names them
+KINDS = {
+    *(kind.name for kind in shipped_kinds()),
+    "go_to",
+    "look",
+}  # no tree here names the skills of shipped worlds
 MANIFESTS = {*SHIPPED["properties"]["skills"]["items"].get("enum", ()), "depot"}
 ANY = {field.name for field in COMMON}
 _numbers = count()

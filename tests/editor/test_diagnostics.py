@@ -6,7 +6,7 @@ from itertools import count
 
 import pytest
 
-from bt_runtime.language.kinds.registry import BUILT_IN
+from bt_runtime.language.kinds.registry import shipped_kinds
 from tests.editor.conftest import MANIFEST
 from tests.editor.lsp import Server
 from tests.language.kinds.samples import tree_text
@@ -98,7 +98,7 @@ def test_several_faults_give_one_diagnostic_each(server: Server) -> None:
     assert lines == [1, 2, 3, 4, 4]
 
 
-@pytest.mark.parametrize("kind", tuple(BUILT_IN), ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", tuple(shipped_kinds()), ids=lambda kind: kind.name)
 def test_the_example_of_a_kind_has_no_diagnostic(server: Server, kind: object) -> None:
     text = tree_text(kind.example)  # type: ignore[attr-defined]
     assert shown(server, f"# yaml-language-server: $schema=tree.schema.json\n{text}") == []

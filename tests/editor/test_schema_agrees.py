@@ -9,7 +9,7 @@ from jsonschema import Draft7Validator
 
 from bt_runtime.interop.lsp.workspace import Workspace
 from bt_runtime.language.emit.generated import project_schema
-from bt_runtime.language.kinds.registry import BUILT_IN
+from bt_runtime.language.kinds.registry import shipped_kinds
 from bt_runtime.language.source import parse
 from tests.editor.project import shown, workspace, written
 from tests.editor.test_diagnostics import HEAD, ONE_FAULT
@@ -29,8 +29,8 @@ def schema(space: Workspace) -> Any:
 
 
 def errors(space: Workspace, below: str) -> set[str]:
-    unit = shown(space, space.root / "trees/main.yaml", HEAD + below)
-    return {fault.code for fault in space.faults(unit) if fault.severity == "error"}
+    document = shown(space, space.root / "trees/main.yaml", HEAD + below)
+    return {fault.code for fault in space.faults(document) if fault.severity == "error"}
 
 
 @pytest.mark.parametrize("case", ONE_FAULT)
@@ -42,7 +42,7 @@ def test_both_say_no(case: str, space: Workspace, schema: Any) -> None:
 
 
 def test_both_say_yes_to_the_example_of_every_kind(space: Workspace, schema: Any) -> None:
-    for kind in BUILT_IN:
+    for kind in shipped_kinds():
         below = "".join(f"  {line}\n" for line in kind.example.splitlines())
         root = parse(HEAD + below).root
         assert root is not None

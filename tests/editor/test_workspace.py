@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.cli import validate
-from bt_runtime.cli.selection import select
+from bt_runtime.cli.authoring import validate
+from bt_runtime.cli.authoring.selection import select
 from bt_runtime.faults.diagnostic import Diagnostic
 from bt_runtime.interop.lsp.text import Position, Text
 from bt_runtime.interop.lsp.workspace import Workspace
@@ -20,8 +20,8 @@ Said = set[tuple[str, object]]
 
 
 def said(space: Workspace) -> Said:
-    return {(str(path), fault) for path, unit in space.units.items() if path.is_relative_to(space.root)
-            for fault in map(plain, space.faults(unit))}  # fmt: skip
+    return {(str(path), fault) for path, document in space.documents.items() if path.is_relative_to(space.root)
+            for fault in map(plain, space.faults(document))}  # fmt: skip
 
 
 def plain(fault: Diagnostic) -> tuple[object, ...]:
@@ -117,7 +117,33 @@ def test_places_are_counted_as_the_protocol_counts_them() -> None:
 def test_a_large_project_file_by_file_is_as_the_loader_has_it(tmp_path: Path) -> None:
     root = written(tmp_path)
     space = workspace(root)
-    unit = shown(space, root / "trees/main.yaml", MAIN.replace("battery > 0.2", "batery > 0.2"))
-    (root / "trees/main.yaml").write_text(unit.text.source)
+    document = shown(space, root / "trees/main.yaml", MAIN.replace("battery > 0.2", "batery > 0.2"))
+    (root / "trees/main.yaml").write_text(document.text.source)
     theirs = [plain(fault) for fault in Loader(root).file(root / "trees/main.yaml").diagnostics]
-    assert [plain(fault) for fault in space.faults(unit)] == theirs
+    assert [plain(fault) for fault in space.faults(document)] == theirs
+
+
+def test_a_file_of_a_project_below_the_workspace_has_the_skills_of_its_project(tmp_path: Path) -> None:
+    """The editor opened the folder above two projects: each tree knows its own manifests, and no other's."""
+    for name in ("one", "two"):
+        for folder in ("trees", "skills"):
+            (tmp_path / name / folder).mkdir(parents=True)
+        (tmp_path / name / "btr.yaml").write_text("")
+        (tmp_path / name / "skills" / "own.yaml").write_text(
+            f"version: 1\nskills: own\nabout: A.\nkinds:\n  go_{name}: "
+            "{sentence: go, on_resume: repeat, impl: world}\n"
+        )
+        head = "version: 1\ntree: t\nskills: [own]\nroot:\n"
+        (tmp_path / name / "trees" / "t.yaml").write_text(f"{head}  go_{name}: {{}}\n")
+    space = workspace(tmp_path)
+    space.scan()
+    space.settle()
+    assert {path: faults for path, faults in space.diagnostics() if faults} == {}
+
+
+def test_a_default_is_shown_as_it_is_written_in_yaml() -> None:
+    """`false` and "text", and not Python's False and 'text'."""
+    from bt_runtime.interop.lsp.describe import field_about
+    from bt_runtime.language.kinds.kind import Field
+
+    assert "default `false`" in field_about(Field("yield", "boolean", "About.", default=False))

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from bt_runtime.bench.run.source import find
+from bt_runtime.envs.alfred import trials
 from bt_runtime.envs.outline import ENDS, PEEK, outline
 from bt_runtime.envs.registry import Wanted, open_suite, open_world
-from bt_runtime.envs.thor import alfred
 from bt_runtime.faults.diagnostic import BtError
 
 ROOMS = (("kitchen", 1), ("bedroom", 2))
@@ -150,7 +150,7 @@ def test_a_graph_of_virtualhome_is_a_home_in_which_tasks_are_made(tmp_path: Path
 @pytest.mark.parametrize("name", ["valid_unseen/look-1/trial_T1/traj_data.json", "mine.jsonl"])
 def test_alfreds_tasks_are_any_split_in_its_folder(tmp_path: Path, name: str) -> None:
     """And the ball that lies on the bare floor, where no way to any furniture leads past, is told at the door."""
-    write(tmp_path / "alfred" / alfred.LAYOUTS, LAYOUT)
+    write(tmp_path / "alfred" / trials.LAYOUTS, LAYOUT)
     path = write(tmp_path / "alfred" / name, [TRAJECTORY] if "jsonl" in name else TRAJECTORY)
     place = path if "jsonl" in name else tmp_path / "alfred" / "valid_unseen"
     found = find(str(place), Wanted(data=str(tmp_path)))

@@ -8,6 +8,7 @@ import pytest
 
 from bt_runtime.envs.registry import open_suite, open_world, suite_names
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.types import Verdict
 from tests.plugged import plug
 
 
@@ -95,3 +96,21 @@ def test_tasks_and_oracle_are_the_same_in_every_process(name: str) -> None:
         for seed in ("1", "2")
     }
     assert len(digests) == 1
+
+
+@pytest.mark.parametrize(
+    ("world", "made", "option"),
+    [("field", "tasks", {"speed": "fast"}), ("field", "tasks", {"speed": "nan"}), ("field", "tasks", {"speed": -1}),
+     ("webshop", "open", {"items": "many"}), ("webshop", "open", {"items": 0})],
+)  # fmt: skip
+def test_an_option_that_is_no_number_is_a_fault_that_names_it(world: str, made: str, option: dict[str, object]) -> None:
+    pytest.importorskip("rapidfuzz")
+    suite = open_suite(world)
+    (name,) = option
+    with pytest.raises(BtError, match=f"`{name}` is a"):
+        suite.open(**option) if made == "open" else suite.tasks(0, 1, **option)
+
+
+@pytest.mark.parametrize(("met", "total", "reached"), [(0, 0, False), (1, 2, False), (2, 2, True), (3, 2, True)])
+def test_a_verdict_is_reached_when_all_parts_of_a_goal_are_met(met: int, total: int, reached: bool) -> None:
+    assert Verdict(met, total).reached is reached

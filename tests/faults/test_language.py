@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.language.findings import MOST
+from bt_runtime.language.diagnostics import MOST
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.spec import Caps
 

@@ -10,14 +10,14 @@ import pytest
 
 from bt_runtime.faults.diagnostic import Faults
 from bt_runtime.language import manifest
-from bt_runtime.language.kinds.registry import BUILT_IN
+from bt_runtime.language.kinds.registry import shipped_kinds
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.source.text import LINE_BREAK
 from tests.fuzz.mutate import SEEDS, documents
 from tests.language.kinds.bend import bend
 from tests.language.kinds.samples import MANIFEST, tree_data, tree_text
 
-EXAMPLES = tuple(tree_text(kind.example) for kind in BUILT_IN)
+EXAMPLES = tuple(tree_text(kind.example) for kind in shipped_kinds())
 PATIENCE = 30.0  # seconds for one document of a few kilobytes, on any machine
 
 
@@ -50,7 +50,7 @@ def test_mutated_trees_give_a_tree_or_located_faults(seed: int) -> None:
 def test_trees_of_a_bent_shape_give_a_tree_or_located_faults() -> None:
     """Sound YAML with the wrong things in it gets further than broken YAML does."""
     sound = 0
-    for kind in BUILT_IN:
+    for kind in shipped_kinds():
         dice = random.Random(kind.name)
         for number in range(100):
             text = json.dumps(bend(tree_data(kind), dice))
@@ -80,7 +80,7 @@ def test_mutated_fragments_give_nodes_or_faults() -> None:
     """What a model wrote goes into a running tree by this door."""
     tree = Loader().text(EXAMPLES[0]).sound()
     sound = 0
-    for number, text in enumerate(documents(2_000, 0, [kind.example for kind in BUILT_IN])):
+    for number, text in enumerate(documents(2_000, 0, [kind.example for kind in shipped_kinds()])):
         try:
             Loader().fragment(text, tree, "graft")
             sound += 1

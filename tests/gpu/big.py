@@ -8,7 +8,8 @@ from typing import Any
 import gguf
 import numpy as np
 
-from bt_runtime.llm import gguf_writer, testing
+from bt_runtime.llm.local import gguf_writer
+from tests.support import random_models as testing
 
 SEVEN = testing.Shape(
     vocab=152_064, layers=28, width=3584, heads=28, kv_heads=4, feed_forward=18_944, context=32_768, dtype="q8_0"
@@ -39,7 +40,7 @@ def make(path: Path, shape: testing.Shape) -> Path:
              "ffn_down": down}  # fmt: skip
     writer = gguf.GGUFWriter(str(path), "llama")
     gguf_writer._describe(writer, shape, "q8_0", path.stem, 1e-6, 1e6)
-    gguf_writer._speak(writer, testing._vocabulary(shape, gguf.TokenType))
+    gguf_writer.speak(writer, testing._vocabulary(shape, gguf.TokenType))
     writer.add_tensor("token_embd.weight", weights(shape.vocab, wide, 1.0), raw_dtype=_Q8)
     for number in range(shape.layers):
         for name in ("attn_norm", "ffn_norm"):

@@ -24,8 +24,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from bt_runtime.llm import open_model
-from bt_runtime.llm.fit import fit, free_memory
-from bt_runtime.llm.header import read_header
+from bt_runtime.llm.local.fit import fit, free_memory
+from bt_runtime.llm.local.header import read_header
 from bt_runtime.llm.settings import Settings
 from tests.gpu.big import SEVEN, SMALL, make
 
@@ -244,7 +244,9 @@ CHECKS = (offload, together, chunks, stopping, same, server, bench)
 
 def gpus() -> list[str]:
     """What llama.cpp was built for and finds; asked in a process of its own, as the worker is one."""
-    code = "from bt_runtime.llm.llama import begin, devices; begin(); print(*[d.name for d in devices() if d.gpu])"
+    code = (
+        "from bt_runtime.llm.local.llama import begin, devices; begin()\nprint(*[d.name for d in devices() if d.gpu])"
+    )
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
 

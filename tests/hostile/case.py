@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 USAGE = 2
+SPARSE = 5 * 2**30  # bytes, none of which the disk holds
 KEY = "a-key-that-must-not-be-told"  # what BTR_MODEL_KEY is for every case
 WORDS = frozenset({0, 1, USAGE, 4, 5})  # every exit code of docs/cli.md but "a bug of btr" and "interrupted"
 
 
 class File(NamedTuple):
-    """What stands at a path of the case's folder: bytes, a link to somewhere, a folder, a pipe without a writer."""
+    """What stands at a path of the case's folder: bytes, a link to somewhere, a folder, a pipe nobody writes, 5 GB."""
 
     path: str
     data: bytes = b""
-    kind: str = "file"  # or "link" (data: where to), "folder", "pipe"
+    kind: str = "file"  # or "link" (data: where to), "folder", "pipe", "sparse"
 
 
 class Case(NamedTuple):
@@ -55,6 +56,9 @@ def lay(case: Case, folder: Path) -> None:
                 path.mkdir(exist_ok=True)
             case "pipe":
                 os.mkfifo(path)
+            case "sparse":
+                path.touch()
+                os.truncate(path, SPARSE)
             case _:
                 path.write_bytes(file.data)
 

@@ -20,7 +20,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.hostile.case import KEY, USAGE, Case, lay
+from tests.hostile.case import KEY, SPARSE, USAGE, Case, lay
 from tests.hostile.watched import FILE, MB, MEMORY, SECONDS, UNCAUGHT, live
 
 HANG = 20.0  # seconds by the clock: four times what the rule allows, for a machine that is busy
@@ -55,7 +55,7 @@ class Running(NamedTuple):
     began: float
 
 
-COLD = ("bt_runtime.distill", "bt_runtime.llm.worker", "bt_runtime.bench", "bt_runtime.bench.optimise")
+COLD = ("bt_runtime.distill", "bt_runtime.llm.local.worker", "bt_runtime.bench", "bt_runtime.bench.optimise")
 
 
 def warmed() -> None:
@@ -160,7 +160,9 @@ class Frame:
 def keeping(folder: Path) -> Iterator[Path]:
     """Files in which the key was written down."""
     for path in folder.rglob("*"):
-        if path.is_file() and not path.is_symlink() and KEY.encode() in path.read_bytes():
+        if path.is_symlink() or not path.is_file() or path.stat().st_size >= SPARSE:
+            continue
+        if KEY.encode() in path.read_bytes():
             yield path
 
 

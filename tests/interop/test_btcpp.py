@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -102,9 +103,10 @@ def test_nothing_is_dropped_silently(tmp_path: Path) -> None:
     lost = {(str(row.place).removeprefix(name), row.what) for row in got.report.lost}
     assert lost == {
         (":3:1", "text in <Sequence>"), (":3:11", "`odd` of <Sequence>"), (":5:7", "<Script>"), (":6:7", "<Strange>"),
-        (":7:22", "`_skipIf` of <AlwaysSuccess>"), (":8:7", "<SubTree>"), (":11:17", '<Control ID="Unused">'),
         (":11:56", "<Odd>"),
     }  # fmt: skip
+    states = {(str(row.place).removeprefix(name), row.state) for row in got.report.rows}
+    assert {(":8:7", "changed"), (":11:17", "aside")} <= states
     told = {str(row.place).removeprefix(name) for row in got.report.rows}
     for element in document.read(tmp_path / "robot.xml").walk():
         if element.tag != "TreeNodesModel":
@@ -255,6 +257,53 @@ def test_what_xml_cannot_say_is_refused_with_its_place(node: str) -> None:
     assert str(told.value).startswith("t.yaml:5:")
 
 
+MANY = """version: 1
+tree: t
+blackboard: {n: {type: integer, default: 3}}
+root:
+  sequence:
+    - log: hello
+    - retry:
+        times: "{n + 1}"
+        child:
+          sequence: [fail: {why: blocked}, wait: 1]
+    - succeed: {}
+"""
+
+
+def test_an_export_lists_all_that_xml_has_no_words_for_at_once() -> None:
+    with pytest.raises(BtError) as told:
+        exporter.text(Loader().text(MANY, "t.yaml").sound())
+    assert [line.partition(": ")[0] for line in told.value.message.splitlines()] == [
+        "t.yaml:3:14", "t.yaml:6:7", "t.yaml:7:7", "t.yaml:10:22",
+    ]  # fmt: skip
+    assert "--for-viewing" in told.value.hint
+
+
+def test_an_export_for_viewing_has_stand_ins_where_xml_has_no_words() -> None:
+    text, lost = exporter.for_viewing(Loader().text(MANY, "t.yaml").sound())
+    root = ElementTree.fromstring(text)
+    assert len(lost) == 4 and "for viewing only" in text
+    body = root.find("BehaviorTree")
+    assert body is not None
+    assert [each.tag for each in body.iter()][1:] == [
+        "Sequence", "log", "retry", "Sequence", "fail", "Sleep", "AlwaysSuccess",
+    ]  # fmt: skip
+    models = {(each.tag, each.get("ID")) for each in root.iterfind("TreeNodesModel/*")}
+    assert {("Action", "log"), ("Decorator", "retry"), ("Action", "fail")} <= models
+
+
+def test_a_tree_that_contains_itself_is_exported(tmp_path: Path) -> None:
+    (tmp_path / "t.yaml").write_text("version: 1\ntree: t\nroot:\n  fallback: [wait: 1, tree: t]\n")
+    tree = Loader().file(tmp_path / "t.yaml").sound()
+    assert exporter.text(tree).count("<BehaviorTree ") == 1
+
+
+def test_an_export_for_viewing_of_what_xml_has_words_for_is_the_export() -> None:
+    tree = Loader().text("version: 1\ntree: t\nroot: {wait: 1}\n", "t.yaml").sound()
+    assert exporter.for_viewing(tree) == (exporter.text(tree), [])
+
+
 # Nav2 -------------------------------------------------------------------------------------------
 
 
@@ -266,3 +315,36 @@ def test_a_tree_like_those_of_nav2_is_imported_whole_and_comes_back_the_same(pat
     two.mkdir()
     (two / path.name).write_text(sound(got, one))
     assert importer.load(two / path.name).files == got.files
+
+
+RAW = {
+    '_skipIf="1<2 && 2>1"': {"_skipIf": "1<2 && 2>1"},
+    "a='x & y' b=\"<&lt;&#65;&amp;\"": {"a": "x & y", "b": "<<A&"},
+    'a="&unknown;"': {"a": "&unknown;"},
+}
+
+
+@pytest.mark.parametrize("attributes", RAW)
+def test_raw_signs_in_an_attribute_are_read_as_they_stand(attributes: str) -> None:
+    """Comments and CDATA stay as they are, and each attribute keeps its place."""
+    text = f'<?xml version="1.0"?>\n<root><!-- a < b && c="1<2" --><é n="1" {attributes} last="é"/></root>'
+    (element,) = document.parse(text).children
+    assert element.attributes == {"n": "1", **RAW[attributes], "last": "é"}
+    assert element.comments == ['a < b && c="1<2"']
+    line = text.splitlines()[1]
+    assert [p.column for p in element.places.values()] == [line.index(f" {n}=") + 2 for n in element.attributes]
+
+
+def test_raw_signs_elsewhere_are_faults_with_a_place() -> None:
+    for text in ("<root>a & b</root>", "<root><a", '<root a="1" b="<', "<root a=1 b='<'/>"):
+        with pytest.raises(BtError, match=r"tree.xml:1:\d+: this is no well-formed XML"):
+            document.parse(text)
+    with pytest.raises(BtError, match="DOCTYPE"):
+        document.parse('<!DOCTYPE r [<!ENTITY a "b">]><root a="&a;" b="<"/>')
+
+
+def test_spoilt_xml_of_raw_signs_is_read_in_linear_time() -> None:
+    """Counted in steps of the expression: four megabytes end at all."""
+    for text in ('<a b="' * 600_000, "<a b='<' " * 400_000, "<!--" * 900_000, "<a " + 'b="&" ' * 600_000):
+        with pytest.raises(BtError):
+            document.parse(text)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import socket
 import struct
 import threading
+import time
+from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 import bt_runtime as bt
+from bt_runtime.debug.debugger import debugger_of
+from bt_runtime.events import Line, Notice
 from bt_runtime.faults.diagnostic import BtError
 from tests.interop.pairs import ROUND, SKILLS, YAML, ours, theirs
 
@@ -143,7 +149,7 @@ def test_a_breakpoint_holds_the_run_before_its_node_has_begun_or_when_it_has_end
         with run.engine.between():
             found = next(node for node in run.nodes() if node.name == "first")
             assert found.status is (bt.Status.SUCCESS if position else bt.Status.INVALID)
-            assert run.debugger.paused
+            assert debugger_of(run).paused
         assert asking.ask("U", hook(uid, desired_status="SUCCESS"))[0] == b"error"
         assert len(asking.ask("U", hook(uid, remove_when_done=True))) == 1
         ticking.join(60)
@@ -172,7 +178,7 @@ def test_a_run_that_is_held_goes_on_when_the_monitor_has_gone(client: Any, monke
     with bt.Run(bt.load(YAML, skills=SKILLS), hz=1000) as run, Groot2(run, 0, breakpoints=True) as shown:
         assert len(client(shown.port).ask("I", hook(1))) == 1
         assert run.spin() is bt.Status.FAILURE
-        assert not run.debugger.breakpoints
+        assert not debugger_of(run).breakpoints
 
 
 def test_what_a_monitor_has_done_is_in_the_journal_and_a_replay_comes_to_the_same(client: Any, tmp_path: Any) -> None:
@@ -186,7 +192,7 @@ def test_what_a_monitor_has_done_is_in_the_journal_and_a_replay_comes_to_the_sam
         assert len(asking.ask("I", hook(uid))) == 1
         ticking = threading.Thread(target=run.spin)
         ticking.start()
-        while not run.debugger.paused:
+        while not debugger_of(run).paused:
             asking.ask("S")
         assert len(asking.ask("U", hook(uid, remove_when_done=True))) == 1
         ticking.join(60)
@@ -243,3 +249,44 @@ def test_numbers_beyond_two_bytes_are_given_anew() -> None:
     mirror.take(Tick(1, bt.Status.RUNNING, 0.0, shape=shape), 0)
     assert sorted(mirror.uids.values()) == [1, 2, 3] and len(mirror.statuses()) == 9
     assert mirror.xml().count(b"_uid") == 3
+
+
+READY = (
+    b"\xff" + b"\0" * 7 + b"\x01\x7f\x03\0NULL" + b"\0" * 16 + b"\0" + b"\0" * 31
+    + b"\x04\x26\x05READY\x0bSocket-Type\0\0\0\x03REQ\x08Identity\0\0\0\0"
+)  # fmt: skip
+
+
+def waits_until(holds: Any) -> None:
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end
+        threading.Event().wait(0.005)
+
+
+def descriptors() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="counts descriptors by /proc")
+def test_a_crowd_of_clients_does_not_take_the_descriptors_of_the_run(client: Any) -> None:
+    """They are let go, and whoever monitors comes back by itself."""
+    said: list[str] = []
+    with ExitStack() as stack:
+        run = stack.enter_context(bt.Run(bt.load(YAML, skills=SKILLS)))
+        run.listen(lambda line: said.append(line.text), Line, Notice)
+        shown = stack.enter_context(Groot2(run, 0))
+        early, most = client(shown.port), 0
+        assert early.ask("T")
+        before = descriptors()
+        for crowd in range(1, 301):
+            one = stack.enter_context(socket.socket())
+            one.settimeout(0.2)
+            with suppress(OSError):
+                one.connect(("127.0.0.1", shown.port + crowd % 2))
+                one.sendall(READY)
+            most = max(most, descriptors() - before - crowd)
+        waits_until(lambda: shown.emptied)
+        assert most < 2 * publisher.MOST_CLIENTS
+        assert any("all are let go" in text for text in said)
+        assert early.ask("T")

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from bt_runtime.events import Line, Notice
 from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.store import Limits
 from bt_runtime.run.run import Run, Tree, load
@@ -118,7 +119,8 @@ def main(folder: Path, policy: str, name: str = "", until: str = "") -> None:
 
     patience = 60 if until == "cured" else 0.4
     recorder = Recorder(folder / "runs", limits=Limits(patience=patience), policy=policy)
-    with Run(tree(folder / "done", cause), journal=recorder, log=said) as run:
+    with Run(tree(folder / "done", cause), journal=recorder) as run:
+        run.listen(said, Line, Notice)
         run.spin()
         print(run.status.name)
     cause.cure()

@@ -13,7 +13,7 @@ from bt_runtime.skills.skill import Skill, skill
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import RUNNING, SUCCESS
 from tests.journal.conftest import read
-from tests.journal.test_resume import abandoned
+from tests.support.abandoned import abandoned
 
 TREE = """
 version: 1

@@ -20,8 +20,8 @@ from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import SUCCESS
 from bt_runtime.types import Task
 from tests.bench.worlds import Doors, DoorsSuite
-from tests.journal.test_resume import abandoned
 from tests.plugged import plug
+from tests.support.abandoned import abandoned
 from tests.support.oracles import acting
 
 TREE = "version: 1\ntree: t\ninputs: {goal: string}\nroot:\n  agent: {goal: '{goal}', moves: [think, act]}\n"

@@ -15,7 +15,7 @@ from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from tests.journal.mutations import HOSTILE, made
 from tests.journal.test_replay import rewrite
-from tests.journal.test_resume import abandoned
+from tests.support.abandoned import abandoned
 
 
 @pytest.fixture

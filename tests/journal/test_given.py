@@ -14,15 +14,17 @@ from bt_runtime import llm
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.cli import main
 from bt_runtime.envs.registry import open_suite
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import identity
 from bt_runtime.journal.reading import Recording
+from bt_runtime.llm.settings import starter
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.store import Store
 from bt_runtime.replay.resume import CannotResume, resume
 from bt_runtime.run.run import Run, load
 from bt_runtime.skills.skill import skill
 from bt_runtime.tree.clock import Manual
-from tests.journal.test_resume import abandoned
+from tests.support.abandoned import abandoned
 
 ASKS = "version: 1\ntree: t\ninputs:\n  goal: {type: string, default: get out}\nroot:\n  agent: {goal: '{goal}'}\n"
 
@@ -106,7 +108,7 @@ def test_the_head_names_what_was_given_whoever_gave_it(folder, opened, monkeypat
         assert "error" not in capsys.readouterr().err
     shipped = cut(folder, model="starter")
     assert Recording(shipped).head["given"]["models"] == {
-        "default": {"name": "starter", "digest": identity.digest(identity.starter())}
+        "default": {"name": "starter", "digest": identity.digest(starter())}
     }
 
 
@@ -261,3 +263,10 @@ def test_a_journal_without_a_head_is_stepped_over_in_words(folder, capsys):
     assert "z: cut off before it began" in said.err and "y: cut off before it began" in said.err
     assert main(["resume", "z", "--runs", "runs"]) == 2
     assert "a run that never began" in capsys.readouterr().err
+
+
+def test_a_journal_named_as_a_file_is_a_fault_that_names_the_folder(tmp_path):
+    """It would become a folder in which no run is found."""
+    with pytest.raises(BtError, match="folder of the journals") as raised:
+        Run(load("version: 1\ntree: t\nroot: {wait: 1}\n"), journal=tmp_path / "runs/mine.btr")
+    assert str(tmp_path / "runs") in raised.value.hint and not (tmp_path / "runs").exists()

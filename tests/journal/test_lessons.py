@@ -11,7 +11,7 @@ import pytest
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.cli import main
 from bt_runtime.envs.registry import open_suite
-from bt_runtime.llm.chat import Chat
+from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.run.run import Run
 from bt_runtime.tree.clock import Manual
 
@@ -84,7 +84,7 @@ def test_a_templates_text_is_what_the_model_would_be_asked(tmp_path, monkeypatch
     script = oracle()
     model = recorded(tmp_path / "runs", script, template=TEMPLATE)
     chat = Chat.of(TEMPLATE, ("<|over|>", "<|assistant|>", "<|user|>", "<|system|>"))
-    monkeypatch.setattr("bt_runtime.cli.lessons._form", lambda given: (chat, True))
+    monkeypatch.setattr("bt_runtime.cli.recorded.lessons._form", lambda given: (chat, True))
     (row,) = exported(tmp_path, "--format", "sft", "--model", "x.gguf")
     assert [row["text"][a:b] for a, b in row["spans"]] == [f"{line}<|over|>" for line in script]
     assert {row["text"][:start] for start, _ in row["spans"]} <= {ask.prompt for ask in model.asked}
@@ -93,7 +93,7 @@ def test_a_templates_text_is_what_the_model_would_be_asked(tmp_path, monkeypatch
 def test_a_base_models_text_is_the_document(tmp_path, monkeypatch):
     """A file without a template is given the prompts as they are."""
     model = recorded(tmp_path / "runs", oracle())
-    monkeypatch.setattr("bt_runtime.cli.lessons._form", lambda given: (None, True))
+    monkeypatch.setattr("bt_runtime.cli.recorded.lessons._form", lambda given: (None, True))
     (row,) = exported(tmp_path, "--format", "sft", "--model", "x.gguf")
     assert {row["text"][:start] for start, _ in row["spans"]} <= {ask.prompt for ask in model.asked}
 
@@ -149,3 +149,51 @@ def test_both_load_in_datasets(tmp_path):
         )
         assert len(read) == len(rows) and columns <= {*read.column_names}
         assert read[0] == rows[0]
+
+
+CHATML = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+INPUTS = {"triage": {"message": "I was charged twice"}, "helpdesk": {"message": "I was charged twice"}}
+TREES = ["react", "lota", "reactree", "adapt", "plan_and_execute", "try_again", "reflexion", "triage", "helpdesk"]
+
+
+def anyhow():
+    """A script for any strategy: plans in their form, thoughts, the acts of the oracle, else the first option."""
+    acts = iter([line for line in oracle() if line.startswith("Act:")])
+
+    def script(ask):
+        if ask.kind == "write":
+            if ask.prompt.endswith("# Think:"):
+                return " two steps.\nStep 1: look around\nStep 2: do the rest\nExecution Order: (Step 1 AND Step 2)\n"
+            return "sequence:\n- look around\n- do the rest\n" if ask.prompt.endswith("Expand:\n") else " 3"
+        if ask.kind == "choose" and "Act:" not in ask.prompt.rpartition("\n")[2]:
+            return ask.options[0]
+        return next(acts, "Act: done")
+
+    return script
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_rows_teach_the_form_in_which_each_strategy_asks(tmp_path, monkeypatch, tree):
+    """The text up to an answer is a prompt of the run; what the runtime began for the model is learnt as its words."""
+    markers = ("<|im_start|>", "<|im_end|>")
+    suite = open_suite("house")
+    task, world = suite.tasks(7, 1)[0], suite.open()
+    world.reset(task)
+    model = ScriptedModel(anyhow())
+    model.chat_template = chat = Chat.of(CHATML, markers)
+    given = INPUTS.get(tree, {"goal": task.goal})
+    with Run(tree, inputs=given, world=world, task=task, model=model, clock=Manual(), journal=tmp_path / "runs") as run:
+        run.spin(ticks=500)
+    monkeypatch.setattr("bt_runtime.cli.recorded.lessons._form", lambda given: (chat, True))
+    rows = exported(tmp_path, "--format", "sft", "--model", "x.gguf", "--failed")
+    asked = {ask.prompt for ask in model.asked}
+    spans = [(row["text"], *span) for row in rows for span in row["spans"]]
+    assert spans
+    for text, start, end in spans:
+        assert text.startswith("<|im_start|>system\nYou ") and text[:start].endswith("<|im_start|>assistant\n")
+        begun = [p[start:] for p in asked if p.startswith(text[:start]) and text.startswith(p) and len(p) < end]
+        assert "" in begun or any(re.fullmatch(r"[^\n]+[:?]|Expand:\n|# Think:", words) for words in begun), text[:end]
+        assert text[start:end].endswith("<|im_end|>")

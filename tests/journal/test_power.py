@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime.events import Line, Notice
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.replay import replay
@@ -60,10 +61,8 @@ def test_whatever_the_disk_lost_nothing_is_done_twice_that_may_not_be_and_nothin
     if (tmp_path / "closed").exists():
         assert ended == "SUCCESS", "the run was told to have ended"
     said: list[str] = []
-    with resume(
-        journals[0], skills=[k.data["python"] for k in deeds.tree(tmp_path / "done").kinds],
-        log=lambda line: said.append(line.text),
-    ) as run:  # fmt: skip
+    with resume(journals[0], skills=[k.data["python"] for k in deeds.tree(tmp_path / "done").kinds]) as run:
+        run.listen(lambda line: said.append(line.text), Line, Notice)
         assert run.status is SUCCESS or run.spin(seconds=60) is SUCCESS, f"cut {moment}: {said}"
     after = deeds_in(tmp_path)
     latest = ALL.index(before[-1]) if before else -1

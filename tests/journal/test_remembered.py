@@ -18,7 +18,7 @@ from bt_runtime.memory.store import Store
 from bt_runtime.replay.resume import finished, resume
 from bt_runtime.run.run import Run
 from bt_runtime.tree.clock import Manual
-from tests.journal.test_resume import abandoned
+from tests.support.abandoned import abandoned
 
 
 class Killed(BaseException):

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bt_runtime.events import Line, Notice
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import codec, folder, retention
+from bt_runtime.journal import codec, folder, summary
 from bt_runtime.journal.layout import HEAD, changes_of, changes_text
 from bt_runtime.journal.lines import lines
 from bt_runtime.journal.reading import Recording
@@ -118,9 +119,9 @@ def aged(record, count: int, days: float, tree: str = ENDS) -> list[Path]:
 def test_old_journals_go_when_a_new_run_begins_and_the_log_names_them(runs, record):
     """Of runs that ended; the latest stay, and so does what can be resumed."""
     old, waiting = aged(record, 2, 100), aged(record, 1, 101, "version: 1\ntree: t\nroot: {wait: 5}\n")
-    young = aged(record, retention.LATEST, 1)
+    young = aged(record, summary.LATEST, 1)
     said: list[Any] = []
-    record(ENDS, log=said.append)
+    record(ENDS).listen(said.append, Line, Notice)
     assert not any(p.exists() for p in old) and all(p.exists() for p in [*waiting, *young])
     assert [line.level for line in said] == ["info"] and any(p.stem in said[0].text for p in old)
 
@@ -128,14 +129,15 @@ def test_old_journals_go_when_a_new_run_begins_and_the_log_names_them(runs, reco
 @pytest.mark.parametrize("days", [100, -2])
 def test_a_clock_that_jumped_removes_nothing(runs, record, days):
     """Ahead: all that is there seems old. Back: what is there is of tomorrow."""
-    paths = [*aged(record, 2, 400), *aged(record, retention.LATEST, days)]
+    paths = [*aged(record, 2, 400), *aged(record, summary.LATEST, days)]
     record(ENDS)
     assert all(p.exists() for p in paths)
 
 
 def test_a_journal_that_cannot_be_written_any_more_does_not_stop_the_run(record):
     said = []
-    run = record(BUSY, log=said.append, journal_policy="best_effort")
+    run = record(BUSY, journal_policy="best_effort")
+    run.listen(said.append, Line, Notice)
     run.tick()
 
     def fail(*args):
@@ -217,3 +219,12 @@ def test_what_a_node_says_of_itself_is_kept_as_text_whatever_it_is() -> None:
     """A behaviour of py_trees may say anything, and is no reason for a run to end."""
     said: Any = [(3, None), (4, 5)]
     assert changes_of(changes_text([(3, "S")], said)) == ([(3, "S")], [(3, "None"), (4, "5")])
+
+
+def test_a_clock_before_1970_leaves_a_journal_that_is_sound(tmp_path, monkeypatch):
+    """A board without a battery begins there; its run is read, listed and replayed as any other."""
+    monkeypatch.setattr("bt_runtime.journal.layout.time.time", lambda: -1e9)
+    with Run(load("version: 1\ntree: t\nroot: {log: hi}\n"), journal=tmp_path) as run:
+        run.spin(seconds=60)
+    found = Recording(run.journal.path)
+    assert not found.damage and found.head["started"] == 0.0 and replay(run.journal.path).same

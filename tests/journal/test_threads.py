@@ -18,7 +18,7 @@ from bt_runtime.skills.skill import skill
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import SUCCESS
 from bt_runtime.types import Observation, Task, Verdict
-from tests.journal.test_resume import abandoned
+from tests.support.abandoned import abandoned
 
 COUNTING = """
 version: 1

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.cli import main
+from bt_runtime.events import Line, Notice
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import failure_marker, folder
 from bt_runtime.journal.failure_marker import FailureMarker, WriteFailure
@@ -151,7 +152,8 @@ def refusing(run: Run, error: Exception | None = None) -> threading.Event:
 def begun(runs: Path, done: list[int], said: list[str], patience: float = 0.0, **how) -> Run:
     recorder = Recorder(runs, limits=Limits(patience=patience), **how)
     tree = load(TREE, skills=[drill_into(done)])
-    run = Run(tree, clock=Manual(), journal=recorder, log=lambda line: said.append(line.text))
+    run = Run(tree, clock=Manual(), journal=recorder)
+    run.listen(lambda line: said.append(line.text), Line, Notice)
     run.tick()
     run.journal.tape.writer.durable().wait(60)
     return run
@@ -309,7 +311,7 @@ def test_a_careful_skill_is_told_to_have_ended_once_that_is_on_the_disk(durable,
 
 
 def test_what_had_ended_and_was_told_to_nobody_is_told_when_the_run_goes_on(runs):
-    from tests.journal.test_resume import abandoned
+    from tests.support.abandoned import abandoned
 
     done: list[int] = []
     run = begun(runs, done, [], patience=60)

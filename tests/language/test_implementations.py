@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.faults.diagnostic import Diagnostic
+from bt_runtime.language import python_file
 from bt_runtime.language.loader import Loader
 
 PYTHON = """
@@ -166,3 +167,12 @@ def test_a_py_node_names_what_is_there(tmp_path: Path) -> None:
     for name, faults in {"parts.py:Wave": [], "parts.py:Wafe": ["`parts.py` has no `Wafe`"]}.items():
         text = f"version: 1\ntree: t\nroot:\n  py: {name}\n"
         assert [d.message for d in Loader(tmp_path).text(text, folder=tmp_path).diagnostics] == faults
+
+
+def test_python_that_is_too_large_to_be_looked_at_is_not_parsed_and_told(
+    found: Found, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(python_file, "_read", lambda *_: pytest.fail("it was parsed"))
+    (fault,) = found("base.py:act", python="x = 1\n" * 20_000)
+    assert (fault.code, fault.severity) == ("BT050", "warning")
+    assert fault.message == "`base.py` holds more than 100,000 bytes: whether it has `act` is not checked"

@@ -430,3 +430,13 @@ def test_a_file_of_faults_is_told_its_code_line_and_column(path: Path) -> None:
 
 def test_there_are_faults_of_every_kind_on_file() -> None:
     assert {path.stem[:5] for path in FAULTS} == {f"BT{n:03}" for n in range(2, 12)}
+
+
+def test_a_value_that_is_not_there_is_placed_at_its_key() -> None:
+    """The parser points at what comes next, which may be a line that the text does not have."""
+    for text in ("a:\n ? b", "a:\n ? b\n\n\n# a remark", "a:\n ? b\nc: 1\n"):
+        root = parse(text, "t").root
+        assert isinstance(root, YamlMap)
+        (inner,) = (value for key, value in root if key.text == "a")
+        assert isinstance(inner, YamlMap)
+        assert [value.span.line for _, value in inner] == [2]

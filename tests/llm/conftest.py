@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("gguf", reason="test models are made with gguf (the dev extra)")
 
 from bt_runtime.llm.settings import Settings
-from bt_runtime.llm.testing import MICRO, make_gguf
+from tests.support.random_models import MICRO, make_gguf
 
 
 def need_llama() -> None:
@@ -36,7 +36,7 @@ def micro_spm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def model(micro: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
     """One worker for every test that does not harm it; what holds for all jobs in one batch holds in lanes as well."""
     need_llama()
-    from bt_runtime.llm.model import LocalModel
+    from bt_runtime.llm.local.model import LocalModel
 
     with LocalModel(Settings(str(micro), threads=1, lanes=request.param)) as opened:
         yield opened
@@ -46,7 +46,7 @@ def model(micro: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
 def open_model(micro: Path) -> Iterator[Callable[..., Any]]:
     """Workers of a test's own, closed after it."""
     need_llama()
-    from bt_runtime.llm.model import LocalModel
+    from bt_runtime.llm.local.model import LocalModel
 
     opened: list[Any] = []
 

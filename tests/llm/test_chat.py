@@ -13,12 +13,12 @@ import pytest
 pytest.importorskip("jinja2")
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.llm import testing
-from bt_runtime.llm.chat import Chat, _parted, keep, recalled
-from bt_runtime.llm.header import read_header
+from bt_runtime.llm.chat.chat import Chat, _parted, keep, recalled
+from bt_runtime.llm.local.header import read_header
+from bt_runtime.llm.local.tokenizer import tokens_of
 from bt_runtime.llm.settings import starter
-from bt_runtime.llm.spelled import tokens_of
 from bt_runtime.project import child
+from tests.support import random_models as testing
 
 TURNS = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant"
 
@@ -130,10 +130,10 @@ def test_control_tokens_come_from_the_template_alone(tmp_path, micro):
     path = odd_model(tmp_path / "odd.gguf", odd)
     code = """
 import json, sys
-from bt_runtime.llm.header import read_header
-from bt_runtime.llm.llama import Weights, begin
-from bt_runtime.llm.chat import Chat
-from bt_runtime.llm.spelled import tokens_of
+from bt_runtime.llm.local.header import read_header
+from bt_runtime.llm.local.llama import Weights, begin
+from bt_runtime.llm.chat.chat import Chat
+from bt_runtime.llm.local.tokenizer import tokens_of
 from bt_runtime.agents.prompt import agent_prompt
 begin()
 path, odd = sys.argv[1], json.loads(sys.argv[2])

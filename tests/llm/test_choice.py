@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.llm.choice import ROOT, Mode, Trie, check_options, search
+from bt_runtime.llm.decoding.choice import ROOT, Mode, Trie, check_options, search
 from bt_runtime.types import Choice
 
 END = 0  # the terminator's token

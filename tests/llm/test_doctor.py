@@ -10,7 +10,7 @@ import pytest
 
 from bt_runtime.llm import doctor
 from bt_runtime.llm.doctor import Machine, model_report
-from bt_runtime.llm.header import read_header
+from bt_runtime.llm.local.header import read_header
 
 from . import hostile_headers as made
 from .conftest import need_llama
@@ -92,11 +92,16 @@ def test_it_runs_by_itself_and_a_problem_is_exit_1(arguments, tmp_path):
 
 
 def test_what_the_file_tells_of_itself_is_passed_on(micro):
-    """Name, licence, digests of what it was made from; nothing is said of a file that tells nothing."""
+    """Name, weights, licence, digests of what it was made from; nothing is said of a file that tells nothing."""
     header = read_header(micro)
-    told = {"general.name": "tiny", "general.license": "Apache-2.0", "distill.data_digest": "ab" * 16}
+    told = {
+        "general.name": "tiny",
+        "general.size_label": "2M",
+        "general.license": "Apache-2.0",
+        "distill.data_digest": "ab" * 16,
+    }
     (finding,) = doctor._origin(replace(header, about=told))
-    assert finding.what == "named tiny, licence Apache-2.0, data digest abababababababab"
+    assert finding.what == "named tiny, 2M weights, licence Apache-2.0, data digest abababababababab"
     assert not list(doctor._origin(replace(header, about={})))
 
 

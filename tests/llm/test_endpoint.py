@@ -23,14 +23,14 @@ from bt_runtime.agents.prompt import agent_prompt
 from bt_runtime.agents.story import Step
 from bt_runtime.faults.diagnostic import BtError, TooLong
 from bt_runtime.llm import open_model
-from bt_runtime.llm.chat import Chat
-from bt_runtime.llm.endpoint import Endpoint
-from bt_runtime.llm.header import read_header
-from bt_runtime.llm.http import Call
+from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.llm.job import Cancelled
-from bt_runtime.llm.request import Line
+from bt_runtime.llm.local.header import read_header
+from bt_runtime.llm.local.tokenizer import tokens_of
+from bt_runtime.llm.server.endpoint import Endpoint
+from bt_runtime.llm.server.http import Call
+from bt_runtime.llm.server.request import Line
 from bt_runtime.llm.settings import starter
-from bt_runtime.llm.spelled import tokens_of
 from bt_runtime.types import Grammar
 from tests.llm.test_chat import odd_model
 
@@ -115,6 +115,7 @@ def test_a_server_writes_counts_and_says_what_it_can(real, model):
     assert stats["flavour"] == "llama-server"
     assert stats["capabilities"]["choose"] == ["exact", "greedy", "scores"]
     assert stats["prompt_tokens"] > 0
+    assert stats["requests"] > 0 and stats["bytes"] > 100 * stats["requests"]
 
 
 CHATML = (
@@ -136,6 +137,26 @@ def test_a_servers_own_template_makes_the_tokens_that_it_makes_of_the_same_file_
         there = endpoint._dialect.tokens(Line(endpoint.server), story.text(endpoint.chat_template) + "Act:")
     assert there == [token.number for token in here]
     assert sum(token.text == "<|im_start|>" for token in here) == 7
+
+
+@pytest.mark.parametrize("mode", ["scores", "exact", "greedy"])
+def test_an_option_ends_on_a_server_as_in_the_file(tmp_path, mode):
+    """By a line break, or by the token that ends a turn: both count, in scores, in proofs, and in what is greedy."""
+    file = odd_model(tmp_path / "chat.gguf", ["<|im_start|>", "<|im_end|>"], CHATML)
+    header = read_header(file)
+    chat = Chat.of(header.chat_template, header.markers, header.ends)
+    with served(file) as address, Endpoint(address) as endpoint, open_model(file, threads=1) as here:
+        assert len(endpoint.ready()._dialect.end.others) == 2, "the end of a turn, and of a text"
+        for n in range(3):
+            steps = [Step("act", f"look around {n}", "You see an egg.")]
+            story = agent_prompt("You are a robot.", "find the egg", "A kitchen.", steps)
+            there = endpoint.choose(story.text(endpoint.chat_template) + "Act:", SKILLS, mode=mode).wait(WAIT)
+            near = here.choose(story.text(chat) + "Act:", SKILLS, mode=mode).wait(WAIT)
+            assert (there.text, there.scores or ()) == (near.text, pytest.approx(near.scores or (), abs=0.05))
+            assert there.logprob == pytest.approx(near.logprob, abs=0.05)
+            moves = {"Think:": (), "Act:": tuple(SKILLS)}
+            told = endpoint.decide(story.text(endpoint.chat_template), moves).wait(WAIT)
+            assert told.text == here.decide(story.text(chat), moves).wait(WAIT).text
 
 
 def test_choices_of_a_server_cost_few_requests_and_bytes_and_are_those_of_the_same_file_here(monkeypatch):

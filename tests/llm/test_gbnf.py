@@ -8,9 +8,9 @@ pytest.importorskip("llguidance", reason="needs the llm extra")
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.emit.dialect import Form
-from bt_runtime.llm.choice import Trie
-from bt_runtime.llm.gbnf import of_grammar, of_moves, of_trie
-from bt_runtime.llm.plan_grammar import expansion
+from bt_runtime.llm.decoding.choice import Trie
+from bt_runtime.llm.decoding.gbnf import of_grammar, of_moves, of_trie
+from bt_runtime.llm.decoding.plan_grammar import expansion
 from bt_runtime.types import Grammar
 
 

@@ -12,8 +12,8 @@ pytest.importorskip("llguidance", reason="needs the llm extra")
 from bt_runtime.agents.plan_text import Goal, Group, read_plan
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.emit.dialect import Form, FormField, PlanLimits
-from bt_runtime.llm.grammar import accepts
-from bt_runtime.llm.plan_grammar import FOREIGN, bare, expansion
+from bt_runtime.llm.decoding.grammar import accepts
+from bt_runtime.llm.decoding.plan_grammar import FOREIGN, bare, expansion
 from bt_runtime.types import Grammar
 
 FORMS = [
@@ -167,7 +167,7 @@ def test_the_tables_of_a_vocabulary_are_made_beside_all_else(monkeypatch):
     """They are begun when the model is loaded, on a thread of their own; the first plan waits for the rest of it."""
     import threading
 
-    from bt_runtime.llm import task_factory
+    from bt_runtime.llm.local import task_factory
 
     made, go = [], threading.Event()
 

@@ -16,8 +16,8 @@ import pytest
 pytest.importorskip("llguidance", reason="needs the llm extra")
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.llm.endpoint import TOKEN_BYTES, Endpoint
-from bt_runtime.llm.request import WHOLE
+from bt_runtime.llm.server.endpoint import TOKEN_BYTES, Endpoint
+from bt_runtime.llm.server.request import WHOLE
 from bt_runtime.types import Choice, Grammar, Writing
 
 from .hostile import HEAVY, KEY, NAMED, NUMBERS, Hostile
@@ -117,7 +117,7 @@ def test_there_are_forty_modes_and_more():
 
 LEAVES = """
 import sys
-from bt_runtime.llm.endpoint import Endpoint
+from bt_runtime.llm.server.endpoint import Endpoint
 jobs = [Endpoint(sys.argv[1]).write("x") for _ in range(3)]
 print("asked", flush=True)
 """

@@ -12,10 +12,11 @@ import pytest
 
 from bt_runtime.cli import main
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.llm import doctor, key, open_model
-from bt_runtime.llm.address import parse
-from bt_runtime.llm.endpoint import Endpoint
-from bt_runtime.llm.key import Key, key_for
+from bt_runtime.llm import doctor, open_model
+from bt_runtime.llm.server import key
+from bt_runtime.llm.server.address import parse
+from bt_runtime.llm.server.endpoint import Endpoint
+from bt_runtime.llm.server.key import Key, key_for
 from bt_runtime.run.config import Settings
 
 KEY = "sk-secret-0123456789"
@@ -87,7 +88,7 @@ def test_what_is_bound_to_one_server_is_not_sent_to_a_model_that_environment_nam
 def test_a_folders_address_gets_no_key_from_a_command_and_a_flags_does(listening, tmp_path, monkeypatch):
     from contextlib import ExitStack
 
-    from bt_runtime.cli.models import open_models
+    from bt_runtime.cli.agents.models import open_models
 
     address, came = listening
     (tmp_path / "btr.yaml").write_text(f"model: {address}\n")

@@ -25,8 +25,8 @@ from bt_runtime.agents.prompt import agent_prompt
 from bt_runtime.agents.story import Step
 from bt_runtime.events import AgentEnded, Trimmed
 from bt_runtime.faults.diagnostic import BtError, TooLong
-from bt_runtime.llm.endpoint import Endpoint
-from bt_runtime.llm.front import Front
+from bt_runtime.llm.model_wrapper import WrappedModel
+from bt_runtime.llm.server.endpoint import Endpoint
 from bt_runtime.llm.settings import _STARTER_FILE
 from bt_runtime.project import child
 from bt_runtime.run.run import Run
@@ -110,7 +110,7 @@ def test_a_prompt_that_is_too_long_is_told_with_its_length(endpoint):
     assert fault.value.limit == CONTEXT < fault.value.tokens and fault.value.hint
 
 
-class Stubborn(Front):
+class Stubborn(WrappedModel):
     """Neither done nor failed."""
 
     def ask(self, question: Question) -> Any:

@@ -10,9 +10,9 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import identity
 from bt_runtime.llm.model_setting import Adapter, adapters, apart
 from bt_runtime.llm.settings import Settings, find_model
-from bt_runtime.llm.testing import Shape, make_gguf
 from bt_runtime.run.config import read_project
 from tests.llm.adapters import drawn, merged, write_adapter
+from tests.support.random_models import Shape, make_gguf
 
 OPTIONS = ["go to the sink", "open the fridge", "take an apple", "find a cup"]
 WAIT = 60

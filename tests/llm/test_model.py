@@ -11,8 +11,8 @@ import pytest
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.job import Cancelled
-from bt_runtime.llm.testing import MICRO, make_gguf
 from bt_runtime.types import Grammar, Question
+from tests.support.random_models import MICRO, make_gguf
 
 VERBS = ["find", "pick up", "put down", "open", "close", "go to"]
 THINGS = ["egg", "egg carton", "apple", "bowl", "fridge 1", "fridge 2", "kitchen"]
@@ -271,10 +271,12 @@ def test_embeddings_are_unit_vectors_of_the_texts(model):
     assert model.embed([]).wait(WAIT) == []
 
 
-def test_count_counts_tokens_and_remembers(model):
+def test_count_counts_tokens_and_remembers(model, monkeypatch):
     text = "the apple in the fridge " * 3
-    assert 0 < model.count(text) < len(text)
-    assert model.count(text) == model.count(text)
+    counted = model.count(text)
+    assert 0 < counted < len(text)
+    monkeypatch.setattr(model._line, "ask_count", None)  # whoever asks the worker once more breaks
+    assert model.count(text) == counted
 
 
 def test_wake_is_called_when_an_answer_is_there(open_model):

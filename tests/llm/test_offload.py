@@ -6,7 +6,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.llm.offload import MARGIN, Need, halving, layers_that_fit, load
+from bt_runtime.llm.local.offload import MARGIN, Need, halving, layers_that_fit, load
 
 GIB = 1 << 30
 SEVEN = Need(layers=32, weights=4 * GIB, cache=1 * GIB, logits=GIB // 8)
@@ -75,7 +75,7 @@ def test_a_model_that_does_not_load_on_the_processor_either_is_a_fault():
 def test_beside_a_gpu_of_its_own_memory_one_that_shares_the_machines_counts_for_nothing():
     """As llama.cpp has it: the memory of both together is nobody's."""
     pytest.importorskip("llama_cpp", reason="needs the llm extra")
-    from bt_runtime.llm.llama import Device, _used
+    from bt_runtime.llm.local.llama import Device, _used
 
     card, chip = Device("CUDA0", "", 8 << 30, 8 << 30, True), Device("Vulkan0", "", 16 << 30, 16 << 30, True)
     assert [device.gpu for device in _used([card, chip], {1})] == [True, False]

@@ -10,14 +10,14 @@ pytest.importorskip("llguidance", reason="needs the llm extra")
 
 from bt_runtime.agents.plan_text import Group, goals, read_plan
 from bt_runtime.language.emit.dialect import PlanLimits
-from bt_runtime.llm.gbnf import of_grammar
-from bt_runtime.llm.grammar import accepts
-from bt_runtime.llm.plan_lines import listed, numbered
+from bt_runtime.llm.decoding.gbnf import of_grammar
+from bt_runtime.llm.decoding.grammar import accepts
+from bt_runtime.llm.decoding.plan_lines import listed, numbered
 from bt_runtime.tree.budget import Budget
 
 WHOLE = PlanLimits(Budget().levels, Budget().width, Budget().length)
 SMALL = PlanLimits(depth=2, width=3, string=20)
-TAUGHT = [  # as the shipped model was taught to write them (recipes/starter/textcraft.py)
+TAUGHT = [  # as the shipped model was taught to write them (recipes/starter/textcraft/teacher.py)
     " A rod takes 2 sticks.\nStep 1: craft 2 stick\nStep 2: complete 1 rod\nExecution Order: (Step 1 AND Step 2)",
     " No recipe makes rod.\nStep 1: get 1 rod",
     " easy.\nStep 1: first half\nStep 2: second half\nExecution Order: (Step 1 AND Step 2)\n",

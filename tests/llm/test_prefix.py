@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_runtime.llm.prefix import PrefixTree
+from bt_runtime.llm.local.prefix import PrefixTree
 
 TOKENS = st.lists(st.integers(0, 2), min_size=1, max_size=8).map(tuple)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import datetime
@@ -15,12 +16,12 @@ pytest.importorskip("llguidance", reason="needs the llm extra")
 from bt_runtime.agents.prompt import Prompt, agent_prompt
 from bt_runtime.agents.story import Step
 from bt_runtime.faults.diagnostic import BtError, TooLong
-from bt_runtime.llm.answer import Unanswered
-from bt_runtime.llm.chat import Chat
-from bt_runtime.llm.endpoint import Endpoint
-from bt_runtime.llm.retry import Wait
-from bt_runtime.llm.served_chat import CLOSE, OPEN, messages, of_render, parts
-from bt_runtime.llm.template import compiled
+from bt_runtime.llm.chat.chat import Chat
+from bt_runtime.llm.chat.template import compiled
+from bt_runtime.llm.server.answer import Unanswered
+from bt_runtime.llm.server.endpoint import Endpoint
+from bt_runtime.llm.server.retry import Wait
+from bt_runtime.llm.server.served_chat import CLOSE, OPEN, messages, of_render, parts
 from bt_runtime.types import Grammar
 
 from . import servers
@@ -212,3 +213,29 @@ def test_a_server_that_renders_is_asked_as_the_same_template_in_a_file_is(templa
     assert shown.replace(OPEN, "").replace(CLOSE, "") == STORY.text(ours)
     told = [text for text, fixed in parts(shown) if not fixed]
     assert "".join(told).count("A door.") == 1 and not any("<|" in text or "INST" in text for text in told)
+
+
+def test_eight_first_questions_ask_a_server_once_what_it_is(opened):
+    paths, all_asked = list[str](), threading.Event()
+
+    def talk(path: str, body: Any) -> Any:
+        paths.append(path)
+        all_asked.wait(WAIT)
+        return servers.vllm(path, body)
+
+    _, endpoint = opened(talk)
+    jobs = [endpoint.write("say hello") for _ in range(8)]
+    all_asked.set()
+    for job in jobs:
+        job.wait(WAIT)
+    assert (paths.count("/props"), paths.count("/v1/models")) == (1, 1)
+
+
+def test_a_proxy_of_the_environment_is_never_sent_a_prompt(opened, monkeypatch):
+    with Double(servers.vllm) as proxy:
+        for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy"):
+            monkeypatch.setenv(name, proxy.address)
+        monkeypatch.setenv("no_proxy", "")
+        double, endpoint = opened(servers.vllm)
+        endpoint.write("say hello").wait(WAIT)
+        assert double.asked and not proxy.asked

@@ -12,10 +12,10 @@ from bt_runtime import llm
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.language.project_file import MODEL_OPTIONS, SERVER_OPTIONS
 from bt_runtime.llm import settings
-from bt_runtime.llm.endpoint import Endpoint
-from bt_runtime.llm.header import read_header
+from bt_runtime.llm.local.header import read_header
 from bt_runtime.llm.model_setting import adapters, apart
 from bt_runtime.llm.question import sampled, sound
+from bt_runtime.llm.server.endpoint import Endpoint
 from bt_runtime.llm.settings import STARTER, Settings, find_model
 from bt_runtime.run.config import read_project
 from bt_runtime.types import Question
@@ -53,6 +53,12 @@ def test_no_model_or_a_spoiled_project_file_is_a_fault(project, text):
     project(text)
     with pytest.raises(BtError):
         find_model()
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# a project\n"])
+def test_an_empty_project_file_leaves_the_model_to_what_is_named(project, text):
+    project(text)
+    assert find_model("http://localhost:8080") == "http://localhost:8080"
 
 
 def test_an_address_opens_an_endpoint_and_a_path_a_local_model(tmp_path):
@@ -135,7 +141,7 @@ def test_no_answer_is_sampled_by_what_is_no_number(name, value):
 def test_the_coldest_temperature_takes_the_likeliest():
     """Smaller than 32 bits can say: not a division by zero, and not the last token of the vocabulary."""
     np = pytest.importorskip("numpy")
-    write = pytest.importorskip("bt_runtime.llm.write")
+    write = pytest.importorskip("bt_runtime.llm.local.write")
     row = np.array([0.0, 3.0, 1.0, -np.inf], np.float32)
     for cold in (1e-300, 5e-324, 1e-9):
         how = Question("write", temperature=cold)

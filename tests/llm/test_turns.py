@@ -12,7 +12,8 @@ pytest.importorskip("jinja2")
 from bt_runtime.agents.prompt import agent_prompt
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import SILENT, Step
-from bt_runtime.llm.chat import Chat, keep, recalled
+from bt_runtime.llm.chat.chat import Chat, keep, recalled
+from bt_runtime.llm.chat.turns import Turns, quiet
 from bt_runtime.run.run import Run
 from bt_runtime.types import Question
 
@@ -125,7 +126,7 @@ def test_an_option_may_end_by_whatever_ends_a_turn():
     """The probabilities of the line break and of all ends together; other tokens keep theirs."""
     np = pytest.importorskip("numpy")
     pytest.importorskip("llama_cpp")
-    from bt_runtime.llm.branches import logprobs
+    from bt_runtime.llm.local.branches import logprobs
 
     row = np.log(np.array([0.1, 0.2, 0.3, 0.4], np.float32))
     assert np.exp(logprobs(row, [1, 2])) == pytest.approx([0.2, 0.3])
@@ -142,3 +143,11 @@ def test_a_recorded_conversation_is_told_as_a_base_model_would_be_asked():
         chat = Chat.of(template)
         told = plain(prompt.text(chat) + "Act:", keep(chat))
         assert told == f"S\n\nYour task is to: leave\nA room.\n{prompt.steps.rstrip()}\n{SILENT}\nAct:"
+
+
+def test_a_new_answer_has_the_blank_before_it_that_past_ones_have():
+    """`[/INST] Act: a` in a conversation, so `[/INST] ` where the next begins; nothing else is taken over."""
+    assert quiet(Turns(" </s><s>[INST] ", " [/INST] ", " [/INST]")) == " [/INST] "
+    assert (
+        quiet(Turns("<|im_end|>\n", "<|im_start|>assistant\n", "<|im_start|>assistant\n")) == "<|im_start|>assistant\n"
+    )

@@ -224,3 +224,14 @@ def test_hostile_text_is_read_in_time(piece: str) -> None:
         return time.process_time() - start
 
     assert min(seconds(2000) for _ in range(3)) < 200 * max(min(seconds(100) for _ in range(5)), 1e-4)
+
+
+def test_a_thing_is_recalled_by_its_whole_number() -> None:
+    known = told(
+        Known(), [Seen(Thing("cup", 2), "kitchen 1", "table 1"), Seen(Thing("cup", 12), "kitchen 1", "shelf 3")], 1
+    )
+    for asked in ("cup 12", "cup (12)", "Cup 12"):
+        assert recall(known, asked) == "You saw cup 12 near shelf 3 in kitchen 1."
+    assert recall(known, "cup 2") == "You saw cup 2 near table 1 in kitchen 1."
+    assert recall(known, "cup 1") == "You have not seen cup 1 before."
+    assert recall(known, f"cup {'1' * 5000}").startswith("You have not seen")

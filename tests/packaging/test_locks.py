@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
 LOCKS = ROOT / ".ci" / "lock"
-TEST, DEMO = "dev,llm,memory,thor,webshop,eval,robot,ros,otel,lsp", "llm"
+TEST, DEMO = "llm,memory,thor,webshop,eval,robot,ros,otel,lsp", "llm"
 COMPILED = "llama-cpp-python"  # here, by make llama: its wheel has no hash that could be known
 
 pytestmark = pytest.mark.skipif(not LOCKS.is_dir(), reason="the locks are not part of the source distribution")
@@ -28,16 +30,18 @@ def locked(name: str) -> dict[str, set[str]]:
     return found
 
 
-def asked(extras: str) -> list[Requirement]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    lists = [project["dependencies"], *(project["optional-dependencies"][extra] for extra in extras.split(","))]
+def asked(extras: str, group: str = "") -> list[Requirement]:
+    read = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project, groups = read["project"], read["dependency-groups"]
+    lists = [project["dependencies"], *(project["optional-dependencies"][name] for name in extras.split(",") if name)]
+    lists += [groups[group]] if group else []
     return [Requirement(text) for each in lists for text in each]
 
 
-@pytest.mark.parametrize(("name", "extras"), [("test", TEST), ("demo", DEMO), ("docs", "docs")])
-def test_what_the_project_asks_for_is_locked_within_its_range(name: str, extras: str) -> None:
+@pytest.mark.parametrize(("name", "extras", "group"), [("test", TEST, "dev"), ("demo", DEMO, ""), ("docs", "", "docs")])
+def test_what_the_project_asks_for_is_locked_within_its_range(name: str, extras: str, group: str) -> None:
     found = locked(name)
-    for requirement in asked(extras):
+    for requirement in asked(extras, group):
         project = requirement.name.lower().replace("_", "-")
         if project != COMPILED:
             assert project in found, f"{project} is not in {name}.txt: make locks"
@@ -74,3 +78,10 @@ def test_what_node_fetches_is_locked_and_executes_nothing() -> None:
         assert all(each.get("integrity") for path, each in packages.items() if path)
         assert not any("resolved" in each for each in packages.values())
         assert "ignore-scripts=true" in (folder / ".npmrc").read_text(encoding="utf-8").split()
+
+
+def test_what_serves_work_on_the_project_is_no_extra_of_the_package() -> None:
+    read = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert not {"dev", "docs", "bench"} & {*read["project"]["optional-dependencies"]}
+    said = subprocess.run([sys.executable, ROOT / ".ci" / "group", "dev"], capture_output=True, text=True, check=True)
+    assert said.stdout.splitlines() == read["dependency-groups"]["dev"]

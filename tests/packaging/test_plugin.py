@@ -9,8 +9,11 @@ import subprocess
 import sys
 import venv
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tests.llm.servers import Double, Said
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "extending.md").read_text("utf-8")
@@ -61,8 +64,8 @@ def test_what_somebody_else_s_wheel_brings_is_run_resumed_shown_and_evaluated(py
     told = json.loads(btr(python, tmp_path, "doctor", "--json").stdout)
     mine = [check["said"] for check in told if check["name"] == "plugin"]
     assert mine == [f"{what} `{name}` of greenhouse 1.0" for what, name in (
-        ("the suite", "greenhouse"), ("the model", "first"), ("the nodes", "greenhouse"), ("the skills", "greenhouse"),
-        ("the content", "greenhouse"),
+        ("the suite", "greenhouse"), ("the model", "first"), ("the server flavour", "trellis"), ("the nodes", "pick"),
+        ("the skills", "greenhouse"), ("the content", "greenhouse"),
     )]  # fmt: skip
     named = ("run", "tend", "--env", "greenhouse", "--task", "all", "--model", "first", "--runs", "runs")
     begun = btr(python, tmp_path, *named, "--ticks", "2", code=4)
@@ -78,6 +81,26 @@ def test_what_somebody_else_s_wheel_brings_is_run_resumed_shown_and_evaluated(py
     btr(python, tmp_path, *asked)
     rows = [json.loads(line) for line in (tmp_path / "measured" / "results.jsonl").read_text("utf-8").splitlines()]
     assert [row["success"] for row in rows] == [True] * 4
+
+
+def trellis(path: str, body: dict[str, Any]) -> Said:
+    """A server of the page's flavour: it takes the options as a list, and names the first one."""
+    if path == "/v1/models":
+        return 200, {"data": [{"id": "vine-1b", "owned_by": "trellis"}]}
+    if path != "/v1/chat/completions" or "response_format" in body:
+        return 404, {"error": {"message": "Not Found"}}
+    text = body.get("choices", ["fine"])[0]
+    return 200, {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
+
+
+def test_a_server_of_an_installed_flavour_is_known_by_it_and_asked_as_it_says(python: Path, tmp_path: Path) -> None:
+    with Double(trellis) as double:
+        told = json.loads(btr(python, tmp_path, "doctor", double.address, "--json").stdout)
+        assert any("answers: trellis" in check["said"] for check in told)
+        named = ("run", "tend", "--env", "greenhouse", "--task", "all", "--model", double.address, "--runs", "runs")
+        assert "the finest is the orchid" in btr(python, tmp_path, *named).stderr
+        assert ["orchid", "fern"] in [body.get("choices") for _, body in double.asked]
+        assert {body["model"] for _, body in double.asked} == {"vine-1b"}
 
 
 def test_the_same_files_in_a_project_need_no_installing_but_its_trust(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def test_the_wheel_installs_one_import_name_and_carries_all_content(wheel: Path)
     assert not [p for p in tracked if f"bt_runtime/_content/{p.relative_to(ROOT).as_posix()}" not in names]
     assert not [p for p in (ROOT / "bt_runtime/llm/starter").glob("*.*") if str(p.relative_to(ROOT)) not in names]
     assert "bt_runtime/py.typed" in names
-    assert "bt_runtime/project/init/examples/start/trees/main.yaml" in names
+    assert "bt_runtime/project/init/example-projects/start/trees/main.yaml" in names
     assert "bt_runtime/faults/explain/BT001.md" in names
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from bt_runtime.cli import call
 from bt_runtime.envs.registry import Alone, open_suite, open_world, origin_of, suite_names
 from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.language.emit.generated import project_schema
-from bt_runtime.language.kinds.registry import BUILT_IN, installed, registry_of
+from bt_runtime.language.kinds.registry import installed, registry_of, shipped_kinds
 from bt_runtime.language.loader import Loader
 from bt_runtime.llm import open_model
 from bt_runtime.llm.backends import backend_name, is_file
@@ -60,15 +61,15 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def test_what_is_ours_is_registered_as_anybody_s_is() -> None:
     """No name of a world, a model or a kind of ours is written in code."""
     assert suite_names() == ["alfworld", "field", "hotpotqa", "house", "textcraft", "thor", "webshop"]
-    assert plugins.names("models") == ["gguf", "http", "https"]
-    assert list(installed()) == list(BUILT_IN)
-    assert [entry.ours for group in plugins.GROUPS for entry in plugins.entries(group)] == [True] * 13
+    assert plugins.names("models") == ["gguf", "http", "https", "smollm2"]
+    assert list(installed()) == list(shipped_kinds())
+    assert [entry.ours for group in plugins.GROUPS for entry in plugins.entries(group)] == [True] * 27
 
 
 def test_a_kind_of_somebody_else_is_checked_built_ticked_drawn_and_in_the_schema(
     monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
-    plug(monkeypatch, folder, "loud-2.1", {"kinds": {"loud": "loud_nodes:BOTH"}})
+    plug(monkeypatch, folder, "loud-2.1", {"kinds": {"shout": "loud_nodes:SHOUT", "all_of": "loud_nodes:FIRST_OF"}})
     tree = load(TREE)
     with Run(tree) as run:
         assert run.spin() is SUCCESS
@@ -89,9 +90,9 @@ def test_a_kind_of_somebody_else_is_checked_built_ticked_drawn_and_in_the_schema
         ("broken_module:X", "the nodes `loud` of loud 2.1 cannot be used: RuntimeError: no good"),
         ("nowhere_at_all:X", "the nodes `loud` of loud 2.1 cannot be used: ModuleNotFoundError"),
         ("loud_nodes:MISSING", "the nodes `loud` of loud 2.1 cannot be used: AttributeError"),
-        ("loud_nodes:NUMBER", "the nodes `loud` of loud 2.1 is not a Kind, or a tuple of them"),
+        ("loud_nodes:NUMBER", "the nodes `loud` of loud 2.1 is not a Kind"),
         ("loud_nodes:NAMELESS", "`two words` is no name of a kind"),
-        ("loud_nodes:TAKEN", "the nodes `loud` of loud 2.1: another kind is called `sequence`"),
+        ("loud_nodes:TAKEN", "the nodes `loud` of loud 2.1 cannot be used: the kind is called `sequence`"),
     ],
 )
 def test_kinds_that_cannot_be_had_are_told_where_they_are_missed(
@@ -103,6 +104,24 @@ def test_kinds_that_cannot_be_had_are_told_where_they_are_missed(
     with pytest.raises(Faults) as caught:
         load("version: 1\ntree: t\nroot: {zyzzyva: {}}\n")
     assert said in caught.value.diagnostics[0].help
+
+
+def test_a_plugin_cannot_take_the_name_of_a_kind_that_every_tree_has(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    plug(monkeypatch, folder, "loud-2.1", {"kinds": {"sequence": "loud_nodes:TAKEN"}})
+    assert installed()["sequence"].family == "control"
+    assert installed().faults == ("the nodes `sequence` of loud 2.1: another kind is called `sequence`",)
+
+
+def test_a_plugin_s_kind_is_imported_when_a_tree_names_it_and_not_before(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    plug(monkeypatch, folder, "loud-2.1", {"kinds": {"shout": "loud_nodes:SHOUT"}})
+    load("version: 1\ntree: t\nroot: {succeed: {}}\n")
+    assert "loud_nodes" not in sys.modules
+    load("version: 1\ntree: t\noutputs: {said: string}\nroot: {shout: hello}\n")
+    assert "loud_nodes" in sys.modules
 
 
 def test_worlds_and_models_that_cannot_be_had_are_told_when_they_are_asked_for(

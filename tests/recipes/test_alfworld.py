@@ -12,9 +12,9 @@ from bt_runtime.envs.alfworld.game import KINDS, read
 from bt_runtime.envs.alfworld.suite import SUITE
 from bt_runtime.envs.alfworld.world import AlfWorld
 from bt_runtime.run.run import load
-from recipes.starter.alfworld import teacher
-from recipes.starter.alfworld_homes import lesson_task, lessons
-from recipes.starter.alfworld_rules import Rules
+from recipes.starter.alfworld.homes import lesson_task, lessons
+from recipes.starter.alfworld.rules import Rules
+from recipes.starter.alfworld.teacher import teacher
 from recipes.starter.lesson import Slips, teach
 
 

@@ -1,4 +1,4 @@
-"""Lessons with skills that are nobody's."""
+"""Lessons with made-up skills."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from bt_runtime.agents.story import Step
 from bt_runtime.project import init
 from bt_runtime.types import Task
 from recipes.starter import data
-from recipes.starter.bench import _exercises, exercise, lessons, teacher
-from recipes.starter.bench_skills import Asked, Bench, Ways
-from recipes.starter.benches import make_bench
+from recipes.starter.own_skills.benches import make_bench
+from recipes.starter.own_skills.lessons import _exercises, exercise, lessons, teacher
+from recipes.starter.own_skills.skills import Asked, Bench, Ways
 from recipes.starter.seen import Seen
 
 # what the arm example is about: its things, where they go, and what its arm has
@@ -34,7 +34,7 @@ def test_no_lesson_has_a_word_a_sentence_or_a_goal_of_the_example() -> None:
     goals = {task["goal"] for task in yaml.safe_load(files["tasks.yaml"])["tasks"]}
     kinds = yaml.safe_load(files["skills/arm.yaml"])["kinds"].values()
     told = {kind["sentence"] for kind in kinds} | {kind["about"] for kind in kinds}
-    words = set(re.findall(r"[a-z]+", yaml.safe_dump(data.read("bench_words")).lower()))
+    words = set(re.findall(r"[a-z]+", yaml.safe_dump(data.read("own_skills/bench_words")).lower()))
     assert not words & APART
     for number in range(300):
         bench = make_bench(Random(number))
@@ -44,7 +44,7 @@ def test_no_lesson_has_a_word_a_sentence_or_a_goal_of_the_example() -> None:
 
 
 def test_benches_that_are_kept_apart_have_no_skill_and_no_place_of_a_lesson() -> None:
-    words = data.read("bench_words")
+    words = data.read("own_skills/bench_words")
     apart = words["held"]
     assert not {*apart["nouns"]} & {*words["nouns"]}
     assert not {*apart["places"]} & {*words["places"]}

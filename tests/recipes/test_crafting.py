@@ -18,12 +18,12 @@ from bt_runtime.envs.textcraft.suite import SUITE, books
 from bt_runtime.envs.textcraft.world import TextCraft
 from bt_runtime.run.run import load
 from bt_runtime.types import Task
-from recipes.starter.books import imagine, imagined, reserved
-from recipes.starter.crafting import WIDE, exercises, lessons, task
 from recipes.starter.lesson import teach
-from recipes.starter.lookups import lookups
 from recipes.starter.seen import read
-from recipes.starter.textcraft import teacher
+from recipes.starter.textcraft.books import imagine, imagined, reserved
+from recipes.starter.textcraft.crafting import WIDE, exercises, lessons, task
+from recipes.starter.textcraft.lookups import lookups
+from recipes.starter.textcraft.teacher import teacher
 
 GAME = books(None)["game"]
 

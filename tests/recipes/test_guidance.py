@@ -13,10 +13,10 @@ from bt_runtime.agents.surroundings import RECALL
 from bt_runtime.distill.documents import Document
 from bt_runtime.envs.house.rules import PROCESSES, Rules, Way, describe
 from bt_runtime.envs.house.suite import SUITE, load_content
-from recipes.starter import appliance_facts as facts
-from recipes.starter import chores, follower, guidance, reviewer
-from recipes.starter.appliance_facts import Guide, Known
-from recipes.starter.homes import outline
+from recipes.starter.guide import appliance_facts as facts
+from recipes.starter.guide import chores, follower, guidance, reviewer
+from recipes.starter.guide.appliance_facts import Guide, Known
+from recipes.starter.house.homes import outline
 from recipes.starter.seen import read
 
 FULL = Known((), (), "stove", "inside", "closed", "turned on", "", "guarded")

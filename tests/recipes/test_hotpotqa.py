@@ -15,9 +15,9 @@ from bt_runtime.envs.hotpotqa.files import Question
 from bt_runtime.envs.hotpotqa.wiki import Wiki
 from bt_runtime.run.run import load
 from bt_runtime.types import Question as Ask
-from recipes.starter.hotpotqa import exercise, exercises, joined, lessons, teacher, years
+from recipes.starter.hotpotqa.questions import Asked, Hop, Maker, alike, bridged, compared, hop, made_by
+from recipes.starter.hotpotqa.teacher import exercise, exercises, joined, lessons, teacher, years
 from recipes.starter.lesson import sentences
-from recipes.starter.questions import Asked, Hop, Maker, alike, bridged, compared, hop, made_by
 from recipes.starter.seen import Seen, read
 
 STRATEGIES = ("react", "adapt", "reactree", "plan_and_execute")

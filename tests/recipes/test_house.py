@@ -14,12 +14,12 @@ from bt_runtime.agents.story import Step
 from bt_runtime.envs.house.suite import SUITE, load_content
 from bt_runtime.run.run import load
 from recipes.starter.errand import meant, understood
-from recipes.starter.homes import make_home, make_lesson_task, outline
-from recipes.starter.house import teacher
-from recipes.starter.housekeeping import MOST, OPENINGS, lessons, plans
+from recipes.starter.house.homes import make_home, make_lesson_task, outline
+from recipes.starter.house.housekeeping import MOST, OPENINGS, lessons, plans
+from recipes.starter.house.phrasing import asked, phrase, ways
+from recipes.starter.house.teacher import teacher
 from recipes.starter.judge import judges
 from recipes.starter.lesson import Slips, teach
-from recipes.starter.phrasing import asked, phrase, ways
 from recipes.starter.seen import read
 
 APART = ("reminded", "pair", "verified", "doubted")  # lessons besides
@@ -129,7 +129,7 @@ def test_homes_and_phrasings_of_lessons_are_none_of_the_evaluation() -> None:
 def test_a_lesson_in_a_home_of_the_evaluation_is_thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:
     catalogue = load_content().catalogue
     first = outline(make_home(Random(3), catalogue))
-    monkeypatch.setattr("recipes.starter.homes._kept_apart", lambda: frozenset([first]))
+    monkeypatch.setattr("recipes.starter.house.homes._kept_apart", lambda: frozenset([first]))
     assert outline(make_home(Random(3), catalogue)) != first
 
 

@@ -13,13 +13,14 @@ from bt_runtime.distill import documents
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.settings import starter
 from bt_runtime.types import Question
-from recipes.starter import crafting, housekeeping
 from recipes.starter.exercise import Exercise, worth
+from recipes.starter.house import housekeeping
 from recipes.starter.judge import judged, judges
 from recipes.starter.lesson import PLANNED
 from recipes.starter.practice import Practised
 from recipes.starter.seen import read
 from recipes.starter.teachers import course, shards
+from recipes.starter.textcraft import crafting
 
 
 def practised(exercise: Exercise, often: float) -> Practised:

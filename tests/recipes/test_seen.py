@@ -46,7 +46,7 @@ def test_an_opening_that_waits_for_its_text_is_no_step() -> None:
 
 @pytest.mark.parametrize("register", ["starter", "instruct"])
 def test_whose_prompt_it_is_is_told_in_both_registers(register: str) -> None:
-    told = {"recall": False, "world": "", "skills": "", "openings": "Act:", "plan": "", "width": 8}
+    told = {"recall": False, "world": "", "skills": "", "openings": "Act:", "plan": "", "width": 8, "judged": False}
     wanted = {
         ("agent", "think", "act"): "react",
         ("agent", "act"): "acts",

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from bt_runtime.agents.prompt import agent_prompt, system_text
 from bt_runtime.agents.story import Step
 from bt_runtime.envs.textcraft.suite import SUITE
-from recipes.starter.crafting import MIXTURE
 from recipes.starter.lesson import Slips, Taught, teach
-from recipes.starter.scene import read_scene
 from recipes.starter.seen import read
-from recipes.starter.textcraft import teacher
+from recipes.starter.textcraft.crafting import MIXTURE
+from recipes.starter.textcraft.scene import read_scene
+from recipes.starter.textcraft.teacher import teacher
 
 INPUTS = {share.strategy: share.inputs for share in MIXTURE}
 SHOWN = """Crafting commands:

@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from bt_runtime.agents.story import Step
+from bt_runtime.envs.alfred import kinds
 from bt_runtime.envs.registry import open_world
-from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.goals import TYPES, Goal
 from bt_runtime.envs.thor.rooms import read_rooms
 from bt_runtime.envs.thor.tasks import SAYINGS, say
@@ -18,10 +18,10 @@ from recipes.starter import data
 from recipes.starter.lesson import teach
 from recipes.starter.seen import Seen
 from recipes.starter.steps import ORDER
-from recipes.starter.thor import Told, teacher
-from recipes.starter.thor_rooms import lesson_task, lessons, opening_task, plans, sheet
-from recipes.starter.thor_sentences import said
-from recipes.starter.thor_walks import WALKS, walk
+from recipes.starter.thor.rooms import lesson_task, lessons, opening_task, plans, sheet
+from recipes.starter.thor.sentences import said
+from recipes.starter.thor.teacher import Told, teacher
+from recipes.starter.thor.walks import WALKS, walk
 
 
 @pytest.mark.parametrize("strategy", ["react", "reactree", "adapt", "plan_and_execute"])
@@ -35,7 +35,7 @@ def test_a_teacher_that_reads_prompts_reaches_nearly_every_goal(strategy: str) -
 
 
 def test_rooms_and_sentences_of_lessons_are_none_of_the_suite() -> None:
-    ways = {way for ways in data.read("thor_words")["said"].values() for way in ways}
+    ways = {way for ways in data.read("thor/words")["said"].values() for way in ways}
     assert not ways & {way for theirs in SAYINGS.values() for way in theirs}
     assert not {lesson_task(5, number)[0].data["room"]["name"] for number in range(7)} & set(read_rooms())
 
@@ -55,7 +55,7 @@ def test_no_sentence_of_a_lesson_is_one_that_the_suite_says() -> None:
 
 
 def test_every_thing_and_piece_of_furniture_has_names_and_what_is_quoted_stands_in_the_sentence() -> None:
-    words = data.read("thor_words")
+    words = data.read("thor/words")
     assert set(words["things"]) == kinds.PICKUPABLE
     assert set(words["furniture"]) == kinds.FURNITURE - {"Sink", "Bathtub"}
     for number in range(40):
@@ -188,7 +188,7 @@ def test_a_slice_is_taken_and_not_what_is_still_whole() -> None:
 
 
 def test_what_is_not_in_the_room_is_a_name_for_the_first_thing_like_it_that_is() -> None:
-    words = data.read("thor_words")["instead"]
+    words = data.read("thor/words")["instead"]
     assert set(words) | {kind for kinds_ in words.values() for kind in kinds_} <= kinds.FURNITURE
     rng, goal = Random(5), Goal("pick_and_place_simple", "Mug", "Cabinet")
     there, other = (

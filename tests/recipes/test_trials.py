@@ -13,15 +13,16 @@ from bt_runtime.distill.documents import Document
 from bt_runtime.envs.house.suite import SUITE, load_content
 from bt_runtime.envs.house.tasks import Errand
 from bt_runtime.run.run import load
-from recipes.starter import house, people, tour
-from recipes.starter.deeds import judgements
 from recipes.starter.errand import meant
-from recipes.starter.homes import make_lesson_task
+from recipes.starter.house import people, tour
+from recipes.starter.house import teacher as house
+from recipes.starter.house.deeds import judgements
+from recipes.starter.house.homes import make_lesson_task
+from recipes.starter.house.phrasing import ways
+from recipes.starter.house.trials import lessons, tours
 from recipes.starter.judge import MISSING, STILL, doubted, judged, judges
 from recipes.starter.lesson import Slips, teach
-from recipes.starter.phrasing import ways
 from recipes.starter.seen import read
-from recipes.starter.trials import lessons, tours
 
 GOAL = "Do this.\n\nYour task is to: put the apple on the kitchen table\n"
 APPLE = tour.Errand("apple", 1, "on", "kitchen table")

@@ -19,8 +19,8 @@ from recipes.starter import data
 from recipes.starter.exercise import Exercise
 from recipes.starter.lesson import PLANNED, Taught, sentences, teach
 from recipes.starter.seen import Seen, read
-from recipes.starter.shops import Shop, exercises, lessons, made
-from recipes.starter.webshop import Order, order_of, teacher
+from recipes.starter.webshop.shops import Shop, exercises, lessons, made
+from recipes.starter.webshop.teacher import Order, order_of, teacher
 
 pytest.importorskip("rapidfuzz", reason="the extra webshop is not installed")
 pytest.importorskip("snowballstemmer", reason="the extra webshop is not installed")
@@ -61,7 +61,7 @@ def test_nearly_all_lessons_come_out_well_and_are_short() -> None:
 
 
 def test_no_lesson_has_a_product_an_instruction_or_a_wording_of_an_evaluation() -> None:
-    shop, words = known(), data.read("shop_words")
+    shop, words = known(), data.read("webshop/shop_words")
     assert not {*words["things"]} & {*shop["things"]}
     assert not {*words["qualities"]} & {*shop["qualities"]}
     values = {value for each in words["options"].values() for value in each}

@@ -82,8 +82,8 @@ class ActionServer:
 
     def cancel(self, request: dict[str, Any], reply: Reply) -> None:
         task = self.tasks.get(bytes(request["goal_info"]["goal_id"]["uuid"]))
-        if task is None or task.refuses():
-            reply({"return_code": 1})
+        if task is None or task.ending is not None or task.refuses():
+            reply({"return_code": 2 if task is None else 3 if task.ending is not None else 1})
             return
         reply({"return_code": 0, "goals_canceling": [{"goal_id": {"uuid": [*task.id]}}]})
         task.cancelled.set()

@@ -14,9 +14,11 @@ from bt_runtime.events import Feedback
 pytest.importorskip("zenoh", reason="needs the ros extra")
 pytest.importorskip("rosbags", reason="needs the ros extra")
 
-from bt_runtime.ros.transport import Goal
+from bt_runtime.ros.goals import PartsGoal
+from bt_runtime.ros.transport import Answer, Goal
 from bt_runtime.ros.zenoh import Zenoh
 from tests.ros.conftest import GUARD, MANIFEST, Server, free, tree, until
+from tests.ros.double import CANCELED
 
 OUTPUTS = 'left: "{left}", at: "{at}", code: "{code}", said: "{said}"'
 
@@ -157,6 +159,52 @@ def test_a_session_that_drops_comes_back_to_the_goal_that_went_on(
             assert run.status is bt.Status.RUNNING and accepted(run.root)
             run.halt("enough")
         assert goal is not None and goal.state == "canceled"
+
+
+def test_a_goal_that_was_given_up_is_cancelled_when_the_link_is_back(
+    tmp_path: Path, serving: Callable[..., Server]
+) -> None:
+    """The router is away for longer than `grace`: the tree goes on, and the server hears of the cancel all the same."""
+    at = free()
+    router = serving("--router", "--listen", at).ready()
+    serving("--connect", at).ready()
+    with Zenoh(at, client=True, domain=0, opening=GUARD) as ros:
+        client = ros.action("/navigate_to_pose", "nav2_msgs/action/NavigateToPose")
+        root = f"  fallback: [go: {{how: hold}}, wait: {GUARD}]"
+        with bt.Run(tree(tmp_path, root), services={"ros": ros}) as run:
+            go = run.root.children[0]
+            until(run, lambda: accepted(go))
+            goal = goal_of(go)
+            assert isinstance(goal, PartsGoal)
+            router.kill()
+            until(run, lambda: go.status is bt.Status.FAILURE)
+            assert "cancelled as soon as it is back" in go.feedback_message
+            assert [*client.owed.values()] == [goal]
+            serving("--router", "--listen", at).ready()
+            until(run, lambda: not client.owed)
+            told: list[Answer] = []
+            client.results.call({"goal_id": goal.named}, told.append, GUARD)  # answered when the goal has ended
+            until(run, lambda: told)
+        assert told[0].value is not None and told[0].value["status"] == CANCELED
+
+
+def test_a_halt_that_the_server_cannot_hear_is_owed_to_it(tmp_path: Path, serving: Callable[..., Server]) -> None:
+    at = free()
+    router = serving("--router", "--listen", at).ready()
+    serving("--connect", at).ready()
+    with Zenoh(at, client=True, domain=0, opening=GUARD) as ros:
+        client = ros.action("/navigate_to_pose", "nav2_msgs/action/NavigateToPose")
+        manifest = MANIFEST.replace("grace: 0.2", f"grace: {GUARD:g}")
+        with bt.Run(tree(tmp_path, "  go: {how: hold stubborn}", manifest), services={"ros": ros}) as run:
+            until(run, lambda: accepted(run.root))
+            router.kill()
+            until(run, lambda: "is gone" in run.root.feedback_message)
+            run.halt("enough")
+            assert not run.context.resources.left()  # nobody waits for who cannot answer
+            assert client.owed
+            serving("--router", "--listen", at).ready()
+            while client.owed:  # refused once, and asked again
+                run.runner.woken.wait(0.01)
 
 
 def test_without_a_server_it_fails_after_the_time_that_it_was_given(tmp_path: Path, ros: Any) -> None:

@@ -138,6 +138,23 @@ def test_a_server_that_is_gone_for_too_long_is_a_failure(tmp_path: Path, system:
         spun(system, lambda: run.status is bt.Status.FAILURE)
 
 
+def test_a_goal_that_was_given_up_is_cancelled_when_its_server_is_back(
+    tmp_path: Path, system: System, node: Any
+) -> None:
+    found = goals(system, cancels=False)
+    with bt.Run(tree(tmp_path, "  go: {}"), services={"ros": Rclpy(node)}, clock=NodeClock(node)) as run:
+        Ticker(run, node)
+        spun(system, lambda: found and found[0].waiting)
+        serve = system.actions.pop("/navigate_to_pose")
+        spun(system, lambda: run.status is bt.Status.FAILURE)
+        assert found[0].asked == 0
+        system.actions["/navigate_to_pose"] = serve
+        spun(system, lambda: found[0].asked == 2)  # it refuses, and is asked again
+        found[0].cancels = True
+        spun(system, lambda: not system.timers)
+    assert found[0].asked == 3
+
+
 def test_topics_services_and_parameters_are_those_of_the_node(tmp_path: Path, system: System, node: Any) -> None:
     system.services["/dock"] = lambda ask: {"success": ask["data"], "message": "as told"}
     system.services["/controller_server/get_parameters"] = lambda ask: {"values": [{"type": 3, "double_value": 0.5}]}

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from bt_runtime import Faults, Run, Skill, Status, load, skill
-from bt_runtime.events import Woken
+from bt_runtime.events import Tick, Woken
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Observation
 
@@ -111,7 +111,7 @@ def test_a_function_that_returns_no_end_is_a_fault(start, value):
 
     run = start("beep: {}", beep)
     ticks = []
-    run.observe(ticks.append)
+    run.listen(ticks.append, Tick)
     assert finish(run) is FAILURE
     assert "must have ended" in ticks[-1].crashes[0].message
 
@@ -139,7 +139,7 @@ def test_what_a_function_raises_is_a_crash_of_its_node_and_no_more(start, error)
 
     run = start("fallback: [beep: {}, succeed: {}]", beep)
     ticks = []
-    run.observe(ticks.append)
+    run.listen(ticks.append, Tick)
     assert finish(run) is SUCCESS
     assert ticks[-1].crashes[0].path == "/t/0"
 

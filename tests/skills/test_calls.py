@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from bt_runtime import Run, Skill, Status, condition, load
+from bt_runtime.events import Tick
 
 RUNNING, SUCCESS = Status.RUNNING, Status.SUCCESS
 
@@ -107,7 +108,7 @@ def test_a_skill_that_begins_to_speak_or_ends_while_it_runs_is_heard_at_that_tic
     with Run(load("version: 1\ntree: t\nroot:\n  walking: {}\n", skills=[Walking])) as run:
         while run.tick().running:  # before anybody listens
             pass
-        run.observe(lambda tick: heard.append([text for _, text in tick.said]))
+        run.listen(lambda tick: heard.append([text for _, text in tick.said]), Tick)
         said += [(run.tick().status, run.root.feedback_message) for _ in range(4)]
     assert said == [(RUNNING, "step 0"), (RUNNING, "step 1"), (RUNNING, "step 1"), (SUCCESS, "step 2")]
     assert heard == [["step 0"], ["step 1"], [], ["step 2"]]

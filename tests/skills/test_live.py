@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from bt_runtime import Faults, Run, Skill, Status, condition, load, skill
-from bt_runtime.events import Feedback, Tick, Written
+from bt_runtime.events import Feedback, Notice, Tick, Written
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.replay import replay
@@ -175,7 +175,7 @@ def test_a_recorded_run_with_live_outputs_comes_again(tmp_path):
 def test_a_tick_tells_what_a_running_skill_says_so_that_the_page_and_the_journal_show_it():
     said = []
     with Run(tree(ROOT, Drive), clock=Manual()) as run:
-        run.observe(lambda tick: said.extend(text for _, text in tick.said))
+        run.listen(lambda tick: said.extend(text for _, text in tick.said), Tick)
         run.tick()
         run.tick()
     assert said[:2] == ["2 m to go", "1 m to go"]
@@ -261,3 +261,23 @@ def test_a_skill_that_is_called_like_a_built_in_kind_or_another_is_told():
         tree("wait: 1", wait)
     with pytest.raises(BtError, match="a skill is called `drive`, as another one is"):
         tree("succeed: {}", Drive, Drive)
+
+
+@pytest.mark.parametrize("instant", [False, True])
+@pytest.mark.parametrize("gives, told", [
+    (None, "gave none of its outputs: `left`"), ({}, "gave none of its outputs: `left`"),
+    ({"left": 1, "lft": 2}, "gave `lft`, which is none of its outputs"),
+    ({"left": 1, "error": 2}, ""), ({"error": 2}, "gave none of its outputs: `left`"), (3, ""),
+    ((FAILURE, None), ""),
+])  # fmt: skip
+def test_missing_and_unknown_outputs_are_told_once_a_node(gives: object, told: str, instant: bool) -> None:
+    @skill("look", outputs={"left": int, "error": int}, instant=instant)
+    def look() -> object:
+        return gives
+
+    root = "repeat: {times: 3, child: {force: {status: success, child: {look: {left: '{n}'}}}}}"
+    notices: list[str] = []
+    with Run(tree(root, look), slow=None) as run:
+        run.listen(lambda notice: notices.append(notice.text), Notice)
+        run.spin(seconds=60)
+    assert len(notices) == bool(told) and told in "".join(notices)

@@ -82,7 +82,7 @@ def test_a_write_a_halt_and_a_stop_end_its_sleep():
 
     go(main(lambda run: run.blackboard.update(go=True), SUCCESS))
     go(main(lambda run: run.halt("enough"), INVALID))
-    go(main(lambda run: run.stop("enough"), INVALID))
+    go(main(lambda run: run.halt("enough", for_good=True), INVALID))
 
 
 def test_a_loop_of_ones_own_is_woken_when_there_is_something_to_do():

@@ -81,3 +81,33 @@ def test_without_a_thread_to_be_had_a_job_is_refused_and_later_ones_are_done(thr
     threads.refuses = True
     pool._do_all(rung())
     assert did == [2, 3]
+
+
+def test_jobs_that_wait_long_are_told_and_call_more_threads_up_to_a_bound(threads):
+    now = [0.0]
+    pool = Pool(lambda: now[0])
+    for _ in range(100):
+        pool.run(lambda: None)
+    assert not pool.starved() and len(threads.asked) == 1
+    now[0] = pool_module.LONG
+    assert all(pool.starved() for _ in range(100))
+    assert len(threads.asked) == pool_module.MOST_CALLED
+    pool._do_all(rung())
+    assert not pool.starved()
+
+
+def test_jobs_that_wait_because_no_thread_can_be_had_are_not_told_as_starved(threads):
+    now = [0.0]
+    pool = Pool(lambda: now[0])
+    threads.refuses = True
+    with pytest.raises(RuntimeError):
+        pool.run(lambda: None)
+    now[0] = 1.0
+    assert not pool.starved()
+
+
+def test_a_thread_is_started_outside_the_lock_so_that_nobody_waits_for_it(threads, monkeypatch):
+    pool, locked = Pool(), []
+    monkeypatch.setattr(Threads, "start", lambda self: locked.append(pool._lock.locked()))
+    pool.run(lambda: None)
+    assert locked == [False]

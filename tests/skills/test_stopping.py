@@ -9,11 +9,12 @@ import subprocess
 import sys
 import textwrap
 import threading
+from contextlib import asynccontextmanager
 
 import pytest
 
 from bt_runtime import Run, Skill, Status, load, skill
-from bt_runtime.events import Notice
+from bt_runtime.events import Notice, Tick
 from bt_runtime.tree.clock import Manual
 
 SUCCESS, FAILURE, RUNNING, INVALID = Status.SUCCESS, Status.FAILURE, Status.RUNNING, Status.INVALID
@@ -44,6 +45,77 @@ def motors():
     return drive
 
 
+def ends_by_itself(form: str):
+    """An async skill that is in its own clean-up; what it did, that it is there, and what lets it go on in its loop."""
+    ended, inside, released, loops = [], threading.Event(), threading.Event(), []
+
+    async def stop():
+        loops.append(asyncio.get_running_loop())
+        inside.set()
+        while not released.is_set():
+            await asyncio.sleep(0)
+        ended.append("stopped")
+
+    async def inner():
+        try:
+            pass
+        finally:
+            await stop()
+
+    @asynccontextmanager
+    async def motors():
+        try:
+            yield
+        finally:
+            await stop()
+
+    @skill
+    async def plain() -> bool:
+        try:
+            return True
+        finally:
+            await stop()
+
+    @skill
+    async def broken() -> bool:
+        try:
+            raise ValueError
+        finally:
+            await stop()
+
+    @skill
+    async def nested() -> bool:
+        await inner()
+        return True
+
+    @skill
+    async def managed() -> bool:
+        async with motors():
+            return True
+
+    @skill
+    async def behind() -> bool:
+        await inner()
+        await asyncio.Event().wait()
+        ended.append("went on")
+        return True
+
+    made = {"plain": plain, "broken": broken, "nested": nested, "managed": managed, "behind": behind}
+    return made[form], ended, inside, lambda: loops[0].call_soon_threadsafe(released.set)
+
+
+@pytest.mark.parametrize("form", ["plain", "broken", "nested", "managed", "behind"])
+def test_a_halt_in_a_skills_own_finally_lets_that_end_and_nothing_after_it(form):
+    drive, ended, inside, release = ends_by_itself(form)
+    with Run(tree(f"{form}: {{}}", drive)) as run:
+        run.tick()
+        assert inside.wait(60)
+        run.halt("enough")
+        release()  # after the loop has heard of the cancel
+    assert ended == ["stopped"]
+    assert not run.context.resources.left()
+
+
 @pytest.mark.parametrize("end", ["close", "halt", "timeout", "exception", "spin"])
 def test_the_clean_up_of_an_async_skill_runs_to_its_end_100_times_of_100(motors, end):
     for turn in range(100):
@@ -52,7 +124,7 @@ def test_the_clean_up_of_an_async_skill_runs_to_its_end_100_times_of_100(motors,
         text = "{timeout: {seconds: 5, child: {drive: {}}}}" if end in ("timeout", "spin") else "drive: {}"
         run = Run(tree(f"sequence: [{text}]", motors), clock=clock)
         if end == "spin":
-            run.observe(lambda tick: motors.began.wait(30))
+            run.listen(lambda tick: motors.began.wait(30), Tick)
             assert run.spin() is FAILURE
             assert len(motors.ended) == turn + 1  # before anybody has closed it
             run.close()

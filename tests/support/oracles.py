@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.types import Question, Task
-from recipes.starter import house
+from recipes.starter.house import teacher as house
 from recipes.starter.lesson import sentences
 from recipes.starter.seen import read
 

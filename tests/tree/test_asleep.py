@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 
 from bt_runtime import Run, Status, load
+from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import Node, path_of
@@ -55,9 +56,9 @@ class Twin:
             elif what == 4:
                 node.stop()
             elif what == 5:
-                run.debugger.force(path, *rng.choice([["running"], ["failure"], [[2, "success"]]]))
+                debugger_of(run).force(path, *rng.choice([["running"], ["failure"], [[2, "success"]]]))
             elif what == 6:
-                run.debugger.take_back()
+                debugger_of(run).take_back()
         except BtError as refused:
             self.told.append(refused.message)
 

@@ -1,6 +1,6 @@
 """Beside BehaviorTree.CPP itself: the same random tree, the same answers of its leaves, the same guards; what each
 tick gives, which leaves it ticks and halts, and what is written after a node, is the same. What is not is in
-docs/language.md. `BTR_COUNTERPARTS=1000` tries more trees of each sort."""
+docs/btcpp.md. `BTR_COUNTERPARTS=1000` tries more trees of each sort."""
 
 from __future__ import annotations
 

@@ -154,6 +154,27 @@ def test_an_unknown_entry_is_an_error_that_names_the_nearest_one():
     assert "did you mean `battery`?" in str(error.value)
 
 
+def test_what_is_read_of_one_moment_holds_no_half_of_a_write(hurried):
+    board, over = Blackboard(), threading.Event()
+    board.root.write(x=0, y=0)
+
+    def write():
+        n = 0
+        while not over.is_set():
+            n += 1
+            board.root.write(x=n, y=n)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        for _ in range(3000):
+            whole, items, values = board.root.snapshot(), dict(board.root.items()), [*board.root.values()]
+            assert whole["x"] == whole["y"] and items["x"] == items["y"] and values[0] == values[1]
+    finally:
+        over.set()
+        thread.join()
+
+
 def test_a_guard_refuses_a_value_and_the_entry_stays(make):
     t = make("succeed: {}", header="inputs: {n: {type: integer, default: 1}}")
     with pytest.raises(BtError, match="takes an integer"):

@@ -9,7 +9,7 @@ import pytest
 
 import bt_runtime as bt
 from bt_runtime import Run, Status, load
-from bt_runtime.events import Notice
+from bt_runtime.events import Notice, Tick
 from bt_runtime.tree.clock import Alarm, Manual, Simulated, behind
 
 SUCCESS, FAILURE, RUNNING, INVALID = Status.SUCCESS, Status.FAILURE, Status.RUNNING, Status.INVALID
@@ -89,7 +89,7 @@ def test_a_simulator_that_is_reset_or_is_fast_keeps_the_rate(make, factor):
             clock.time = to
 
     run = Run(tree("wait: 1000"), clock=clock)
-    run.observe(lambda tick: stamps.append(clock.now()))
+    run.listen(lambda tick: stamps.append(clock.now()), Tick)
     following = run.runner._next
 
     def known(due, tick):
@@ -113,7 +113,7 @@ def test_a_simulator_that_is_reset_or_is_fast_keeps_the_rate(make, factor):
             move(now + 0.1 * factor + 1e-6)
             assert ticked.acquire(timeout=60), number
     finally:
-        run.stop("the test is over")
+        run.halt("the test is over", for_good=True)
         thread.join(60)
         run.close()
     assert len(stamps) >= 41

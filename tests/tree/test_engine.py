@@ -9,6 +9,7 @@ import py_trees
 import pytest
 
 from bt_runtime import Run, Skill, load, skill
+from bt_runtime.events import Tick
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.testing import FAILURE, INVALID, RUNNING, SUCCESS, Double, Script, after
 from bt_runtime.tree.node import Node, NodeError
@@ -94,7 +95,7 @@ def test_a_skill_that_breaks_while_it_is_cancelled_does_not_keep_others_from_bei
     second = type("second", (Fragile,), {"where": "cancel", "cancels": 0})
     run = Run(load(HEAD + "  parallel: [first: {}, second: {}]\n", skills=[first, second]), strict=True)
     ticks = []
-    run.observe(ticks.append)
+    run.listen(ticks.append, Tick)
     run.tick()
     assert run.halt("enough") == 3
     assert (first.cancels, second.cancels) == (1, 1)
@@ -306,7 +307,7 @@ def test_halting_reaches_a_leaf_below_255_mixed_parents(deepest, seed):
     rng = random.Random(seed)
     run, script = deepest([rng.choice(list(WRAPS)) for _ in range(255)])
     order = []
-    run.observe(lambda tick: order.extend(n for n, _ in tick.halts))
+    run.listen(lambda tick: order.extend(n for n, _ in tick.halts), Tick)
     assert run.tick().running
     assert run.halt("enough") == 256
     assert script.cancels == 1

@@ -11,6 +11,7 @@ import threading
 import pytest
 
 from bt_runtime import Run, Skill, Status, load, skill
+from bt_runtime.events import Tick
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import NodeError
 
@@ -95,7 +96,7 @@ def test_a_halt_at_any_moment_ends_what_spins_and_leaves_nothing_running(run):
 def test_a_halt_from_another_thread_ends_a_spin_that_sleeps(hz):
     with Run(load("version: 1\ntree: t\nroot: {wait: 1000}\n")) as run:
         began = threading.Event()
-        run.observe(lambda tick: began.set())
+        run.listen(lambda tick: began.set(), Tick)
         thread = threading.Thread(target=lambda: (began.wait(30), run.halt("enough")))
         thread.start()
         assert run.spin(hz=hz) is INVALID
@@ -108,7 +109,7 @@ def test_a_spin_after_a_halt_starts_anew_and_one_after_a_stop_does_not(run):
     run.halt("wait a moment")
     assert run.spin(ticks=2) is INVALID
     assert (Drive.started, run.stopped) == (2, "")
-    run.stop("for today")
+    run.halt("for today", for_good=True)
     assert run.spin() is INVALID
     assert run.tick().status is INVALID
     assert (Drive.started, run.stopped) == (2, "for today")
@@ -119,7 +120,7 @@ def test_a_stop_ends_a_loop_of_ones_own(run):
     while run.tick().running:
         loops += 1
         if loops == 3:
-            run.stop("enough")
+            run.halt("enough", for_good=True)
     assert (loops, Drive.started, Drive.cancelled, run.status) == (3, 1, 1, INVALID)
 
 
@@ -142,8 +143,8 @@ def test_the_status_of_what_ended_by_itself_stays():
 def test_every_listener_hears_the_ticks_and_halts_in_their_order(run):
     """A halt that comes while a tick is being told is told after it."""
     heard = []
-    run.observe(lambda tick: run.halt("a listener said so") if tick.running else None)
-    run.observe(lambda tick: heard.append((tick.number, tick.status)))
+    run.listen(lambda tick: run.halt("a listener said so") if tick.running else None, Tick)
+    run.listen(lambda tick: heard.append((tick.number, tick.status)), Tick)
     run.tick()
     assert heard == [(1, RUNNING), (1, INVALID)]
 
@@ -180,7 +181,7 @@ def test_a_handler_of_sigterm_that_is_there_already_is_left_alone(run):
 
     before = signal.signal(signal.SIGTERM, mine)
     try:
-        run.observe(lambda tick: os.kill(os.getpid(), signal.SIGTERM))
+        run.listen(lambda tick: os.kill(os.getpid(), signal.SIGTERM), Tick)
         assert run.spin() is INVALID
         assert signal.getsignal(signal.SIGTERM) is mine
     finally:

@@ -12,9 +12,11 @@ import threading
 import pytest
 
 from bt_runtime import Run, Skill, load, skill
+from bt_runtime.events import Notice, Tick
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.testing import FAILURE, INVALID, RUNNING, SUCCESS, after
 from bt_runtime.tree.clock import Alarm, Manual, Simulated
+from bt_runtime.tree.runner import GIVE_WAY
 
 HEAD = "version: 1\ntree: t\nroot:\n"
 X = "blackboard: {x: {type: any, default: 0}}"
@@ -44,6 +46,73 @@ def test_a_late_tick_is_counted_and_the_deadlines_it_missed_are_skipped(make):
     t, times = at_rate(make, [0.35, 0.0, 0.12, 0.0])
     assert times == [0.0, 0.4, 0.5, 0.7]
     assert (t.run.runner.overruns, t.run.runner.missed) == (2, 4)
+
+
+def test_a_tick_at_a_rate_gives_way_while_skills_wait_for_a_thread_but_is_made_and_it_is_told_once(make):
+    t = make("a: {}", a=after(2))
+    rests, notices = [], []
+    t.run.listen(notices.append, Notice)
+    t.run.runner.rest = rests.append
+    t.run.runner.crowded = lambda: True
+    assert t.run.spin(hz=10.0) is SUCCESS
+    assert rests == list(GIVE_WAY) * t.run.runner.gave_way and t.run.runner.gave_way == t.run.engine.count
+    assert [notice.text.partition(":")[0] for notice in notices] == [
+        "ticks give way to skills, which wait for a thread"
+    ]
+
+
+def test_a_tick_rests_no_longer_than_until_the_skills_have_begun_and_without_a_rate_not_at_all(make):
+    t = make("a: {}", a=after(1))
+    rests, crowd = [], [True, True, False, False]
+    t.run.runner.rest = rests.append
+    t.run.runner.crowded = lambda: crowd.pop(0)
+    assert t.run.spin(hz=10.0) is SUCCESS
+    assert rests == list(GIVE_WAY[:2]) and crowd == []
+    t = make("a: {}", a=after(1))
+    t.run.runner.crowded = lambda: pytest.fail("asked without a rate")
+    assert t.run.spin() is SUCCESS
+
+
+class Ends(Skill):
+    """A job that has ended a moment after it began."""
+
+    wakes = True
+
+    def start(self) -> None:
+        self.begun = Ends.clock.now()
+
+    def poll(self):
+        return SUCCESS if Ends.clock.now() > self.begun else RUNNING
+
+
+class Passing(Manual):
+    """While somebody waits, a moment passes and a job ends."""
+
+    def wait(self, woken, until):
+        self._now = min(until, self._now + 0.03)
+        self.job()
+
+
+def test_a_job_that_ends_gets_a_tick_between_two_deadlines_of_a_rate():
+    """One in a period, and the deadlines stay where they were."""
+    clock, times = Passing(), []
+    Ends.clock = clock
+    tree = load(HEAD + "  repeat: {times: 3, child: {ends: {}}}\n", skills=[Ends])
+    with Run(tree, clock=clock) as run:
+        clock.job = run.context.wake
+        run.listen(lambda tick: times.append(round(clock.now(), 6)), Tick)
+        assert run.spin(hz=10) is SUCCESS
+    assert times[:5] == [0.0, 0.03, 0.1, 0.13, 0.2]
+
+
+def test_a_written_entry_waits_for_the_deadline_of_a_rate():
+    clock, times = Passing(), []
+    tree = load(HEAD.replace("root", X + "\nroot") + "  wait: {until: x > 4}\n")
+    with Run(tree, clock=clock) as run:
+        clock.job = lambda: run.blackboard.update("x", lambda x: x + 1)
+        run.listen(lambda tick: times.append(round(clock.now(), 6)), Tick)
+        assert run.spin(hz=10) is SUCCESS
+    assert times == [0.0, 0.1, 0.2]
 
 
 @pytest.mark.parametrize("hz", [-1.0, float("inf"), float("nan")])
@@ -79,7 +148,7 @@ def test_a_write_that_changes_nothing_keeps_nobody_awake(make):
 def test_a_write_from_another_thread_wakes_it():
     run = Run(load(HEAD.replace("root", X + "\nroot") + "  wait: {until: x == 1}\n"))
     began = threading.Event()
-    run.observe(lambda tick: began.set())
+    run.listen(lambda tick: began.set(), Tick)
     thread = threading.Thread(target=lambda: (began.wait(60), run.blackboard.__setitem__("x", 1)))
     thread.start()
     assert run.spin(seconds=120) is SUCCESS
@@ -96,7 +165,7 @@ def test_a_finished_job_wakes_it():
         return go.wait(60)
 
     run = Run(load(HEAD + "  job: {}\n", skills=[job]))
-    run.observe(lambda tick: go.set())  # it finishes only once the first tick is over
+    run.listen(lambda tick: go.set(), Tick)  # it finishes only once the first tick is over
     assert run.spin(seconds=120) is SUCCESS
     assert run.engine.count == 2
     run.close()
@@ -144,8 +213,8 @@ def test_a_budget_of_ticks_ends_the_run(make):
 def test_another_thread_may_stop_it(hz):
     run = Run(load(HEAD + "  wait: 1000\n"))
     began = threading.Event()
-    run.observe(lambda tick: began.set())
-    thread = threading.Thread(target=lambda: (began.wait(60), run.runner.stop("enough")))
+    run.listen(lambda tick: began.set(), Tick)
+    thread = threading.Thread(target=lambda: (began.wait(60), run.runner.halt("enough")))
     thread.start()
     assert run.spin(hz=hz) is INVALID
     assert run.root.status is INVALID
@@ -157,8 +226,8 @@ def test_a_halt_from_another_thread_ends_a_wait_for_a_job():
     """A halted tree is started anew at the next tick; one that is stopped is not."""
     run = Run(load(HEAD + "  wait: 1000\n"), clock=Simulated())
     began = threading.Event()
-    run.observe(lambda tick: began.set())
-    thread = threading.Thread(target=lambda: (began.wait(60), run.runner.stop("enough")))
+    run.listen(lambda tick: began.set(), Tick)
+    thread = threading.Thread(target=lambda: (began.wait(60), run.runner.halt("enough")))
     thread.start()
     assert run.spin() is INVALID
     thread.join()
@@ -169,7 +238,7 @@ def test_a_simulated_clock_moves_the_run():
     clock = Simulated()
     run = Run(load(HEAD + "  wait: 10\n"), clock=clock)
     began = threading.Event()
-    run.observe(lambda tick: began.set())
+    run.listen(lambda tick: began.set(), Tick)
     thread = threading.Thread(target=lambda: (began.wait(60), clock.set(5), clock.set(10)))
     thread.start()
     assert run.spin() is SUCCESS

@@ -56,11 +56,12 @@ def test_a_listener_that_raises_is_told_of_once_and_harms_neither_the_run_nor_it
         deaf.append(event)
         raise OSError("deaf\nas a post")
 
-    with Run(load(SAYS), clock=Manual(), log=lines.append, journal=tmp_path / "runs" if journal else None) as run:
+    with Run(load(SAYS), clock=Manual(), journal=tmp_path / "runs" if journal else None) as run:
+        run.listen(lines.append, Line, Notice)
         for kind in kinds:
             run.listen(broken, kind)
         run.listen(broken)
-        run.observe(ticks.append)
+        run.listen(ticks.append, Tick)
         run.blackboard["y"] = 1  # from outside: it wakes the runner
         assert run.spin() is SUCCESS
         run.listen(broken)
@@ -76,10 +77,10 @@ def test_a_listener_that_raises_is_told_of_once_and_harms_neither_the_run_nor_it
 
 def test_a_listener_that_breaks_while_nobody_reads_the_log_is_heard_of_all_the_same(caplog):
     with caplog.at_level(logging.WARNING, "bt_runtime"), Run(load(SAYS), clock=Manual()) as run:
-        run.observe(lambda tick: 1 / 0)
+        run.listen(lambda tick: 1 / 0, Tick)
         assert run.spin() is SUCCESS
     assert [record.name for record in caplog.records] == ["bt_runtime"]
-    assert "ZeroDivisionError" in caplog.text and "is heard no more" in caplog.text
+    assert "ZeroDivisionError" in caplog.text and "and was removed" in caplog.text
 
 
 def test_what_a_vital_listener_raises_is_raised_where_it_happened():
@@ -117,9 +118,10 @@ def test_listeners_come_and_go_from_many_threads_while_events_are_told():
 
 
 def test_nothing_is_kept_for_a_tick_to_tell_while_nobody_listens():
-    with Run(load(SAYS), clock=Manual(), log=lambda line: None) as run:
+    with Run(load(SAYS), clock=Manual()) as run:
+        run.listen(lambda line: None, Line, Notice)
         assert not run.tick().changes
-        leave = run.observe(lambda tick: None)
+        leave = run.listen(lambda tick: None, Tick)
         run.context.clock.advance(2)
         assert run.tick().changes
         leave()
@@ -143,3 +145,13 @@ def test_a_run_says_first_that_it_starts_and_last_that_it_has_ended():
     run.close()
     assert heard[0] == events.Started("t") and heard[-1] == events.Ended(SUCCESS, ticks)
     assert sum(isinstance(event, events.Started | events.Ended) for event in heard) == 2
+
+
+def test_the_first_listener_hears_what_was_emitted_before_it_came():
+    stream, heard, later = Stream(), [], []
+    before = [Line("", "info", "old journals were removed"), Notice("", "warning", "slow")]
+    stream.listen(heard.append, Notice, first=before)
+    stream.listen(later.append, Notice)
+    assert heard == before[1:] and later == []
+    stream.emit(before[1])
+    assert heard == [before[1]] * 2 and later == [before[1]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from bt_runtime.events import Tick
+from bt_runtime.events import Line, Notice, Tick
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 
@@ -32,12 +32,13 @@ def held(slow: float, lets_go: bool) -> tuple[list[Any], list[Tick], Run]:
             lines.append(line)
             value.told.set()
 
-    run = Run(load(TREE), clock=Manual(), log=say, slow=slow)
+    run = Run(load(TREE), clock=Manual(), slow=slow)
+    run.listen(say, Line, Notice)
     run.blackboard["slow"] = value
     if lets_go:
         value.told.set()
     with run:
-        run.observe(ticks.append)
+        run.listen(ticks.append, Tick)
         run.spin(ticks=10)
     return lines, ticks, run
 

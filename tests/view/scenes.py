@@ -160,7 +160,7 @@ def depot_run(folder: Path, **options: Any) -> Run:
 
 def reasoning_run(**options: Any) -> Run:
     """A model that reasons before each decision, in a context that soon is too short for its story."""
-    from bt_runtime.llm.chat import Chat
+    from bt_runtime.llm.chat.chat import Chat
     from tests.support.narrow import Narrow
     from tests.support.room import Room
 

@@ -65,7 +65,7 @@ def spinning(run: Run):
     try:
         yield
     finally:
-        run.runner.stop("the picture is taken")
+        run.runner.halt("the picture is taken")
         thread.join()
 
 

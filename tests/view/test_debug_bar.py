@@ -6,7 +6,8 @@ import threading
 
 import pytest
 
-from bt_runtime.cli.view import answered
+from bt_runtime.cli.running.view import answered
+from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.view import Feed, View
@@ -54,7 +55,7 @@ REPLACE = "[...document.querySelectorAll('#debug button')].find((b) => b.textCon
 
 def test_the_bar_of_a_live_run_debugs_it(browser: Browser, artefact):
     with Run(load(PATROL), hz=100) as run, View(run) as view:
-        run.debugger.pause_of.author(limit=float("inf"))
+        debugger_of(run).pause_of.author(limit=float("inf"))
         spinning = threading.Thread(target=run.spin)
         spinning.start()
         try:
@@ -62,7 +63,7 @@ def test_the_bar_of_a_live_run_debugs_it(browser: Browser, artefact):
             browser.until(lambda: browser.js(CHOOSE, "/patrol/0/drive/said"))
             browser.js(PRESS, "break")
             browser.until(lambda: "it is held, and has not begun" in browser.js(TEXT))
-            assert run.debugger.at == "/patrol/0/drive/said"
+            assert debugger_of(run).at == "/patrol/0/drive/said"
             browser.js(PRESS, "why")
             browser.until(lambda: "is held by the debugger" in browser.js(TEXT))
             browser.js(PRESS, "break")
@@ -80,11 +81,11 @@ def test_the_bar_of_a_live_run_debugs_it(browser: Browser, artefact):
             browser.js(PRESS, "force failure")
             browser.until(lambda: "/patrol/0/drive is forced: failure" in browser.js(TEXT))
             browser.js(PRESS, "back")
-            browser.until(lambda: run.debugger.changes == [])
+            browser.until(lambda: debugger_of(run).changes == [])
             browser.js("btr.command('resume');")
-            browser.until(lambda: not run.debugger.paused)
+            browser.until(lambda: not debugger_of(run).paused)
         finally:
-            run.stop("the test is over")
+            run.halt("the test is over", for_good=True)
             spinning.join(60)
 
 

@@ -8,7 +8,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from bt_runtime.cli.screen import screen
+from bt_runtime.cli.running.screen import screen
 from bt_runtime.events import Crash, Line
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording

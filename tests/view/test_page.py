@@ -10,7 +10,7 @@ import pytest
 
 from bt_runtime import Status, skill
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.events import Answered
+from bt_runtime.events import Answered, Tick
 from bt_runtime.run.person import Person
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
@@ -113,7 +113,7 @@ def test_pause_step_and_halt_from_the_page(browser):
             spin.join(60)
             assert run.runner.stopped == "stopped from the page"
         finally:
-            run.runner.stop("the test is over")
+            run.runner.halt("the test is over")
             spin.join(60)
 
 
@@ -141,14 +141,14 @@ def test_a_person_answers_yes_or_no_or_in_words_from_the_page(browser):
             spin.join(60)
             assert heard == ["yes", "to the left"] and run.status is Status.SUCCESS
         finally:
-            run.runner.stop("the test is over")
+            run.runner.halt("the test is over")
             spin.join(60)
 
 
 def test_a_recorded_run_is_scrubbed_forward_and_back_to_the_same_states(browser, file, artefact):
     states = {}
     with house_run(clock=Manual()) as run:
-        run.observe(lambda tick: states.update({tick.number: as_it_is(run)}))
+        run.listen(lambda tick: states.update({tick.number: as_it_is(run)}), Tick)
         events = recording(run)
     browser.open(file(events))
     browser.until("window.btr && btr.history.last > 50")

@@ -14,7 +14,7 @@ from py_trees.common import ParallelPolicy
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
-from bt_runtime.tree.gist import family_of, gist
+from bt_runtime.tree.describe.gist import family_of, gist
 from bt_runtime.tree.node import path_of
 from bt_runtime.view.event import Event
 from bt_runtime.view.feed import Feed
@@ -35,7 +35,8 @@ ONE = (
 LEAVES = (
     "wait: 0.01", "wait: 0.03", "succeed: {}", "fail: {}", "fail: '{n} is enough'",
     "log: {text: 'n is {n}', level: warning}",
-    "set: {n: '{n + 1}'}", "set: {n: '{n * 2}', when: n % 2 == 1}", "check: n % 3 == 1", "set: {n: '{n // 0}'}",
+    "set: {n: '{n + 1}'}", "set: {values: {n: '{n * 2}'}, when: n % 2 == 1}", "check: n % 3 == 1",
+    "set: {n: '{n // 0}'}",
     "unset: n",
 )  # fmt: skip
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 from bt_runtime import Skill, Status, skill
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.cli.screen import screen
+from bt_runtime.cli.running.screen import screen
 from bt_runtime.run.run import Run, load
 from bt_runtime.testing import SUCCESS
 from bt_runtime.tree.clock import Manual

@@ -9,17 +9,20 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import pytest
 
 from bt_runtime import Status, skill
+from bt_runtime.debug.debugger import debugger_of, debugging
+from bt_runtime.events import Tick
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project.address import Busy
 from bt_runtime.run.person import Person
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.view import Feed, View
-from bt_runtime.view.server import Busy, Server
+from bt_runtime.view.server import Server
 from tests.view.scenes import house_run
 
 PATROL = "version: 1\ntree: patrol\nroot:\n  sequence:\n    - wait: 0.001\n    - wait: 1000\n"
@@ -67,16 +70,34 @@ def test_without_the_token_nobody_reads_events_or_gives_commands(view, token):
 
     assert ask(view.server, "GET", f"/events?token={quote(token)}")[0] == 403
     assert command(view.server, "pause", X_Token=quote(token))[0] == 403
-    assert view.run.debugging is None
+    assert debugging(view.run) is None
+
+
+@pytest.mark.parametrize("method", ["POST", "GET"])
+@pytest.mark.parametrize("size", ["Content-Length: 60", "Transfer-Encoding: chunked"])
+def test_the_body_of_what_is_refused_is_never_taken_for_the_next_request(view, method, size):
+    hidden = b"GET /else HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % view.server.port
+    head = f"{method} /command HTTP/1.1\r\nHost: 127.0.0.1:{view.server.port}\r\n{size}\r\n\r\n".encode()
+    with socket.create_connection(("127.0.0.1", view.server.port), timeout=60) as one:
+        one.sendall(head)
+        said = b""
+        while b"\r\n\r\n" not in said:
+            said += one.recv(4096)
+        assert b"\r\nConnection: close\r\n" in said
+        with suppress(OSError):
+            one.sendall(hidden)
+            while more := one.recv(4096):
+                said += more
+    assert said.count(b"HTTP/1.1 ") == 1
 
 
 def test_another_sites_page_cannot_command_nor_come_in_under_its_own_name(view):
     assert command(view.server, "pause", Origin="http://elsewhere.example")[0] == 403
     assert ask(view.server, "GET", "/", Host="elsewhere.example")[0] == 421
     assert command(view.server, "pause", Host="elsewhere.example")[0] == 421
-    assert view.run.debugging is None
+    assert debugging(view.run) is None
     assert command(view.server, "pause", Origin=f"http://127.0.0.1:{view.server.port}")[0] == 200
-    assert view.run.debugger.paused
+    assert debugger_of(view.run).paused
 
 
 @pytest.mark.parametrize("body", ["", "[]", "{", '{"do": 3}', '{"do": "format"}', "[" * 4000, '{"do": null}'])
@@ -107,7 +128,7 @@ def test_pause_holds_the_run_between_two_ticks_step_lets_one_through_and_halt_en
     ticked, held = threading.Semaphore(0), []
     with ExitStack() as stack:
         run = stack.enter_context(Run(load("version: 1\ntree: t\nroot:\n  wait: 1000\n"), hz=1000))
-        run.observe(lambda tick: (held.append(tick.number), ticked.release()))
+        run.listen(lambda tick: (held.append(tick.number), ticked.release()), Tick)
         view = stack.enter_context(View(run, paused=True))
         assert view.feed.picture().latest["hold"]["on"]
         ended = threading.Thread(target=run.spin)
@@ -201,7 +222,7 @@ def test_ctrl_c_ends_a_run_that_is_paused():
     with Run(load("version: 1\ntree: t\nroot:\n  wait: 1000\n")) as run, View(run, paused=True):
         ended = threading.Thread(target=run.spin)
         ended.start()
-        run.runner.stop("interrupted")  # what the signal's handler does
+        run.runner.halt("interrupted")  # what the signal's handler does
         ended.join(60)
         assert not ended.is_alive()
 

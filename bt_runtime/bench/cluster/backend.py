@@ -1,5 +1,5 @@
-"""The episodes as tasks of a Ray cluster. Nothing of ours schedules: where a task runs, how many of them a node takes,
-and what is run again when a node is lost, is Ray's."""
+"""Runs episodes as tasks of a Ray cluster. Ray alone schedules: it places tasks, limits them per node, and retries
+those of a lost node."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ class Cluster:
 
 
 def join(address: str) -> Any:
-    """`auto`: the cluster that runs on this machine; `local`: one of this machine alone, for this evaluation;
-    `HOST:PORT`: that of this head, which this machine has joined."""
+    """Connects to a cluster. `auto`: the one that runs on this machine; `local`: a new one for this evaluation;
+    `HOST:PORT`: the head's cluster, which this machine has joined."""
     try:
         import ray
     except ImportError:
@@ -129,8 +129,8 @@ def join(address: str) -> Any:
 
 
 def quiet(ray: Any) -> None:
-    """What nodes tell of themselves stays in Ray's own logs. `log_to_driver` does not cover it: it comes to standard
-    output, and when a node is lost it is pages long."""
+    """Keeps the nodes' output in Ray's own logs. `log_to_driver` does not cover it, and a lost node prints pages of
+    it."""
     printing: Any = getattr(getattr(ray, "_private", None), "worker", None)
     if hasattr(printing, "_worker_logs_enabled"):
         printing._worker_logs_enabled = False

@@ -1,7 +1,6 @@
-"""What an evaluation takes along to another machine: all that its episodes read, but for the models and data sets.
+"""The files that an evaluation sends to another machine: everything its episodes read, except models and data sets.
 
-Those are large, and have to lie at the same place there; a model is known by its digest.
-"""
+Those must lie at an equal path there; a model is checked by its digest."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from bt_runtime.bench.run.case import Setup, Strategy
 from bt_runtime.bench.run.provenance import file_digest, of_tree, versions
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import sources
-from bt_runtime.language.reach import is_module, read_allowed
+from bt_runtime.language.import_policy import is_module, read_allowed
 from bt_runtime.llm.backends import FILE, backend_name, is_file
 from bt_runtime.llm.model_setting import apart
 from bt_runtime.llm.settings import Settings, is_address
@@ -40,7 +39,7 @@ class Named(NamedTuple):
         return {"model": self.where}
 
     def opened(self) -> Any:
-        """On the machine that it is asked on. Raises where the file is not the one that was named."""
+        """Opens the model on this machine. Raises when its file has another digest."""
         from bt_runtime.llm import open_model
 
         if self.digest:
@@ -53,11 +52,11 @@ class Named(NamedTuple):
 
 
 def named(where: str, **how: Any) -> Named:
-    """Raises where there is no such file; an address is taken as it is."""
+    """Returns the model's file, or raises when it does not exist; an address is returned unchanged."""
     where, own = apart(where)
     how = {**own, **how}
     if is_address(where):
-        from bt_runtime.llm.address import parse
+        from bt_runtime.llm.server.address import parse
 
         return Named(parse(where).text, dict(own))
     if not is_file(where):
@@ -69,7 +68,7 @@ def named(where: str, **how: Any) -> Named:
 
 
 class Packed(NamedTuple):
-    """One tree: where it stands in the content, and its digest."""
+    """A tree in a bundle: its place in the content, and its digest."""
 
     place: str
     digest: str
@@ -109,7 +108,7 @@ def pack(setup: Setup, strategies: Iterable[Strategy], jobs: int) -> Bundle:
 
 
 def unpack(bundle: Bundle, folder: Path) -> Unpacked:
-    """A project in the folder. Raises what is missing here, or is not the same."""
+    """Unpacks the bundle as a project in the folder. Raises when this machine lacks or differs in something."""
     here = _versions()
     for name, theirs in bundle.versions.items():
         if here.get(name) != theirs:
@@ -152,7 +151,7 @@ def _content() -> dict[str, bytes]:
 
 
 def _files(tree: Tree) -> list[dict[str, Any]]:
-    """All that it was read from, and the Python files that its nodes name."""
+    """Returns the files that a tree was read from, and the Python files that its nodes name."""
     loader = tree.first
     kept: Any = sources.kept({**loader.files, **_python(tree)}, loader.project, loader.home)
     return [{**file, "text": file["text"].encode("utf-8", "backslashreplace")} for file in kept]

@@ -1,4 +1,4 @@
-"""One machine's part in an evaluation: its own models, and episodes, ticked as `Local` ticks them."""
+"""Runs one machine's part of an evaluation with its own models; episodes tick as in `Local`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class NodeRunner:
         self._thread.start()
 
     def run(self, case: Case) -> Future[Outcome]:
-        """A case that is asked for once more while it runs, since whoever asked was lost, is not begun again."""
+        """Runs a case once: a repeated request for a running case, after its caller was lost, joins it."""
         with self._lock:
             future = self.running.get(case.key)
             if future is None:
@@ -55,7 +55,7 @@ class NodeRunner:
         self._folder.cleanup()
 
     def _here(self, case: Case) -> Case:
-        """With the memory where it lies on this machine."""
+        """Returns the case with this machine's path of the memory."""
         strategy = case.strategy
         return case._replace(strategy=strategy._replace(memory=self.memories.get(strategy.memory, "")))
 

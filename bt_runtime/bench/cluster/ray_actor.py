@@ -1,8 +1,6 @@
-"""What stands on the nodes of a Ray cluster. A node's host is an actor that holds its models and runs its episodes.
-
-A task runs no episode itself: it hands its case to the host of the node that Ray has put it on, and waits there. So
-the episodes of a node share its models, while where they run, and what is run again, is Ray's to say.
-"""
+"""The actor on each node of a Ray cluster: it holds the node's models and runs its episodes. A task only hands its
+case to the actor of its node and waits. So the episodes of a node share its models, while Ray decides placement and
+retries."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ TRIES = 8  # how often a call is made again when what it was made on is lost
 
 
 class Unfit(NamedTuple):
-    """Why a node cannot run episodes."""
+    """The reason why a node cannot run episodes."""
 
     message: str
     hint: str
@@ -51,7 +49,8 @@ class Host:
             return Unfit(f"{platform.node()}: {fault.message}", fault.hint)
 
     async def count(self, text: str) -> int | Unfit:
-        """Tokens, by the first of the models."""
+        """Counts the tokens of `text` with the first model, or its words when no model is open. Returns `Unfit` when
+        a model cannot be opened."""
         try:
             async with self.settling:
                 await asyncio.to_thread(self._open)
@@ -77,7 +76,7 @@ class Host:
             site.close()
 
     def _open(self) -> None:
-        """Each file once, whatever the number of roles that it has."""
+        """Opens each model file once, however many roles it has."""
         opened: dict[str, Any] = {}
         for role in self.named.keys() - self.models.keys():
             named = self.named[role]

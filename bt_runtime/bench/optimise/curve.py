@@ -37,7 +37,7 @@ class Curve(NamedTuple):
 
 
 def curves(folders: Sequence[Path]) -> tuple[str, list[Curve]]:
-    """Which score is shown (`test` where every version has one), and a curve for each set-up."""
+    """Returns the shown score (`test` if every version has one), and one curve for each set-up."""
     runs = [plan_versions.versions(folder) for folder in folders]
     for folder, run in zip(folders, runs, strict=True):
         if not run:
@@ -52,8 +52,8 @@ def curves(folders: Sequence[Path]) -> tuple[str, list[Curve]]:
 
 
 def rates(run: Sequence[Version], score: str) -> list[float]:
-    """Of the plan that is chosen after each iteration: the best so far by validation, which is what the next is made
-    from. Versions without that score are those that a run was cut off at: they end it."""
+    """The success rates of the best plan by validation after each iteration, from which the next plan is made. The
+    curve ends at the first version without that score, where a run was interrupted."""
     found: list[float] = []
     for i, version in enumerate(run):
         chosen = plan_versions.best(run[: i + 1]) or version
@@ -79,7 +79,7 @@ def _curve(name: str, runs: Sequence[Sequence[float]]) -> Curve:
 
 
 def table(score: str, found: Sequence[Curve]) -> str:
-    """One line a curve, one column an iteration: `40 ± 12 %`."""
+    """Returns a table with one line a curve and one column an iteration: `40 ± 12 %`."""
     longest = max((len(curve.points) for curve in found), default=0)
     width = max(len(score), *(len(curve.name) for curve in found)) if found else len(score)
     head = f"{score:<{width}}  runs" + "".join(f"{n:>12}" for n in range(longest))

@@ -1,4 +1,4 @@
-"""Every version on tasks of the other split, by the same machinery as any evaluation: what the curve is drawn of."""
+"""Measures every version on tasks of the other split, as any evaluation does; the curve is drawn from it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bt_runtime.bench.run.case import Setup as Evaluation
 from bt_runtime.bench.run.case import Strategy, cases
 from bt_runtime.bench.run.evaluation import Again, Told
 from bt_runtime.envs.registry import open_suite
-from bt_runtime.journal.record import versions
+from bt_runtime.journal.identity import versions
 from bt_runtime.language.guide import Guide
 
 FOLDER = "test"  # beside the versions: an evaluation as `btr eval` makes them, `btr eval show` reads it
@@ -24,7 +24,7 @@ _SEED = 0  # of the tasks: the same for every optimisation, so that two can be c
 
 
 def measure(setup: Setup, folder: Path, count: int, models: Mapping[str, Any], jobs: int, told: Told) -> list[Version]:
-    """What was measured already is not measured again; each version's header gets its score."""
+    """Measures versions that have no score yet, and writes the score into each version's header."""
     kinds = [setup.kind] if setup.kind else None
     tasks = open_suite(setup.suite).tasks(_SEED, count, "eval", kinds, **setup.tasks)
     kept = kept_for(setup, folder)

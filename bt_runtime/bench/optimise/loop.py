@@ -1,4 +1,4 @@
-"""The loop: what the folder holds is gone on with, by a run of `trees/autoplan.yaml` for what is left."""
+"""The optimisation loop: continues a folder by running `trees/autoplan.yaml` for the remaining iterations."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from bt_runtime.bench.optimise import plan_versions
 from bt_runtime.bench.optimise.plan_versions import Version
 from bt_runtime.bench.optimise.setup import Setup, check, left
+from bt_runtime.events import Line, Notice
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.run import Run
 
@@ -17,7 +18,7 @@ TREE = "autoplan"
 
 
 def kept_for(setup: Setup, folder: Path) -> list[Version]:
-    """What the folder holds of this set-up; of another one it may hold nothing."""
+    """Checks that the folder holds versions of this set-up only, and returns them."""
     kept = plan_versions.versions(folder)
     for version in kept:
         if version.guide.header.get("setup") != setup.digest:
@@ -47,9 +48,9 @@ def optimise(
             "strategy": setup.strategy, "parts": list(setup.parts), "patience": patience, "at_once": at_once,
             "folder": str(folder), "header": setup.header(),
         }  # fmt: skip
-        with Run(
-            TREE, inputs=inputs, model=model, seed=setup.seed, budget=setup.budget, journal=journal, log=log
-        ) as run:
+        with Run(TREE, inputs=inputs, model=model, seed=setup.seed, budget=setup.budget, journal=journal) as run:
+            if log is not None:
+                run.listen(log, Line, Notice)
             with watch(run):
                 run.spin()
             whole = not run.runner.stopped and run.status.name != "FAILURE"

@@ -76,14 +76,14 @@ def _runs(folders: Sequence[Path], runs: Sequence[Sequence[Version]], score: str
 
 
 def _of(version: Version, score: str) -> str:
-    """`18 of 20`, and in brackets what the validation tasks said."""
+    """The score as `18 of 20`, with the validation score in brackets."""
     own, aside = version.guide.header.get(score), version.guide.header.get("validation")
-    told = f"{own['reached']} of {own['of']}" if own else "not tried"
+    told = f"{own['reached']} of {own['of']}" if own else "untested"
     return f"{told} ({aside['reached']} of {aside['of']})" if aside and score == "test" else told
 
 
 def _hidden(version: Version) -> list[str]:
-    """What was to be found out, where the world can tell."""
+    """The hidden rules of the tasks, where the world can tell them."""
     header = version.guide.header
     told = dict(part.split("=", 1) for part in str(header.get("tasks", "")).split(", ") if "=" in part)
     suite = open_suite(str(header["world"])) if header.get("world") else None

@@ -20,13 +20,13 @@ class Version(NamedTuple):
     guide: Guide
 
     def rate(self, of: str = "validation") -> float | None:
-        """How many of those tasks were reached, from 0 to 1; None when they were not tried."""
+        """Returns the share of solved tasks, from 0 to 1; None when they were not tried."""
         score = self.guide.header.get(of)
         return score["reached"] / score["of"] if score else None
 
 
 def versions(folder: Path) -> list[Version]:
-    """All that were kept, in order. A file at fault is said to be so, not passed over."""
+    """Returns all stored versions in order. Raises for a faulty file."""
     named = [p for p in folder.glob(f"*{SUFFIX}") if p.stem.isdigit()] if folder.is_dir() else []
     return sorted(Version(int(path.stem), path, guide.sound(path)) for path in named)
 

@@ -1,4 +1,4 @@
-"""What an optimisation is made of: its set-up, the tasks that follow from it, and what of it has not been done yet."""
+"""An optimisation's set-up, the tasks that follow from it, and the work that remains."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _APART = 1_000_003  # between the seeds of two batches
 
 
 class Setup(NamedTuple):
-    """Everything that decides what comes out. With the same set-up, the same folder is gone on with."""
+    """Everything that determines an optimisation's result. An equal set-up resumes its folder."""
 
     suite: str
     kind: str = ""  # all kinds when empty
@@ -41,7 +41,7 @@ class Setup(NamedTuple):
 
     @property
     def budget(self) -> Budget | None:
-        """Of one episode."""
+        """The budget of one episode."""
         given = {"decisions": self.decisions, "steps": self.steps}
         bounds = {name: float(most) for name, most in given.items() if most}
         return Budget(**bounds) if bounds else None  # type: ignore[arg-type]
@@ -51,7 +51,7 @@ class Setup(NamedTuple):
         return f"{self.kind} tasks in the {self.suite}" if self.kind else f"tasks in the {self.suite}"
 
     def header(self) -> dict[str, Json]:
-        """What every version says of itself."""
+        """The header that every version carries."""
         known = {
             "kind": self.kind, "world": self.suite, "model": self.model, "strategy": self.strategy,
             "reflection": ", ".join(self.parts), "options": _options(self.world), "tasks": _options(self.tasks),
@@ -66,7 +66,7 @@ def _options(given: Mapping[str, Json]) -> str:
 
 
 def check(setup: Setup) -> None:
-    """Raises for what cannot be meant, before anything is begun."""
+    """Raises for a set-up that makes no sense, before anything starts."""
     open_suite(setup.suite).open(**setup.world).close()
     draw(setup, 1)
 
@@ -93,7 +93,7 @@ def _drawn(setup: Setup, number: int, count: int, avoid: frozenset[str]) -> list
 
 
 def _what(task: Task) -> str:
-    """Two tasks of different names may be the same."""
+    """Returns a task's content without its name, because equal tasks may have different names."""
     return json.dumps([task.goal, dict(task.data)], sort_keys=True, default=str)
 
 

@@ -1,1 +1,1 @@
-"""What outcomes say: figures with their intervals, comparisons, claims, pages."""
+"""Reports of outcomes: figures with intervals, comparisons, claims, pages."""

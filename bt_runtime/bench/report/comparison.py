@@ -1,4 +1,4 @@
-"""Two strategies, or two evaluations of one, on the same tasks: pair by pair."""
+"""Compares two strategies, or two evaluations, task by task."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ def side(named: str) -> Side:
 
 
 def seed_of(named: str) -> int:
-    """That of the first evaluation: the same question gets the same interval."""
+    """Returns the first evaluation's seed, so that a repeated comparison has an equal interval."""
     folder = Path(named) if Path(named).exists() else Path(named.rpartition(":")[0])
     return int(read_setup(folder).get("depends", {}).get("seed", 0))
 
 
 def names(first: Side, second: Side) -> tuple[str, str]:
-    """As short as tells them apart: by strategy, else by folder."""
+    """Returns the shortest names that differ: strategies, else folders."""
     if first.strategy != second.strategy:
         return first.strategy, second.strategy
     one, other = Path(first.folder).name, Path(second.folder).name

@@ -1,4 +1,4 @@
-"""How often an `infer` node is right, what it mistakes for what, and whether it is as sure as it is right."""
+"""Measures an `infer` node: accuracy, confusion matrix and calibration."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Bin(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """Of one output. A case without an answer is a wrong one."""
+    """The result for one output. A case without an answer counts as wrong."""
 
     output: Output
     cases: int
@@ -111,10 +111,22 @@ def text(found: Sequence[Judgement], faults: int) -> str:
     head = ("output", "right", "", "95 %", "off by", "calibration error", "Brier")
     parts = [aligned([head, *(_row(each) for each in found)])]
     for each in found:
-        parts += [part for part in (_classes(each), _mistakes(each), _calibration(each)) if part]
+        parts += [part for part in (_classes(each), _mistakes(each), calibration(each)) if part]
     if faults:
         parts.append(f"{faults} case{'s' * (faults > 1)} had no answer, and count as wrong.")
     return "\n\n".join(parts) + "\n"
+
+
+def compared(found: Sequence[Judgement], other: Sequence[Judgement], calibrated: bool) -> str:
+    """Accuracy and calibration error of what is chosen, with `calibrate` and without."""
+    rows = [("output", "calibrate", "right", "", "calibration error")]
+    for judgement, turned in zip(found, other, strict=True):
+        if judgement.classes:
+            first, second = (turned, judgement) if calibrated else (judgement, turned)
+            for word, each in (("false", first), ("true", second)):
+                share = percent(each.accuracy.value)
+                rows.append((each.output.name, word, f"{each.hits}/{each.cases}", share, number(each.error)))
+    return aligned(rows) + "\n"
 
 
 def _row(each: Judgement) -> tuple[str, ...]:
@@ -138,7 +150,7 @@ def _mistakes(found: Judgement) -> str:
     return aligned(rows) if found.mistakes else ""
 
 
-def _calibration(found: Judgement) -> str:
+def calibration(found: Judgement) -> str:
     """A bar each: how often it is right where it is so sure."""
     if not found.bins:
         return ""
@@ -153,7 +165,7 @@ def _calibration(found: Judgement) -> str:
 
 
 def draw(folder: Path, found: Sequence[Judgement]) -> Path | None:
-    """How right it is over how sure it is, a line for each output; on the diagonal the two are the same."""
+    """Draws accuracy over confidence, a line for each output; the diagonal means perfect calibration."""
     told = [each for each in found if each.bins]
     if not told:
         return None

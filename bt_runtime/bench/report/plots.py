@@ -24,7 +24,7 @@ def draw(folder: Path, groups: Sequence[Group]) -> list[Path]:
 
 
 def draw_by_depth(path: Path, groups: Sequence[Group]) -> None:
-    """One picture: a line for each strategy."""
+    """Draws one picture with a line for each strategy."""
     picture = figure()
     _by_depth(picture.add_subplot(), groups)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +54,7 @@ def _by_depth(axes: Any, groups: Sequence[Group]) -> None:
 
 
 def _by_decisions(axes: Any, groups: Sequence[Group]) -> None:
-    """To the upper left is better."""
+    """Draws success over decisions; the upper left is best."""
     for whole in (g for g in groups if g.by == "all"):
         spent, rate = whole.means["decisions"], whole.goal
         axes.errorbar(

@@ -38,7 +38,7 @@ def wilson(hits: int, count: int) -> Estimate:
 
 
 def bootstrap(values: Sequence[float], seed: int, samples: int = SAMPLES) -> Estimate:
-    """A mean over tasks, drawn again and again with replacement; the same seed gives the same interval."""
+    """Returns a bootstrap estimate of a mean over tasks, reproducible by the seed."""
     if not values:
         return Estimate(math.nan, math.nan, math.nan)
     rng = Random(seed)
@@ -90,7 +90,7 @@ def sign_flips(gaps: Sequence[float], seed: int) -> float:
 
 
 def shuffled(first: Sequence[float], second: Sequence[float], seed: int) -> float:
-    """Two-sided: how often a difference of means at least so large comes about when who is in which group is drawn."""
+    """Two-sided permutation test: how often a random regrouping gives a difference of means at least as large."""
     if not first or not second:
         return math.nan
     rng, pool, count = Random(seed), [*first, *second], len(first)

@@ -14,7 +14,7 @@ MEANS = ("steps", "decisions", "calls", "written", "prompt", "computed", "second
 
 
 class Group(NamedTuple):
-    """Some outcomes of one strategy. What broke counts as not reached: it is in `episodes`, and in `errors`."""
+    """Some outcomes of one strategy. A broken episode counts as failed, in `episodes` and in `errors`."""
 
     strategy: str
     by: str  # all, kind, depth
@@ -74,13 +74,13 @@ def group(own: Sequence[Outcome], strategy: str, by: str, name: str, seed: int) 
 
 
 def _mean(own: Sequence[Outcome], name: str, seed: int, interval: bool) -> Estimate:
-    """With its interval where somebody looks at it: drawing takes time."""
+    """Returns a mean, with an interval only on request, because sampling takes time."""
     values = [float(getattr(o, name)) for o in own]
     return bootstrap(values, seed) if interval else Estimate(mean(values), float("nan"), float("nan"))
 
 
 def _finite(value: Json) -> Json:
-    """JSON has no word for what is no number."""
+    """Replaces NaN by None: JSON has no NaN."""
     if isinstance(value, float):
         return None if value != value else round(value, 6)
     if isinstance(value, dict):

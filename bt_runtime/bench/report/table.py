@@ -31,7 +31,7 @@ def table(groups: Sequence[Group]) -> str:
 
 
 def in_words(found: Comparison) -> str:
-    """What a comparison says, and which tasks it hangs on."""
+    """A comparison in words, with the tasks that decide it."""
     rows = [("", found.first, found.second, "difference", "95 %")]
     reached = [f"{found.both + len(only)}/{found.pairs}" for only in (found.first_only, found.second_only)]
     rows.append(("goals", reached[0], reached[1], _points(found.goal.value), _span(found.goal, _points)))
@@ -72,7 +72,7 @@ def _row(group: Group) -> tuple[str, ...]:
 
 
 def _across(found: Sequence[Group], by: str) -> str:
-    """One row a strategy, one column a depth or kind, with the interval and the number of tasks."""
+    """Returns a table with one row a strategy and one column a depth or kind."""
     names = list(dict.fromkeys(g.name for g in found))
     names.sort(key=lambda name: (int(name) if name.isdigit() else 0, name))
     rows: list[tuple[str, ...]] = [(f"goals by {by}", *names)]
@@ -89,7 +89,7 @@ def _cell(group: Group | None) -> str:
 
 
 def _recursion(groups: Sequence[Group]) -> str:
-    """Of strategies that grow at all: the mean depth over what was reached, as ADaPT's paper has it, and the most."""
+    """For strategies that expand: the mean depth over reached goals, as in ADaPT's paper, and the maximum."""
     grown = [g for g in groups if g.by == "all" and g.k_most > 1]
     depths = sorted({g.name for g in groups if g.by == "depth"}, key=int)
     rows: list[tuple[str, ...]] = [("k_max where reached", "all", *(f"depth {d}" for d in depths), "most")]
@@ -151,7 +151,7 @@ def number(value: float) -> str:
 
 
 def as_csv(outcomes: Iterable[Outcome]) -> str:
-    """One line an outcome, without the ends of its nodes."""
+    """Returns the outcomes as CSV, one line each, without the ends of their nodes."""
     names = [f.name for f in fields(Outcome) if f.name not in _LEFT_OUT]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

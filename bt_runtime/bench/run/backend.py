@@ -1,4 +1,4 @@
-"""Who runs the episodes. There is one that runs them here; another that sends cases elsewhere has the same face."""
+"""Runs the episodes in this process. A backend that sends cases elsewhere has the same interface."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Models = Mapping[str, Model]
 
 class Backend(Protocol):
     def outcomes(self, setup: Setup, cases: Sequence[Case]) -> Iterator[Outcome]:
-        """One for each case, as they end, in whatever order. A case that breaks has an error; none is left out.
-        Closing the iterator ends what is running."""
+        """Yields one outcome for each case as it ends. A broken case yields an error.
+        Closing the iterator ends running cases."""
 
 
 class Intake:
@@ -41,7 +41,7 @@ class Intake:
         self.alarm.set()
 
     def end(self) -> None:
-        """Nothing more is begun, and what runs is closed."""
+        """Starts no more cases and closes the running ones."""
         self.ended = True
         self.alarm.set()
 
@@ -51,10 +51,9 @@ class Intake:
 
 
 class Local:
-    """One thread ticks `jobs` episodes in turn; their questions go to the same models, which answer them in one batch.
+    """Ticks `jobs` episodes in turn on one thread; the models answer their questions in one batch.
 
-    It sleeps only when all of them wait, on the clock of the one that is due first.
-    """
+    Sleeps only while all of them wait, on the clock of the earliest one."""
 
     def __init__(
         self, models: Models | Callable[[Case], Models], jobs: int = 1, clock: Callable[[], RunClock] = Monotonic
@@ -66,7 +65,7 @@ class Local:
         return self.served(setup, Intake(cases))
 
     def served(self, setup: Setup, intake: Intake) -> Iterator[Outcome]:
-        """Until the intake has ended, or is closed and all of it is done."""
+        """Runs cases until the intake ends, or is closed and done."""
         running, alarm = list[Episode](), intake.alarm
         with ReadonlyMemories(setup, self.count) as memories:
             try:

@@ -1,7 +1,5 @@
-"""What an evaluation is made of: a set-up that holds for all of it, strategies, and one case for each episode.
-
-Plain values that can be sent to another process: whoever runs cases needs nothing else but a model.
-"""
+"""The parts of an evaluation: one set-up, strategies, and a case for each episode. They are plain values that can be
+sent to another process, which needs only a model besides."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ _DEPTH = re.compile(r"depth (\d+)")
 
 
 class Setup(NamedTuple):
-    """`learning`: episodes write down what they lived through, and the outcome carries it."""
+    """An evaluation's settings. `learning`: episodes note their experience, and the outcome carries it."""
 
     suite: str  # empty: no world
     world: Mapping[str, Json] = {}  # options that the world is opened with
@@ -35,17 +33,18 @@ class Setup(NamedTuple):
     prompts: str = ""  # the register of all of them; empty: each model's own
 
     def journalled(self, folder: Path) -> Setup:
-        """With a journal of every episode, in the folder of its evaluation."""
+        """Returns the set-up with a journal of every episode in the evaluation's folder."""
         return self._replace(journals=str(folder / "runs"))
 
 
 class Strategy(NamedTuple):
-    """A tree by its name or file, and what it is given besides the goal."""
+    """A tree by name or file, and its inputs besides the goal."""
 
     name: str
     tree: str
     inputs: Mapping[str, Json] = {}
     memory: str = ""  # the file with its experiences
+    oracle: bool = False  # the world's oracle decides in it, and no model
 
 
 class Case(NamedTuple):
@@ -59,12 +58,12 @@ class Case(NamedTuple):
 
 
 def cases(strategies: Sequence[Strategy], tasks: Sequence[Task]) -> list[Case]:
-    """Task by task, so that an evaluation that is cut off has seen the same tasks by every strategy."""
+    """Lists the cases task by task, so that an interrupted evaluation has covered equal tasks for every strategy."""
     pairs = [(strategy, task) for task in tasks for strategy in strategies]
     return [Case(strategy, task, number) for number, (strategy, task) in enumerate(pairs)]
 
 
 def size(task: Task, total: int) -> int:
-    """How large a task is: the depth that its kind names, else the number of its subgoals."""
+    """Returns a task's size: the depth in its kind's name, else the number of subgoals."""
     found = _DEPTH.fullmatch(task.kind)
     return int(found[1]) if found else total

@@ -1,4 +1,4 @@
-"""One episode: a world of its own, a run of its own, ticked by whoever holds it, and what became of it."""
+"""One episode: its own world, its own run, ticked by the caller, and its outcome."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Any
 
 from py_trees.common import Status
 
+from bt_runtime.agents.end import TOO_LONG
 from bt_runtime.bench.run.case import Case, Setup, size
 from bt_runtime.bench.run.episode_log import Acted, EpisodeLog, nesting, steps
 from bt_runtime.bench.run.failure import Account, label
 from bt_runtime.bench.run.free import Free
 from bt_runtime.bench.run.metered_model import MeteredModel, Tally
+from bt_runtime.bench.run.oracle_model import in_place
 from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.bench.run.own_tasks import set_up
 from bt_runtime.bench.run.own_tasks import verdict as own_verdict
@@ -26,7 +28,7 @@ TIME = "the time for the episode is up"
 
 
 class Episode:
-    """Opened by `begin`, ticked while it is not `over`, told by `finish`. Whatever breaks is its own error."""
+    """Opened by `begin`, ticked until `over`, and summed up by `finish`. Any exception becomes the outcome's error."""
 
     def __init__(self, setup: Setup, case: Case, clock: RunClock, alarm: Wake) -> None:
         self.setup, self.case, self.clock = setup, case, clock
@@ -43,7 +45,7 @@ class Episode:
         self.outcome.seed = setup.seed
 
     def wake(self) -> None:
-        """From any thread: it has something to do."""
+        """Wakes the episode. Callable from any thread."""
         self.stirred = True
         self._alarm()
 
@@ -68,6 +70,8 @@ class Episode:
             set_up(setup.before, case.task)
             given |= dict(case.task.data["set"])
         self.outcome.depth = size(case.task, world.verdict().total if world is not None else 1)
+        if case.strategy.oracle and world is not None:
+            models = in_place(setup.suite, world, case.task, models)
         free: list[Free] = []
         metered: dict[str, Any] = {}
         for role, model in models.items():
@@ -137,19 +141,20 @@ class Episode:
         else:
             verdict = own_verdict(self.case.task, self.status is Status.SUCCESS, run.blackboard)
         told.met, told.total = verdict.met, verdict.total
-        told.success = 0 < verdict.total <= verdict.met
+        told.success = verdict.reached
         told.status = self.status.name if self.status in (Status.SUCCESS, Status.FAILURE) else ""
         spent: Spent = run.context.services.spent or Spent()
         told.decisions, told.ticks = spent.decisions, run.engine.count
         told.seconds = round(self.clock.now() - self.started, 3)
         self._count(log)
-        crashes = [crash.message for crash in run.context.crashes]
-        if crashes and not told.success and not self.tally.too_long:
+        long = {end.path for end in log.all(AgentEnded) if end.why == TOO_LONG}
+        crashes = [crash.message for crash in run.context.crashes if crash.path not in long]
+        if crashes and not told.success:
             told.error = told.error or crashes[0]
         if not told.success and not told.error:
-            task, events, too_long = self.case.task, log.events, self.tally.too_long
+            task, events = self.case.task, log.events
             things = goal_things(self.setup.suite, task) if self.setup.suite else {}
-            told.label = label(Account(task.goal, things, told.met, told.total, told.status, events, too_long))
+            told.label = label(Account(task.goal, things, told.met, told.total, told.status, events, bool(long)))
 
     def _count(self, log: EpisodeLog) -> None:
         told, tally, events = self.outcome, self.tally, log.events

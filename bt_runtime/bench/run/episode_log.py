@@ -1,4 +1,4 @@
-"""What one episode tells of itself while it runs: all that its failure is judged by, and counts are made of."""
+"""What one episode reports while it runs: the data for judging its failure and for counts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from bt_runtime.types import Observation
 
 
 class Acted(NamedTuple):
-    """An action that has ended, an agent's or a plan's, and what the world said to it."""
+    """One finished action, of an agent or a plan, and the world's answer."""
 
     sentence: str
     observation: str
@@ -77,7 +77,7 @@ def steps(events: Sequence[Told]) -> int:
 
 
 def nesting(events: Sequence[Told]) -> int:
-    """How many agents stood above one another, at most: each expansion adds one."""
+    """Returns the maximum number of nested agents; each expansion adds one."""
     grown = {e.path for e in events if isinstance(e, Expanded)}
     lived = {e.path for e in events if isinstance(e, AgentEnded) and e.kind == "agent"}
     return max((1 + sum(path.startswith(f"{above}/") for above in grown) for path in lived), default=0)

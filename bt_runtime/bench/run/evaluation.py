@@ -1,4 +1,4 @@
-"""An evaluation from its set-up to its table: what is missing is run, and each outcome is on disk at once."""
+"""An evaluation from set-up to table: runs the missing cases and writes each outcome at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Told = Callable[[Outcome, int], None]  # an outcome, and how many are still to c
 
 
 class Again(NamedTuple):
-    """What to do with a folder that holds outcomes already."""
+    """The choice for a folder that already holds outcomes."""
 
     resume: bool = False  # run what is missing
     retry: bool = False  # … and what broke
@@ -46,7 +46,7 @@ def open_folder(folder: Path, depends: Mapping[str, Json], about: Mapping[str, J
 
 
 def missing(ledger: ResultsFile, cases: Sequence[Case], again: Again) -> list[Case]:
-    """Those without an outcome; on `retry` also those whose outcome is an error."""
+    """The cases without an outcome; on `retry` also those whose outcome is an error."""
     done = {key for key, outcome in ledger.outcomes.items() if not (again.retry and outcome.error)}
     return [case for case in cases if case.key not in done]
 
@@ -70,7 +70,7 @@ def _streamed(backend: Backend, setup: Setup, cases: Sequence[Case]) -> Iterator
 
 
 def write_up(folder: Path, outcomes: Sequence[Outcome], seed: int) -> list[Group]:
-    """The same outcomes as CSV, and added up."""
+    """Writes the outcomes as CSV and as sums; returns the groups."""
     found = groups(outcomes, seed)
     write(folder / "results.csv", as_csv(outcomes))
     write_json(folder / "summary.json", {"groups": [group.to_json() for group in found]})

@@ -1,8 +1,7 @@
-"""Why an episode failed, by ReAcTree's ten types (its appendix E), as far as what was recorded tells.
+"""Labels a failed episode by ReAcTree's ten types (its appendix E), as far as the record shows.
 
-The paper's authors read every failed episode. Here a rule decides, and only on what can be seen: which node's end made
-the tree fail, what it had been doing, what the plans above it name. Where that does not tell, it stays unlabelled.
-"""
+The paper's authors read every failed episode; here a rule decides. It uses the node whose end failed the tree, that
+node's steps, and the plans above. Unclear cases stay unlabelled."""
 
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ ROUNDS = 6  # acts before one may say that they repeat themselves
 
 
 class Account(NamedTuple):
-    """What is known of an episode whose goal was not reached."""
+    """The facts about an episode whose goal was not reached."""
 
     instruction: str
     wanted: Mapping[str, int]  # the things that the goal is about, and how many
@@ -46,11 +45,11 @@ class Account(NamedTuple):
     total: int
     status: str  # of the tree: SUCCESS, FAILURE, or nothing when its time ran out
     events: Sequence[Told]
-    too_long: bool = False  # a prompt was longer than the model can read
+    too_long: bool = False  # a node ended because its prompt was longer than the model can read
 
 
 def label(told: Account) -> str:
-    """One of the ten, or `unlabelled`."""
+    """Returns one of the ten labels, or `unlabelled`."""
     return _instruction(told) or (_claimed(told) if told.status == "SUCCESS" else _failed(told))
 
 
@@ -58,7 +57,7 @@ def label(told: Account) -> str:
 
 
 def _instruction(told: Account) -> str:
-    """All that the instruction names is done; what it does not name is missing."""
+    """The error's class when the instruction's named parts are done and only unnamed ones are missing; else ""."""
     unsaid = {thing: count for thing, count in told.wanted.items() if not _names(told.instruction, thing)}
     if not unsaid or told.met < told.total - sum(unsaid.values()):
         return ""
@@ -96,7 +95,7 @@ def _failed(told: Account) -> str:
 
 
 def _gave_up(end: AgentEnded, events: Sequence[Told]) -> str:
-    """An agent said itself that it cannot be done."""
+    """True when an agent itself gave up."""
     goal = end.goal
     around = next((group for plan in _plans(events) for group in _groups(plan) if goal in _own(group)), None)
     if around is not None and around.control != "fallback" and is_search(_own(around)):
@@ -122,7 +121,7 @@ def culprit(events: Sequence[Told]) -> AgentEnded | None:
 
 
 def _refused(path: str, events: Sequence[Told]) -> set[str]:
-    """What spoke against the last plan of this node, when that plan was the last thing it did."""
+    """The objections to this node's last plan, when that plan was its last step."""
     own = [e for e in events if isinstance(e, Stepped | PlanRefused | Expanded) and e.path == path]
     last = own.pop() if own else None
     if isinstance(last, Stepped):  # it repeats what the refusal said; of a text that is no plan, only it
@@ -135,7 +134,7 @@ def _refused(path: str, events: Sequence[Told]) -> set[str]:
 
 
 def _repeats(path: str, events: Sequence[Told]) -> bool:
-    """Most of what it did it had done before, and had been told the same: it went on after all was tried."""
+    """Returns True when at least half of the acts repeat earlier ones with equal answers."""
     acts = [(e.text, e.observation) for e in events if isinstance(e, Stepped) and e.path == path and e.move == "act"]
     return len(acts) >= ROUNDS and len(set(acts)) <= len(acts) // 2
 
@@ -173,12 +172,12 @@ def _own(group: Group) -> list[str]:
 
 
 def _goals(plan: Group) -> Iterator[str]:
-    """All that a plan says, subgoals and actions."""
+    """Yields a plan's subgoals and actions."""
     for group in _groups(plan):
         yield from (getattr(part, "text", "") or getattr(part, "sentence", "") for part in group.parts)
 
 
 def _names(text: str, thing: str) -> bool:
-    """Does it name the thing, by any of its words, in the plural too?"""
+    """True when the text names the thing by any of its words, in the singular or the plural."""
     said = words(text)
     return any(each == word or each in (f"{word}s", f"{word}es") for word in words(thing) for each in said)

@@ -1,8 +1,5 @@
-"""Unconstrained decoding, for comparison: the model writes what it does as free text, and that is what is done.
-
-Nothing holds it to what can be done. A text that is none of the options goes on as it is: the agent acts it, the world
-refuses it, and the refusal is the next observation.
-"""
+"""Unconstrained decoding, for comparison: the model writes its action as free text. A text that is none of the
+options is acted as it is; the world refuses it, and the refusal is the next observation."""
 
 from __future__ import annotations
 
@@ -11,14 +8,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from bt_runtime.agents.story import ACT
-from bt_runtime.llm.front import Front, Mapped
 from bt_runtime.llm.job import Answer
+from bt_runtime.llm.model_wrapper import MappedJob, WrappedModel
 from bt_runtime.types import Choice, Job, Model, Question, Writing
 
 LINE = 80  # tokens of one line
 
 
-class Free(Front):
+class Free(WrappedModel):
     """A thought that was written together with its `Think:` is not asked for twice."""
 
     def __init__(self, model: Model) -> None:
@@ -30,7 +27,7 @@ class Free(Front):
         return self.known.get(sentence, True)
 
     def ask(self, question: Question) -> Job[Any]:
-        """A plan is written without its grammar: one that cannot be read is refused by whoever asked for it."""
+        """Asks without the grammar, so the caller refuses a plan that cannot be parsed."""
         if question.kind == "embed":
             return self.model.ask(question)
         if question.kind == "write":
@@ -40,8 +37,8 @@ class Free(Front):
             return Answer.of(wrote)
         line = Question("write", question.prompt, stop=("\n",), max_tokens=LINE, by=question.by, wake=question.wake)
         if question.kind == "choose":
-            return Mapped(self.model.ask(line), lambda wrote: self._sentence("", wrote.text, question.options, 0))
-        return Mapped(self.model.ask(line), lambda wrote: self._move(question, wrote))
+            return MappedJob(self.model.ask(line), lambda wrote: self._sentence("", wrote.text, question.options, 0))
+        return MappedJob(self.model.ask(line), lambda wrote: self._move(question, wrote))
 
     def _move(self, question: Question, wrote: Writing) -> Choice:
         """The move that the line begins with; a line without one is an act of what it says."""

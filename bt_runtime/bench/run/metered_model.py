@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bt_runtime.llm.front import Front, Mapped
+from bt_runtime.faults.diagnostic import BtError, TooLong
+from bt_runtime.llm.model_wrapper import MappedJob, WrappedModel
 from bt_runtime.types import Job, Model, Question, Spent, Writing
 
-MARGIN = 64  # tokens that an answer may take
 TRIES = 100  # of counting; a model gives up one of them after a twentieth of a second
 
 
 @dataclass(slots=True)
 class Tally:
-    """What was asked of models."""
+    """Counts of model calls."""
 
     calls: int = 0
     written: int = 0
@@ -38,7 +38,7 @@ def counted(model: Model, text: str) -> int:
     return found
 
 
-class MeteredModel(Front):
+class MeteredModel(WrappedModel):
     def __init__(self, model: Model, tally: Tally) -> None:
         super().__init__(model)
         self.tally = tally
@@ -46,7 +46,7 @@ class MeteredModel(Front):
     def ask(self, question: Question) -> Job[Any]:
         self.tally.calls += 1
         job = self.model.ask(question)
-        return Mapped(job, lambda answer: self.noted(answer, job.spent), lambda fault: self.failed(question.prompt))
+        return MappedJob(job, lambda answer: self.noted(answer, job.spent), self.failed)
 
     def count(self, text: str) -> int:
         return counted(self.model, text)
@@ -60,8 +60,5 @@ class MeteredModel(Front):
         tally.seconds += spent.seconds
         return answer
 
-    def failed(self, prompt: str) -> None:
-        """A prompt that does not fit is a limit that was reached; all else is an error."""
-        context = self.model.stats().get("context")
-        if prompt and isinstance(context, int) and self.model.count(prompt) + MARGIN > context:
-            self.tally.too_long = True
+    def failed(self, fault: BtError) -> None:
+        self.tally.too_long |= isinstance(fault, TooLong)

@@ -1,4 +1,4 @@
-"""What became of one episode: one line of results.jsonl."""
+"""The outcome of one episode: one line of results.jsonl."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Outcome:
 
     @property
     def mistaken(self) -> bool:
-        """Did the tree take it for done when it was not?"""
+        """True when the tree succeeded although the goal was not reached."""
         return self.status == "SUCCESS" and not self.success
 
     @property

@@ -1,4 +1,4 @@
-"""Cases of one's own, for an `infer` node: a CSV with what it reads and what is right, answered one row at a time."""
+"""A user's cases for an `infer` node: a CSV of inputs and right answers, answered one row at a time."""
 
 from __future__ import annotations
 
@@ -47,6 +47,16 @@ class Judge(NamedTuple):
     @property
     def outputs(self) -> dict[str, Output]:
         return dict(self.node.values["outputs"])
+
+    @property
+    def calibrated(self) -> bool:
+        return self.node.values["calibrate"] is True
+
+    def otherwise(self) -> Judge:
+        """Returns the judge with `calibrate` inverted."""
+        node = NodeSpec(self.node.kind, self.node.span, self.node.file)
+        node.values = {**self.node.values, "calibrate": not self.calibrated}
+        return self._replace(node=node)
 
 
 def judge_of(tree: Tree, name: str = "") -> Judge:
@@ -163,7 +173,7 @@ def answers(
     cases: Sequence[Case], judge: Judge, tree: Tree, models: Mapping[str, Any], jobs: int = 4, seed: int = 0,
     told: Callable[[int], None] = lambda done: None,
 ) -> list[Answered]:  # fmt: skip
-    """All of them, in their order. One thread ticks `jobs` at once; their questions are answered in one batch."""
+    """Returns the answers in the cases' order. One thread ticks `jobs` runs; models answer in one batch."""
     odds = any(chosen(output) for output in judge.outputs.values()) or judge.node.values["votes"] != 1
     plain: frozenset[int] = frozenset()  # those that were asked for once more
     todo, running, found = iter(enumerate(cases)), dict[int, Run](), dict[int, Answered]()
@@ -211,7 +221,7 @@ def _answered(case: Case, run: Run, judge: Judge) -> Answered:
 
 
 def rows(found: Sequence[Answered]) -> Iterator[dict[str, Json]]:
-    """As they are kept."""
+    """Yields the answers as stored rows."""
     for each in found:
         yield {"line": each.case.line, "given": dict(each.case.given), "right": dict(each.case.right),
                "answers": dict(each.answers), "odds": {name: dict(odds) for name, odds in each.odds.items()},

@@ -47,7 +47,7 @@ class Own(NamedTuple):
 
     @property
     def python(self) -> list[str]:
-        """All that is named of it."""
+        """Lists the Python references that lie in files."""
         return [
             each for each in (self.before, *(str(task.data["check"]) for task in self.tasks)) if importing.in_file(each)
         ]
@@ -94,7 +94,8 @@ def set_up(before: str, task: Task) -> None:
 
 
 def verdict(task: Task, succeeded: bool, entries: Mapping[str, Json]) -> Verdict:
-    """What the check says: Python of the task, an expression of the tree's entries; else whether the tree succeeded."""
+    """The verdict of the task's check, a Python function or an expression of the tree's entries; else the tree's
+    result."""
     check = str(task.data["check"])
     if importing.in_file(check):
         return Verdict(int(bool(_found(check)(task))), 1)

@@ -1,4 +1,4 @@
-"""What an evaluation depends on, as plain values and digests: two with the same digest measure the same thing."""
+"""Everything that an evaluation depends on, as plain values and digests. Equal digests mean equal measurements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from bt_runtime import project
 from bt_runtime.bench.run.case import Setup, Strategy
-from bt_runtime.journal import record, sources
+from bt_runtime.journal import identity, sources
 from bt_runtime.project import plugins
 from bt_runtime.run.run import Tree
 from bt_runtime.types import Json, Task
@@ -22,7 +22,7 @@ _CHUNK = 1 << 20
 
 def versions() -> dict[str, str]:
     """Ours, of plugins, and of what computes the answers: another build may round in another way."""
-    found = {**record.versions(), **plugins.versions()}
+    found = {**identity.versions(), **plugins.versions()}
     for package in ("llama-cpp-python", "llguidance"):
         with suppress(PackageNotFoundError):
             found[package] = version(package)
@@ -43,7 +43,7 @@ def file_digest(path: Path) -> str:
 
 
 def of_tree(tree: Tree) -> str:
-    """Of every file that it was made of, skills included."""
+    """The digest over every file of the tree, skills included."""
     loader = tree.first
     return sources.digest(sources.kept(loader.files, loader.project, loader.home), tree.spec.text)[:32]
 
@@ -79,7 +79,7 @@ def depends(
     models: Mapping[str, Any],
     given: Mapping[str, Json],
 ) -> dict[str, Json]:
-    """All that decides what comes out. How many run at once, and where journals go, does not."""
+    """Returns everything that determines the results; parallelism and journals do not."""
     held = {k: v for k, v in setup._asdict().items() if k not in ("journals", "budget", "seconds")}
     spent = setup.budget._asdict() if setup.budget is not None else {}
     return {

@@ -1,7 +1,5 @@
-"""Experiences as an evaluation shows them: read by all episodes, changed by none, so that no order of them matters.
-
-What training episodes live through is gathered here, and goes on with their outcome.
-"""
+"""Experiences for an evaluation: all episodes read them, none changes them, so that the order does not matter.
+Experiences of training episodes are collected separately, with their outcome."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ReadonlyMemory:
-    """One episode's view of a memory; `episodes` is None where there is nothing to read yet."""
+    """One episode's view of a memory; `episodes` is None for an empty one."""
 
     def __init__(self, episodes: Episodes | None, level: str = "", tokens: int = 0) -> None:
         self.episodes, self.level, self.tokens = episodes, level, tokens
@@ -56,7 +54,7 @@ class Nothing:
         return Retrieval(self.goal, (), (), 0, None, "there are no experiences yet")
 
     def cancel(self, reason: str) -> None:
-        """It was there at once."""
+        """No-op: the answer was immediate."""
 
 
 class ReadonlyMemories:
@@ -75,7 +73,7 @@ class ReadonlyMemories:
         self.stack.close()
 
     def of(self, case: Case) -> ReadonlyMemory | None:
-        """None where the strategy has no memory and nothing is to be learnt."""
+        """Returns the case's memory; None without a memory in the strategy and without learning."""
         where = case.strategy.memory
         if not where and not self.setup.learning:
             return None
@@ -85,7 +83,7 @@ class ReadonlyMemories:
         return memory
 
     def kept(self, outcome: Outcome, case: Case) -> Outcome:
-        """With what the episode noted, when it is there to learn from. The same episode gives the same lines."""
+        """Adds the episode's notes to the outcome when learning. Equal episodes give equal notes."""
         memory = self.out.pop(case.key, None)
         if memory is not None and self.setup.learning:
             run = f"{case.strategy.name} {case.task.id}"

@@ -1,4 +1,4 @@
-"""The folder of an evaluation: what it was made of, and every outcome, on disk as soon as it is there."""
+"""The folder of an evaluation: its set-up and every outcome, each on disk as soon as it exists."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SETUP, RESULTS, TRAINED = "setup.json", "results.jsonl", "train.jsonl"
 
 
 class ResultsFile:
-    """One file of outcomes: appended while it goes on, in the order of the cases once it is complete."""
+    """A file of outcomes, appended during the evaluation and sorted by case at its end."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -25,7 +25,7 @@ class ResultsFile:
         self.outcomes: dict[str, Outcome] = {o.key: o for o in read(path)} if path.is_file() else {}
 
     def _mend(self) -> None:
-        """A line that a kill left unfinished is taken away, so that the next one begins a line of its own."""
+        """Removes a last line that an interrupted process left unfinished."""
         if self.path.is_file():
             text = self.path.read_bytes()
             end = text.rfind(b"\n") + 1
@@ -34,7 +34,7 @@ class ResultsFile:
                     file.truncate(end)
 
     def add(self, outcome: Outcome) -> None:
-        """On disk when this returns. A later outcome of the same case takes the place of the earlier one."""
+        """Writes an outcome to the disk before it returns. A later outcome replaces an earlier one of its case."""
         line = json.dumps(outcome.to_json(), ensure_ascii=False) + "\n"
         with self.path.open("ab") as file:
             file.write(line.encode("utf-8", "backslashreplace"))
@@ -82,7 +82,7 @@ def read_setup(folder: Path) -> Mapping[str, Any]:
 
 
 def outcomes(folder: Path) -> list[Outcome]:
-    """Those of an evaluation, whole or cut off, in the order of the cases."""
+    """Returns an evaluation's outcomes in the order of the cases, also of an interrupted one."""
     read_setup(folder)
     path = folder / RESULTS
     latest = {o.key: o for o in read(path)} if path.is_file() else {}
@@ -90,7 +90,7 @@ def outcomes(folder: Path) -> list[Outcome]:
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterable[str]:
-    """Which parts of two set-ups are not the same."""
+    """Yields the names of the parts in which two set-ups differ."""
     for name in sorted({*old, *new}):
         if old.get(name) != new.get(name):
             yield name

@@ -1,4 +1,4 @@
-"""Where the tasks come from: a world by its name, or a file in a format that one of the suites reads."""
+"""Finds tasks: in a world by name, or in a file whose format a suite reads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Source(NamedTuple):
 
 
 def find(name: str, wanted: Wanted, world: Mapping[str, Json] | None = None) -> Source:
-    """By the name of a world, or by a file. Raises where there is neither."""
+    """Finds a source by a world's name or a file. Raises when neither exists."""
     if name in suite_names() or importing.in_file(name):
         return _of_suite(name, wanted, world or {})
     path = Path(name)

@@ -1,7 +1,5 @@
-"""ReAcTree's protocol: train tasks are run with an empty memory; what their successes lived through is then shown.
-
-Every strategy learns from its own runs, since their experiences are told in its own form.
-"""
+"""ReAcTree's protocol: train tasks run with an empty memory; the experiences of successes are then shown. Every
+strategy learns from its own runs, because experiences are written in its own form."""
 
 from __future__ import annotations
 
@@ -40,7 +38,7 @@ def train(
 
 
 def _remember(folder: Path, strategy: str, outcomes: Sequence[Outcome], count: Callable[[str], int]) -> Path:
-    """The same outcomes give the same memory: it is made anew each time."""
+    """Builds a memory from outcomes, anew each time; equal outcomes give an equal memory."""
     from bt_runtime.memory.episodes import Episodes
     from bt_runtime.memory.experience import from_json
 

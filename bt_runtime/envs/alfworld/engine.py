@@ -1,8 +1,7 @@
-"""The real engine, in a process of its own.
+"""Runs the real engine in a separate process, with one game at a time.
 
-It keeps one game, and where in it it is: a question names the commands that lead to its place, so
-that any worker can answer it, by acting them again if need be.
-"""
+A request names the commands that lead to its state. Any worker can therefore answer, by replaying the commands if
+necessary."""
 
 from __future__ import annotations
 

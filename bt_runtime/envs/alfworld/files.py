@@ -12,10 +12,10 @@ from bt_runtime.envs.content import read_mapping
 from bt_runtime.envs.entries import mappings
 from bt_runtime.envs.outline import inside, outline
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.types import Task
+from bt_runtime.types import TASK, Task
 
 GAME = "game.tw-pddl"
-_SAID = "Your task is to: "
+_SAID = f"{TASK} "
 _LEFT_OUT = ("movable_receptacle", "-movable", "Sliced")  # ALFWorld plays neither
 
 
@@ -26,7 +26,7 @@ class Name(NamedTuple):
 
 
 def is_ours(path: Path) -> bool:
-    """By what is in it."""
+    """Recognises ALFWorld's games by their content."""
     if path.is_dir():
         return next(_games(path), None) is not None or bool(_ready(path))
     found = outline(path)
@@ -34,7 +34,8 @@ def is_ours(path: Path) -> bool:
 
 
 def names(place: Path) -> list[Name]:
-    """All games there, in a fixed order, without those that ALFWorld leaves out; a folder may hold `alfworld/`."""
+    """Lists the games below `place` in a fixed order, without those that ALFWorld leaves out. A folder may hold an
+    `alfworld` folder."""
     place = place / "alfworld" if (place / "alfworld").is_dir() else place
     if place.is_file() and not place.name.endswith(GAME):
         return [
@@ -58,7 +59,7 @@ def _ready(place: Path) -> list[Path]:
 
 
 def task(name: Name) -> Task | None:
-    """None for a game that is known to be unsolvable."""
+    """Reads a game as a task; None for a game marked as unsolvable."""
     row = name.row if name.row is not None else read_mapping(name.path, HINT)
     if row.get("solvable") is False:
         return None

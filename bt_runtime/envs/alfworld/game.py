@@ -1,4 +1,4 @@
-"""One game: a problem in PDDL, and what its text alone tells: names, places, what is where, what is wanted."""
+"""One game: a problem in PDDL, and the facts in its text: names, places, positions, goal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BY_WORD = {"istoggled": KINDS[1], "isclean": KINDS[2], "ishot": KINDS[3], "isco
 
 
 class Treatment(NamedTuple):
-    """What is done to a thing before it is put away."""
+    """Describes a treatment that a thing needs before it is put away."""
 
     verb: str
     tool: str  # the kind of furniture
@@ -88,7 +88,7 @@ def _pieces(text: str) -> list[list[str]]:
 
 
 def named(ids: Iterable[str]) -> dict[str, str]:
-    """As ALFWorld does: of each kind, the last in the order of the ids is number 1."""
+    """Returns names by id. As in ALFWorld, the last id of each kind gets number 1."""
     kinds = {i: _kind(i) for i in sorted(ids)}
     left = Counter(kinds.values())
     names = {}
@@ -104,7 +104,7 @@ def _kind(i: str) -> str:
 
 
 def changing(facts: Iterable[Sequence[str]], names: Mapping[str, str]) -> frozenset[Fact]:
-    """Those that can change, in names."""
+    """Returns the changeable facts, with names instead of ids."""
     kept = (fact for fact in facts if fact[0] in CHANGING)
     return frozenset(
         (head, *(names.get(i, i).strip() for i in about if not i.startswith("agent"))) for head, *about in kept
@@ -123,7 +123,7 @@ def _aim(goal: Sequence[Sequence[str]]) -> Aim:
 
 
 def parts(game: Game, facts: frozenset[Fact]) -> tuple[int, int]:
-    """How many parts of the goal are reached, as far as the state tells it: picked, treated, placed."""
+    """Returns the reached and the total parts of the goal (picked, treated, placed), as far as the state shows."""
     aim = game.aim
     own = [thing for thing in game.things if kind_of(thing) == aim.thing]
     if aim.kind == KINDS[1]:

@@ -91,7 +91,7 @@ def _range(value: object, path: Path) -> tuple[int, int]:
 
 
 def task(split: Split, seed: int, kind: str, number: int) -> Task:
-    """The same arguments give the same task. A goal belongs to one split."""
+    """Invents a task, equal for equal arguments. Each goal belongs to one split."""
     path = project.find("envs", "alfworld/homes")
     if path is None:
         raise BtError("envs/alfworld/homes.yaml is not there", "install bt_runtime again")
@@ -140,7 +140,8 @@ def _goals(known: Book, home: Home, kind: str) -> Iterator[tuple[str, str]]:
 
 
 def written(name: str, known: Book, home: Home, aim: Aim, said: str) -> Task:
-    """`said`: the goal, with {o} and {r} for what it is about."""
+    """Writes an invented home as a task with its PDDL problem. `said` is the goal, with {o} for the object and {r}
+    for the receptacle."""
     lines = [f"(define (problem {name.replace('-', '_')})", "(:domain alfred)", "(:objects", "agent1 - agent"]
     lines += [f"{k}Type - otype" for k in sorted({k for k, _ in home.things.values()} | {*_SHARP})]
     tools = [treatment.tool for treatment in TREATED.values()]  # the rules name them, whether they are there or not

@@ -12,7 +12,7 @@ from bt_runtime.project import child
 
 @lru_cache(maxsize=8)
 def shared(bound: int) -> Pool:
-    """One for all worlds of this process that ask for as many workers."""
+    """Returns the pool that all worlds with this number of workers share in this process."""
     lacks = [name for name in ("textworld", "alfworld") if importlib.util.find_spec(name) is None]
     if lacks:
         raise BtError(f"ALFWorld needs {' and '.join(lacks)}", "pip install 'bt_runtime[alfworld]'")

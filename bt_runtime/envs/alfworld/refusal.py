@@ -1,4 +1,4 @@
-"""Why a command cannot be given, in the words of AutoPlan's table: what the engine itself answers with nothing."""
+"""Explains a refused command in the words of AutoPlan's table; the engine itself gives no reason."""
 
 from __future__ import annotations
 

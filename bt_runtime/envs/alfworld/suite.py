@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bt_runtime.envs.alfworld import files, invent, pool
+from bt_runtime.envs.alfworld.from_alfred import games
 from bt_runtime.envs.alfworld.game import KINDS, TREATED, kind_of, read
 from bt_runtime.envs.alfworld.world import AlfWorld
-from bt_runtime.envs.alfworld_from_alfred import games
 from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, shared_out
 from bt_runtime.envs.sources import whole
 from bt_runtime.envs.worker_pool import WORKERS
@@ -30,7 +30,7 @@ class AlfWorldSuite:
     def open(
         self, *, view: str = "papers", feedback: str = "terse", workers: int | str = WORKERS, **options: Any
     ) -> World:
-        """`workers`: how many games are played at the same time, each in a process of its own."""
+        """Opens a world. `workers` is the number of games played in parallel, each in a separate process."""
         no_more_options(self.name, options, ("view", "feedback", "workers"))
         if not str(workers).isdecimal() or int(workers) < 1:
             raise BtError(f"`workers` is a number of processes, not {workers!r}", "workers=2")
@@ -40,8 +40,10 @@ class AlfWorldSuite:
         self, seed: int, count: int, split: Split = "train", kinds: Sequence[str] | None = None,
         *, data: str | os.PathLike[str] | None = None, part: str = "split", source: str = "", **options: Any,
     ) -> list[Task]:  # fmt: skip
-        """Of the games of `data`, else ALFWORLD_DATA, each split has its own, told by name, unless `part` is all of
-        them; without either, or with `source="made"`, homes are made up; `alfred`: from ALFRED's tasks there."""
+        """Returns up to `count` tasks. Each split has its own games of `data` or ALFWORLD_DATA, chosen by name;
+        `part="all"` takes them all.
+
+        `source="made"`, or no data, invents homes. `source="alfred"` converts ALFRED's tasks in `data`."""
         no_more_options(self.name, options, ("data", "part", "source"))
         if source not in ("", "made", "alfred") or (source == "alfred" and not data):
             way = "source=made, or source=alfred with --data FOLDER"
@@ -108,14 +110,16 @@ def _taken(world: World, thing: str, place: str) -> Iterator[str]:
 
 
 def _offered(world: World, *said: str) -> Iterator[str]:
-    """What is not offered is done already: one stands there, and it is open."""
+    """Yields the sentences that the world offers now. A sentence that is not offered is done already: the robot
+    stands there, or the receptacle is open."""
     for each in said:
         if each in world.skills():
             yield each
 
 
 def _own_games() -> str:
-    """The folder of ALFWORLD_DATA, which alfworld sets for itself when it is imported: only with games in it."""
+    """Returns the folder that ALFWORLD_DATA names if the folder holds games, otherwise "". Importing `alfworld` sets
+    ALFWORLD_DATA too, so that an empty folder is ignored."""
     named = os.environ.get("ALFWORLD_DATA", "")
     return named if named and files.is_ours(Path(named)) else ""
 

@@ -1,4 +1,4 @@
-"""Two wordings of the same: the engine's of today, and the papers', which were written with an older one."""
+"""Converts between two wordings: the present engine's, and the papers', which used an older engine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _HELP = ("move (object) to (receptacle):", "put (object) in/on (receptacle):")
 
 
 def command(said: str) -> str:
-    """What the engine is told: `put apple 1 in/on fridge 1` is its `move apple 1 to fridge 1`."""
+    """Translates a sentence into the engine's command: `put apple 1 in/on fridge 1` becomes `move apple 1 to fridge
+    1`."""
     plain = " ".join(said.split()).lower()
     found = _PUT.fullmatch(plain)
     return f"move {found[1]} to {found[2]}" if found else plain
@@ -29,13 +30,14 @@ def spoken(goal: str) -> str:
 
 
 def offered(said: str, view: View) -> str:
-    """How a command of the engine's is said in this view."""
+    """Translates a command of the engine into the wording of this view."""
     thing, to, place = said.removeprefix("move ").partition(" to ")
     return f"put {thing} in/on {place}" if view != "engine" and said.startswith("move ") and to else said
 
 
 def shown(text: str, view: View, locations: Mapping[str, str]) -> str:
-    """`locations`: of each receptacle, the number that the papers' text gives the place before it."""
+    """Rewrites an observation for this view. `locations` maps each receptacle to its location's number in the
+    papers' text."""
     if view == "engine":
         return text
     if text.startswith("-= "):

@@ -1,4 +1,4 @@
-"""ALFWorld: a home in words, played on the real engine, which lives in a process of its own and never in a tick."""
+"""ALFWorld: a home in text, played on the real engine, which runs in a separate process and never inside a tick."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from bt_runtime.envs.alfworld.words import NOTHING, VIEWS, View, command, offere
 from bt_runtime.envs.text_world import TextWorld, one_of
 from bt_runtime.envs.worker_pool import Pool
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.types import Observation, Task, Verdict
+from bt_runtime.types import TASK, Observation, Task, Verdict
 
 _ALWAYS = ("help", "inventory", "look")
 
 
 class Now(NamedTuple):
-    """What the engine last told, in its own words."""
+    """The engine's last reply: text, success, offered commands and facts."""
 
     text: str
     won: bool
@@ -43,8 +43,9 @@ class AlfWorld(TextWorld):
     )
 
     def __init__(self, pool: Pool, view: str = "papers", feedback: str = "terse") -> None:
-        """`view`: papers (as its papers wrote it), react (without the arrivals), engine (the engine's own words).
-        `feedback`: terse ("Nothing happens."), detailed (AutoPlan's: what is wrong)."""
+        """Creates a world. `view`: papers (the papers' wording), react (without the arrivals) or engine (the
+        engine's wording).
+        `feedback`: terse ("Nothing happens.") or detailed (AutoPlan's reasons)."""
         one_of(view, VIEWS, "view of ALFWorld", "views")
         if feedback not in FEEDBACKS:
             raise BtError(f"feedback is {' or '.join(FEEDBACKS)}, not {feedback!r}", "detailed says what is wrong")
@@ -139,7 +140,7 @@ class AlfWorld(TextWorld):
         return {"done": self._done, "now": {**self._now._asdict(), "facts": sorted(self._now.facts)}}
 
     def recover(self, task: Task | None, kept: Mapping[str, Any]) -> None:
-        """At once: the engine acts the commands again when the next one is given."""
+        """Restores the state at once; the engine replays the commands at the next act."""
         done, now = [str(said) for said in kept["done"]], Now.of(kept["now"])
         if task is not None:
             self._take(task)
@@ -163,6 +164,6 @@ def _beginning(game: Game, goal: str) -> tuple[str, Now]:
     seen = [f"a {place}" for place, location in game.places.items() if location]
     listed = ", and ".join(filter(None, (", ".join(seen[:-1]), *seen[-1:]))) or "nothing"
     room = f"You are in the middle of a room. Looking quickly around you, you see {listed}."
-    text = f"-= Welcome to TextWorld, ALFRED! =-\n\n{room}\n\nYour task is to: {goal}."
+    text = f"-= Welcome to TextWorld, ALFRED! =-\n\n{room}\n\n{TASK} {goal}."
     ways = (f"go to {place}" for place, location in game.places.items() if location)
     return room, Now(text, False, tuple(sorted((*ways, *_ALWAYS))), game.start)

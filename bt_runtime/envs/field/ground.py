@@ -49,7 +49,7 @@ _STEPS = range(-math.ceil(WIDE / CELL), math.ceil(WIDE / CELL) + 1)
 
 
 def middle(row: int, column: int) -> tuple[float, float]:
-    """Of a sign of the plan; the origin is at the lower left."""
+    """Returns the centre of a plan character's tile in metres. The origin is at the lower left."""
     return (column + 0.5) * TILE, (ROWS - row - 0.5) * TILE
 
 
@@ -84,7 +84,7 @@ WALLS = frozenset(
 
 @lru_cache(maxsize=1)
 def _discs() -> tuple[tuple[int, int, int], ...]:
-    """What one obstacle makes the cells around it cost."""
+    """Lists the offsets of the cells around one obstacle cell, with the cost that the obstacle adds to each."""
     each = ((dx, dy, math.hypot(dx, dy) * CELL) for dx in _STEPS for dy in _STEPS)
     return tuple(
         (dx, dy, LETHAL if far < NEAR else round(150 * math.exp(-3 * (far - NEAR))))
@@ -95,7 +95,7 @@ def _discs() -> tuple[tuple[int, int, int], ...]:
 
 @lru_cache(maxsize=8)
 def costmap(marks: tuple[int, ...]) -> list[int]:
-    """What each cell costs: inflation around the walls, and around what was seen besides."""
+    """Returns the cost of each cell: inflation around the walls and around the marked cells."""
     found = [0] * (ACROSS * UP) if not marks else [*costmap(())]
     for cell in marks or WALLS:
         column, row = cell % ACROSS, cell // ACROSS
@@ -108,7 +108,7 @@ def costmap(marks: tuple[int, ...]) -> list[int]:
 
 @lru_cache(maxsize=1)
 def _neighbours() -> list[list[tuple[int, float]]]:
-    """Of each cell those that are no wall, and how far they are; the plan's rim is all wall."""
+    """Lists for each cell its neighbours without walls, with their distances. The rim of the plan is all wall."""
     steps = [(dy * ACROSS + dx, math.hypot(dx, dy)) for dx in (-1, 0, 1) for dy in (-1, 0, 1) if dx or dy]
     return [
         [] if cell in WALLS else [(cell + step, far) for step, far in steps if cell + step not in WALLS]

@@ -1,4 +1,5 @@
-"""Poses and paths as ROS has them, as mappings: what a tree holds here is what it would hold with Nav2."""
+"""Poses and paths in ROS's message layout, as mappings. Trees for the field therefore hold the values that they hold
+with Nav2."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ def path_message(points: Sequence[Pose]) -> Json:
 
 
 def points_of(path: Any) -> list[Pose]:
-    """Of a `nav_msgs/Path`."""
+    """Returns the poses of a `nav_msgs/Path`."""
     poses = path.get("poses") if isinstance(path, Mapping) else None
     if not isinstance(poses, list | tuple):
         raise BtError(f"this is no path: {path!r:.80}", "give what compute_path_to_pose gave")

@@ -139,7 +139,7 @@ class Server(Skill):
 
 
 class ComputePathToPose(Server):
-    """Plans beside whoever drives."""
+    """Plans a path while another skill may drive the robot."""
 
     def start(self, goal: Any = None, start: Any = None, goals: Any = None, **unused: Any) -> None:
         self.field.until(self.clock.now())

@@ -20,7 +20,7 @@ SELECTORS = ("planner", "controller", "smoother", "goal_checker", "progress_chec
 
 
 class Asked:
-    """What one node asks, with what it remembers from the last time."""
+    """Answers the service calls of one node and remembers its last answer."""
 
     def __init__(self, field: Simulator, clock: Clock) -> None:
         self.field, self.clock = field, clock
@@ -29,7 +29,7 @@ class Asked:
     # The map -----------------------------------------------------------------------------------
 
     def clear_entire_costmap(self, service_name: str = "", **_: Any) -> bool:
-        """There is one map here: the local and the global one are the same."""
+        """Clears the only map, which serves as local and global costmap."""
         self.field.clear()
         return True
 
@@ -43,7 +43,8 @@ class Asked:
     # The goal ----------------------------------------------------------------------------------
 
     def goal_updater(self, input_goal: Any = None, **_: Any) -> Any:
-        """The newest goal: where the one is who is followed, else what the task asks for, else the one it was given."""
+        """Returns the newest goal: the followed target's position, otherwise the task's goal, otherwise the input
+        goal."""
         target, wanted = self.field.target(), self.field.state.task.get("goals")
         if target is not None:
             return {"output_goal": stamped(target)}
@@ -79,7 +80,7 @@ class Asked:
         return {"output_path": path_message(points)}
 
     def truncate_path_local(self, input_path: Any, distance_forward: float = 8.0, **_: Any) -> Any:
-        """From the robot on, so far."""
+        """Returns the part of the path from the robot onwards, up to this distance."""
         points, left = points_of(input_path), float(distance_forward)
         near = min(range(len(points)), key=lambda i: self.field.pose.far(points[i]), default=0)
         kept = points[near : near + 1]
@@ -169,7 +170,7 @@ class Asked:
 
 
 class Service(Skill):
-    """The same where a node takes it for an action: it has ended when it is first looked at."""
+    """A service called as an action: it ends at its first poll."""
 
     def __init__(self, ask: Callable[..., Any]) -> None:
         self.ask = ask
@@ -188,7 +189,7 @@ AT_ONCE = ("is_", "would_", "are_", "goal_", "global_", "get_", "truncate_", "co
 
 
 def asked(name: str, field: Simulator, clock: Clock) -> Any:
-    """What a node of this name asks; None when there is nothing of that name."""
+    """Returns the function behind a service or selector node of this name, or None when the name is unknown."""
     kind, _, selector = name.rpartition("_")
     if selector == "selector" and kind in SELECTORS:
         return lambda **params: {f"selected_{kind}": params.get(f"default_{kind}", "")}

@@ -1,7 +1,7 @@
-"""The robot and what is around it, step by step. It knows no clock: whoever looks lets time pass, in equal steps.
+"""Simulates the robot and its surroundings in equal steps.
 
-What moves by itself (walkers, boxes that fall, the one who is followed) is where it is by the time alone.
-"""
+The simulator has no clock: callers advance its time. Walkers, falling boxes and the followed target depend on time
+alone."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Driver(Protocol):
 
 @dataclass
 class State:
-    """All that a snapshot keeps."""
+    """The simulator's whole state, as a snapshot stores it."""
 
     task: dict[str, Any] = field(default_factory=dict)
     t: float = 0.0
@@ -120,7 +120,7 @@ class Simulator:
         self.speed = speed
 
     def _slips(self, speed: float) -> bool:
-        """In a snag the wheels slip, until the robot has gone back, or has turned on the spot for a recovery."""
+        """Returns True while the wheels slip in a snag: until the robot drives back or a recovery frees it."""
         for x, y, *_ in self.snags():
             if math.hypot(x - self.state.x, y - self.state.y) < SNAG:
                 if speed < 0 or getattr(self.driver, "frees", False):
@@ -131,7 +131,7 @@ class Simulator:
     # What is there -----------------------------------------------------------------------------
 
     def things(self) -> list[tuple[float, float, float, str]]:
-        """x, y, radius, and what it is: boxes that have fallen, and walkers, who go to and fro."""
+        """Lists x, y, radius and name of each obstacle: fallen boxes, and walkers that go back and forth."""
         task, t = self.state.task, self.state.t
         found = [(x, y, 0.35, "box") for x, y, since in task.get("boxes", ()) if t >= since]
         for x, y, to_x, to_y, pace in task.get("walkers", ()):
@@ -140,11 +140,12 @@ class Simulator:
         return found
 
     def snags(self) -> list[tuple[float, float, float, str]]:
-        """Where the wheels slip yet; no laser sees it."""
+        """Lists the snags that still hold; the laser does not see them."""
         return [(x, y, SNAG, "snag") for x, y in self.state.task.get("snags", ()) if [x, y] not in self.state.freed]
 
     def target(self) -> Pose | None:
-        """Who is followed: along its route, then it stands."""
+        """Returns the pose of the followed target, which walks its route and then stands still. None: the task has
+        no target."""
         route = [Pose(*point) for point in self.state.task.get("route", ())]
         left = self.state.t * float(self.state.task.get("pace", 0.5))
         for a, b in pairwise(route):
@@ -155,7 +156,8 @@ class Simulator:
         return route[-1] if route else None
 
     def hits(self, x: float, y: float) -> bool:
-        """Would the robot stand in something there? To get away from what stands in it already is no hit."""
+        """Returns True when the robot at this position would hit an obstacle. Moving away from an obstacle that
+        already touches the robot is no hit."""
         cell = ground.cell_of(x, y)
         if cell is None:
             return True
@@ -173,8 +175,8 @@ class Simulator:
         )
 
     def look(self) -> None:
-        """The laser: what is near is marked, and what is marked near and not there any more is wiped off. What was
-        marked and lies beyond its sight stays until somebody clears the map."""
+        """Takes a laser scan: marks near obstacles and clears near marks whose obstacle is gone. Marks beyond the
+        laser's range stay until the map is cleared."""
         state = self.state
         self._seen_at = state.t
         marks = {c for c in state.marks if math.hypot(*_from(c, state.x, state.y)) > SIGHT}
@@ -190,7 +192,7 @@ class Simulator:
         state.marks = sorted(marks)
 
     def clear(self) -> None:
-        """Wipes all marks off; what is really there is seen again at the next look."""
+        """Clears all marks; the next scan marks the real obstacles again."""
         self.state.marks = []
 
     def plan(self, start: Pose, goal: Pose) -> list[Pose] | str:

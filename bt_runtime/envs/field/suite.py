@@ -9,7 +9,7 @@ from typing import Any
 from bt_runtime.envs.field import ground
 from bt_runtime.envs.field.ground import DOCK, PLACES, SHELVES
 from bt_runtime.envs.field.world import Field
-from bt_runtime.envs.registry import Split, choose_kinds, no_more_options
+from bt_runtime.envs.registry import Split, choose_kinds, no_more_options, number_option
 from bt_runtime.types import Json, Task, World
 
 WALL = 5.5  # how high up the wall is that has the doors
@@ -30,15 +30,15 @@ class FieldSuite:
         self, seed: int, count: int, split: Split = "train", kinds: Sequence[str] | None = None,
         *, speed: float | str = 1, calm: bool | str = False, **options: Any,
     ) -> list[Task]:  # fmt: skip
-        """`speed`: so many times as fast as the machine's time, 0 without waiting; `calm`: nothing in the way."""
+        """Returns tasks. `speed`: the speed factor of the world's clock, 0 without waiting. `calm`: no obstacles."""
         no_more_options(self.name, options, _OPTIONS)
         wanted = choose_kinds((*self.kinds, *self.asked_for), kinds or self.kinds)
-        made = []
+        made, fast = [], number_option("speed", speed, 0)
         for i in range(count):
             kind, rng = wanted[i % len(wanted)], Random(f"field {split} {seed} {i}")
             goal, data = _task(kind, rng)
             data |= {} if _yes(calm) else _obstacles(rng, data["goals"])
-            data |= {"speed": float(speed)} if float(speed) != 1 else {}
+            data |= {"speed": fast} if fast != 1 else {}
             made.append(Task(f"{split}-{seed}-{i:04}", kind, goal, data))
         return made
 
@@ -69,7 +69,7 @@ def _route(rng: Random) -> list[list[float]]:
 
 
 def _obstacles(rng: Random, goals: Sequence[str]) -> dict[str, Json]:
-    """On the way to the first goal the wheels slip, and a box falls into the door; behind it somebody walks."""
+    """Places the obstacles: a snag on the way to the first goal, a box in the door, and a walker behind it."""
     way = ground.way(PLACES[DOCK], PLACES[goals[0] if goals else rng.choice([*SHELVES.values()])], ())
     assert not isinstance(way, str)
     door, snag = min(way, key=lambda point: abs(point.y - WALL)), way[rng.randrange(5, 9)]

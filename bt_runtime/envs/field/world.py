@@ -1,4 +1,4 @@
-"""The field as a world: sentences for whoever plays or evaluates, Nav2's skills for trees, a map for the page."""
+"""The field as a world: sentences for players and evaluations, Nav2's skills for trees, a map for the web page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 class OwnTime:
-    """Time that runs so many times as fast as the machine's; 0: nobody waits, a wait is over as soon as it begins."""
+    """A clock with a speed factor: at 2, twice as fast as the machine's. At 0, a wait is over as soon as it begins."""
 
     def __init__(self, speed: float) -> None:
         self.speed, self._now = speed, 0.0
@@ -142,7 +142,7 @@ class Field:
         return self.simulator.dumps()
 
     def restore(self, snapshot: bytes) -> None:
-        """The robot stands still: who drove it drives no more."""
+        """Restores a snapshot. The robot then stands still, because skills that drove it lose control."""
         try:
             self.simulator = Simulator.loads(snapshot)
         except (TypeError, ValueError, AttributeError) as problem:
@@ -176,7 +176,7 @@ class Field:
 
 
 class _Still:
-    """A clock that stands: whoever acts by a sentence makes the steps."""
+    """A clock that stands still: acting by sentences advances the simulator instead."""
 
     def now(self) -> float:
         return 0.0

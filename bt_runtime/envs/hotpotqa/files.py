@@ -45,7 +45,7 @@ def questions(path: Path) -> Iterator[Question]:
 
 
 def is_ours(path: Path) -> bool:
-    """By what is in it: its first entry has a question and paragraphs."""
+    """Recognises a data file by its first entry, which has a question and paragraphs."""
     found = outline(path)
     return found.rows and found.has("question", "answer") and bool({"context", "paragraphs"} & found.keys)
 

@@ -26,7 +26,7 @@ _GOODS = ("lamps", "paper", "bells", "bicycles", "tea", "maps", "soap", "pianos"
 
 
 class Entry(NamedTuple):
-    """What is so in that world; the pages tell it."""
+    """One fact record of the invented world, from which its pages are written."""
 
     name: str
     year: int
@@ -115,7 +115,7 @@ def wiki(split: str, number: int) -> Wiki:
 
 
 def question(split: str, number: int, kind: str, index: int) -> Question:
-    """The same arguments ask the same."""
+    """Invents a question, equal for equal arguments."""
     rng, known = Random(f"hotpotqa {split} {number} {kind} {index}"), encyclopedia(split, number)
     asked = [*(known.bridges(rng) if kind == "bridge" else known.comparisons(rng))]
     text, answer, titles = asked[index % len(asked)]
@@ -123,7 +123,7 @@ def question(split: str, number: int, kind: str, index: int) -> Question:
 
 
 def _names(rng: Random, ends: tuple[str, ...]) -> Iterator[str]:
-    """None comes twice."""
+    """Yields distinct names."""
     known = set()
     while True:
         middle = rng.choice(_MIDDLES) + (rng.choice(_MIDDLES) if rng.random() < 0.4 else "")

@@ -1,4 +1,4 @@
-"""Is an answer right? Exact match and F1 as HotpotQA's own evaluation counts them."""
+"""Scores an answer by exact match and F1, computed as in HotpotQA's own evaluation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CLOSED = ("yes", "no", "noanswer")
 
 
 def normal(answer: str) -> str:
-    """Without case, punctuation, articles and doubled blanks."""
+    """Normalises an answer: removes case, punctuation, articles and repeated blanks."""
     return " ".join(_ARTICLES.sub(" ", answer.lower().translate(_PUNCTUATION)).split())
 
 
@@ -21,7 +21,7 @@ def exact(given: str, right: str) -> bool:
 
 
 def f1(given: str, right: str) -> float:
-    """Of the words that both have; a yes or a no is right or wrong."""
+    """Returns the F1 score over the words that both answers share. Yes/no answers score 0 or 1."""
     said, wanted = normal(given), normal(right)
     if said != wanted and (said in _CLOSED or wanted in _CLOSED):
         return 0.0

@@ -29,7 +29,8 @@ class HotpotSuite:
     def open(
         self, *, data: str | os.PathLike[str] | None = None, wording: str = "react", index: str = "", **options: Any
     ) -> World:
-        """`data`: a file of questions, or its folder; `index`: the folder of its search index, else your cache."""
+        """Opens a world. `data`: a file of questions, or its folder. `index`: the folder of the search index, by
+        default the user's cache."""
         no_more_options(self.name, options, ("data", "wording", "index"))
         outside = files.file_of(Path(data)) if data else None
 
@@ -40,8 +41,10 @@ class HotpotSuite:
         self, seed: int, count: int, split: Split = "train", kinds: Sequence[str] | None = None,
         *, data: str | os.PathLike[str] | None = None, part: str = "split", **options: Any,
     ) -> list[Task]:  # fmt: skip
-        """Of a file's questions each split has its own, told by their ids, unless `part` is all of them; an
-        encyclopedia belongs to one split."""
+        """Returns up to `count` tasks. Each split has its own questions of `data`, chosen by id; `part="all"` takes
+        them all.
+
+        Without `data`, questions are invented; an invented encyclopedia belongs to one split."""
         no_more_options(self.name, options, ("data", "part"))
         chosen = choose_kinds(self.kinds, kinds)
         if data:

@@ -1,8 +1,7 @@
-"""An encyclopedia of one paragraph a page, searched by title, and by words for titles that are alike.
+"""An encyclopedia with one paragraph a page, searched by title, then by words for similar titles.
 
-It is an SQLite file with a full-text index, beside the data it was made from or in memory. What a search may cost is
-bounded: of the words asked for it takes the rarest, as many as together stand in at most MOST_PAGES pages.
-"""
+The pages live in an SQLite full-text index, in memory or in a file beside their source data. A search uses the
+rarest words of the query only. These words together occur in at most MOST_PAGES pages, which limits the cost."""
 
 from __future__ import annotations
 
@@ -42,7 +41,7 @@ class Wiki(Indexed):
     table = "page"
 
     def page(self, entity: str) -> Page | None:
-        """By its title: as it stands, then whatever its case, then without what stands in brackets."""
+        """Finds a page by its exact title, then regardless of case, then without the part in brackets."""
         said = entity.strip()
         ways = (("title", said), ("folded", said.casefold()), ("bare", _bare(said)))
         for column, value in ways:
@@ -89,7 +88,7 @@ class Wiki(Indexed):
 
 
 def _bare(title: str) -> str:
-    """Without what stands in brackets at its end."""
+    """Returns a title without a final part in brackets."""
     head, opened, inside = title.rstrip().rpartition("(")
     whole = opened and inside.endswith(")") and ")" not in inside[:-1]
     return (head if whole else title).strip().casefold()

@@ -39,7 +39,7 @@ class HotpotQA(TextWorld):
     )
 
     def __init__(self, wiki_of: Callable[[Task], Wiki], wording: str = "react") -> None:
-        """`wiki_of`: the encyclopedia that a task is asked over."""
+        """Creates a world. `wiki_of` returns the encyclopedia of a task."""
         one_of(wording, get_args(Wording), "wording", "wordings")
         self._wiki_of, self._wording = wiki_of, wording
         self._wiki: Wiki | None = None
@@ -70,7 +70,8 @@ class HotpotQA(TextWorld):
         return str(self._task.data["question"]) if self._task else ""
 
     def skills(self) -> Sequence[str]:
-        """What needs no writing: the titles that the last search named, and to look on."""
+        """Lists the sentences that need no free text: searches for the titles of the last result, and the next
+        lookup."""
         if self._answer is not None:
             return ()
         again = [f"lookup[{self._sought}]"] if self._next < len(self._hits) else []
@@ -114,7 +115,7 @@ class HotpotQA(TextWorld):
         return Observation(f"(Result {self._next} / {len(self._hits)}) {self._hits[self._next - 1]}")
 
     def says(self, word: str) -> bool:
-        """Does the open page?"""
+        """True when a sentence of the open page contains the word."""
         return self._page is not None and any(word.lower() in s.lower() for s in self._page.sentences)
 
     def _finish(self, answer: str) -> Observation:
@@ -125,14 +126,14 @@ class HotpotQA(TextWorld):
         return self._task is not None and exact(self._answer or "", str(self._task.data["answer"]))
 
     def verdict(self) -> Verdict:
-        """In hundredths: all of them for an exact match, else the F1 of the words, which is never all."""
+        """Returns the score in hundredths: 100 for an exact match, else the words' F1, at most 99."""
         if self._task is None or self._answer is None:
             return Verdict(0, 100)
         part = round(100 * f1(self._answer, str(self._task.data["answer"])))
         return Verdict(100 if self._right() else min(part, 99), 100)
 
     def revealed(self) -> Sequence[str]:
-        """What may be told when it is over, to whoever revises a plan: the answer, and where it stands."""
+        """Returns the answer and the titles of its pages. Plan revision may read them after the episode."""
         if self._task is None:
             return ()
         titles = ", ".join(str(t) for t in self._task.data.get("titles", ()))

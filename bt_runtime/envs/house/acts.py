@@ -1,4 +1,5 @@
-"""What a body can do in a house. Each act changes the state and says so, or leaves it and says why not."""
+"""Implements the acts of a body in a house. An act either changes the state and reports the change, or leaves the
+state and reports why."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ class Reply(NamedTuple):
 
 @dataclass(slots=True)
 class Doer:
-    """One body in one house, about to act."""
+    """A body in a house that carries out acts."""
 
     house: House
     catalogue: Catalogue
@@ -59,7 +60,7 @@ class Doer:
         return self._nowhere(name)
 
     def _lies_here(self, thing: int) -> bool:
-        """In this room and not hidden, or in a hand of this body."""
+        """Returns True for a visible thing in the body's room, or in its hand."""
         place = self.state.place[thing]
         if place < 0:
             return thing in self.body.hands
@@ -123,7 +124,7 @@ class Doer:
         )
 
     def _way_in(self, furniture: Furniture, place: int) -> str | None:
-        """In when it stands open (or has no door), else on top; None when neither can be."""
+        """Returns "in" for open or doorless furniture, otherwise "on"; None when neither is possible."""
         if furniture.holds_in and (not furniture.opens or place in self.state.open):
             return "in"
         return "on" if furniture.holds_on else None
@@ -217,7 +218,8 @@ class Doer:
         return kind, place
 
     def _reach(self, name: str) -> Reply | tuple[str, int, int | None]:
-        """(class, fixture, None) or (class, its place, thing) of something close by; else why not."""
+        """Returns (class, fixture, None) for a fixture in reach or (class, place, thing) for a thing in sight,
+        otherwise a reply that says why not."""
         place = self.house.index.get(name)
         if place is not None and place in self.state.in_reach(self.house, self.body):
             return self.house.fixtures[place].furniture.name, place, None
@@ -237,7 +239,7 @@ class Doer:
         return kind in self.catalogue.furniture and self.catalogue.furniture[kind].guarded
 
     def _change(self, place: int, when: str) -> None:
-        """What the appliance does to the things in it, if this is its moment."""
+        """Applies the appliance's change to the things inside, if `when` is the appliance's trigger."""
         change = self.catalogue.changes.get(self.house.fixtures[place].furniture.name)
         if self.rules or change is None or change.when != when:
             return

@@ -1,4 +1,4 @@
-"""What kinds of furniture and things there are, as envs/house/things.yaml tells."""
+"""Reads the kinds of furniture and things from envs/house/things.yaml."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Thing:
 
 
 class Change(NamedTuple):
-    """What an appliance does to the things in it."""
+    """The state change that an appliance applies to the things inside."""
 
     when: str  # "turn on", "turn off", "open" or "close"
     makes: str

@@ -1,4 +1,4 @@
-"""Tasks whose thing has to be hot, cold or clean when it is where it should be: "put a hot apple on the sofa"."""
+"""Makes tasks whose thing must be hot, cold or clean at its destination: "put a hot apple on the sofa"."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read_chores(path: Path, catalogue: Catalogue) -> Mapping[str, Chore]:
 def make_chore(
     chore: Chore, rules: Rules, house: House, catalogue: Catalogue, rng: Random, name: str, hint: bool = False
 ) -> Task:
-    """`hint`: the goal says where one of these things lies, so that only the rules have to be found out."""
+    """Makes a task. `hint`: the goal tells where one such thing lies, so that only the rules are unknown."""
     thing = rng.choice(chore.things)
     way, place = rng.choice(_spots(chore, rules.of[chore.name], house))
     state = PROCESSES[chore.name].makes
@@ -79,7 +79,7 @@ def heard(goal: str) -> tuple[str, str, str] | None:
 
 
 def can_be_done(chore: Chore, rules: Rules, house: House) -> bool:
-    """Has that house the appliance, what turns it on, and a place for the thing?"""
+    """True when the house has the appliance, the thing that turns it on, and a place for the result."""
     rule = rules.of.get(chore.name)
     return rule is not None and _has(rule, house) and bool(_spots(chore, rule, house))
 

@@ -24,7 +24,7 @@ class Expert:
     notes: Notes = field(default_factory=Notes)
 
     def run(self) -> Acts:
-        """From where the world stands now to its goal. True when every part came out."""
+        """Acts from the present state to the goal; returns True when every part succeeded."""
         self.notes.read(self.world.look().text, "")
         if self.knows == "all":
             self.notes.learn_all(self.world)
@@ -47,7 +47,7 @@ class Expert:
         return [*found, *(partial(self._finish, wanted) for wanted in later)]
 
     def _finish(self, wanted: Condition) -> Acts:
-        """What is done when everything was brought."""
+        """Yields the acts that complete a condition after every thing was brought."""
         if wanted.relation == "held":
             return (yield from self._find(wanted.thing))
         return (yield from self._go_and(wanted.place, _VERBS[wanted.relation]))
@@ -71,7 +71,7 @@ class Expert:
         return (yield from self._take(name))
 
     def _search(self, kind: str) -> Acts:
-        """Room by room, likeliest first; the one where one stands comes early."""
+        """Searches the rooms for a kind, most likely room first; the current room comes early."""
         for room in self._rooms_for():
             if (yield from self._search_room(kind, room)):
                 return True

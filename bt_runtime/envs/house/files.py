@@ -1,4 +1,4 @@
-"""Tasks and apartments of others, told by what is in a file: WAH-NL's, Watch-And-Help's, VirtualHome's graphs."""
+"""Recognises tasks and apartments by content: WAH-NL's, Watch-And-Help's, VirtualHome's graphs."""
 
 from __future__ import annotations
 

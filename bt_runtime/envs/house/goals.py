@@ -1,4 +1,4 @@
-"""What a task wants, and how much of it is so: WAH-NL's count of subgoals."""
+"""Holds the conditions of a task and counts the satisfied ones, as WAH-NL counts subgoals."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Condition(NamedTuple):
 
 
 def conditions(data: Sequence[Mapping[str, Any]]) -> tuple[Condition, ...]:
-    """From `task.data["goal"]`; an unknown relation counts as never met."""
+    """Reads conditions from `task.data["goal"]`; an unknown relation is never met."""
     known = set(Condition._fields)
     return tuple(Condition(**{k: v for k, v in entry.items() if k in known}) for entry in data)
 
 
 def met(condition: Condition, house: House, state: State) -> int:
-    """How many of its `amount` are so now."""
+    """Returns how many of the condition's `amount` are satisfied."""
     return min(condition.amount, _found(condition, house, state))
 
 

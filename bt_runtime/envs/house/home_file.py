@@ -21,7 +21,7 @@ CHECK = check_of("a house", {"house": TEXT, "split": _SPLIT, "rooms": _ROOMS}, (
 
 
 def read_home(path: Path, catalogue: Catalogue) -> tuple[House, str]:
-    """The house in that file, and the split whose tasks it serves."""
+    """Reads the house in a file and the split whose tasks the house serves."""
     content = read_yaml(path, CHECK)
     found = content.data
     rooms: list[Room] = []

@@ -1,4 +1,5 @@
-"""A house that nobody has touched yet: rooms, furniture with its place, and what stands near what."""
+"""Describes a house before the first act: rooms, furniture with positions, and pairs of furniture that stand close
+together."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Fixture:
-    """One piece of furniture: `fridge 1`."""
+    """A piece of furniture, such as `fridge 1`."""
 
     furniture: Furniture
     number: int
@@ -68,7 +69,7 @@ class House:
 def build(
     name: str, rooms: Sequence[Room], fixtures: Iterable[Fixture], close: Iterable[Sequence[int]] | None = None
 ) -> House:
-    """`close`: the pairs that stand close, for a house without positions."""
+    """Builds a house. `close` lists pairs of close fixtures, for a house without positions."""
     placed = tuple(fixtures)
     by_room: list[list[int]] = [[] for _ in rooms]
     for i, fixture in enumerate(placed):

@@ -1,4 +1,4 @@
-"""What an expert knows of a house: what it has read in observations, or everything."""
+"""Holds an expert's knowledge of a house: what observations have told, or everything."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Notes:
 
 
 def is_a(name: str, kind: str) -> bool:
-    """Is `cup 1` a `cup`, or that very `cup 1`?"""
+    """True when `name` is of the kind, as `cup 1` is a `cup`, or is that very thing."""
     return name == kind or name.rpartition(" ")[0] == kind
 
 

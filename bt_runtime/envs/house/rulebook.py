@@ -1,4 +1,4 @@
-"""What house rules there may be, and how one set of them is drawn: no rule of the evaluation is met in training."""
+"""Defines the possible house rules and draws sets of them. A rule of the evaluation never occurs in training."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ class Rulebook:
     catalogue: Catalogue
 
     def find(self, asked: Asked, split: Split = "train") -> Rules:
-        """None: the usual rules. A number: a set of that split, `train 3` and `eval 3` of one or the other.
-        A mapping: as it stands in a task."""
+        """Returns the rules for a request. None selects the usual rules, and a number a set of the given split.
+
+        `train 3` and `eval 3` name the split themselves. A mapping holds the rules as a task stores them."""
         if asked is None:
             return self.usual
         if isinstance(asked, Mapping):

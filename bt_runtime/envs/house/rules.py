@@ -1,4 +1,5 @@
-"""House rules: what heats, cools and cleans, how it has to be used, and what opens only when it is turned off."""
+"""House rules: the appliances that heat, cool and clean, how each is used, and furniture that opens only when turned
+off."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from bt_runtime.types import Json
 
 
 class Process(NamedTuple):
-    """What can be done to a thing."""
+    """A process that changes the state of a thing, such as heating."""
 
     makes: str
     ends: str
@@ -32,7 +33,7 @@ PROCESSES: Mapping[str, Process] = {
 
 
 class Way(NamedTuple):
-    """How an appliance is used; empty where it does not matter, or where there is no door or switch."""
+    """How an appliance is used. A field is empty where any state works, or without a door or switch."""
 
     thing: str  # "inside" or "held"
     door: str = ""  # "open" or "closed"
@@ -46,7 +47,7 @@ class Rule(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """All that is special about a house."""
+    """The special rules of one house."""
 
     of: Mapping[str, Rule]  # heat, cool, clean
     guarded: tuple[str, ...] = ()  # opens only when turned off, and starts only when closed
@@ -120,7 +121,7 @@ def ways(furniture: Furniture, taps: Mapping[str, str], any_too: bool = False) -
 
 
 def as_data(rules: Rules) -> dict[str, Json]:
-    """What `read_rules` reads again."""
+    """Returns the rules as data that `read_rules` accepts."""
     found: dict[str, Json] = {}
     for process, rule in rules.of.items():
         parts = {part: word for part, word in zip(_WORDS, rule.way, strict=True) if word}
@@ -129,7 +130,7 @@ def as_data(rules: Rules) -> dict[str, Json]:
 
 
 def describe(rules: Rules) -> tuple[str, ...]:
-    """One sentence for each process, and one for what is guarded."""
+    """Returns one sentence for each process, and one about guarded furniture."""
     told = [sentence(process, rule) for process, rule in rules.of.items()]
     *most, last = [f"the {name}" for name in rules.guarded] or [""]
     if most:

@@ -1,4 +1,4 @@
-"""What a body sees and holds, ready to be said."""
+"""Collects the things that a body sees and holds, in the form that `speech` turns into text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from bt_runtime.envs.house.state import Body, State
 
 
 def glance(house: House, state: State, body: Body, head: str) -> Said:
-    """A look round the room: on coming in (`room`), or told to someone who begins there (`start`)."""
+    """Describes a look round the room. `head` is "room" on entering a room, and "start" for an agent that begins
+    there."""
     room = house.rooms[body.room]
     seen = groups((house.fixtures[i].furniture.name, house.fixtures[i].number) for i in house.glance[body.room])
     slots = {"t": room.kind, "n": str(room.number)}
@@ -20,7 +21,7 @@ def glance(house: House, state: State, body: Body, head: str) -> Said:
 
 
 def arrival(house: House, state: State, body: Body, name: str, is_open: bool | None) -> Said:
-    """`is_open`: None for what has no door."""
+    """Describes an arrival. `is_open` is None for furniture without a door."""
     head = "arrive" if is_open is None else "arrive open" if is_open else "arrive closed"
     kind, _, number = name.rpartition(" ")
     return Said(head, {"t": kind, "n": number}, near(house, state, body), held(state, body))

@@ -1,4 +1,5 @@
-"""What the house says, as a grammar: a head, what is seen, what is held. Both ways: `say` and `hear`."""
+"""The grammar of the house's observations: a head, the things seen, the things held. `say` writes them, `hear`
+parses them."""
 
 from __future__ import annotations
 

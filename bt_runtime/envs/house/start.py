@@ -1,4 +1,4 @@
-"""From a task's data to a house and its state. Everything in the data is JSON, so that a task travels anywhere."""
+"""Builds a house and its state from a task's data, which is pure JSON and therefore portable."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from bt_runtime.faults.diagnostic import BtError
 
 
 def house_of(data: Mapping[str, Any], catalogue: Catalogue) -> House:
-    """A house that travels with its task: `rooms` (names), `fixtures` (class, room, centre, size), `described`: what
-    classes are like that the catalogue does not know, and `close`: pairs of fixtures, where positions are missing."""
+    """Builds the house stored in a task's data.
+
+    `rooms` lists names; `fixtures` lists class, room, centre and size. `described` defines classes that the
+    catalogue lacks. `close` lists pairs of neighbouring fixtures, for data without positions."""
     rooms = [Room(name.rpartition(" ")[0], int(name.rpartition(" ")[2])) for name in data["rooms"]]
     numbers: Counter[str] = Counter()
     fixtures = []
@@ -27,7 +29,8 @@ def house_of(data: Mapping[str, Any], catalogue: Catalogue) -> House:
 
 
 def state_of(data: Mapping[str, Any], house: House) -> State:
-    """`things`: (class, place, on | in | by); `open`, `running`: places; `start`: rooms, one for each body."""
+    """Builds the state. `things` lists (class, place, on | in | by); `open` and `running` list places; `start` lists
+    one room for each body."""
     things = [Placed(str(kind), _place(place, house), _way(how)) for kind, place, how in data.get("things", ())]
     rooms = [_room(name, house) for name in data.get("start", ())] or [0]
     opened = [_place(name, house) for name in data.get("open", ())]

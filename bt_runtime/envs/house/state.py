@@ -1,4 +1,4 @@
-"""What changes in a house: where each thing is, what is open or running, and who stands where with what in hand."""
+"""The changing part of a house: where each thing is, what is open or running, and each body's room and hands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Placed(NamedTuple):
 
 @dataclass(slots=True)
 class Body:
-    """Someone in the house."""
+    """An agent's body in the house."""
 
     room: int
     at: int | None = None  # the fixture gone to; None in the middle of the room
@@ -93,7 +93,7 @@ class State:
         }
 
     def load(self, found: Mapping[str, Any]) -> None:
-        """Take over what `dump` gave, for the same things in the same house."""
+        """Restores a state that `dump` returned, for equal things in an equal house."""
         if len(found["place"]) != len(self.kinds) or len(found["how"]) != len(self.kinds):
             raise ValueError("it is of other things")
         self.place, self.how = list(found["place"]), list(found["how"])

@@ -52,7 +52,7 @@ class Steward(Expert):
         return self.world.rules or Rules({})
 
     def _use(self, process: str, rule: Rule, name: str) -> Acts:
-        """As the rule says: the thing, the door, the power, and then what it is for."""
+        """Uses an appliance as the rule requires: places the thing, sets door and power, then runs the process."""
         if not (yield from self._reach(rule.place)):
             return False
         place = self.notes.place
@@ -101,7 +101,7 @@ class Steward(Expert):
     # finding out ---------------------------------------------------------------------------------
 
     def _find_out(self, process: str, name: str) -> Acts:
-        """One appliance after the other, then what is wrong with how it is used."""
+        """Tries one appliance after the other; for the first suitable one, finds out how the house wants it used."""
         tried: list[str] = []
         while (yield from self._next(process, name, tried)):
             yield from self._act(process, f"{name} with {self.notes.place}")
@@ -110,7 +110,8 @@ class Steward(Expert):
         return False
 
     def _next(self, process: str, name: str, tried: list[str]) -> Acts:
-        """Go to the likeliest appliance that was seen and not tried, into the next room when there is none."""
+        """Goes to the most likely appliance that was seen and not tried. Without such an appliance, explores the
+        next room first."""
         appliances = self.world.rulebook.appliances[process]
         while not (seen := [kind for kind in appliances if kind not in tried and self.notes.where_is(kind)]):
             room = next((room for room in self._rooms_for() if room not in self.notes.fixtures), None)

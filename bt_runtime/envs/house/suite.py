@@ -61,9 +61,11 @@ class HouseSuite:
         data: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> World:
-        """`feedback`: "full", "detailed" (a refusal is one sentence that names what is wrong) or "terse" ("Nothing
-        happens."); `sitting`: `sit on` can be acted too; `rules`: house rules for tasks that bring none, a number or
-        the rules themselves; `data`: the apartments in `house/` of that folder are there as well."""
+        """Opens a world. `feedback`: "full", "detailed" (a refusal is one sentence with the cause) or "terse"
+        ("Nothing happens.").
+        `sitting`: offers `sit on` too.
+        `rules`: the rules for tasks without any, as a number or as the rules themselves.
+        `data`: also loads the apartments in `house/` of that folder."""
         no_more_options(self.name, options, ("feedback", "sitting", "rules", "data"))
         if feedback not in get_args(Feedback):
             raise BtError(
@@ -90,13 +92,16 @@ class HouseSuite:
         data: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> list[Task]:
-        """`homes`: only in these or this one, `data` for those of the data. A home serves one split, as its file says;
-        apartments are for evaluation.
-        `source`: made (by us), or of `data`: wah (recorded tasks of Watch-And-Help), wah_nl (WAH-NL's instructions);
-        `file`: only of that one. `part`: of WAH-NL all, or held (each fifth task of its train set and all of its test
-        set, for evaluation), or the rest (for training).
-        `rules`: the house rules of clean, heat and cool, by number (each split has its own) or themselves;
-        `hint`: their goals say where the thing lies."""
+        """Returns up to `count` tasks of the given split and kinds. Each home serves one split; apartments are for
+        evaluation.
+
+        `homes`: only these homes; "data" means the apartments of `data`.
+        `source`: "made" invents tasks, "wah" reads Watch-And-Help's and "wah_nl" WAH-NL's.
+        `file`: reads this file instead of all of `data`.
+        `part`: for WAH-NL all, held (for evaluation) or the rest. Held is each fifth training task, and the test
+        set.
+        `rules`: house rules for clean, heat and cool, as a number of the split's sets or the rules themselves.
+        `hint`: the goals name the place of the thing."""
         no_more_options(self.name, options, ("homes", "source", "part", "rules", "hint", "file", "data"))
         content = load_content()
         theirs = apartments(Path(data), content.catalogue) if data and _flats_needed(source, file) else {}
@@ -151,7 +156,7 @@ class HouseSuite:
         no_more_options(self.name, options, ("knows", "told"))
 
         def acts() -> Iterator[str]:
-            """Begun when the first sentence is asked for: by then the world has been reset."""
+            """Builds the expert when the first sentence is requested, after the world's reset."""
             yield from _expert(world, knows, told).run()
 
         return acts()
@@ -167,7 +172,7 @@ def _expert(world: World, knows: Knows, told: bool) -> Expert:
 
 
 def load_content() -> Content:
-    """What envs/house holds: the project's files before ours."""
+    """Loads the content of envs/house. The project's files take precedence over shipped ones."""
     named: dict[str, Path] = {}
     for place in folders("envs"):
         for path in sorted((place / "house").glob("*.yaml")):
@@ -177,7 +182,7 @@ def load_content() -> Content:
 
 @lru_cache(maxsize=4)
 def _load(files: tuple[tuple[str, Path, int], ...]) -> Content:
-    """Read once for the same files; nothing of it ever changes."""
+    """Loads the content, cached by file and modification time; the result is immutable."""
     paths = {stem: path for stem, path, _ in files}
     for stem in _ABOUT:
         if stem not in paths:
@@ -204,7 +209,7 @@ def _of_others(
     count: int,
     kinds: Sequence[str],
 ) -> list[Task]:
-    """As many as there are, in an order that the seed gives."""
+    """Returns up to `count` tasks of WAH or WAH-NL, in an order decided by the seed."""
     if source not in ("wah", "wah_nl"):
         raise BtError(f"tasks come from made, wah or wah_nl, not `{source}`", "source='made' needs no data")
     if part not in PARTS:

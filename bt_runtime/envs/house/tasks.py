@@ -69,7 +69,8 @@ def make_task(
     wanted: Mapping[str, int] | None = None,
     said: str = "",
 ) -> Task:
-    """`wanted` and `said`: what is to be brought and how it is asked for, when that is settled already."""
+    """Makes one task. `wanted` (thing: amount) and `said` (the goal's text) replace the random choice when they are
+    given."""
     if wanted is None:
         wanted = _wanted(errand, max(1, rng.choice(_SUBGOALS) - bool(errand.then)), catalogue, rng)
     goal: list[dict[str, Json]] = [
@@ -137,5 +138,5 @@ def ask(errand: Errand, wanted: Mapping[str, int], rng: Random) -> str:
 
 
 def fits(errand: Errand, house: House) -> bool:
-    """Has that house what this kind of task needs?"""
+    """True when the house has what this kind of task needs."""
     return any(f.furniture.name == errand.place for f in house.fixtures)

@@ -15,7 +15,8 @@ _OTHER = {"open": "closed", "closed": "open", "turned on": "turned off", "turned
 
 
 def treat(doer: Doer, names: str, process: str) -> Reply:
-    """`heat apple 1 with stove 1`. What is wrong is told one at a time: appliance, thing, door, power."""
+    """Carries out `heat apple 1 with stove 1`. A refusal names one cause at a time: appliance, thing, door, then
+    power."""
     thing_name, _, place_name = names.partition(" with ")
     place, thing = doer.house.index.get(place_name), doer.state.index.get(thing_name)
     if place is None or place not in doer.state.in_reach(doer.house, doer.body):
@@ -72,8 +73,10 @@ def _switches(doer: Doer, rule: Rule, place: int) -> list[int]:
 
 
 def offered(doer: Doer, appliances: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """What one might try here: a thing in a hand, or one that was handled and lies in the appliance, and is not so
-    yet. That it is offered does not say that the house lets it be done: that has to be found out."""
+    """Yields the sentences worth trying: for things in hand, and for handled things inside an appliance in reach.
+
+    Things that are in the state already are left out. An offered sentence may still be refused: finding the house
+    rules out is part of the task."""
     for place in doer.state.in_reach(doer.house, doer.body):
         fixture = doer.house.fixtures[place]
         inside = [t for t in doer.state.contents[place] if t in doer.state.handled and _inside(doer, t, place)]

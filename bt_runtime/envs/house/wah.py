@@ -51,8 +51,10 @@ def spoken(
     rng: Random,
     part: str,
 ) -> Iterator[Task]:
-    """WAH-NL's tasks in its people's words. Those of its test set have their apartment with everything in it, and are
-    for evaluation; in those of its train set things are strewn anew over one of `homes`."""
+    """Yields WAH-NL's tasks with their original instructions.
+
+    Test tasks use their own apartment with its contents, and are for evaluation. For training tasks, the things are
+    placed anew in one of `homes`."""
     for path in paths:
         for i, entry in enumerate(read_json(path, CUT_OFF)):
             with _sound(path, i):
@@ -83,7 +85,7 @@ def _with_graph(entry: Mapping[str, Any], catalogue: Catalogue, name: str, kind:
 
 @contextmanager
 def _sound(path: Path, number: int) -> Iterator[None]:
-    """What an entry lacks is told with its place."""
+    """Turns an exception about an incomplete entry into an error with the file and the entry's number."""
     try:
         yield
     except (KeyError, TypeError, ValueError, AttributeError) as problem:

@@ -66,7 +66,7 @@ class HouseWorld:
         return self.last
 
     def _set_up(self, task: Task) -> tuple[House, State, Rules | None]:
-        """What the task's data describes; nothing of this world is touched yet."""
+        """Builds house, state and rules from the task's data, without changing the world yet."""
         try:
             house = self._find_house(task.data)
             conditions(task.data.get("goal", ()))
@@ -117,7 +117,7 @@ class HouseWorld:
         return self._goal
 
     def look(self, who: int = 0) -> Observation:
-        """The rooms, this room, and what is held: what an agent is told that begins here and now."""
+        """Describes the rooms, the current room and the hands, for an agent that starts now."""
         return Observation(say(glance(self.house, self.state, self.state.bodies[who], "start")))
 
     def _doer(self, who: int) -> Doer:
@@ -127,7 +127,7 @@ class HouseWorld:
         return self.act_as(0, sentence)
 
     def act_as(self, who: int, sentence: str) -> Observation:
-        """Another body acts in the same house; a task has one for each room in its `start`."""
+        """Lets body `who` act; a task has one body for each room in its `start`."""
         self.last = self._acted(who, sentence)
         return self.last
 
@@ -156,7 +156,7 @@ class HouseWorld:
         return describe(self.rules) if self.rules else ()
 
     def skills(self) -> Sequence[str]:
-        """With house rules also what one may try in vain: only then have they to be found out."""
+        """Lists the sentences on offer. With house rules, some of them fail, so that the rules must be found out."""
         return tuple(dict.fromkeys(self._skills()))
 
     def _skills(self) -> Iterator[str]:
@@ -202,8 +202,10 @@ class HouseWorld:
         return judge(self._goal, self.house, self.state)
 
     def holds(self, fact: str) -> bool | None:
-        """`hand free`, `near X`, `in X` (a room), `holding X`, `not holding X`, `X on Y`, `X in Y`,
-        `X is open | closed | turned on | turned off | hot | cold | clean`; X with its number."""
+        """Tests a fact; None when the fact is unknown. `X` is a name with its number.
+
+        Facts: `hand free`, `near X`, `in X` (a room), `holding X`, `not holding X`, `X on Y`, `X in Y`. States: `X
+        is open | closed | turned on | turned off | hot | cold | clean`."""
         body = self.state.bodies[0]
         if fact == "hand free":
             return len(body.hands) < HANDS
@@ -279,4 +281,4 @@ class HouseWorld:
         return manual("house", RULES, "household", () if self.rules is not None else TREATMENTS)
 
     def close(self) -> None:
-        """Nothing is held outside this object."""
+        """No-op: the world holds no external resource."""

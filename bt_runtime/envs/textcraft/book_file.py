@@ -35,7 +35,7 @@ def read_book(path: Path) -> Book:
 
 
 def _spread(text: str, content: Content, at: Line) -> Iterator[str]:
-    """`{wood} door` → one text for each wood; the same word twice in a line has the same value."""
+    """Expands `{wood} door` to one text for each wood. A repeated word has one value within a line."""
     words, used = content.data.get("words", {}), list(dict.fromkeys(_WORD.findall(text)))
     for word in used:
         if word not in words:

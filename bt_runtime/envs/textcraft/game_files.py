@@ -65,7 +65,7 @@ def _files(path: Path) -> Mapping[str, Any]:
 
 
 def _recipe(raw: Mapping[str, Any], groups: dict[str, str]) -> Recipe | None:
-    """None for what a crafting table does not make, and for taking a block apart."""
+    """Reads a crafting-table recipe; None for other recipes, and for taking a block apart."""
     if raw.get("type") not in _TABLE:
         return None
     needs = tuple(Ingredient(count, item) for item, count in Counter(_named(raw)).items())
@@ -82,7 +82,7 @@ def _recipe(raw: Mapping[str, Any], groups: dict[str, str]) -> Recipe | None:
 
 
 def _named(raw: Mapping[str, Any]) -> Iterator[str]:
-    """Each ingredient, as often as it is used."""
+    """Yields each ingredient's name, once for each use."""
     if "pattern" in raw:
         squares = Counter("".join(raw["pattern"]))
         for key, ingredient in raw["key"].items():

@@ -65,7 +65,7 @@ def invent(seed: int, split: str, deepest: int = 4) -> Book:
 
 
 def _recipe(rng: Random, item: str, layers: list[list[str]], kinds: dict[str, list[str]]) -> Recipe:
-    """One ingredient of the layer just below, so that the depth is what it should be, and up to two from anywhere."""
+    """Invents a recipe: one ingredient from the layer below, which ensures the depth, and up to two from any layer."""
     needs = {rng.choice(layers[-1]): rng.choice((1, 1, 1, 2, 2, 3, 4, 6))}
     pool = [name for layer in layers for name in layer]
     if len(layers) > 1:

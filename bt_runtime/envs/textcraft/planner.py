@@ -13,7 +13,7 @@ _ALL = 512  # up to so many ways to make the goal are compared one by one; beyon
 
 
 class Deed(NamedTuple):
-    """What is done for one item: fetch `amount` of it, or craft by `recipe` so many `times`."""
+    """One step of a plan: fetch `amount` of `item`, or craft it by `recipe` `times` times."""
 
     item: str
     amount: int

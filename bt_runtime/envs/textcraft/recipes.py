@@ -43,7 +43,7 @@ def counted(text: str) -> Ingredient | None:
 
 
 def read_line(line: str) -> Recipe | None:
-    """One compact line; None when it is not one."""
+    """Parses a recipe from one compact line; None for other text."""
     left, sign, right = line.partition("=")
     output = counted(left)
     needs = [counted(part) for part in right.split(",")]
@@ -86,7 +86,7 @@ class Book:
         return item in self.items and item not in self.of
 
     def fits(self, item: str, need: str) -> bool:
-        """May this item be used where a recipe says `need`?"""
+        """True when this item may be used where a recipe asks for `need`."""
         return item == need or need in self.kinds_of.get(item, ())
 
     def members(self, need: str) -> tuple[str, ...]:
@@ -118,7 +118,8 @@ class Book:
 
 
 def _without_circles(recipes: Iterable[Recipe]) -> tuple[Recipe, ...]:
-    """What an item needs is known only as far as the recipes before it tell: the order decides which one goes."""
+    """Drops recipes that close a cycle. Dependencies come from earlier recipes only, so the order decides which
+    recipe is dropped."""
     below: dict[str, set[str]] = {}
     kept = []
     for recipe in recipes:

@@ -35,7 +35,7 @@ def read_results(found: Any, shelf: Mapping[str, Book], name: str) -> list[Task]
 
 
 def _task(task: str, goal: str, shown: list[Recipe], shelf: Mapping[str, Book]) -> Task:
-    """Where no book knows the goal, only what is shown can be done."""
+    """Builds a task. If no book can craft the goal, only the shown recipes apply."""
     lines = [recipe.line() for recipe in shown]
     books = [book for book in shelf.values() if book.craftable(goal)]
     if books:

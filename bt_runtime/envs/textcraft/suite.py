@@ -49,9 +49,11 @@ class TextCraftSuite:
         data: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> list[Task]:
-        """`book`: invented (the default of train), game (of eval), or data (the recipe files under `data`).
-        The paper tests depth 2 and deeper, so those of the game are for evaluation: train has its depth 1,
-        and of `data` the goals that its dev_goals.json sets aside."""
+        """Returns tasks. `book`: invented (default of train), game (default of eval), or data (recipe files under
+        `data`).
+
+        The paper tests depth 2 and deeper, so the game's deeper goals are for evaluation. Training has depth 1, and
+        for `data` the goals in its dev_goals.json."""
         no_more_options(self.name, options, ("book", "data"))
         levels = depths(choose_kinds(self.kinds, kinds))
         source = book or ("data" if data else "invented" if split == "train" else "game")
@@ -117,7 +119,7 @@ def _read(path: Path, changed: int, ours: bool) -> Book:
 
 
 def _goals(book: Book, levels: Sequence[int], split: Split, data: str | os.PathLike[str] | None) -> list[list[str]]:
-    """One list for each depth that has any."""
+    """Returns the goals in one list for each depth that has any."""
     if data is None:
         own = [level for level in levels if (level == 1) == (split == "train")]
         return [goals for level in own if (goals := book.goals(level))]
@@ -142,7 +144,7 @@ def _set_aside(data: Path) -> set[str]:
 
 
 def _in_parts(item: str, count: int, offered: set[str]) -> Iterator[str]:
-    """An unusual number, fetched in numbers that `skills` offers."""
+    """Yields sentences that fetch an unusual number in amounts that `skills` offers."""
     while count > 0:
         n = next((n for n in range(count, 0, -1) if f"get {n} {item}" in offered), count)
         yield f"get {n} {item}"

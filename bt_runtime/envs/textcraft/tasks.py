@@ -30,7 +30,7 @@ def gold(book: Book, goal: str) -> list[Recipe]:
 
 
 def commands(book: Book, goal: str, rng: Random) -> list[Recipe]:
-    """What the player is shown: the gold recipes and others that use the same ingredients, shuffled."""
+    """Returns the recipes that a player sees, shuffled: the needed ones, and distractors with common ingredients."""
     shown = gold(book, goal)
     others: dict[Recipe, None] = {}
     for recipe in shown:
@@ -49,7 +49,7 @@ def task_of_book(book: Book, goal: str, rng: Random, name: str) -> Task:
 
 
 def task_invented(depth: int, rng: Random, split: str, name: str) -> Task:
-    """A task that carries a whole book of its own."""
+    """Makes a task that carries its own invented recipe book."""
     book = invent(rng.getrandbits(32), split)
     goal = rng.choice(book.goals(depth))
     own = task_of_book(book, goal, rng, name)

@@ -42,7 +42,8 @@ class TextCraft:
         self._crafted: set[str] = set()
 
     def reset(self, task: Task) -> Observation:
-        """`task.data`: book (a name) or recipes and kinds (a book of its own), goal, and the commands to show."""
+        """Starts a task. `task.data` holds `book` (a name) or `recipes` and `kinds` (a custom book), `goal`, and the
+        commands to show."""
         try:
             book = self._find_book(task.data)
             lines = [read_line(line) for line in task.data.get("commands", ())]
@@ -57,7 +58,7 @@ class TextCraft:
         return Observation(f"{self._commands_text()}\n\nGoal: craft {self._goal}.")
 
     def look(self) -> Observation:
-        """The recipes and the bag: what ADaPT hands to an executor that takes over a part."""
+        """Describes recipes and inventory, as ADaPT hands them to an executor of a subtask."""
         return Observation(f"{self._commands_text()}\n\n{self._inventory()}")
 
     def _commands_text(self) -> str:
@@ -158,7 +159,7 @@ class TextCraft:
             del self._bag[name]
 
     def _matches(self, recipe: Recipe, given: Sequence[Ingredient]) -> bool:
-        """Does every ingredient, with its exact count, have one of those given, and none is left over?"""
+        """True when the given items match the recipe's ingredients exactly: same counts, none left over."""
         if len(given) != len(recipe.needs):
             return False
         return self._assign(list(recipe.needs), list(given))
@@ -223,7 +224,7 @@ class TextCraft:
         return manual("textcraft", RULES, "crafting")
 
     def close(self) -> None:
-        """Nothing is held outside this object."""
+        """No-op: the world holds no external resource."""
 
 
 def _refused(text: str, why: str) -> Observation:

@@ -1,4 +1,4 @@
-"""What the simulator's actions do to a scene; an action that cannot be done raises Refusal and changes nothing."""
+"""Applies the simulator's actions to a scene. An impossible action raises Refusal and changes nothing."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bt_runtime.envs.thor import kinds
-from bt_runtime.envs.thor.room import GRID, Point, make_id
+from bt_runtime.envs.alfred import kinds
+from bt_runtime.envs.alfred.room import GRID, Point, make_id
+from bt_runtime.envs.alfred.support import support
 from bt_runtime.envs.thor.scene import HEIGHT, Object, Refusal, Scene
-from bt_runtime.envs.thor.support import support
 
 Action = Mapping[str, Any]
 
@@ -79,7 +79,7 @@ def _put(scene: Scene, action: Action) -> None:
 
 
 def _on(receptacle: Object, robot: Point, index: int) -> Point:
-    """On a wide receptacle a thing lands at the side that the robot stands at."""
+    """Returns the landing point on a receptacle; on a wide one, at the robot's side."""
     middle = receptacle["position"]
     dx, dz = robot.x - middle["x"], robot.z - middle["z"]
     away = math.hypot(dx, dz) or 1.0
@@ -174,7 +174,7 @@ def reachable(scene: Scene, action: Action | None = None) -> list[dict[str, floa
 
 
 def _pose(scene: Scene, action: Action) -> None:
-    """Everything that can be carried lies where the poses say, and what they leave out is not there."""
+    """Places every carriable object at its pose; removes objects without a pose."""
     poses = [(p["objectName"].split("_")[0], Point(**p["position"])) for p in action["objectPoses"]]
     furniture = [(i, e["objectType"], Point(**e["position"])) for i, e in scene.objects.items() if not e["pickupable"]]
     carried = [i for i, e in scene.objects.items() if e["pickupable"] or e["isSliced"]]

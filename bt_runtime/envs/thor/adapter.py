@@ -1,7 +1,6 @@
-"""The process that owns the library: requests in, answers out, and an end as soon as anything is beyond help.
+"""The process that owns the library: receives requests, sends answers, and exits at the first unrecoverable error.
 
-Started by `link`; speaks pickles over one inherited socket with its parent and nobody else.
-"""
+`link` starts the process, which exchanges pickles with its parent over one inherited socket."""
 
 from __future__ import annotations
 
@@ -38,12 +37,12 @@ class Adapter:
             self.connection.send((kind, body))
 
     def end(self, why: str) -> None:
-        """From any thread: tell the parent, and take the player along."""
+        """Reports the end to the parent and kills the process group. Callable from any thread."""
         self.say(GONE, why)
         os.killpg(os.getpgrp(), signal.SIGKILL)  # the library may be blocked or spinning; nothing gentler gets through
 
     def listen(self) -> None:
-        """On a thread of its own, so that a parent that dies is noticed whatever the library does."""
+        """Reads requests on a separate thread, so that the parent's death is noticed while the library is busy."""
         while True:
             try:
                 self.requests.put(self.connection.recv())

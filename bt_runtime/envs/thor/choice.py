@@ -1,11 +1,11 @@
-"""Which of several things of a kind is meant, as LoTa-Bench chooses: the nearest, with penalties."""
+"""Chooses one of several objects of a kind as LoTa-Bench does: the nearest, with penalties."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bt_runtime.envs.thor import kinds
+from bt_runtime.envs.alfred import kinds
 
 BEHIND_A_DOOR = 100_000.0
 OCCUPIED = 10_000.0
@@ -15,7 +15,7 @@ Object = Mapping[str, Any]
 
 
 def same_kind(entry: Object, kind: str) -> bool:
-    """By the first part of the id, or by the basin that it is: `Sink` and `SinkBasin` both name a basin."""
+    """Returns True when the object's kind or basin matches: `Sink` and `SinkBasin` both name a basin."""
     wanted = kind.casefold()
     object_id: str = entry["objectId"]
     return object_id.partition("|")[0].casefold() == wanted or kinds.id_kind(object_id).casefold() == wanted
@@ -66,6 +66,6 @@ def choose(
 
 
 def behind_a_door(objects: Mapping[str, Object], entry: Object) -> bool:
-    """Does it lie directly in something that is closed?"""
+    """True when the thing lies directly in something that is closed."""
     parents = (objects.get(p) for p in entry["parentReceptacles"] or ())
     return any(p is not None and p["openable"] and not p["isOpen"] for p in parents)

@@ -1,4 +1,4 @@
-"""One task being played on a stage: what a world is asked, answered in the process that owns the stage."""
+"""Plays one task on a stage, and answers the world's requests in the process that owns the stage."""
 
 from __future__ import annotations
 

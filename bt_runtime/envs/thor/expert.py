@@ -1,7 +1,7 @@
-"""Someone who knows the whole room: turns `fetch this`, `put it there`, `heat it` into sentences of either setting.
+"""An expert with full knowledge of the room: turns `fetch this`, `put it there`, `heat it` into sentences of either
+setting.
 
-Every method yields sentences; the caller acts each one before it asks for the next.
-"""
+Every method yields sentences; the caller acts on each before requesting the next."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import math
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
-from bt_runtime.envs.thor import kinds
+from bt_runtime.envs.alfred import kinds
 from bt_runtime.envs.thor.choice import choose, is_slice
 from bt_runtime.envs.thor.world import Thor
 
@@ -37,7 +37,7 @@ class Expert:
         return found
 
     def say(self, verb: str, target: str) -> Sentences:
-        """One sentence, and a look at what it did."""
+        """Yields one sentence, then looks at its effect."""
         kind = kinds.id_kind(target)
         words = kinds.to_words(kind)
         if self.world.view == "partial":
@@ -79,10 +79,9 @@ class Expert:
         return door
 
     def approach(self, target: str) -> Generator[str, None, tuple[str, str | None]]:
-        """Go there and open what it is behind; answers what was really reached, and the door that was opened.
+        """Goes to an object and opens the container around it. Returns the object reached and the opened door.
 
-        Where only kinds can be named, another thing of the kind may be nearer: then that one is meant.
-        """
+        Where sentences name kinds only, a nearer object of the kind may be reached instead."""
         if self.world.view == "full":
             yield from self.say("go to", target)
             target = self.meant(target)
@@ -96,7 +95,7 @@ class Expert:
         return target, door
 
     def meant(self, target: str) -> str:
-        """What the fully observed setting takes the name of this thing for."""
+        """Returns the object that the fully observed setting chooses for this object's kind."""
         cut = any(is_slice(entry) for entry in self.objects.values())
         found = choose(self.objects, kinds.id_kind(target), visible_first=True, slices_first=cut)
         return target if found is None else str(found["objectId"])

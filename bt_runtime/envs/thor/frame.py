@@ -1,4 +1,4 @@
-"""A view of a scene from above as raw RGB bytes: floor, furniture, things, robot. Simple, and the same every time."""
+"""Draws a scene from above as raw RGB bytes: floor, furniture, things, robot. Equal scenes give equal pixels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import struct
 import zlib
 
-from bt_runtime.envs.thor import kinds
+from bt_runtime.envs.alfred import kinds
 from bt_runtime.envs.thor.scene import Scene
 
 FLOOR, ROBOT, NOSE = b"\xe8\xe4\xdc", b"\x20\x60\xd0", b"\xff\xff\xff"
@@ -40,14 +40,14 @@ def draw(scene: Scene, width: int, height: int) -> bytes:
 
 
 def _colour(kind: str) -> bytes:
-    """A colour of its own for every kind: darker for what cannot be carried."""
+    """Returns a fixed colour for a kind; furniture is darker."""
     number = zlib.crc32(kind.encode())
     base = 60 if kind in kinds.FURNITURE else 110
     return bytes(base + (number >> shift) % 110 for shift in (0, 8, 16))
 
 
 def png(width: int, height: int, rgb: bytes) -> bytes:
-    """The same pixels, rows from the top, as a PNG file."""
+    """Encodes the pixels, rows from the top, as a PNG file."""
     rows = b"".join(b"\0" + rgb[3 * width * i : 3 * width * (i + 1)] for i in range(height))
 
     def chunk(name: bytes, body: bytes) -> bytes:

@@ -1,11 +1,12 @@
-"""The fully observed setting of LoTa-Bench: `find an apple`, `pick up the apple`; of a kind, the nearest is meant."""
+"""The fully observed setting of LoTa-Bench: `find an apple`, `pick up the apple`. A kind stands for its nearest
+object."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterator
 
-from bt_runtime.envs.thor import kinds
+from bt_runtime.envs.alfred import kinds
 from bt_runtime.envs.thor.choice import Object, choose, same_kind
 from bt_runtime.envs.thor.hands import Hands
 from bt_runtime.types import Observation
@@ -31,7 +32,8 @@ def unknown(sentence: str, examples: str) -> Observation:
 
 
 class FullView:
-    """Remembers which receptacle was found last, and whether anything was sliced: both decide what a word means."""
+    """Remembers the receptacle found last and whether an object was sliced: both decide which object a name refers
+    to."""
 
     def __init__(self, hands: Hands) -> None:
         self.hands = hands
@@ -65,7 +67,7 @@ class FullView:
         return Observation(f"You {verb} the {words}.")
 
     def _do(self, verb: str, kind: str) -> str:
-        """Why it failed, or nothing."""
+        """Carries out one act; returns why it failed, or ""."""
         if verb == "find":
             return self._find(kind)
         if verb == "pick up":
@@ -119,7 +121,7 @@ class FullView:
         return PUT_FAILED
 
     def _put(self, kind: str) -> bool:
-        """On the nearest of that kind or in its basin, else on the next nearest."""
+        """Puts the held object on the nearest receptacle of that kind or in its basin, else on the next nearest."""
         tried: list[str] = []
         for _ in range(2):
             without = [*tried, str(self.hands.held)]
@@ -154,7 +156,7 @@ class FullView:
             yield from (f"{verb} the {words}" for verb in _VERBS if self._can(verb, kinds.from_words(words)))
 
     def _can(self, verb: str, kind: str) -> bool:
-        """Is the thing that this would be done to in sight, and in a state for it?"""
+        """True when the object of this action is in sight and in a state that allows it."""
         entry = self._meant(verb, kind)
         return entry is not None and bool(entry["visible"]) and verb in possible(entry, self.hands)
 
@@ -166,7 +168,7 @@ class FullView:
 
 
 def possible(entry: Object, hands: Hands) -> Iterator[str]:
-    """What can be done to a thing in sight, besides going there and putting things on it."""
+    """Yields the verbs for an object in sight, except going to it and putting things on it."""
     if entry["pickupable"] and hands.held is None:
         yield "pick up"
     if entry["openable"]:

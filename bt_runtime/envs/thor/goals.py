@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from bt_runtime.envs.thor import kinds
+from bt_runtime.envs.alfred import kinds
 from bt_runtime.envs.thor.choice import Object, is_slice
 from bt_runtime.envs.thor.tracking import Tracked
 from bt_runtime.types import Json, Verdict
 
 
 class Goal(NamedTuple):
-    """What ALFRED calls the parameters of a task; an empty string where a type has no such part."""
+    """ALFRED's parameters of a task; "" where the task type lacks the parameter."""
 
     type: str
     object: str

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bt_runtime.envs.thor import kinds
+from bt_runtime.envs.alfred import kinds
 from bt_runtime.envs.thor.choice import Object, is_basin
 from bt_runtime.envs.thor.stage import Outcome, Stage
 from bt_runtime.envs.thor.tracking import Tracked
@@ -50,7 +50,7 @@ class Hands:
         self.error = outcome.error
 
     def do(self, action: str, target: str = "", **arguments: Any) -> bool:
-        """One simulator action, with clean, hot and cold kept up to date."""
+        """Performs one simulator action, and keeps clean, hot and cold up to date."""
         if target:
             arguments["objectId"] = target
         outcome = self.stage.step(action, **arguments)
@@ -106,7 +106,7 @@ class Hands:
         return self.do("ToggleObjectOff", target)
 
     def slice(self, target: str) -> bool:
-        """Only with a knife in hand: the simulator does not ask for one, ALFRED does."""
+        """Slices an object only with a knife in hand, as ALFRED requires; the simulator itself does not."""
         if self.held is None or self.objects[self.held]["objectType"] not in kinds.KNIVES:
             self.error = "there is no knife in the hand"
             return False

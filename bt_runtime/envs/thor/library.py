@@ -1,8 +1,8 @@
-"""The unmodified AI2-THOR library as a stage: our player, a Unity build of yours, or one that the library fetches.
+"""The unmodified AI2-THOR library as a stage: with our player, a custom Unity build, or a build that the library
+downloads.
 
-The library waits for ever where a player dies early, and spins where it dies late; this module belongs into a process
-of its own (see `adapter`), which is ended as a whole when `Gone` is raised or the watch reports.
-"""
+The library hangs when a player dies early and spins when it dies late. This module therefore runs in a separate
+process (see `adapter`). That process is killed when `Gone` is raised or the watchdog reports."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bt_runtime.envs.alfred.room import Room
 from bt_runtime.envs.thor.player import EMPTY, launcher
-from bt_runtime.envs.thor.room import Room
 from bt_runtime.envs.thor.scene import SIGHT
 from bt_runtime.envs.thor.stage import SIDE, Frame, Gone, Outcome
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
@@ -31,7 +31,7 @@ POLL = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """Which player the library shall start, and how long it may take."""
+    """The player that the library starts, and its timeouts."""
 
     path: str = ""  # of a Unity executable; empty: our own player; "fetch": the library's own download
     frames: bool = False
@@ -68,7 +68,7 @@ class LibraryStage:
             raise self._explained(fault) from fault
 
     def _watch(self) -> None:
-        """Say so when the player has ended: nobody else does."""
+        """Watchdog: reports the end of the player's process, which the library does not report."""
         process: Any = None
         while process is None and not self._closing.is_set():
             time.sleep(POLL)

@@ -59,7 +59,8 @@ class Link:
             raise
 
     def call(self, method: str, *arguments: Any, timeout: float | None = None) -> Any:
-        """What the adapter's episode answers; raises Gone when there is none, and BtError where a person can help."""
+        """Returns the answer of the adapter's episode. Raises Gone without an answer, and BtError for a problem that
+        a person can solve."""
         deadline = (self.build.step_timeout if timeout is None else timeout) + GRACE
         try:
             self.connection.send((method, arguments))
@@ -104,7 +105,7 @@ class Link:
 
 
 def _end(process: subprocess.Popen[bytes], connection: Connection, folder: Path) -> None:
-    """Nothing is left running, and no file."""
+    """Kills the process group and removes its folder."""
     connection.close()
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

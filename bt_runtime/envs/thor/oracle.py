@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from bt_runtime.envs.thor import kinds
+from bt_runtime.envs.alfred import kinds
 from bt_runtime.envs.thor.expert import Expert, Sentences
 from bt_runtime.envs.thor.goals import Goal
 from bt_runtime.envs.thor.world import Thor
@@ -15,7 +15,7 @@ SURFACES = ("CounterTop", "DiningTable", "SideTable", "CoffeeTable", "Desk", "Dr
 
 
 def solve(world: Thor, task: Task) -> Iterator[str]:
-    """By ALFRED's plan when the task carries one. Looks at the world only when the first sentence is asked for."""
+    """Solves a task by ALFRED's plan if the task has one. Reads the world only when the first sentence is requested."""
     expert = Expert(world)
     plan = task.data.get("plan")
     yield from follow(expert, plan) if plan else Planner(expert, Goal(**task.data["goal"])).sentences()
@@ -43,7 +43,7 @@ class Planner:
             self.used.add(held or target)
 
     def finish(self) -> Sentences:
-        """From the target in the hand to the goal."""
+        """Yields the sentences from holding the target to the goal."""
         expert, goal = self.expert, self.goal
         treat = {
             "pick_clean_then_place_in_recep": ("SinkBasin", expert.clean),
@@ -104,7 +104,7 @@ class Planner:
         return self.expert.nearest(kind, here)
 
     def parent(self) -> str | None:
-        """The same one every time: two things must end up together."""
+        """Returns the receptacle of the goal, constant for a task: two things must end up together."""
         expert = self.expert
         carried = expert.objects[expert.held]["objectType"] if expert.held else self.goal.object
 
@@ -140,7 +140,8 @@ def follow(expert: Expert, plan: Sequence[Mapping[str, Any]]) -> Sentences:
 
 
 def _known(expert: Expert, target: str) -> str | None:
-    """The thing itself; for a slice that is not there, another slice, of the same thing where there is one."""
+    """Returns `target` if the room holds the object. For a missing slice, returns another slice, preferably of the
+    original object; otherwise None."""
     if target in expert.objects:
         return target
     stem = target.rpartition("|")[0]

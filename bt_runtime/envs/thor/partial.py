@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 
-from bt_runtime.envs.thor import kinds
+from bt_runtime.envs.alfred import kinds
 from bt_runtime.envs.thor.choice import Object, is_slice
 from bt_runtime.envs.thor.full import possible
 from bt_runtime.envs.thor.hands import Hands
@@ -30,7 +30,7 @@ class PartialView:
         self.here = ""  # what was gone to last: things are put down there
 
     def begin(self, scene: str, named: Container[str] = ()) -> Observation:
-        """`named`: the kinds of thing that the task is about."""
+        """Begins an episode. `named`: the kinds of thing that the task is about."""
         self.numbers, self.ids, self.here = {}, {}, ""
         self._number_new()
         self.scene = scene
@@ -39,7 +39,7 @@ class PartialView:
         return self.look()
 
     def look(self) -> Observation:
-        """What one sees from the door, and what is held: enough to begin with, at any time."""
+        """Describes the view from the door and the held object: enough for an agent that starts at any time."""
         objects = self.hands.objects
         fixed = [i for i, e in objects.items() if _stands_out(e) or (i in self.apart and i != self.hands.held)]
         where = f"You are in the house, and you arrive at the {self.scene}"
@@ -81,7 +81,7 @@ class PartialView:
         return observation
 
     def _reply(self, text: str, why: str = "", extra: str = "", looks: bool = False) -> Observation:
-        """What happened, what is in view, what is worth knowing, what is held."""
+        """Builds the observation: event, objects in view, extra information, held object."""
         parts = [text]
         if looks:
             view = self._look()
@@ -219,8 +219,9 @@ class PartialView:
 
 
 def apart(hands: Hands, named: Container[str]) -> set[str]:
-    """What the task names and who goes from furniture to furniture never sees, such as a ball on the bare floor. It is
-    told at the door: else it could never be gone to, and nobody could solve the task."""
+    """Returns the objects of the task that no piece of furniture shows, such as a ball on the bare floor.
+
+    The first look lists them; otherwise the robot could not go to them, and the task would be unsolvable."""
     objects = hands.objects
     wanted = {i: e for i, e in objects.items() if kinds.id_kind(i) in named and not _stands_out(e)}
     if not wanted or not hands.stands:
@@ -233,7 +234,7 @@ def apart(hands: Hands, named: Container[str]) -> set[str]:
 
 
 def _wide(entry: Object, objects: Mapping[str, Object]) -> bool:
-    """Does it lie along something wide, to whose end one sees?"""
+    """True when the thing lies on a wide piece of furniture, all of which is seen from one stand."""
     return any(objects[p]["objectType"] in kinds.WIDE for p in entry["parentReceptacles"] or () if p in objects)
 
 
@@ -255,6 +256,6 @@ def _seen_from(stand: tuple[float, float], facing: tuple[float, float], place: t
 
 
 def _stands_out(entry: Object) -> bool:
-    """What one sees of a room from its door: where things can be, and lamps as tall as a person."""
+    """Returns True for objects visible from the door: furniture that holds things, and floor lamps."""
     furniture = entry["receptacle"] and not entry["pickupable"] and entry["objectType"] != "Floor"
     return bool(furniture) or entry["objectType"] == "FloorLamp"

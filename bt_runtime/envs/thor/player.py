@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from bt_runtime.envs.alfred.room import Room, from_json
 from bt_runtime.envs.thor.actions import act, reachable
 from bt_runtime.envs.thor.frame import draw
-from bt_runtime.envs.thor.room import Room, from_json
 from bt_runtime.envs.thor.scene import Refusal, Scene
 from bt_runtime.project import child
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime import project
+from bt_runtime.envs.alfred import kinds
+from bt_runtime.envs.alfred.room import Point, Room, Thing, make_id, spread, stands_of
 from bt_runtime.envs.content import TEXT, Content, check_of
-from bt_runtime.envs.thor import kinds
-from bt_runtime.envs.thor.room import Point, Room, Thing, make_id, spread, stands_of
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language import source
 from bt_runtime.language.kinds.shape import Schema, closed
@@ -118,7 +118,7 @@ def paths(root: Path | None = None) -> Iterator[Path]:
 
 
 def read_rooms(root: Path | None = None) -> Mapping[str, Room]:
-    """All rooms by file name."""
+    """Returns all rooms by file name."""
     found = {path.stem: _cached(path, path.stat().st_mtime_ns) for path in paths(root)}
     if not found:
         raise BtError("no rooms were found", f"put one into envs/{FOLDER}/, or run `btr init`")

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bt_runtime.envs.thor import kinds
-from bt_runtime.envs.thor.room import Point, Room, spread
+from bt_runtime.envs.alfred import kinds
+from bt_runtime.envs.alfred.room import Point, Room, spread
 
 SIGHT = 1.5  # metres, as ALFRED sets it
 FAR_END = 2.5  # metres to the end of a bed or a counter that one stands at
@@ -97,7 +97,7 @@ class Scene:
         return False
 
     def within(self, entry: Object, other: str) -> bool:
-        """Is it that other thing, or anywhere inside it?"""
+        """True when the thing is the other one, or lies inside it at any depth."""
         parents = entry["parentReceptacles"]
         return entry["objectId"] == other or bool(parents and self.within(self.objects[parents[0]], other))
 
@@ -130,7 +130,7 @@ class Scene:
             entry["visible"] = near and not entry["isSliced"] and not self.hidden(entry)
 
     def metadata(self) -> dict[str, Any]:
-        """What the simulator tells about the robot and the room."""
+        """Returns the simulator's metadata about robot and room."""
         held = [] if self.held is None else [self.held]
         position = {"x": self.at.x, "y": self.at.y, "z": self.at.z}
         return {

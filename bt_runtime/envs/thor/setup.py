@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bt_runtime.envs.alfred.room import check_containment, from_json, place
 from bt_runtime.envs.thor.goals import TYPES, Goal
-from bt_runtime.envs.thor.room import check_containment, from_json, place
 from bt_runtime.envs.thor.rooms import read_room
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json, Task

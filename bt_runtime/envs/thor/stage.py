@@ -1,13 +1,13 @@
-"""Where actions are played: one small protocol for the library and for a scene in this very process."""
+"""Defines where actions are played: one protocol for the library and for a scene in this process."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
+from bt_runtime.envs.alfred.room import from_json
 from bt_runtime.envs.thor.actions import act
 from bt_runtime.envs.thor.frame import draw
-from bt_runtime.envs.thor.room import from_json
 from bt_runtime.envs.thor.scene import Refusal, Scene
 from bt_runtime.types import Json
 
@@ -41,13 +41,14 @@ class Stage(Protocol):
 
     def step(self, action: str, **arguments: Any) -> Outcome: ...
     def frame(self) -> Frame | None:
-        """What the robot's camera, or a view from above, shows now; None when frames were not asked for."""
+        """Returns the current image of the robot's camera or of a view from above. None: frames were not requested."""
 
     def close(self) -> None: ...
 
 
 class SceneStage:
-    """No library and no pipes: what tests, planning and a thousand rooms side by side need."""
+    """Plays actions on a scene in this process, without the library or a child process. Tests, planning and many
+    rooms in parallel use this stage."""
 
     physical = False
 

@@ -10,13 +10,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from bt_runtime.envs.alfred import trials
 from bt_runtime.envs.registry import Read, Split, Wanted, tasks_of
-from bt_runtime.envs.thor import alfred
 from bt_runtime.envs.thor.goals import TYPES
 from bt_runtime.envs.thor.library import Build
 from bt_runtime.envs.thor.oracle import solve
 from bt_runtime.envs.thor.rooms import read_room, read_rooms
-from bt_runtime.envs.thor.tasks import generate
+from bt_runtime.envs.thor.tasks import generate, of_trial
 from bt_runtime.envs.thor.world import Thor
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.types import Task, World
@@ -54,33 +54,35 @@ class ThorSuite:
     def tasks(
         self, seed: int, count: int, split: Split = "train", kinds: Sequence[str] | None = None, **options: Any
     ) -> list[Task]:
-        """Of our rooms by seed (`room`: only that one, `view="full"`: only what words without numbers can say);
-        with `source="alfred"` those of `data`, in an order that the seed decides; with a path those that lie there."""
+        """Returns up to `count` tasks, chosen by the seed.
+
+        By default they play in our rooms; `room` selects one room. `view="full"` keeps tasks that need no numbers.
+        `source="alfred"` reads the tasks of `data`; a path as `source` reads those at the path."""
         for option in options:
             if option not in TASK_OPTIONS:
                 raise _no_option(option, TASK_OPTIONS)
         wanted = _kinds(kinds, options.get("view", "partial"))
         source = options.get("source", "made")
         if source != "made":
-            if source not in SOURCES and not alfred.is_ours(Path(source)):
+            if source not in SOURCES and not trials.is_ours(Path(source)):
                 raise BtError(f"tasks come from {' or '.join(SOURCES)}, not `{source}`", "source='made' needs no data")
             data = data_folder(options.get("data"))
-            rows = alfred.rows(data, split) if source == "alfred" else alfred.rows_of(Path(source))
+            rows = trials.rows(data, split) if source == "alfred" else trials.rows_of(Path(source))
             return _alfred_tasks(seed, count, rows, wanted, data)
         name = options.get("room")
         rooms = {name: read_room(name)} if name else read_rooms()
         return generate(rooms, seed, count, split, wanted)
 
     def read(self, path: Path, wanted: Wanted) -> Read | None:
-        if not alfred.is_ours(path):
+        if not trials.is_ours(path):
             return None
         named = wanted.data or os.environ.get("BTR_DATA", "")
         beside = wanted.of_data(path, "alfred").data
-        data = beside if (Path(beside) / "alfred" / alfred.LAYOUTS).is_file() else named or beside
+        data = beside if (Path(beside) / "alfred" / trials.LAYOUTS).is_file() else named or beside
         return tasks_of(self, wanted._replace(data=data, options={**wanted.options, "source": str(path)}))
 
     def wanted(self, task: Task) -> Mapping[str, int]:
-        """In words: `ButterKnife` is a butter knife."""
+        """Returns the wanted things in words: `ButterKnife` is a butter knife."""
         goal = task.data["goal"]
         names = [str(goal.get(key) or "") for key in ("object", "movable")]
         return {re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold(): 1 for name in names if name}
@@ -115,10 +117,10 @@ def data_folder(given: Any = None) -> Path:
     return Path(named).expanduser()
 
 
-def _alfred_tasks(seed: int, count: int, found: Iterable[alfred.Row], kinds: Sequence[str], data: Path) -> list[Task]:
+def _alfred_tasks(seed: int, count: int, found: Iterable[trials.Row], kinds: Sequence[str], data: Path) -> list[Task]:
     rows = [row for row in found if row["task_type"] in kinds]
     random.Random(seed).shuffle(rows)
-    return [alfred.task_of(row, data) for row in islice(rows, count)]
+    return [of_trial(row, data) for row in islice(rows, count)]
 
 
 def _truth(value: Any) -> bool:

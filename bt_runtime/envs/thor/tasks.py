@@ -1,16 +1,17 @@
-"""Tasks for the rooms that we have, by seed: things placed anew, one of ALFRED's seven types, said in several ways."""
+"""Makes tasks in our rooms by seed: shuffled objects, one of ALFRED's seven types, several phrasings."""
 
 from __future__ import annotations
 
 import random
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
+from bt_runtime.envs.alfred import kinds, trials
+from bt_runtime.envs.alfred.room import Room, Thing, place
 from bt_runtime.envs.registry import Split
-from bt_runtime.envs.thor import kinds
 from bt_runtime.envs.thor.episode import Episode
-from bt_runtime.envs.thor.goals import TYPES, Goal
-from bt_runtime.envs.thor.room import Room, Thing, place
+from bt_runtime.envs.thor.goals import TYPES, Goal, from_alfred
 from bt_runtime.envs.thor.stage import SceneStage
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Task
@@ -39,7 +40,7 @@ INSIDE = kinds.CLOSED_HIDES | {"SinkBasin", "BathtubBasin", "GarbageCan"}
 def generate(
     rooms: Mapping[str, Room], seed: int, count: int, split: Split = "train", types: Sequence[str] | None = None
 ) -> list[Task]:
-    """The same arguments give the same tasks; a goal in a room belongs to one split only."""
+    """Generates tasks, equal for equal arguments. A goal in a room belongs to one split only."""
     wanted = list(types or TYPES)
     return [_task(rooms, split, seed, index, wanted[index % len(wanted)]) for index in range(count)]
 
@@ -68,8 +69,24 @@ def _split(room: Room, goal: Goal) -> Split:
     return "eval" if zlib.crc32(f"{room.name}:{goal}".encode()) % EVAL_SHARE == 0 else "train"
 
 
+def of_trial(row: trials.Row, data: Path) -> Task:
+    """ALFRED's own, with the whole room in it, so that it can be set up again anywhere."""
+    plan = [step["planner_action"] for step in row["high_pddl"]]
+    return Task(
+        row["task_id"],
+        row["task_type"],
+        row["anns"][0]["task_desc"].strip(),
+        {
+            "room": trials.room_of(row, trials.layouts(data)).to_json(),
+            "goal": from_alfred(row["task_type"], row["pddl_params"]).to_json(),
+            "scene": row["scene"],
+            "plan": plan,
+        },
+    )
+
+
 def shuffle(room: Room, dice: random.Random) -> dict[str, str]:
-    """Where some of the things that can be carried lie this time."""
+    """Chooses new places for some of the carriable things."""
     furniture = [t for t in room.things if t.kind in kinds.FURNITURE]
     count = {f.id: sum(t.parent == f.id for t in room.things) for f in furniture}
     where: dict[str, str] = {}

@@ -18,7 +18,7 @@ class Tracked:
     cold: set[str] = field(default_factory=set)
 
     def saw(self, action: str, target: str, objects: Mapping[str, Object]) -> None:
-        """After an action that succeeded."""
+        """Updates the tracking after a successful action."""
         entry = objects.get(target)
         if entry is None:
             return

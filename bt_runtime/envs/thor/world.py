@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bt_runtime.envs.alfred.room import from_json
 from bt_runtime.envs.manual import manual
 from bt_runtime.envs.thor.episode import Episode, ViewName
 from bt_runtime.envs.thor.goals import Goal
 from bt_runtime.envs.thor.library import Build
 from bt_runtime.envs.thor.link import Link
-from bt_runtime.envs.thor.room import from_json
 from bt_runtime.envs.thor.setup import setup_of
 from bt_runtime.envs.thor.stage import Frame, Gone, SceneStage
 from bt_runtime.faults.diagnostic import BtError
@@ -29,7 +29,8 @@ RULES = (
 
 
 class Thor:
-    """`through="library"` plays in the real library, `"scene"` in this process without it; sentences are the same."""
+    """The AI2-THOR world. `through="library"` plays in the real library, `"scene"` in this process; sentences are
+    equal."""
 
     instant = False  # an action may take seconds: call it off the tick
 
@@ -93,11 +94,11 @@ class Thor:
         return seen
 
     def look(self) -> Observation:
-        """What one is told that begins here and now; changes nothing."""
+        """Describes the scene for an agent that starts now; changes nothing."""
         return self._told("look")[0]
 
     def _told(self, method: str, *arguments: Any) -> tuple[Observation, bool]:
-        """An observation whatever happens, and whether it is the simulator's own."""
+        """Returns an observation in any case, and whether the simulator gave it."""
         if not self._setup:
             return NO_TASK, False
         try:
@@ -144,7 +145,7 @@ class Thor:
         return json.dumps({"setup": self._setup, "deeds": self._deeds}, sort_keys=True).encode()
 
     def restore(self, snapshot: bytes) -> None:
-        """By acting again what led there: Unity has no way to save a scene."""
+        """Restores a state by repeating its actions, because Unity cannot save a scene."""
         self._setup, deeds = _saved(snapshot)
         self._deeds, self._owed = [], None
         if self._setup:
@@ -155,7 +156,7 @@ class Thor:
         return manual("thor_full" if self.view == "full" else "thor", RULES)
 
     def close(self) -> None:
-        """May be called twice; a reset opens it again."""
+        """Closes the world; a second call is harmless, and a reset reopens it."""
         if self._link is not None:
             self._link.close()
         if self._episode is not None:
@@ -166,7 +167,7 @@ class Thor:
         return {"view": self.view, "through": self.through, "build": self.build, "snapshot": self.snapshot()}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        """Without a simulator until it is asked for; then it is where the original was."""
+        """Restores a pickled world; the simulator starts on the first use, in the original's state."""
         Thor.__init__(self, state["view"], state["through"], state["build"])
         self._setup, self._deeds = _saved(state["snapshot"])
         self._owed = list(self._deeds) if self._setup else None

@@ -1,4 +1,4 @@
-"""What a shop sells: products as WebShop's files have them, in an SQLite file with an index of words, or in memory."""
+"""A shop's products in WebShop's format, in memory or in an SQLite file with a word index."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Product(NamedTuple):
     nouns: tuple[str, ...] = ()  # of its title
 
     def text(self) -> str:
-        """What a search looks at."""
+        """Returns the text that a search matches."""
         options = ", and ".join(f"{name}: {', '.join(values)}" for name, values in self.options.items())
         return " ".join([self.title, self.description, *self.bullets[:1], options]).lower()
 

@@ -46,7 +46,7 @@ def of_forms(place: Path, *forms: Form) -> list[Path]:
 
 
 def shop_in(place: Path) -> Shop:
-    """By what is there: a folder, the file of its products, or a folder that holds `webshop/`."""
+    """Finds a shop's files in a folder, beside a file of products, or in a `webshop` folder inside."""
     folder = place if place.is_dir() else place.parent
     folder = folder / "webshop" if (folder / "webshop").is_dir() else folder
     found = of_forms(place if place.is_file() else folder, "products", "items")
@@ -68,7 +68,7 @@ def products(shop: Shop) -> Iterator[Product]:
 
 
 def tasks(shop: Shop, product_of: Callable[[str], Product | None]) -> Iterator[Task]:
-    """`product_of`: a product by its asin; goals for what the shop does not sell are left out."""
+    """Yields the shop's tasks. `product_of` finds a product by its asin; goals for missing products are left out."""
     if shop.decoded:
         for row in (row for path in shop.goals for row in entries(path, HINT)):
             named = (row["id"], row["kind"], row["instruction"], row["asin"], row["attributes"])
@@ -95,7 +95,7 @@ def _combined(entry: Mapping[str, Any], product: Product) -> Iterator[tuple[str,
 
 
 def asked(name: Any, kind: str, text: str, asin: str, attributes: Any, options: Any, limit: float) -> Task:
-    """`options`: the values wanted, or a mapping to them."""
+    """Builds a task. `options`: the wanted values, or a mapping to them."""
     values = [str(each) for each in (options.values() if isinstance(options, Mapping) else options)]
     data = {"instruction": text, "asin": asin, "attributes": list(attributes), "options": values, "limit": float(limit)}
     return Task(str(name), str(kind), text, data)
@@ -106,7 +106,7 @@ def below(limit: float) -> str:
 
 
 def _limit(asin: str, number: int, product: Product) -> tuple[float, str]:
-    """One of the tens above the price, and how it is said."""
+    """Draws a price limit, a multiple of ten above the product's price, and returns the limit with its phrase."""
     above = [float(p) for p in range(10, 1000, 10) if p > product.value][:4]
     if len(above) < 2:
         return NO_LIMIT, ""
@@ -120,7 +120,7 @@ def _instructions(shop: Shop, form: Form) -> dict[str, Any]:
 
 
 def _item(row: Mapping[str, Any], asked: Mapping[str, Any]) -> Product | None:
-    """An entry of items_shuffle.json; None for what WebShop passes over."""
+    """Reads an entry of items_shuffle.json; None for one that WebShop skips."""
     asin = str(row["asin"])
     if asin == "nan" or len(asin) > 10:
         return None

@@ -1,4 +1,4 @@
-"""An invented shop of 300 products by seed, and instructions for them; no name of one split is in another's."""
+"""Invents a shop of 300 products by seed, with instructions; splits share no names."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _product(rng: Random, split: str, number: int) -> Product:
 
 
 def tasks(split: str, number: int) -> Iterator[Task]:
-    """What is asked for: two qualities, a value of each option, and a price above that of the product."""
+    """Yields invented tasks: two attributes, a value of each option, and a limit above the product's price."""
     rng = Random(f"webshop goals {split} {number}")
     shelf = products(split, number)
     for index in count():

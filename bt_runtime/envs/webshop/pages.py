@@ -15,7 +15,7 @@ Visible = list[tuple[str, bool]]  # a text, and whether it is a button
 
 
 class Page(NamedTuple):
-    """Where one is in the shop."""
+    """The user's position in the shop."""
 
     instruction: str
     at: str = "index"  # index, results, item, or one of SUBS
@@ -33,7 +33,7 @@ class Page(NamedTuple):
         return self.item.options if self.item is not None and self.at == "item" else {}
 
     def parts(self, items: int = PAGE) -> tuple[Visible, Visible]:
-        """What stands above the options, and below; the instruction is left to the views."""
+        """Returns the page's parts above and below the options. The views add the instruction."""
         if self.at == "index":
             return [], []
         if self.at == "results":
@@ -50,7 +50,7 @@ class Page(NamedTuple):
         return head, [*told, *((sub, True) for sub in SUBS), (BUY, True)]
 
     def clickables(self) -> list[str]:
-        """In the order of the page."""
+        """Returns the page's clickable texts in their order."""
         above, below = self.parts()
         buttons = [[text for text, button in part if button] for part in (above, below)]
         values = [value for each in self.options.values() for value in each]
@@ -58,7 +58,7 @@ class Page(NamedTuple):
 
 
 def shown(page: Page, view: View, items: int) -> str:
-    """`items`: how many products of a page of results the wrappers show."""
+    """Renders a page. `items`: the number of products that the wrappers show of a results page."""
     return _wrapped(page, items) if view in ("react", "adapt") else _own(page, view)
 
 

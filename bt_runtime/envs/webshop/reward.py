@@ -1,4 +1,4 @@
-"""What a purchase is worth: of the kind wanted, attributes, options and price, as WebShop counts them."""
+"""Computes a purchase's reward from product type, attributes, options and price, as WebShop does."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Goal(NamedTuple):
 
 
 def alike(one: str, other: str) -> bool:
-    """By their words, whatever their order and what stands between them."""
+    """Returns True for texts of similar words, regardless of order and separators."""
     fuzz, utils = package("rapidfuzz.fuzz"), package("rapidfuzz.utils")
     ratio: float = fuzz.token_set_ratio(one, other, processor=utils.default_process)
     return round(ratio) > ALIKE
 
 
 def reward(bought: Product, chosen: Mapping[str, str], goal: Goal) -> float:
-    """From 0 to 1."""
+    """Returns a purchase's reward, from 0 to 1."""
     attributes = sum(_has(bought, each) for each in goal.attributes)
     given = [_coloured(value) for value in chosen.values()]
     options = sum(any(alike(value, _coloured(wanted)) for value in given) for wanted in goal.options)
@@ -37,7 +37,7 @@ def reward(bought: Product, chosen: Mapping[str, str], goal: Goal) -> float:
 
 
 def of_kind(bought: Product, wanted: Product) -> float:
-    """Is it the sort of thing that was asked for?"""
+    """True when the product is of the kind that the goal asks for."""
     nouns = set(wanted.nouns)
     shared = len(nouns & set(bought.nouns)) / len(nouns) if nouns else 0.2
     paths = [{part.strip() for part in product.category.split("›")} for product in (bought, wanted)]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bt_runtime.envs.index_file import place_of
-from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, shared_out
+from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, number_option, shared_out
 from bt_runtime.envs.sources import source, whole
 from bt_runtime.envs.webshop import files, invent
 from bt_runtime.envs.webshop.catalogue import FOUND, Catalogue
@@ -33,18 +33,20 @@ class WebShopSuite:
         self, *, data: str | os.PathLike[str] | None = None, view: str = "adapt", items: int | str = 3, index: str = "",
         **options: Any,
     ) -> World:  # fmt: skip
-        """`data`: a file of products, or its folder; `index`: the folder of its search index, else your cache."""
+        """Opens a world. `data`: a file of products, or its folder. `index`: the folder of the search index, by
+        default the user's cache."""
         no_more_options(self.name, options, ("data", "view", "items", "index"))
         outside = files.shop_in(Path(data)) if data else None
 
         theirs = partial(catalogue_at, outside, outside.items.stat().st_mtime_ns, index) if outside else None
-        return WebShop(source(invent.catalogue, theirs), view, int(items))
+        return WebShop(source(invent.catalogue, theirs), view, int(number_option("items", items, 1, whole=True)))
 
     def tasks(
         self, seed: int, count: int, split: Split = "train", kinds: Sequence[str] | None = None,
         *, data: str | os.PathLike[str] | None = None, part: str = "split", index: str = "", **options: Any,
     ) -> list[Task]:  # fmt: skip
-        """Of a shop's goals each split has its own, told by product, unless `part` is all of them."""
+        """Returns up to `count` tasks. Each split has its own goals of a shop, chosen by product; `part="all"` takes
+        them all."""
         no_more_options(self.name, options, ("data", "part", "index"))
         chosen = choose_kinds((*self.kinds, *self.asked_for), kinds)
         if not data:
@@ -62,7 +64,7 @@ class WebShopSuite:
         return {str(task.data["asin"]): 1}
 
     def oracle(self, world: World, task: Task, **options: Any) -> Iterator[str]:
-        """By the title of what it knows to be right; a product whose title finds others first is looked for further."""
+        """Searches by the right product's title; turns pages while search results list other products first."""
         no_more_options(self.name, options, ())
         if not isinstance(world, WebShop):
             raise BtError("this oracle knows WebShop only", "open the world with open_world('webshop')")

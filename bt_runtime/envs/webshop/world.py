@@ -27,8 +27,8 @@ class WebShop(TextWorld):
     )
 
     def __init__(self, catalogue_of: Callable[[Task], Catalogue], view: str = "adapt", items: int = 3) -> None:
-        """`view`: adapt, react (their wrappers' text), text, text_rich (WebShop's own); `items`: how many products of a
-        page the wrappers show."""
+        """Creates a world. `view`: adapt, react (their wrappers' text), text or text_rich (WebShop's own).
+        `items`: the number of products that the wrappers show of a results page."""
         one_of(view, get_args(View), "view of the shop", "views")
         self._catalogue_of, self._items = catalogue_of, items
         self._view: View = view  # type: ignore[assignment]
@@ -49,7 +49,7 @@ class WebShop(TextWorld):
         return Observation(shown(self._page, self._view, self._items))
 
     def skills(self) -> Sequence[str]:
-        """All that can be clicked, also products that the wrappers do not show."""
+        """Lists everything clickable, including products that the wrappers do not show."""
         if self._score is not None or self._task is None:
             return []
         clicks = self._page.clickables()
@@ -114,7 +114,7 @@ class WebShop(TextWorld):
         return self.look()
 
     def _choose(self, value: str) -> Observation:
-        """One value of each option; the last one counts."""
+        """Selects an option's value; the last selection of an option counts."""
         item = self._page.item
         assert item is not None
         name = next(name for name, values in item.options.items() if value in values)
@@ -125,7 +125,7 @@ class WebShop(TextWorld):
         return Observation(f"Your score (min 0.0, max 1.0): {self._score}")
 
     def verdict(self) -> Verdict:
-        """In hundredths; all of them only for a purchase that is right in everything."""
+        """Returns the score in hundredths; 100 only for an entirely right purchase."""
         if self._score is None:
             return Verdict(0, 100)
         return Verdict(100 if self._score >= 1 else min(99, round(100 * self._score)), 100)

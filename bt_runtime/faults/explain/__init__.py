@@ -1,4 +1,4 @@
-"""What each code means, with a wrong and a right example: one page of Markdown each, beside this file."""
+"""The explanation of each code, with a wrong and a right example: a page of Markdown each, beside this file."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def page(code: str) -> str:
 
 
 def title(code: str) -> str:
-    """What the code says in one line."""
+    """The title of a code's page."""
     return page(code).partition("\n")[0].partition(": ")[2]
 
 
 def handbook() -> str:
-    """All pages as one, for docs/faults.md."""
+    """Returns all pages as one text, for docs/faults.md."""
     rows = "\n".join(f"| [{code}](#{code.lower()}) | {title(code)} |" for code in codes())
     # a heading of the code alone gives each page an anchor that does not change with its title
     bodies = [re.sub(r"^# (BT\d+): (.*)", r"## \1\n\n**\2**", page(code)).rstrip() for code in codes()]

@@ -1,4 +1,5 @@
-"""XML as elements that know where they stand. Entities are refused, sizes are bounded, every fault names its place."""
+"""XML as elements with line numbers. Entities are refused, sizes are bounded, every fault names its place. A raw `<`
+or `&` inside an attribute is accepted, as in BehaviorTree.CPP's own parser."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import disk
 
 MOST_BYTES = 4_000_000  # of one file
 MOST_ELEMENTS = 50_000
@@ -30,7 +32,7 @@ def fault(place: Place, message: str, hint: str = "") -> BtError:
 
 
 class Element:
-    """One element; `comments` stood before it, `after` before its end."""
+    """An XML element. `comments` precede it, `after` precede its end tag."""
 
     __slots__ = ("after", "attributes", "children", "comments", "place", "places", "tag", "text")
 
@@ -45,7 +47,7 @@ class Element:
         return self.attributes.get(name, default)
 
     def at(self, name: str) -> Place:
-        """Where an attribute stands."""
+        """Returns an attribute's place."""
         return self.places.get(name, self.place)
 
     def walk(self) -> Iterator[Element]:
@@ -56,21 +58,62 @@ class Element:
 
 
 def read(path: Path, shown: str = "") -> Element:
-    with path.open("rb") as file:
-        return parse(file.read(MOST_BYTES + 1), shown or str(path))
+    return parse(disk.begin(path, MOST_BYTES + 1), shown or str(path))
 
 
-def parse(data: bytes | str, name: str = "tree.xml") -> Element:
+class Bounds(NamedTuple):
+    """The limits on reading a document."""
+
+    bytes: int = MOST_BYTES
+    elements: int = MOST_ELEMENTS
+    depth: int = MOST_DEPTH
+
+
+def parse(data: bytes | str, name: str = "tree.xml", bounds: Bounds | None = None) -> Element:
     """The root. Raises BtError, with line and column."""
+    bounds = bounds or Bounds()
     data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-    if len(data) > MOST_BYTES:
-        raise BtError(f"{name} holds more than {MOST_BYTES:,} bytes", "split it into files that include each other")
-    return _Reader(data, name).root()
+    if len(data) > bounds.bytes:
+        raise BtError(f"{name} holds more than {bounds.bytes:,} bytes", "split it into files that include each other")
+    try:
+        return _Reader(data, name, bounds).root()
+    except _Malformed as first:
+        mended, signs = _with_raw_signs(data)
+        if not signs:
+            raise first.fault from None
+        try:
+            return _Reader(mended, name, bounds, signs).root()
+        except _Malformed as second:
+            raise second.fault from None
+
+
+class _Malformed(Exception):
+    def __init__(self, fault: BtError) -> None:
+        self.fault = fault
+
+
+def _with_raw_signs(data: bytes) -> tuple[bytes, dict[int, str]]:
+    """The document with each raw `<` and `&` in an attribute as one private character, so that places stay as they
+    are, and what those characters stand for. Nothing stands for them: there were none, or it is no UTF-8."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data, {}
+    free = [code for code in range(0xE000, 0xE100) if chr(code) not in text][:2]
+    if len(free) < 2:
+        return data, {}
+    less, and_ = map(chr, free)
+
+    def value(found: re.Match[str]) -> str:
+        return _BARE.sub(and_, found[0]).replace("<", less)
+
+    mended = _PART.sub(lambda part: _VALUE.sub(value, part[0]) if part["tag"] else part[0], text)
+    return mended.encode(), {ord(less): "<", ord(and_): "&"} if mended != text else {}
 
 
 class _Reader:
-    def __init__(self, data: bytes, name: str) -> None:
-        self.data, self.name = data, name
+    def __init__(self, data: bytes, name: str, bounds: Bounds, signs: dict[int, str] | None = None) -> None:
+        self.data, self.name, self.bounds, self.signs = data, name, bounds, signs
         self.parser = parser = expat.ParserCreate()
         self.open: list[Element] = []
         self.top: Element | None = None
@@ -91,7 +134,9 @@ class _Reader:
         except expat.ExpatError as error:
             said = expat.ErrorString(error.code) or "no XML"
             at = Place(self.name, error.lineno, error.offset + 1)
-            raise fault(at, f"this is no well-formed XML: {said}") from None
+            raise _Malformed(
+                fault(at, f"this is no well-formed XML: {said}", "mend it there, or save it anew in its editor")
+            ) from None
         except (LookupError, ValueError) as error:  # an encoding that Python does not know
             raise fault(self.here(), f"this is no XML that can be read: {error}", "save it as UTF-8") from None
         assert self.top is not None
@@ -103,12 +148,14 @@ class _Reader:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self.count += 1
-        if self.count > MOST_ELEMENTS:
-            raise fault(self.here(), f"more than {MOST_ELEMENTS:,} elements", "split it into several files")
-        if len(self.open) >= MOST_DEPTH:
-            raise fault(self.here(), f"elements stand more than {MOST_DEPTH} deep", "make a SubTree of a part")
+        if self.count > self.bounds.elements:
+            raise fault(self.here(), f"more than {self.bounds.elements:,} elements", "split it into several files")
+        if len(self.open) >= self.bounds.depth:
+            raise fault(self.here(), f"elements stand more than {self.bounds.depth} deep", "make a SubTree of a part")
         if len(attributes) > MOST_ATTRIBUTES:
-            raise fault(self.here(), f"an element with more than {MOST_ATTRIBUTES} attributes")
+            raise fault(self.here(), f"an element with more than {MOST_ATTRIBUTES} attributes", "leave some out")
+        if self.signs:
+            attributes = {name: text.translate(self.signs) for name, text in attributes.items()}
         element = Element(tag, attributes, self.here(), self.placed(attributes))
         element.comments, self.comments = self.comments, []
         if self.open:
@@ -118,7 +165,7 @@ class _Reader:
         self.open.append(element)
 
     def placed(self, attributes: dict[str, str]) -> dict[str, Place]:
-        """Where each attribute stands: looked for in the text of the tag, by what quotes leave over."""
+        """Finds each attribute's place in the tag's text, outside quotes."""
         if not attributes:
             return {}
         line, column, start = self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber, 0
@@ -146,5 +193,12 @@ class _Reader:
             self.open[-1].text += text
 
 
+_BARE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[0-9a-fA-F]+);)")
+_VALUE = re.compile(r"\"[^\"]*+\"|'[^']*+'")
+_PART = re.compile(  # the last alternative takes the rest, so that the whole is read once
+    r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<![^>]*+>|</[^>]*+>"
+    r"|(?P<tag><[^\s/>!?](?:[^\"'>]++|\"[^\"]*+\"|'[^']*+')*+>)|<.*+",
+    re.DOTALL,
+)
 _TAG = re.compile(rb"<[^\s/>]++(?:[^\"'>]++|\"[^\"]*+\"|'[^']*+')*+>")
 _ATTRIBUTE = re.compile(rb"\s([^\s=\"'/<>]+)\s*=\s*(?:\"[^\"]*\"|'[^']*')")

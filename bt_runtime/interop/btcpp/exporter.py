@@ -7,11 +7,16 @@ from pathlib import Path
 from xml.etree.ElementTree import Comment, Element, SubElement, indent, tostring
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.interop.btcpp import aside
+from bt_runtime.interop.btcpp.element_writer import ElementWriter, tree_id
 from bt_runtime.interop.btcpp.manifest import foreign_of
 from bt_runtime.interop.btcpp.model import CPP, attribute
-from bt_runtime.interop.btcpp.said import Sayer
+from bt_runtime.interop.btcpp.node_writers import NODE_WRITERS
+from bt_runtime.interop.btcpp.refusals import Refusals
+from bt_runtime.interop.btcpp.sources import STUB
 from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.language.spec import ABSENT, Port, TreeSpec
+from bt_runtime.project import disk
 
 _SORTS = {
     "PipelineSequence": "Control",
@@ -24,8 +29,18 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def text(tree: TreeSpec) -> str:
-    """Raises BtError for what XML has no words for, with its place."""
-    return _Export(tree).document()
+    """Raises Refused with all that XML has no words for, each with its place."""
+    export = _Export(tree)
+    made = export.document()
+    if export.refusals.lines:
+        raise export.refusals.error()
+    return made
+
+
+def for_viewing(tree: TreeSpec) -> tuple[str, list[str]]:
+    """XML to look at and not to run, with stand-ins for what has no words in it; and what these are."""
+    export = _Export(tree)
+    return export.document(), export.refusals.lines
 
 
 class _Export:
@@ -33,33 +48,41 @@ class _Export:
         self.main = tree
         self.trees: dict[str, TreeSpec] = {}
         self.sorts: dict[str, str] = {}  # of skills: how they were used
+        self.refusals = Refusals()
+        self.ids: dict[str, str] = {}  # of skills whose ID is no name here
         todo = [tree]
         while todo:
             each = todo.pop()
-            other = self.trees.setdefault(each.name, each)
-            if other is not each:
+            other = self.trees.get(each.name)
+            if other is not None:
                 if other.file != each.file:
                     raise BtError(
                         f"{other.file} and {each.file} are both called `{each.name}`", "XML knows them by name"
                     )
                 continue
+            self.trees[each.name] = each
+            self.ids |= aside.head(each.text).ids
             todo += [t for node in each.root.walk() for t in (node.subtree, node.again) if t is not None]
 
     def document(self) -> str:
-        root = Element("root", BTCPP_format="4", main_tree_to_execute=self.main.name)
+        root = Element("root", BTCPP_format="4", main_tree_to_execute=tree_id(self.main))
         for name in sorted(self.trees, key=lambda name: (name != self.main.name, name)):
-            tree = self.trees[name]
+            tree, kept = self.trees[name], aside.head(self.trees[name].text).attributes
+            if STUB in kept:
+                continue
             for port in tree.entries.values():
                 if port.default is not ABSENT and port.span is not None:
-                    at = f"{tree.file}:{port.span.line}:{port.span.column}"
-                    hint = "`set` it in the tree, or make it an input"
-                    raise BtError(f"{at}: XML has no default for the entry `{port.name}`", hint)
-            sayer = Sayer(tree, self.sorts)
-            for line in sayer.remarks(_line_of("version", tree.text)):
-                root.append(Comment(f" {line} "))
-            body = SubElement(root, "BehaviorTree", ID=name)
-            sayer.into(body, tree.root)
+                    why = f"XML has no default for the entry `{port.name}`: `set` it in the tree, or make it an input"
+                    self.refusals.add(tree.file, port.span, why)
+            writer = ElementWriter(tree, self.sorts, self.refusals, NODE_WRITERS)
+            for line in writer.remarks(_line_of("version", tree.text)):
+                if not aside.is_kept(line):
+                    root.append(Comment(f" {line.replace('--', '- -').rstrip('-')} "))
+            body = SubElement(root, "BehaviorTree", {"ID": name} | kept)
+            writer.into(body, tree.root)
         self.model(root)
+        if self.refusals.lines:
+            root.insert(0, Comment(f" for viewing only: {len(self.refusals.lines)} places have no words in XML "))
         for element in root.iter():
             if not isinstance(element.tag, str):
                 continue
@@ -83,13 +106,17 @@ class _Export:
             known = SubElement(model, _SORTS[tag], ID=tag)
             for port, type in _PORTS.get(tag, {}).items():
                 SubElement(known, "input_port", name=port, type=type)
+        for name, sort in sorted(self.refusals.sorts.items()):
+            SubElement(model, sort, ID=name)
         for name in sorted(self.trees):
             tree = self.trees[name]
-            known = SubElement(model, "SubTree", ID=name)
+            known = SubElement(model, "SubTree", ID=tree_id(tree))
             for given in tree.inputs.values():
                 self.port(known, "input_port", given)
             for given in tree.outputs.values():
                 self.port(known, "output_port", given)
+            for part in aside.head(tree.text).model:
+                aside.put(known, part)
 
     def port(self, into: Element, tag: str, port: Port) -> None:
         element = SubElement(into, tag, {"name": port.name} | ({"type": CPP[port.type]} if port.type in CPP else {}))
@@ -101,7 +128,7 @@ class _Export:
         asks = getattr(kind.data.get("entry"), "instant", False)
         gives = any(field.writes for field in kind.fields)
         sort = self.sorts.get(kind.name, "Condition" if asks and not gives else "Action")
-        known = SubElement(model, sort, ID=kind.name)
+        known = SubElement(model, sort, ID=self.ids.get(kind.name, kind.name))
         if asks and sort == "Action":
             known.set("instant", "true")
         names = {field.name for field in kind.fields}
@@ -130,4 +157,4 @@ def _line_of(key: str, text: str) -> int:
 
 
 def write(tree: TreeSpec, path: Path) -> None:
-    path.write_text(text(tree), encoding="utf-8")
+    disk.write(path, text(tree))

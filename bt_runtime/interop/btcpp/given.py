@@ -1,23 +1,30 @@
-"""One element while it becomes a node: each attribute is taken by somebody, or told as lost."""
+"""An element during its conversion to a node: each attribute is consumed, or reported as lost."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from bt_runtime.interop.btcpp import script
 from bt_runtime.interop.btcpp.document import Element
-from bt_runtime.interop.btcpp.model import entry_of, guessed, identifier
+from bt_runtime.interop.btcpp.model import entry_of, guessed
+from bt_runtime.interop.btcpp.names import Names
 from bt_runtime.interop.btcpp.report import Report, State
 from bt_runtime.interop.btcpp.script import CannotSay, Said
 from bt_runtime.language.expression import ExpressionError, compile
 from bt_runtime.types import Json
 
+_OUTER = re.compile(r"'[^']*'|\"[^\"]*\"|@(\w+)")  # not within texts
 BOOKKEEPING = {"_uid", "_fullpath", "ID"}  # what editors and loggers add
 
 
 class Given:
-    def __init__(self, element: Element, tag: str, report: Report, enums: Mapping[str, float]) -> None:
+    def __init__(
+        self, element: Element, tag: str, report: Report, enums: Mapping[str, float], entries: Names, outer: str
+    ) -> None:
         self.element, self.tag, self.report, self.enums = element, tag, report, enums
+        self.entries, self.outer = entries, outer  # `outer`: before the names of entries of the outermost tree
+        self.shared = set[str]()  # entries of the outermost tree
         self.left = {name: text for name, text in element.attributes.items() if name not in BOOKKEEPING}
         self.reads, self.writes = set[str](), set[str]()
         self.notes: list[str] = []  # in what its meaning changed
@@ -34,14 +41,26 @@ class Given:
         self.report.add(self.element.at(name), f"`{name}` of <{self.tag}>", state, became)
 
     def entry(self, text: str, port: str = "") -> str:
-        """The name of an entry, which may be said with or without braces."""
+        """The name of an entry, written with or without braces."""
         said = entry_of(text, port) or text.strip()
         if said.startswith("@"):
-            raise CannotSay(f"`{said}`, an entry of the outermost tree")
-        name = identifier(said)
+            return self.outermost(said[1:])
+        name = self.entries.of(said)
         if name != said:
             self.notes.append(f"the entry `{said}` is called `{name}`")
         return name
+
+    def outermost(self, said: str) -> str:
+        """`@name`: an entry of the outermost tree; a tree that is called has it as a port."""
+        name = self.entries.of(said)
+        self.shared.add(name)
+        if self.outer:
+            self.notes.append(f"`@{said}` is handed down as `{self.outer}{name}`")
+        return self.outer + name
+
+    def code(self, code: str) -> str:
+        """A script in which `@name` refers to an entry of the outermost tree."""
+        return _OUTER.sub(lambda found: self.outermost(found[1]) if found[1] else found[0], code)
 
     def read(self, text: str, port: str = "") -> str:
         self.reads.add(name := self.entry(text, port))
@@ -62,7 +81,7 @@ class Given:
         return found if scale == 1 else found // scale if found % scale == 0 else found / scale
 
     def text(self, said: Said) -> str:
-        """An expression, its entries noted."""
+        """Returns an expression's text, and records the entries that it reads."""
         try:
             self.reads |= set(compile(said.text).names)
         except ExpressionError as error:
@@ -70,19 +89,19 @@ class Given:
         return said.text
 
     def asked(self, code: str) -> Said:
-        said = script.condition(code, self.enums)
+        said = script.condition(self.code(code), self.enums)
         self.text(said)
         return said
 
     def sets(self, code: str) -> tuple[dict[str, Json], Said | None]:
-        found = script.read(code, self.enums)
+        found = script.read(self.code(code), self.enums)
         self.writes |= found.sets.keys()
         values = {name: self.value(said) for name, said in found.sets.items()}
         reads = {name: compile(said.text).names for name, said in found.sets.items()}
         return {name: values[name] for name in script.in_order(reads) or values}, found.value
 
     def value(self, said: Said) -> Json:
-        """What is written: a plain value where it is one."""
+        """A written value, as a plain value where it is one."""
         text = self.text(said)
         made = compile(text)
         if not made.names:

@@ -24,7 +24,7 @@ def foreign_of(about: str) -> tuple[str, str]:
 
 
 def param(port: Port, writes: bool = False) -> Json:
-    """What a manifest says of a port."""
+    """A port's parameter in the manifest."""
     type, default, left_out = port.type, None, False
     if port.default is not None and not writes:
         left_out = True
@@ -65,8 +65,8 @@ def stubs(stem: str, models: Sequence[Model], kinds: Mapping[str, str]) -> str:
     lines = [f'"""What the nodes of {stem} do: say it here, one after the other."""', "", "from typing import Any"]
     for model in models:
         names = [parameter(p.name) for p in model.ports.values() if p.direction != "out"]
-        names.sort(key=lambda n: any(parameter(p.name) == n and p.default is not None for p in model.ports.values()))
         left = {parameter(p.name): param(p) for p in model.ports.values() if p.default is not None}
+        names.sort(key=left.__contains__)
         params = ", ".join(f"{n}: Any = {_default(left[n])!r}" if n in left else f"{n}: Any" for n in names)
         gives = [
             parameter(p.name) + ("_out" if p.direction == "both" else "")

@@ -11,7 +11,7 @@ from bt_runtime.language.kinds.kind import COMMON_NAMES
 from bt_runtime.types import Json
 
 SORTS = ("Action", "Condition", "Control", "Decorator", "SubTree")
-DIRECTIONS = {"input_port": "in", "output_port": "out", "inout_port": "both"}
+DIRECTIONS = {"input_port": "in", "output_port": "out", "inout_port": "both", "bidirectional_port": "both"}
 _INTEGERS = {"int", "unsigned", "unsigned int", "long", "size_t", "short", "char"}
 _NAME = re.compile(r"[^A-Za-z0-9_]+")
 _NUMBER = re.compile(r"-?\d+")
@@ -26,6 +26,7 @@ class Port(NamedTuple):
     foreign: str = ""  # the C++ type, where ours says less
     default: str | None = None  # as the XML has it
     about: str = ""
+    reads: str = ""  # the type by which texts are read, where one of them does not fit and the port is `any`
     follow: bool = False  # is it told anew while it runs: `follow="true"`, a word of ours in models
 
 
@@ -42,7 +43,7 @@ class Model(NamedTuple):
 
 
 def models(top: Element) -> dict[str, Model]:
-    """Of all `TreeNodesModel` of a document."""
+    """The models in all `TreeNodesModel` elements of a document."""
     return {
         each.get("ID"): Model(each.get("ID"), each.tag, {p.name: p for p in map(port, each.children) if p.name},
                              at_once=each.get("instant") == "true")
@@ -57,7 +58,8 @@ def port(element: Element) -> Port:
     about = " ".join((element.text or element.get("description")).split())
     foreign = said if type == "any" and said not in ("", "any", "BT::Any", "AnyTypeAllowed") else ""
     direction, default = DIRECTIONS.get(element.tag, "in"), element.attributes.get("default")
-    return Port(element.get("name"), direction, type, foreign, default, about, element.get("follow") == "true")
+    follow = element.get("follow") == "true"
+    return Port(element.get("name"), direction, type, foreign, default, about, follow=follow)
 
 
 def type_of(said: str) -> str:
@@ -125,7 +127,7 @@ def literal(text: str, type: str) -> Json:
 
 
 def guessed(text: str) -> Json:
-    """A value whose type nobody has said: what it looks like."""
+    """A value of undeclared type, with its type guessed from its form."""
     return literal(text, type_seen([text]))
 
 

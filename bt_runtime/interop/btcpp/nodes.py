@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from bt_runtime.interop.btcpp import rules, script
+from bt_runtime.interop.btcpp import aside, rules, script
 from bt_runtime.interop.btcpp.document import Element
 from bt_runtime.interop.btcpp.given import Given
-from bt_runtime.interop.btcpp.model import Model, entry_of, guessed, identifier, literal, parameter
+from bt_runtime.interop.btcpp.model import Model, Port, entry_of, guessed, identifier, literal, parameter
+from bt_runtime.interop.btcpp.names import Names
 from bt_runtime.interop.btcpp.report import Report
 from bt_runtime.interop.btcpp.script import CannotSay
 from bt_runtime.interop.btcpp.yaml import Step
@@ -27,15 +29,42 @@ class Call(NamedTuple):
     given: dict[str, Json]
     autoremap: bool
 
+    def hand(self, more: Mapping[str, Json]) -> None:
+        """Passes more ports than the element named."""
+        self.given.update(more)
+        if self.given:
+            last = {"autoremap": self.step.fields.pop("autoremap")} if "autoremap" in self.step.fields else {}
+            self.step.fields |= {"with": self.given} | last
+
+
+class Form(NamedTuple):
+    """The parts shared by all nodes of a model, computed once because a model may have many nodes."""
+
+    defaults: list[tuple[Port, str]]  # ports whose default names an entry, with that entry
+    order: dict[str, int]  # field → its place: inputs first
+
+
+def form_of(model: Model) -> Form:
+    ports = model.ports.values()
+    named = [(port, entry_of(port.default or "", port.name)) for port in ports]
+    takes = [parameter(p.name) for p in ports if p.direction != "out"]
+    gives = [parameter(p.name) + "_out" * (p.direction == "both") for p in ports if p.direction != "in"]
+    order = {key: place for place, key in enumerate(dict.fromkeys((*takes, *gives)))}
+    return Form([(port, entry) for port, entry in named if entry is not None], order)
+
 
 class Known(NamedTuple):
-    """What all trees of an import share."""
+    """The data shared by all trees of an import."""
 
     models: Mapping[str, Model]  # of every node that is none of the built-in ones
     kinds: Mapping[str, str]  # its ID → the name of its kind
     trees: Mapping[str, str]  # ID → name of the tree here
     enums: Mapping[str, float]
     report: Report
+    forms: Mapping[str, Form]  # by ID
+    entries: Names  # of entries that are called there what is no name here
+    shared: Mapping[str, str]  # trees that are called → what an entry of the outermost tree is called in them
+    offers: Mapping[str, Mapping[str, Port]]  # the ports of trees, by the models of the files
 
 
 def tag_of(element: Element) -> str:
@@ -52,6 +81,8 @@ class Nodes:
     def __init__(self, tree: Element, known: Known) -> None:
         self.known, self.report = known, known.report
         self.version4 = tree.get("_version") == "4"
+        self.outer = known.shared.get(tree.get("ID"), "")
+        self.shared = set[str]()
         self.calls: list[Call] = []
         self.reads, self.writes = set[str](), set[str]()
         made: dict[int, Step] = {}
@@ -72,7 +103,7 @@ class Nodes:
 
     def step(self, element: Element, below: list[Step]) -> Step:
         tag = tag_of(element)
-        given = Given(element, tag, self.report, self.known.enums)
+        given = Given(element, tag, self.report, self.known.enums, self.known.entries, self.outer)
         name, description = given.take("name"), given.take("_description")
         unique(below)
         try:
@@ -88,10 +119,14 @@ class Nodes:
             outer.comments += element.after
         if element.text:
             given.report.add(element.place, f"text in <{tag}>", "lost", "a node holds no text")
-        for lost in sorted(given.left):
-            given.tell(lost, "lost", "nothing here reads it")
+        cosmetic = {name: text for name, text in given.left.items() if name.startswith("_")}
+        for each in sorted(given.left):
+            kept = each in cosmetic
+            given.tell(each, "aside" if kept else "lost", aside.KEPT if kept else "nothing here reads it")
+        outer.comments += aside.attributes(cosmetic)
         self.reads |= given.reads
         self.writes |= given.writes
+        self.shared |= given.shared
         became = f"`{outer.kind}`" + (f": {'; '.join(given.notes)}" if given.notes else "")
         if given.gone:
             self.report.add(element.place, f"<{tag}>", "lost", f"{became} in its place: {given.gone}")
@@ -100,7 +135,7 @@ class Nodes:
         return outer
 
     def placeholder(self, below: list[Step]) -> Step:
-        """Stands where something could not be said: it fails, and keeps what is below in view."""
+        """A node in place of one that cannot be imported: it fails, and keeps its children visible."""
         fail = Step("fail")
         return Step("sequence", {"children": [fail, *below]}, "children") if below else fail
 
@@ -109,6 +144,8 @@ class Nodes:
         if tag in rules.LISTS:
             listed = rules.LISTS[tag]
             given.notes += [listed.note] if listed.note else []
+            if given.left.get("wrap_around", "").lower() in ("false", "0"):
+                given.take("wrap_around")  # what holds without
             if not below:
                 raise CannotSay("it has no children")
             return Step(listed.kind, {**listed.fields, "children": below}, "children")
@@ -121,6 +158,8 @@ class Nodes:
         skill = self.skill(given, self.known.models[tag])
         if not below:
             return skill
+        if tag in rules.CHOOSERS:
+            return rules.chosen(given, skill, below)
         if len(below) > 1:
             raise CannotSay("a control node that is not known here")
         return self.decorator(given, skill, below[0])
@@ -147,7 +186,7 @@ class Nodes:
             text, key = given.take(name), parameter(name)
             said = entry_of(text, name)
             if said is None and port.direction == "in":
-                value = literal(text, port.type)
+                value = literal(text, port.reads or port.type)
                 if port.default and value == literal(port.default, port.type):
                     continue
                 fields[key] = value.replace("{", "{{").replace("}", "}}") if isinstance(value, str) else value
@@ -161,19 +200,18 @@ class Nodes:
             if port.direction != "in":
                 given.writes.add(entry)
                 fields[key if port.direction == "out" else f"{key}_out"] = f"{{{entry}}}"
-        for port in model.ports.values():  # a default that names an entry is written out where it holds
-            said = entry_of(port.default or "", port.name)
-            if said is not None and parameter(port.name) not in fields:
+        form = self.known.forms[model.id]
+        for port, said in form.defaults:  # written out where it holds
+            if parameter(port.name) not in fields:
                 fields[parameter(port.name)] = (
                     f"{{{given.read(said) if port.direction != 'out' else given.write(said)}}}"
                 )
         if not model.given:
             given.notes.append("its ports and their directions are guessed; a model (--models) would say them")
-        takes = [parameter(p.name) for p in model.ports.values() if p.direction != "out"]
-        gives = [
-            parameter(p.name) + "_out" * (p.direction == "both") for p in model.ports.values() if p.direction != "in"
-        ]
-        return Step(self.known.kinds[model.id], {key: fields[key] for key in (*takes, *gives) if key in fields})
+        order = form.order
+        return Step(
+            self.known.kinds[model.id], {k: fields[k] for k in sorted(order.keys() & fields, key=order.__getitem__)}
+        )
 
     def subtree(self, given: Given) -> Step:
         target = given.element.get("ID")
@@ -195,6 +233,10 @@ class Nodes:
                 handed[identifier(name)] = (
                     value.replace("{", "{{").replace("}", "}}") if isinstance(value, str) else value
                 )
+        for port in self.known.offers.get(target, {}).values():
+            said = entry_of(port.default or "", port.name)
+            if said is not None and identifier(port.name) not in handed:
+                handed[identifier(port.name)] = f"{{{given.entry(said)}}}"
         step = Step("tree", {"file": self.known.trees[target]}, "file")
         step.fields |= {"with": handed} if handed else {}
         step.fields |= {"autoremap": True} if autoremap else {}
@@ -253,15 +295,16 @@ class Nodes:
 def unique(steps: list[Step]) -> None:
     """Siblings have different names."""
     seen: set[str] = set()
+    numbers: Counter[str] = Counter()
     for step in steps:
         holder = step
         while "name" not in holder.fields and holder.kind == "precondition":
             holder = holder.fields["child"]
         name = plain = holder.fields.get("name")
-        number = 1
-        while isinstance(name, str) and name in seen:
-            number += 1
-            name = f"{plain} {number}"
-        if isinstance(name, str):
-            seen.add(name)
-            holder.fields["name"] = name
+        if not isinstance(name, str) or not isinstance(plain, str):
+            continue
+        while name in seen:
+            numbers[plain] += 1
+            name = f"{plain} {numbers[plain] + 1}"
+        seen.add(name)
+        holder.fields["name"] = name

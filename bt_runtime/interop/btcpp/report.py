@@ -1,4 +1,4 @@
-"""What became of every element and attribute: nothing is dropped silently."""
+"""Reports what became of every element and attribute: nothing is dropped silently."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Literal, NamedTuple
 
 from bt_runtime.interop.btcpp.document import Place
 
-State = Literal["same", "changed", "lost"]
+State = Literal["same", "changed", "aside", "lost"]
 
 
 class Row(NamedTuple):
     place: Place
     what: str  # `<Sequence>`, or `_skipIf` of one
-    state: State  # said with the same meaning; with another one, or by a guess; not at all
+    state: State  # the same meaning; another one, or a guess; no meaning for a tick; not at all
     became: str  # what it is now, and why
 
 

@@ -1,4 +1,4 @@
-"""What each node that BehaviorTree.CPP and Nav2 bring becomes here. docs/btcpp.md has the same as a table."""
+"""Translates each node of BehaviorTree.CPP and Nav2; docs/btcpp.md lists the rules as a table."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ LISTS: dict[str, Listed] = {
     "SequenceWithMemory": Listed("sequence_with_memory", {}, "goes on to the next child within the tick"),
     "PipelineSequence": Listed("pipeline"),
     "RoundRobin": Listed("round_robin"),
+    "NonblockingSequence": Listed("parallel", {}, "taken for a parallel of all its children"),
 }
 OLD = {
     "SequenceStar": "SequenceWithMemory", "RetryUntilSuccesful": "RetryUntilSuccessful", "SubTreePlus": "SubTree",
-    "Selector": "Fallback",
+    "Selector": "Fallback", "FallbackStar": "Fallback", "ParallelNode": "Parallel",
 }  # fmt: skip
 GATES = {"GoalUpdater", "PathLongerOnApproach", "SingleTrigger"}  # Nav2's decorators that are no plain gates
 LATER = "again at the next tick, one round a tick"
@@ -182,7 +183,7 @@ def rate(given: Given, below: list[Step]) -> Step:
 
 
 def compared(given: Given, below: list[Step]) -> Step:
-    """BlackboardCheckInt and its like, of version 3."""
+    """BlackboardCheckInt and its relatives of version 3."""
     sides = [given.take(name) for name in ("value_A", "value_B")]
     left, right = (given.read(s) if entry_of(s) else given.text(Said(_word(s))) for s in sides)
     otherwise = status(given.take("return_on_mismatch", default="FAILURE"), "return_on_mismatch")
@@ -191,6 +192,57 @@ def compared(given: Given, below: list[Step]) -> Step:
 
 def _word(text: str) -> str:
     return quoted(text) if isinstance(guessed(text), str) else text.strip()
+
+
+def persistent(given: Given, below: list[Step]) -> Step:
+    """Nav2's sequence that stores its position in an entry: it resumes there after a halt, and restarts after a
+    failure."""
+    said = given.take("current_child_idx")
+    if entry_of(said) is None or not below:
+        raise CannotSay("`current_child_idx` names the entry that holds its place")
+    place = given.read(said)
+    given.write(said)
+    given.notes.append("a child that was skipped is asked again after a halt")
+    children = []
+    for number, child in enumerate(below):
+        step = guarded(f"{place} <= {number}", "skip", child)
+        step.fields |= {"on_success": {place: number + 1}, "on_failure": {place: 0}}
+        children.append(step)
+    return Step("sequence", {"children": [*children, Step("set", {"values": {place: 0}}, "values")]}, "children")
+
+
+class Chooser(NamedTuple):
+    """A control node that asks a plugin which child to tick: here a skill, whose output a `switch` reads."""
+
+    output: str
+    cases: tuple[str, ...]  # of its children; none: their numbers, from 0
+    ask: str  # the list of the skill and the `switch`
+    note: str
+
+
+CHOOSERS = {
+    "PauseResumeController": Chooser(
+        "state", ("RESUMED", "PAUSED", "ON_PAUSE", "ON_RESUME"), "reactive_sequence",
+        "the skill tells the state at each tick: RESUMED, PAUSED, ON_PAUSE or ON_RESUME",
+    ),
+    "ManualSelector": Chooser("choice", (), "sequence", "the skill asks a person for the number of a child, from 0"),
+}  # fmt: skip
+
+
+def chosen(given: Given, skill: Step, below: list[Step]) -> Step:
+    chooser = CHOOSERS[given.tag]
+    cases = chooser.cases or tuple(map(str, range(len(below))))
+    if len(below) > len(cases):
+        raise CannotSay(f"it has {len(below)} children, and takes {len(cases)}")
+    given.notes.append(chooser.note)
+    entry = given.write(f"{given.tag}_{chooser.output}")
+    given.reads.add(entry)
+    skill.fields[chooser.output] = f"{{{entry}}}"
+    if chooser.cases:  # what is not RESUMED goes on until the state is another
+        below = [below[0], *(Step("repeat", {"times": -1, "child": child}) for child in below[1:])]
+    default = Step("repeat", {"times": -1, "child": Step("succeed")}) if chooser.cases else Step("fail")
+    switch = Step("switch", {"on": entry, "cases": dict(zip(cases, below, strict=False)), "default": default})
+    return Step(chooser.ask, {"children": [skill, switch]}, "children")
 
 
 # Leaves -----------------------------------------------------------------------------------------
@@ -243,6 +295,7 @@ def was_updated(given: Given, below: list[Step]) -> Step:
 RULES: dict[str, Rule] = {
     "Parallel": parallel, "ParallelAll": parallel_all, "IfThenElse": branches("if", "then"),
     "WhileDoElse": branches("while", "do"), "TryCatch": try_catch, "RecoveryNode": recovery,
+    "PersistentSequence": persistent,
     **{f"Switch{count}": switch(count) for count in range(2, 7)},
     "Inverter": alone("invert"), "ForceSuccess": alone("force", status="success"),
     "ForceFailure": alone("force", status="failure"), "KeepRunningUntilFailure": until_failure,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 LONGEST = 1_000  # characters of an expression here
 MOST_DEEP = 30  # levels of brackets here, less those that are put around it
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>0[xX][0-9a-fA-F]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)|(?P<text>'[^']*')"
+    r"\s*(?:(?P<number>0[xX][0-9a-fA-F]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)|(?P<text>'[^']*'|\"[^\"]*\")"
     r"|(?P<name>[^\W\d]\w*|@\w+)|(?P<sign>:=|\+=|-=|\*=|/=|==|!=|<=|>=|&&|\|\||\.\.|[-+*/<>=!~&|^?:;()]))"
 )
 _SETS = {":=", "=", "+=", "-=", "*=", "/="}
@@ -25,11 +25,11 @@ _TAKEN = {"and", "or", "not", "in", "is", "if", "else", "null", "None", "True", 
 
 
 class CannotSay(Exception):
-    """Why something has no words on the other side."""
+    """Raised when an expression has no equivalent in the other language."""
 
 
 class Said(NamedTuple):
-    """An expression of ours: its text, how tightly it binds (higher: tighter), whether it is true or false."""
+    """An expression of ours: its text, its precedence (higher binds tighter), and whether it is a truth value."""
 
     text: str
     rank: float = 9
@@ -62,7 +62,7 @@ def read(code: str, enums: Mapping[str, float] | None = None) -> Script:
 
 
 def condition(code: str, enums: Mapping[str, float] | None = None) -> Said:
-    """One that is asked, and writes nothing."""
+    """Translates a test, which must not write entries."""
     found = _Parser(code, enums or {}, asked=True).script()
     if found.sets or found.value is None:
         raise CannotSay("a test that writes entries")
@@ -70,8 +70,8 @@ def condition(code: str, enums: Mapping[str, float] | None = None) -> Said:
 
 
 def in_order(reads: Mapping[str, Collection[str]]) -> list[str] | None:
-    """In which order values that are computed at once may be written one after another: none is written before
-    another one reads what was there. None: there is no such order."""
+    """Orders simultaneous assignments so that none overwrites a value that a later one reads. None: no such order
+    exists."""
     left, found = list(reads), list[str]()
     while left:
         free = next((n for n in left if not any(n in reads[other] for other in left if other != n)), None)
@@ -235,7 +235,7 @@ class _Parser:
         return text
 
     def named(self, name: str) -> Said:
-        """An entry, or what the statements before have written to it."""
+        """Returns an entry, or the expression that earlier statements have assigned to it."""
         return self.known.get(name, Said(name))
 
 
@@ -259,7 +259,7 @@ _COMPARED: dict[type, str] = {
 
 
 def written(text: str) -> str:
-    """An expression of ours as a script."""
+    """Translates an expression of ours to a script."""
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError):
@@ -288,7 +288,7 @@ def _takes_off(node: ast.expr) -> bool:
 
 
 def _mixed(node: ast.expr) -> bool:
-    """Does it reckon? There `!` and arithmetic do not stand side by side without brackets."""
+    """True for arithmetic, where `!` needs brackets."""
     return any(isinstance(each, ast.BinOp | ast.USub) for each in ast.walk(node))
 
 
@@ -341,7 +341,7 @@ def value(given: object) -> str:
             raise CannotSay(f"the number {text}")
         return text
     if isinstance(given, str):
-        if "'" in given or "\n" in given or ";" in given:
-            raise CannotSay("a text with a quote, a semicolon or a line break in it")
-        return f"'{given}'"
+        if ("'" in given and '"' in given) or "\n" in given or ";" in given:
+            raise CannotSay("a text with both quotes, a semicolon or a line break in it")
+        return f'"{given}"' if "'" in given else f"'{given}'"
     raise CannotSay("a list, a mapping or `null`")

@@ -1,4 +1,4 @@
-"""What kinds of ours are called there, where it is the same node: for exported trees, for logs and for monitors."""
+"""The XML names of our kinds that equal a node of BehaviorTree.CPP, for exports, logs and monitors."""
 
 TAGS = {
     "sequence": "Sequence", "fallback": "Fallback", "reactive_sequence": "ReactiveSequence",

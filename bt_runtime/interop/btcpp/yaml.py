@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from bt_runtime.language.kinds.kind import COMMON_NAMES
+
 _PLAIN = re.compile(r"[A-Za-z_/<(](?:[^#:\n\t\\\"{}\[\],`]|:(?=\S))*")
 _NOT_TEXT = {"true", "false", "null"}
 
 
 class Step:
-    """One node: its kind, its fields, and the comments above it."""
+    """A node to write: its kind, its fields, and the comments above it."""
 
     __slots__ = ("bare", "comments", "fields", "kind")
 
@@ -100,6 +102,8 @@ def _step(step: Step, deep: int) -> Iterator[str]:
     """Lines of `kind: …`, indented by `deep`."""
     fields = step.fields
     alone = fields[step.bare] if step.bare and list(fields) == [step.bare] else None
+    if step.kind == "set" and isinstance(alone, dict) and COMMON_NAMES & alone.keys():
+        alone = None  # entries called as fields of any node are stand below `values:`
     if alone is not None and isinstance(alone, list) and any(isinstance(each, Step) for each in alone):
         yield f"{'  ' * deep}{step.kind}:"
         for each in alone:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.events import Debugged
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.interop.groot2.protocol import Refusal
@@ -36,7 +37,7 @@ class Hook(NamedTuple):
 
 
 class Hooks:
-    """Changed by the thread that serves; what was reached comes from the one that ticks."""
+    """Breakpoints, changed by the server's thread; the ticking thread reports those reached."""
 
     def __init__(self, run: Run, allowed: bool, place: Callable[[int], str | None]) -> None:
         self.run, self.allowed, self.place = run, allowed, place
@@ -72,7 +73,7 @@ class Hooks:
             for hook in hooks:
                 self._drop(hook.uid)
                 moment = "after" if hook.position else "before"
-                rule = self.run.debugger.break_at(hook.path, moment).number if hook.enabled else 0
+                rule = debugger_of(self.run).break_at(hook.path, moment).number if hook.enabled else 0
                 self._hooks[hook.uid] = hook._replace(rule=rule)
             self._free()
 
@@ -98,7 +99,7 @@ class Hooks:
             if hook.once or told.get("remove_when_done") is True:
                 self._drop(uid)
             if held and not self._held:
-                self.run.debugger.resume()
+                debugger_of(self.run).resume()
 
     def clear(self) -> None:
         with self._lock, suppress(BtError):  # the run may be over
@@ -108,7 +109,7 @@ class Hooks:
         self._unhear()
 
     def disable(self) -> None:
-        """As long as nobody is there who could unlock one."""
+        """Disables all breakpoints while no client could unlock one."""
         with self._lock, suppress(BtError):
             for hook in list(self._hooks.values()):
                 self._drop(hook.uid)
@@ -119,14 +120,14 @@ class Hooks:
         hook = self._hooks.pop(uid, None)
         if hook is not None and hook.rule:
             with suppress(BtError):  # somebody at the debugger's prompt may have cleared it
-                self.run.debugger.clear(hook.rule)
+                debugger_of(self.run).clear(hook.rule)
 
     def _free(self) -> None:
-        """Goes on when nothing that holds the run is there any more."""
+        """Resumes the run when no breakpoint holds it."""
         kept = {uid for uid in self._held if uid in self._hooks and self._hooks[uid].rule}
         held, self._held = bool(self._held), kept
         if held and not kept:
-            self.run.debugger.resume()
+            debugger_of(self.run).resume()
 
     def dump(self) -> bytes:
         return json.dumps([hook.told() for hook in self._hooks.values()]).encode()

@@ -1,8 +1,6 @@
-"""A run as Groot2 wants to see it, made of what its ticks tell; of no thread in particular.
-
-Where BehaviorTree.CPP resets nodes and we leave their results standing, they are shown as idle, with the result that
-they had: what is below a node that has ended, below a decorator or a reactive node, and the root after its end.
-"""
+"""A run as Groot2 expects it, computed from the events of its ticks, in any thread. BehaviorTree.CPP resets some
+nodes whose results we keep: below an ended node, a decorator or a reactive node, and the root after its end. These
+are shown as idle, with their result."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from bt_runtime.events import Placed, Reshaped, Tick
 from bt_runtime.interop import tree_xml
 from bt_runtime.interop.groot2 import protocol
 from bt_runtime.interop.groot2.protocol import LETTERS, MOST_UIDS, STALE, Code
-from bt_runtime.tree.census import statuses
+from bt_runtime.tree.describe.census import statuses
 
 MOST_TRANSITIONS = 1000  # that wait to be fetched: the oldest are given up
 
@@ -100,7 +98,7 @@ class Mirror:
         return next(uid for uid in range(1, MOST_UIDS + 1) if uid not in self.numbers)
 
     def _walk(self) -> Iterator[tuple[Placed, str]]:
-        """All nodes in their order, each with its path."""
+        """Yields all nodes in order, each with its path."""
         todo = [(number, "") for number in self.below.get(-1, ())]
         while todo:
             number, above = todo.pop()
@@ -130,12 +128,12 @@ class Mirror:
         return b"".join(protocol.status(uid, self.shown[number]) for number, uid in self.uids.items())
 
     def record(self, micros: int | None) -> None:
-        """From now on, or no more."""
+        """Starts or ends the recording of transitions."""
         self.recording = None if micros is None else deque(maxlen=MOST_TRANSITIONS)
         self.began = micros or 0
 
     def transitions(self) -> bytes:
-        """Those that nobody has fetched."""
+        """The transitions that no client has fetched."""
         if self.recording is None:
             return b""
         told = b"".join(self.recording)
@@ -143,6 +141,6 @@ class Mirror:
         return told
 
     def scopes(self) -> dict[str, str]:
-        """What Groot2 calls a subtree → the path of its entries."""
+        """Maps the names that Groot2 gives to subtrees to the paths of their entries."""
         found = {path.lstrip("/"): path for row, path in self._walk() if row.kind == "tree"}
         return {**found, self.name: ""}

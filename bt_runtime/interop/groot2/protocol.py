@@ -51,7 +51,7 @@ class Refusal(BtError):
 
 
 def asked(frames: Sequence[bytes]) -> tuple[Ask, int, bytes | None]:
-    """What is asked, under which number, and the second part."""
+    """Parses a request: its type, its number, and the second part."""
     if not frames or len(frames[0]) != HEADER.size:
         raise Refusal("wrong request header")
     _, what, number = HEADER.unpack(frames[0])
@@ -70,12 +70,12 @@ def status(uid: int, code: int) -> bytes:
 
 
 def transition(micros: int, uid: int, code: int) -> bytes:
-    """The same nine bytes as in a `.btlog`."""
+    """Encodes a status change in nine bytes, as in a `.btlog`."""
     return struct.pack("<Q", max(0, micros))[:6] + _RECORD.pack(uid, code)
 
 
 def msgpack(value: Any, most: int, depth: int = 0) -> bytes:
-    """A value as MessagePack, about `most` bytes of it; what it has no form for is told by its type."""
+    """A value as MessagePack of about `most` bytes; a value without such a form becomes its type's name."""
     if value is None or isinstance(value, bool):
         return b"\xc0" if value is None else b"\xc3" if value else b"\xc2"
     if isinstance(value, int) and -(2**63) <= value < 2**64:

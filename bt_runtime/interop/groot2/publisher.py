@@ -1,8 +1,5 @@
-"""A run that Groot2, `btview` and their like can look at: `with Groot2(run): run.spin()`.
-
-The thread that ticks only keeps what a tick told. All else is done in a thread of its own, at most once every `REST`
-seconds, so that nobody who asks can hold a tick.
-"""
+"""Shows a run to Groot2, `btview` and similar monitors: `with Groot2(run): run.spin()`. The ticking thread only
+stores events. Another thread does the rest, at most once every `REST` seconds, so no client can delay a tick."""
 
 from __future__ import annotations
 
@@ -16,20 +13,22 @@ from typing import Any
 
 from bt_runtime.events import Notice, Tick
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
-from bt_runtime.interop import address
 from bt_runtime.interop.groot2 import protocol
+from bt_runtime.interop.groot2.crowd import Crowd
 from bt_runtime.interop.groot2.hooks import Hooks
 from bt_runtime.interop.groot2.mirror import Mirror
 from bt_runtime.interop.groot2.protocol import PORT, Ask, Refusal
+from bt_runtime.project import address
 from bt_runtime.run.run import Run
 
 MOST_KEPT = 4096  # ticks that wait for the server's thread; a tick beyond them looks after them itself
 MOST_REQUEST = 65_536  # bytes of one part of a request: who sends more is cut off
 MOST_BOARD = 1_000_000  # bytes of one answer about blackboards, about
 MOST_WAITING = 64  # requests of one client that wait
-MOST_CLIENTS = 64
+MOST_CLIENTS = 64  # connections to both ports together: each is a descriptor of this process
 REST = 0.001  # seconds between two answers
 EVERY = 0.05  # seconds between two looks at what the ticks have told
+REOPEN = 0.5  # seconds until a port listens again that too many had come to
 SILENCE = 5.0  # seconds after which nobody is there to free a run that is held
 
 
@@ -52,6 +51,7 @@ class Groot2:
         self._taking = threading.Lock()
         self._over = threading.Event()
         self._heard = time.monotonic()
+        self.emptied = 0  # how often all connections were let go, because there were too many
         self._context, self._answers, self._news, self.port = _sockets(self.host, port)
         self._answering: dict[Ask, Callable[[bytes | None], list[bytes]]] = {
             Ask.TREE: lambda body: [self.mirror.xml()],
@@ -101,10 +101,9 @@ class Groot2:
         zmq = _zmq()
         try:
             while not self._over.is_set():
-                if self._answers.poll(EVERY * 1000):
-                    self._reply(self._answers.recv_multipart())
-                    self._over.wait(REST)
-                self._look()
+                self._answer_all(zmq)
+                if not self._over.is_set():
+                    self._empty()
         except zmq.ZMQError:
             pass  # the sockets were closed, or the system gives no more: the run goes on without
         except Exception as error:
@@ -113,8 +112,36 @@ class Groot2:
         finally:
             self._context.destroy(linger=0)
 
+    def _answer_all(self, zmq: Any) -> None:
+        """Answers requests until the end, or until too many clients are connected."""
+        crowd, asked = Crowd(zmq, (self._answers, self._news)), zmq.Poller()
+        for each in (self._answers, *crowd.monitors):
+            asked.register(each, zmq.POLLIN)
+        while not self._over.is_set():
+            ready = dict(asked.poll(EVERY * 1000))
+            if crowd.count() > MOST_CLIENTS:
+                return
+            if self._answers in ready:
+                self._reply(self._answers.recv_multipart())
+                self._over.wait(REST)
+            self._look()
+
+    def _empty(self) -> None:
+        """Drops all connections and listens at the same ports again; monitors reconnect by themselves. ZeroMQ cannot
+        close a port and keep its clients."""
+        text = f"more than {MOST_CLIENTS} programs have connected for Groot2: all are let go"
+        self.run.context.emit(Notice("", "warning", text))
+        self._context.destroy(linger=0)
+        self.emptied += 1
+        while not self._over.wait(REOPEN):
+            try:
+                self._context, self._answers, self._news, self.port = _sockets(self.host, self.port)
+            except BtError:
+                continue  # another program has taken one of them meanwhile
+            return
+
     def _reply(self, frames: list[bytes]) -> None:
-        """Who it came from stands before an empty part; without one there is nobody to answer."""
+        """Sends a reply. The sender's address precedes an empty part; without one there is nobody to answer."""
         if b"" in frames:
             start = frames.index(b"") + 1
             self._answers.send_multipart([*frames[:start], *self._answer(frames[start:])])
@@ -128,7 +155,7 @@ class Groot2:
             self._news.send_multipart([protocol.header(Ask.REACHED, 0), uid])
 
     def _answer(self, frames: list[bytes]) -> list[bytes]:
-        """Never fails: whatever is wrong with a request is said to whoever sent it."""
+        """Answers a request. Never raises: a faulty request gets an error reply."""
         self._heard = time.monotonic()
         try:
             what, number, body = protocol.asked(frames)
@@ -214,7 +241,7 @@ def _sockets(host: str, port: int) -> tuple[Any, Any, Any, int]:
 
 
 def _bound(zmq: Any, socket: Any, six: bool) -> None:
-    """What a client can take of this process."""
+    """Bounds what clients can take: message size, queues, connections, time."""
     socket.setsockopt(zmq.IPV6, int(six))
     socket.setsockopt(zmq.MAXMSGSIZE, MOST_REQUEST)
     socket.setsockopt(zmq.RCVHWM, MOST_WAITING)

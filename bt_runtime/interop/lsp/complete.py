@@ -1,4 +1,4 @@
-"""What could be written where somebody is: kinds, fields, skills, ports, trees, entries, words."""
+"""Completion at the cursor: kinds, fields, skills, ports, trees, entries, words."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from typing import Literal, NamedTuple
 from bt_runtime import project
 from bt_runtime.faults.diagnostic import Edit
 from bt_runtime.interop.lsp import snippet
+from bt_runtime.interop.lsp.completion_slot import SCHEMAS, CompletionSlot, choices, properties, resolve
 from bt_runtime.interop.lsp.cursor import ITEM, Cursor, locate
 from bt_runtime.interop.lsp.describe import field_about, kind_about, tree_about
-from bt_runtime.interop.lsp.slot import SCHEMAS, Slot, choices, properties, resolve
-from bt_runtime.interop.lsp.unit import Unit
+from bt_runtime.interop.lsp.document import Document
 from bt_runtime.interop.lsp.workspace import Workspace
 from bt_runtime.language import fixes
 from bt_runtime.language.expression.call import EXISTS, FUNCTIONS
 from bt_runtime.language.kinds.kind import COMMON, DATA_TYPES, Field, Kind, Registry
 from bt_runtime.language.source.text import LINE_BREAK
 from bt_runtime.language.spec import TreeSpec
+from bt_runtime.project import real
 
 Sort = Literal["kind", "skill", "field", "value", "tree", "manifest", "entry", "function", "word", "port"]
 _NAMED = re.compile(r"""\b(?:file|tree):[ \t]*["']?([\w./-]+)""")
@@ -40,43 +41,49 @@ class Item(NamedTuple):
     rank: int = 5  # the lower, the nearer to the top
 
 
-def complete(workspace: Workspace, unit: Unit, offset: int) -> list[Item]:
-    if unit.content == "prompt" or (unit.content == "plan" and not _in_header(unit, offset)):
+def complete(workspace: Workspace, document: Document, offset: int) -> list[Item]:
+    if document.content == "prompt" or (document.content == "plan" and not _in_header(document, offset)):
         return []
-    return list(_Completion(workspace, unit, offset).items())[:MOST]
+    return list(_Completion(workspace, document, offset).items())[:MOST]
 
 
-def _in_header(unit: Unit, offset: int) -> bool:
-    return unit.text.source[:offset].startswith("---") and len(re.findall(r"(?m)^---", unit.text.source[:offset])) == 1
+def _in_header(document: Document, offset: int) -> bool:
+    return (
+        document.text.source[:offset].startswith("---")
+        and len(re.findall(r"(?m)^---", document.text.source[:offset])) == 1
+    )
 
 
-def registry_at(workspace: Workspace, unit: Unit) -> Registry:
+def registry_at(workspace: Workspace, document: Document) -> Registry:
     """The kinds of a tree, also while its text is broken: those of the manifests that its lines name."""
-    tree = unit.spec
+    tree = document.spec
     if tree is not None:
         return tree.registry
-    registry = workspace.registry
-    said = re.search(r"(?m)^skills:(.*(?:\n[ -].*)*)", unit.text.source)
+    site = workspace.site(document.path)
+    registry = site.registry
+    said = re.search(r"(?m)^skills:(.*(?:\n[ -].*)*)", document.text.source)
     for name in re.findall(r"[\w/-]+", said[1]) if said else ():
-        path = workspace.manifest_named(name)
+        path = site.manifest_named(name)
         registry = registry.with_kinds(tuple(workspace.manifest(path).kinds)) if path is not None else registry
-    return registry if said or unit.good is None else unit.good.registry
+    return registry if said or document.good is None else document.good.registry
 
 
 class _Completion:
-    def __init__(self, workspace: Workspace, unit: Unit, offset: int) -> None:
-        self.workspace, self.unit, self.offset = workspace, unit, offset
-        self.text = unit.text
+    def __init__(self, workspace: Workspace, document: Document, offset: int) -> None:
+        self.workspace, self.document, self.offset = workspace, document, offset
+        self.text, self.site = document.text, workspace.site(document.path)
         self.cursor: Cursor = locate(self.text, offset)
-        self.tree: TreeSpec | None = unit.spec or unit.good
-        self.registry = registry_at(workspace, unit) if unit.content == "tree" else workspace.registry
+        self.tree: TreeSpec | None = document.spec or document.good
+        self.registry = (
+            registry_at(workspace, document) if document.content == "tree" else workspace.site(document.path).registry
+        )
         self.goes_on = re.match(r"\s*:(\s|\Z)", self.text.source[self.cursor.end : self.cursor.end + 9]) is not None
 
     def items(self) -> Iterator[Item]:
         cursor = self.cursor
-        slot = resolve(cursor.path, self.registry, self.unit.content)
-        if self.unit.content == "tree" and cursor.path[:1] == ("skills",):
-            yield from self.values(self.workspace.names("skills"), "manifest")
+        slot = resolve(cursor.path, self.registry, self.document.content)
+        if self.document.content == "tree" and cursor.path[:1] == ("skills",):
+            yield from self.values(self.site.names("skills"), "manifest")
         elif cursor.role == "value" or (cursor.path[-1:] == (ITEM,) and slot.what == "value"):
             yield from self.value(slot)
         elif slot.what == "schema":
@@ -86,7 +93,7 @@ class _Completion:
 
     # Keys ------------------------------------------------------------------------------------
 
-    def key(self, slot: Slot) -> Iterator[Item]:
+    def key(self, slot: CompletionSlot) -> Iterator[Item]:
         kind = slot.kind
         if slot.what == "node":
             yield from self.kinds()
@@ -130,18 +137,18 @@ class _Completion:
     def needed(self, name: str) -> str:
         """The inputs that a tree cannot do without, as they would stand in `with:`."""
         path = self.target(name)
-        unit = self.workspace.unit(path) if path is not None else None
-        spec = unit.spec if unit is not None else None
+        document = self.workspace.document(path) if path is not None else None
+        spec = document.spec if document is not None else None
         ports = [port for port in spec.inputs.values() if port.required] if spec is not None else []
-        here = self.unit.known()
+        here = self.document.known()
         return snippet.escaped(", ".join(snippet.plain(snippet.of_port(port, port.name in here)) for port in ports))
 
     def unlisted(self, before: str, column: int) -> Iterator[Item]:
         """Skills of the project's manifests that this tree does not name yet."""
-        home = self.workspace.project
+        home = self.site.project
         lines = LINE_BREAK.split(self.text.yaml)
-        for name in self.workspace.names("skills"):
-            path = self.workspace.manifest_named(name)
+        for name in self.site.names("skills"):
+            path = self.site.manifest_named(name)
             if home is None or path is None or not path.is_relative_to(home / "skills"):
                 continue
             also = (fixes.header(lines, "skills", name),)
@@ -162,7 +169,7 @@ class _Completion:
                     yield self.keyed(field.name, "field", field.type, field_about(field), "", first, made)
 
     def field_snippet(self, kind: Kind, field: Field) -> str:
-        if kind.includes and field.name == "file" and self.workspace.names("trees"):
+        if kind.includes and field.name == "file" and self.site.names("trees"):
             return f"file: ${{1:{snippet.escaped(self.own_trees()[0])}}}"
         return snippet.of_field(field, self.cursor.column, self.cursor.flow)
 
@@ -174,7 +181,7 @@ class _Completion:
         target = self.included()
         if target is None:
             return
-        here = self.unit.known()
+        here = self.document.known()
         for said, ports in (("input", target.inputs), ("output", target.outputs)):
             for port in ports.values():
                 if port.name not in self.cursor.siblings:
@@ -190,19 +197,19 @@ class _Completion:
         after = _NAMED.search(self.text.source, self.offset, self.offset + 200)
         for found in ([named[-1]] if named else []) + ([after] if after else []):
             path = self.target(found[1])
-            unit = self.workspace.unit(path) if path is not None else None
-            if unit is not None and (unit.spec or unit.good) is not None:
-                return unit.spec or unit.good
+            document = self.workspace.document(path) if path is not None else None
+            if document is not None and (document.spec or document.good) is not None:
+                return document.spec or document.good
         return None
 
     def target(self, name: str) -> Path | None:
-        folder = self.unit.path.parent
+        folder = self.document.path.parent
         beside = (p for p in (folder / name, folder / f"{name}.yaml") if p.is_file())
-        found = next(beside, None) or project.find("trees", name, root=self.workspace.project)
-        return found.resolve() if found is not None else None
+        found = next(beside, None) or project.find("trees", name, root=self.site.project)
+        return real(found) if found is not None else None
 
-    def of_schema(self, slot: Slot) -> Iterator[Item]:
-        top = SCHEMAS[self.unit.content]
+    def of_schema(self, slot: CompletionSlot) -> Iterator[Item]:
+        top = SCHEMAS[self.document.content]
         found = properties(slot.schema, top)
         for name, inner in found.items():
             if name not in self.cursor.siblings:
@@ -217,7 +224,7 @@ class _Completion:
         if isinstance(enum, list) and enum:
             return f"{name}: ${{1:{snippet.escaped(_shown(enum[0]))}}}"
         if name in ("tree", "skills") and "string" in types:
-            return f"{name}: ${{1:{re.sub(r'[^A-Za-z0-9_]', '_', self.unit.path.stem)}}}"
+            return f"{name}: ${{1:{re.sub(r'[^A-Za-z0-9_]', '_', self.document.path.stem)}}}"
         if "array" in types:
             return f"{name}: [$1]"
         if "object" in types or "allOf" in schema:
@@ -233,9 +240,11 @@ class _Completion:
 
     # Values ----------------------------------------------------------------------------------
 
-    def value(self, slot: Slot) -> Iterator[Item]:
+    def value(self, slot: CompletionSlot) -> Iterator[Item]:
         if slot.what == "schema":
-            yield from self.values([_shown(each) for each in choices(slot.schema, SCHEMAS[self.unit.content])], "value")
+            yield from self.values(
+                [_shown(each) for each in choices(slot.schema, SCHEMAS[self.document.content])], "value"
+            )
             return
         kind, field = slot.kind, slot.field
         if slot.what == "bare" and kind is not None and kind.bare:
@@ -267,21 +276,21 @@ class _Completion:
             yield Item(word, sort, "", "", snippet.escaped(word), self.cursor.start, self.cursor.end, rank=1)
 
     def own_trees(self) -> list[str]:
-        names = [name for name in self.workspace.names("trees") if self.target(name) != self.unit.path]
-        home = self.workspace.project
+        names = [name for name in self.site.names("trees") if self.target(name) != self.document.path]
+        home = self.site.project
         return sorted(names, key=lambda n: (p := self.target(n)) is None or home is None or not p.is_relative_to(home))
 
-    def trees(self, slot: Slot) -> Iterator[Item]:
+    def trees(self, slot: CompletionSlot) -> Iterator[Item]:
         for rank, name in enumerate(self.own_trees()):
             path, needed = self.target(name), self.needed(name) if slot.what == "bare" else ""
-            unit = self.workspace.unit(path) if path is not None else None
-            spec = unit.spec if unit is not None else None
+            document = self.workspace.document(path) if path is not None else None
+            spec = document.spec if document is not None else None
             insert = f"{{file: {snippet.escaped(name)}, with: {{{needed}\\}}\\}}" if needed else snippet.escaped(name)
             doc = tree_about(spec) if spec is not None else ""
             yield Item(name, "tree", "", doc, insert, self.cursor.start, self.cursor.end, rank=1 + (rank > 50))
 
     def entries(self) -> list[tuple[str, str]]:
-        return list(self.unit.known().items())
+        return list(self.document.known().items())
 
     def expression(self) -> Iterator[Item]:
         start = self.offset - len(_word(self.cursor.prefix))
@@ -307,7 +316,7 @@ def _entry_snippet(name: str, type: str) -> str:
 
 
 def _word(text: str) -> str:
-    """The name at its end, as far as it is written."""
+    """The partial name at the end of the text."""
     start = len(text)
     while start and (text[start - 1].isalnum() or text[start - 1] == "_"):
         start -= 1

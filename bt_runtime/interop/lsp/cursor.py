@@ -1,4 +1,4 @@
-"""Where in a document somebody is, told from the lines above and nothing else: what is being written is seldom YAML."""
+"""The cursor's context in a document, from the lines above alone, because half-written text is seldom valid YAML."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def _brackets(said: str) -> tuple[tuple[Step, ...], str, frozenset[str], bool]:
 
 
 class _Bracket:
-    """One that is open: where its last part begins, and under which key."""
+    """An open bracket: the start of its last part, and that part's key."""
 
     def __init__(self, sign: str, begin: int) -> None:
         self.sign, self.begin = sign, begin

@@ -1,7 +1,8 @@
-"""What an editor shows beside a name, in Markdown."""
+"""The hover text of a name, in Markdown."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
 from bt_runtime.language.emit.editor import hover
@@ -31,7 +32,7 @@ def field_about(field: Field) -> str:
     if field.required:
         said.append("needed")
     if field.default is not None:
-        said.append(f"default `{field.default}`")
+        said.append(f"default `{json.dumps(field.default, ensure_ascii=False, default=str)}`")
     if field.minimum is not None or field.maximum is not None:
         said.append(range_of(field))
     if field.choices:
@@ -47,7 +48,7 @@ def tree_about(tree: TreeSpec) -> str:
 
 
 def port_about(port: Port) -> str:
-    more = [] if port.required else [f"default `{port.default}`"]
+    more = [] if port.required else [f"default `{json.dumps(port.default, ensure_ascii=False, default=str)}`"]
     more += [f"one of {', '.join(f'`{c}`' for c in port.choices)}"] if port.choices else []
     return f"`{port.name}`: {', '.join([str(port.type), *more])}" + (f". {port.about}" if port.about else "")
 

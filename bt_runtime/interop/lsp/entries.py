@@ -1,12 +1,12 @@
-"""The entries of a tree: every place that names one, who writes it, of which type it is."""
+"""The entries of a tree: every reference, the writers, the type."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.language.checks.references import usage
+from bt_runtime.language.checks.references import Use, usage
 from bt_runtime.language.expression.call import EXISTS, KNOWN
 from bt_runtime.language.expression.hole import cut
 from bt_runtime.language.expression.parse import CONSTANTS, RESERVED
@@ -21,7 +21,7 @@ _COMMON = {field.name: field for field in COMMON}
 
 
 class Place(NamedTuple):
-    """Where an entry is named; `role` as a person would say it."""
+    """A place that names an entry; `role` is the usage in a person's words."""
 
     name: str
     span: Span
@@ -29,14 +29,38 @@ class Place(NamedTuple):
     node: NodeSpec | None = None
 
 
-def places(tree: TreeSpec) -> list[Place]:
-    """Every place in the tree's own file, in no order, each once."""
+class Entries:
+    """The entries of one tree: each place in its file that names one, collected once."""
+
+    def __init__(self, tree: TreeSpec) -> None:
+        self.tree = tree
+        writes = usage([*tree.root.walk()]).writes
+        self.types = {port.name: str(port.type) for port in tree.ports.values()}  # `any` where nobody says
+        for use in writes:
+            self.types.setdefault(use.name, use.field.type if use.field.type in _TYPES else "any")
+        self.places = _places(tree, writes)
+        self._lines: dict[int, list[Place]] = {}
+        self._names: dict[str, list[Place]] = {}
+        for place in self.places:
+            self.types.setdefault(place.name, "any")
+            self._names.setdefault(place.name, []).append(place)
+            for line in {place.span.line, place.span.end_line}:  # a name stands in one line, or is cut once
+                self._lines.setdefault(line, []).append(place)
+
+    def named(self, name: str) -> list[Place]:
+        return self._names.get(name, [])
+
+    def on(self, line: int) -> list[Place]:
+        return self._lines.get(line, [])
+
+
+def _places(tree: TreeSpec, writes: Iterable[Use]) -> list[Place]:
     found: dict[tuple[str, Span], Place] = {}
     for role, ports in (("input", tree.inputs), ("output", tree.outputs), ("blackboard", tree.entries)):
         for port in ports.values():
             if port.span is not None:
                 found[port.name, port.span] = Place(port.name, port.span, role)
-    for use in usage(tree.root).writes:
+    for use in writes:
         if use.span != use.spec.span:  # else a default names it, and nothing in the text
             span = _name_in(use.name, use.span, use.spec.given.get(use.field.name))
             found.setdefault((use.name, span), Place(use.name, span, "write", use.spec))
@@ -92,17 +116,6 @@ def _named(node: Scalar, text: str, shift: int) -> Iterator[tuple[str, Span]]:
         called = every[at + 1].text == "(" if at + 1 < len(every) else False
         if not called or token.text not in {*KNOWN, EXISTS}:
             yield token.text, inside(node, token.start + shift, token.end + shift)
-
-
-def known(tree: TreeSpec) -> dict[str, str]:
-    """Each entry by name: its type, `any` where nobody says."""
-    found = {port.name: str(port.type) for port in tree.ports.values()}
-    for use in usage(tree.root).writes:
-        written = use.field.type if use.field.type in _TYPES else "any"
-        found.setdefault(use.name, written)
-    for place in places(tree):
-        found.setdefault(place.name, "any")
-    return found
 
 
 _TYPES = frozenset({"string", "integer", "number", "boolean", "list", "object"})

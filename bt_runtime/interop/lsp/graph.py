@@ -1,4 +1,4 @@
-"""What only all trees of a project together tell: which contain themselves, how large they are with subtrees."""
+"""Facts about all trees of a project together: which contain themselves, and how large they are with subtrees."""
 
 from __future__ import annotations
 
@@ -6,43 +6,43 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from bt_runtime.faults.diagnostic import Diagnostic
-from bt_runtime.interop.lsp.unit import Include, Unit, step
-from bt_runtime.language.checks.meaning import bounded
+from bt_runtime.interop.lsp.document import Document, Include, step
 from bt_runtime.language.checks.recursion import check_recursion
-from bt_runtime.language.findings import Findings
+from bt_runtime.language.checks.semantic import bounded
+from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.spec import DEFAULT_CAPS
 
-Units = Mapping[Path, Unit]
+Units = Mapping[Path, Document]
 
 
-def faults(units: Units) -> dict[Path, list[Diagnostic]]:
-    """By file. A step for each file and each `tree` node, none for other nodes."""
-    findings = Findings()
-    order, back = _ordered(units)
-    for unit, include in back:
-        way = _way(units, include.target, unit.path)
-        check_recursion([*(step(units[path], each) for path, each in way), step(unit, include)], findings)
+def faults(documents: Units) -> dict[Path, list[Diagnostic]]:
+    """Returns the faults across files, by file, in time proportional to files and `tree` nodes."""
+    diagnostics = Diagnostics()
+    order, back = _ordered(documents)
+    for document, include in back:
+        way = _way(documents, include.target, document.path)
+        check_recursion([*(step(documents[path], each) for path, each in way), step(document, include)], diagnostics)
     sizes: dict[Path, tuple[int, int]] = {}
-    for unit in order:
-        depth, nodes = unit.depth, unit.nodes
-        for include in unit.includes:
+    for document in order:
+        depth, nodes = document.depth, document.nodes
+        for include in document.includes:
             below, more = sizes.get(include.target, (0, 0))
             depth, nodes = max(depth, include.level + below), nodes + more
-        sizes[unit.path] = (depth, nodes)
-        if unit.spec is not None and not bounded(unit.spec, depth, nodes, findings, DEFAULT_CAPS):
+        sizes[document.path] = (depth, nodes)
+        if document.spec is not None and not bounded(document.spec, depth, nodes, diagnostics, DEFAULT_CAPS):
             break
     found: dict[Path, list[Diagnostic]] = {}
-    for fault in findings.items:
+    for fault in diagnostics.items:
         found.setdefault(Path(fault.file), []).append(fault)
     return found
 
 
-def _ordered(units: Units) -> tuple[list[Unit], list[tuple[Unit, Include]]]:
+def _ordered(documents: Units) -> tuple[list[Document], list[tuple[Document, Include]]]:
     """Each after those it includes; and the nodes that lead back."""
     done: dict[Path, None] = {}
-    back: list[tuple[Unit, Include]] = []
-    for start in units:
-        if start in done or not units[start].includes:
+    back: list[tuple[Document, Include]] = []
+    for start in documents:
+        if start in done or not documents[start].includes:
             done.setdefault(start)
             continue
         open_: dict[Path, None] = {}
@@ -56,30 +56,30 @@ def _ordered(units: Units) -> tuple[list[Unit], list[tuple[Unit, Include]]]:
                 done[todo.pop()] = None
             else:
                 open_[path] = None
-                for include in units[path].includes:
+                for include in documents[path].includes:
                     if include.target in open_:
-                        back.append((units[path], include))
-                    elif include.target in units and include.target not in done:
+                        back.append((documents[path], include))
+                    elif include.target in documents and include.target not in done:
                         todo.append(include.target)
-    return [units[path] for path in done], _round(units, back)
+    return [documents[path] for path in done], _round(documents, back)
 
 
-def _round(units: Units, back: Iterable[tuple[Unit, Include]]) -> list[tuple[Unit, Include]]:
+def _round(documents: Units, back: Iterable[tuple[Document, Include]]) -> list[tuple[Document, Include]]:
     """Every node on a way back, whichever file one begins with."""
-    found: dict[int, tuple[Unit, Include]] = {}
-    for unit, include in back:
-        ring = [(units[path], each) for path, each in _way(units, include.target, unit.path)]
-        found |= {id(each[1].node): each for each in (*ring, (unit, include))}
+    found: dict[int, tuple[Document, Include]] = {}
+    for document, include in back:
+        ring = [(documents[path], each) for path, each in _way(documents, include.target, document.path)]
+        found |= {id(each[1].node): each for each in (*ring, (document, include))}
     return list(found.values())
 
 
-def _way(units: Units, start: Path, end: Path) -> list[tuple[Path, Include]]:
+def _way(documents: Units, start: Path, end: Path) -> list[tuple[Path, Include]]:
     """The shortest way from one file to another; empty when they are one."""
     came: dict[Path, tuple[Path, Include]] = {}
     todo = [start]
     while todo and end not in came and start != end:
         path = todo.pop(0)
-        for include in units[path].includes if path in units else ():
+        for include in documents[path].includes if path in documents else ():
             if include.target not in came and include.target != start:
                 came[include.target] = (path, include)
                 todo.append(include.target)

@@ -1,4 +1,4 @@
-"""Where a thing is made, where it is used, what else changes when it is renamed, and what an editor says of it."""
+"""Definition, references, rename and hover of a symbol."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError, Edit
 from bt_runtime.interop.lsp import describe
-from bt_runtime.interop.lsp.entries import places
-from bt_runtime.interop.lsp.thing import Thing, thing_at
-from bt_runtime.interop.lsp.unit import Unit
+from bt_runtime.interop.lsp.document import Document
+from bt_runtime.interop.lsp.symbol import Symbol, symbol_at
 from bt_runtime.interop.lsp.workspace import Workspace
+from bt_runtime.language import python_file
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.values import NAME
+from bt_runtime.project import disk, real
 from bt_runtime.types import Span
 
 _TOP = Span(1, 1, 1, 1)
-_LARGEST_PYTHON = 1_000_000  # bytes of a file in which a function is looked for
 
 
 class Location(NamedTuple):
@@ -33,31 +33,31 @@ class Renaming(NamedTuple):
     moved: tuple[Path, Path] | None = None
 
 
-def hover(workspace: Workspace, unit: Unit, offset: int) -> tuple[str, Span] | None:
-    thing = thing_at(workspace, unit, offset)
-    said = _said(workspace, unit, thing) if thing is not None else ""
-    return (said, thing.span) if thing is not None and said else None
+def hover(workspace: Workspace, document: Document, offset: int) -> tuple[str, Span] | None:
+    symbol = symbol_at(workspace, document, offset)
+    said = _said(workspace, document, symbol) if symbol is not None else ""
+    return (said, symbol.span) if symbol is not None and said else None
 
 
-def _said(workspace: Workspace, unit: Unit, thing: Thing) -> str:
-    if thing.sort == "entry" and unit.spec is not None:
-        writers = [_writer(place.role, place.span, place.node) for place in places(unit.spec)
-                   if place.name == thing.name and place.role in ("write", "input", "blackboard")]  # fmt: skip
-        return describe.entry_about(thing.name, unit.known().get(thing.name, "any"), writers)
-    if thing.sort == "kind" and thing.kind is not None:
-        return describe.kind_about(thing.kind)
-    if thing.sort == "field" and thing.field is not None:
-        return describe.field_about(thing.field)
-    target = workspace.unit(thing.path) if thing.path is not None else None
-    if thing.sort == "tree" and target is not None and target.spec is not None:
+def _said(workspace: Workspace, document: Document, symbol: Symbol) -> str:
+    if symbol.sort == "entry" and document.spec is not None:
+        writers = [_writer(place.role, place.span, place.node) for place in document.mentions(symbol.name)
+                   if place.role in ("write", "input", "blackboard")]  # fmt: skip
+        return describe.entry_about(symbol.name, document.known().get(symbol.name, "any"), writers)
+    if symbol.sort == "kind" and symbol.kind is not None:
+        return describe.kind_about(symbol.kind)
+    if symbol.sort == "field" and symbol.field is not None:
+        return describe.field_about(symbol.field)
+    target = workspace.document(symbol.path) if symbol.path is not None else None
+    if symbol.sort == "tree" and target is not None and target.spec is not None:
         return describe.tree_about(target.spec)
-    if thing.sort == "port" and target is not None and target.spec is not None:
+    if symbol.sort == "port" and target is not None and target.spec is not None:
         ports = {**target.spec.inputs, **target.spec.outputs}
-        return describe.port_about(ports[thing.name]) if thing.name in ports else ""
-    if thing.sort == "manifest" and target is not None and target.manifest is not None:
+        return describe.port_about(ports[symbol.name]) if symbol.name in ports else ""
+    if symbol.sort == "manifest" and target is not None and target.manifest is not None:
         skills = "\n".join(f"- `{kind.name}`: {kind.about}" for kind in target.manifest.kinds)
         return f"**{target.manifest.name}** (manifest)\n\n{skills}"
-    return thing.about
+    return symbol.about
 
 
 def _writer(role: str, span: Span, node: object) -> str:
@@ -69,37 +69,37 @@ def _writer(role: str, span: Span, node: object) -> str:
 # Definition --------------------------------------------------------------------------------------
 
 
-def definition(workspace: Workspace, unit: Unit, offset: int) -> list[Location]:
-    thing = thing_at(workspace, unit, offset)
-    if thing is None:
+def definition(workspace: Workspace, document: Document, offset: int) -> list[Location]:
+    symbol = symbol_at(workspace, document, offset)
+    if symbol is None:
         return []
-    if thing.sort == "entry" and unit.spec is not None:
-        named = [place for place in places(unit.spec) if place.name == thing.name]
+    if symbol.sort == "entry" and document.spec is not None:
+        named = document.mentions(symbol.name)
         declared = [p for p in named if p.role not in ("read", "write")]
-        return [Location(unit.path, p.span) for p in declared or [p for p in named if p.role == "write"]]
-    if thing.sort in ("tree", "manifest") and thing.path is not None:
-        return [Location(thing.path, _TOP)]
-    if thing.sort == "port" and thing.path is not None:
-        target = workspace.unit(thing.path)
+        return [Location(document.path, p.span) for p in declared or [p for p in named if p.role == "write"]]
+    if symbol.sort in ("tree", "manifest") and symbol.path is not None:
+        return [Location(symbol.path, _TOP)]
+    if symbol.sort == "port" and symbol.path is not None:
+        target = workspace.document(symbol.path)
         ports = {**target.spec.inputs, **target.spec.outputs} if target is not None and target.spec else {}
-        span = ports[thing.name].span if thing.name in ports else None
-        return [Location(thing.path, span)] if span is not None else []
-    if thing.sort == "python":
-        found = python(thing.name, unit.path.parent)
+        span = ports[symbol.name].span if symbol.name in ports else None
+        return [Location(symbol.path, span)] if span is not None else []
+    if symbol.sort == "python":
+        found = python(symbol.name, document.path.parent)
         return [found] if found is not None else []
-    if thing.sort == "kind":
-        return list(_skill(workspace, unit, thing))
+    if symbol.sort == "kind":
+        return list(_skill(workspace, document, symbol))
     return []
 
 
-def _skill(workspace: Workspace, unit: Unit, thing: Thing) -> Iterator[Location]:
+def _skill(workspace: Workspace, document: Document, symbol: Symbol) -> Iterator[Location]:
     """The entry of a manifest, and the Python that does it."""
-    for path in unit.named if thing.path is None else [thing.path]:
-        target = workspace.unit(path)
-        key = _skill_key(target, thing.name) if target is not None else None
+    for path in document.named if symbol.path is None else [symbol.path]:
+        target = workspace.document(path)
+        key = _skill_key(target, symbol.name) if target is not None else None
         if target is not None and key is not None:
             yield Location(path, key.span)
-            kind = next((k for k in target.manifest.kinds if k.name == thing.name), None) if target.manifest else None
+            kind = next((k for k in target.manifest.kinds if k.name == symbol.name), None) if target.manifest else None
             entry = kind.data.get("entry") if kind is not None else None
             found = python(entry.impl, Path(entry.folder)) if entry is not None else None
             if found is not None:
@@ -107,20 +107,20 @@ def _skill(workspace: Workspace, unit: Unit, thing: Thing) -> Iterator[Location]
             return
 
 
-def _skill_key(unit: Unit, name: str) -> Scalar | None:
-    kinds = unit.root.get("kinds") if isinstance(unit.root, YamlMap) else None
+def _skill_key(document: Document, name: str) -> Scalar | None:
+    kinds = document.root.get("kinds") if isinstance(document.root, YamlMap) else None
     return next((key for key, _ in kinds if key.text == name), None) if isinstance(kinds, YamlMap) else None
 
 
 def python(reference: str, folder: Path) -> Location | None:
     """`path.py:Name` or `module:Name`, found in the text: nothing is imported."""
     home, _, name = reference.rpartition(":")
-    path = (folder / home).resolve() if home.endswith(".py") else _module(home)
-    if path is None or not path.is_file() or path.stat().st_size > _LARGEST_PYTHON:
+    path = real(folder / home) if home.endswith(".py") else _module(home)
+    if path is None or not path.is_file() or python_file.too_large(path):
         return None
     try:
-        body = ast.parse(path.read_bytes()).body
-    except (SyntaxError, ValueError, RecursionError):
+        body = ast.parse(disk.read(path)).body
+    except (OSError, SyntaxError, ValueError, RecursionError):
         return Location(path, _TOP)
     for part in name.split("."):
         found = next((each for each in body if _makes(each, part)), None)
@@ -157,79 +157,83 @@ def _module(name: str) -> Path | None:
 # References ---------------------------------------------------------------------------------------
 
 
-def references(workspace: Workspace, unit: Unit, offset: int) -> list[Location]:
-    thing = thing_at(workspace, unit, offset)
-    if thing is None:
+def references(workspace: Workspace, document: Document, offset: int) -> list[Location]:
+    symbol = symbol_at(workspace, document, offset)
+    if symbol is None:
         return []
-    if thing.sort == "entry":
-        return list(dict.fromkeys(_entry_uses(workspace, unit, thing.name)))
-    if thing.sort == "port" and thing.path is not None:
-        target = workspace.unit(thing.path)
-        return list(dict.fromkeys(_entry_uses(workspace, target, thing.name))) if target is not None else []
-    if thing.sort == "tree" and thing.path is not None:
-        return [Location(other, node.span) for other, node in _includes(workspace, thing.path)]
-    if thing.sort == "manifest" and thing.path is not None:
-        return list(_listed(workspace, thing.path, thing.name))
-    return list(_kind_uses(workspace, thing)) if thing.sort == "kind" else []
+    if symbol.sort == "entry":
+        return list(dict.fromkeys(_entry_uses(workspace, document, symbol.name)))
+    if symbol.sort == "port" and symbol.path is not None:
+        target = workspace.document(symbol.path)
+        return list(dict.fromkeys(_entry_uses(workspace, target, symbol.name))) if target is not None else []
+    if symbol.sort == "tree" and symbol.path is not None:
+        return [Location(other, node.span) for other, node in _includes(workspace, symbol.path)]
+    if symbol.sort == "manifest" and symbol.path is not None:
+        return list(_listed(workspace, symbol.path, symbol.name))
+    return list(_kind_uses(workspace, symbol)) if symbol.sort == "kind" else []
 
 
-def _entry_uses(workspace: Workspace, unit: Unit, name: str) -> Iterator[Location]:
-    if unit.spec is None:
+def _entry_uses(workspace: Workspace, document: Document, name: str) -> Iterator[Location]:
+    if document.spec is None:
         return
-    yield from (Location(unit.path, place.span) for place in places(unit.spec) if place.name == name)
-    if name in unit.spec.inputs or name in unit.spec.outputs:
-        for other in list(workspace.units.values()):
+    yield from (Location(document.path, place.span) for place in document.mentions(name))
+    if name in document.spec.inputs or name in document.spec.outputs:
+        for other in list(workspace.documents.values()):
             for include in other.includes:
                 given = include.node.given.get("with")
-                if include.target == unit.path and isinstance(given, YamlMap):
+                if include.target == document.path and isinstance(given, YamlMap):
                     yield from (Location(other.path, key.span) for key, _ in given if key.text == name)
 
 
 def _includes(workspace: Workspace, target: Path) -> Iterator[tuple[Path, Node]]:
-    for unit in workspace.units.values():
-        for include in unit.includes:
+    for document in workspace.documents.values():
+        for include in document.includes:
             if include.target == target and "file" in include.node.given:
-                yield unit.path, include.node.given["file"]
+                yield document.path, include.node.given["file"]
 
 
 def _listed(workspace: Workspace, target: Path, name: str) -> Iterator[Location]:
-    for unit in workspace.units.values():
-        skills = unit.root.get("skills") if unit.content == "tree" and isinstance(unit.root, YamlMap) else None
-        if isinstance(skills, YamlList) and target in unit.named:
-            yield from (Location(unit.path, i.span) for i in skills if isinstance(i, Scalar) and i.text == name)
+    for document in workspace.documents.values():
+        skills = (
+            document.root.get("skills") if document.content == "tree" and isinstance(document.root, YamlMap) else None
+        )
+        if isinstance(skills, YamlList) and target in document.named:
+            yield from (Location(document.path, i.span) for i in skills if isinstance(i, Scalar) and i.text == name)
 
 
-def _kind_uses(workspace: Workspace, thing: Thing) -> Iterator[Location]:
-    for unit in workspace.units.values():
-        if unit.spec is not None and (thing.path is None or thing.path in unit.named):
-            yield from (Location(unit.path, n.span) for n in unit.spec.root.walk() if n.kind.name == thing.name)
-        elif unit.path == thing.path and (key := _skill_key(unit, thing.name)) is not None:
-            yield Location(unit.path, key.span)
+def _kind_uses(workspace: Workspace, symbol: Symbol) -> Iterator[Location]:
+    for document in workspace.documents.values():
+        if document.spec is not None and (symbol.path is None or symbol.path in document.named):
+            yield from (
+                Location(document.path, n.span) for n in document.spec.root.walk() if n.kind.name == symbol.name
+            )
+        elif document.path == symbol.path and (key := _skill_key(document, symbol.name)) is not None:
+            yield Location(document.path, key.span)
 
 
 # Renaming ------------------------------------------------------------------------------------------
 
 
-def renamable(workspace: Workspace, unit: Unit, offset: int) -> Thing | None:
-    thing = thing_at(workspace, unit, offset)
-    return thing if thing is not None and thing.sort in ("entry", "port", "tree") else None
+def renamable(workspace: Workspace, document: Document, offset: int) -> Symbol | None:
+    symbol = symbol_at(workspace, document, offset)
+    return symbol if symbol is not None and symbol.sort in ("entry", "port", "tree") else None
 
 
-def rename(workspace: Workspace, unit: Unit, offset: int, new: str) -> Renaming:
-    thing = renamable(workspace, unit, offset)
-    if thing is None:
+def rename(workspace: Workspace, document: Document, offset: int, new: str) -> Renaming:
+    symbol = renamable(workspace, document, offset)
+    if symbol is None:
         raise BtError("this cannot be renamed here", "entries, ports and the names of trees can")
-    if thing.sort == "tree" and thing.path is not None:
-        return _rename_tree(workspace, thing.path, new)
+    if symbol.sort == "tree" and symbol.path is not None:
+        return _rename_tree(workspace, symbol.path, new)
     if not NAME.fullmatch(new):
-        raise BtError(f"`{new:.40}` cannot be the name of an entry", "letters, digits and _")
-    home = unit if thing.sort == "entry" else workspace.unit(thing.path) if thing.path is not None else None
+        raise BtError(f"`{new:.40}` cannot be the name of an entry", "ASCII letters, digits and _")
+    home = document if symbol.sort == "entry" else workspace.document(symbol.path) if symbol.path is not None else None
     if home is None or home.spec is None:
         raise BtError("the tree is at fault", "mend it first: what cannot be read cannot be renamed safely")
     if new in home.known():
         raise BtError(f"`{new}` is an entry of this tree already", "choose another name, or rename that one first")
     edits: dict[Path, list[Edit]] = {}
-    for found in references(workspace, unit, offset):
+    for found in references(workspace, document, offset):
         edits.setdefault(found.path, []).append(Edit(found.span, new))
     return Renaming(edits)
 
@@ -248,8 +252,8 @@ def _rename_tree(workspace: Workspace, target: Path, new: str) -> Renaming:
         if isinstance(node, Scalar):
             at = node.text.rfind(target.stem)
             edits.setdefault(path, []).append(Edit(node.part(at, at + len(target.stem)), stem))
-    unit = workspace.unit(target)
-    name = unit.root.get("tree") if unit is not None and isinstance(unit.root, YamlMap) else None
+    document = workspace.document(target)
+    name = document.root.get("tree") if document is not None and isinstance(document.root, YamlMap) else None
     if isinstance(name, Scalar) and name.text == target.stem and NAME.fullmatch(stem):
         edits.setdefault(target, []).append(Edit(name.span, stem))
     return Renaming(edits, (target, moved))

@@ -6,20 +6,22 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.interop.lsp.unit import Unit
+from bt_runtime.interop.lsp.document import Document
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
+from bt_runtime.project import disk
 from bt_runtime.types import Span
 
 DEEPEST = 60  # levels that an outline shows
+MOST_SYMBOLS = 5_000  # keys of it
 _MOST_TESTS = 300  # files that are looked into
 
 
-class Symbol(NamedTuple):
+class OutlineEntry(NamedTuple):
     name: str
     detail: str
     whole: Span
     named: Span
-    below: list[Symbol]
+    below: list[OutlineEntry]
 
 
 class Lens(NamedTuple):
@@ -29,28 +31,36 @@ class Lens(NamedTuple):
     arguments: tuple[str, ...]
 
 
-def outline(unit: Unit) -> list[Symbol]:
-    return _symbols(unit.root, 0) if unit.root is not None else []
+def outline(document: Document) -> list[OutlineEntry]:
+    """The first `MOST_SYMBOLS` keys; where there are more, a last entry says so."""
+    return Outline().symbols(document.root, 0) if document.root is not None else []
 
 
-def _symbols(node: Node, depth: int) -> list[Symbol]:
-    if depth > DEEPEST or isinstance(node, Scalar):
-        return []
-    if isinstance(node, YamlList):
-        return [symbol for item in node for symbol in _symbols(item, depth + 1)]
-    return [_symbol(key, value, depth) for key, value in node]
+class Outline:
+    def __init__(self) -> None:
+        self.left = MOST_SYMBOLS
 
+    def symbols(self, node: Node, depth: int) -> list[OutlineEntry]:
+        if depth > DEEPEST or isinstance(node, Scalar):
+            return []
+        if isinstance(node, YamlList):
+            return [symbol for item in node for symbol in self.symbols(item, depth + 1)] if self.left >= 0 else []
+        return [symbol for key, value in node if (symbol := self.symbol(key, value, depth)) is not None]
 
-def _symbol(key: Scalar, value: Node, depth: int) -> Symbol:
-    end = value.span if (value.end.line, value.end.column) >= (key.end.line, key.end.column) else key.span
-    whole = Span(key.span.line, key.span.column, end.end_line, end.end_column)
-    name = value.get("name") if isinstance(value, YamlMap) else value
-    detail = name.text.partition("\n")[0][:80] if isinstance(name, Scalar) else ""
-    return Symbol(key.text or "…", detail, whole, key.span, _symbols(value, depth + 1))
+    def symbol(self, key: Scalar, value: Node, depth: int) -> OutlineEntry | None:
+        self.left -= 1
+        if self.left < 0:
+            told = self.left == -1
+            return OutlineEntry("…", f"more than {MOST_SYMBOLS} keys", key.span, key.span, []) if told else None
+        end = value.span if (value.end.line, value.end.column) >= (key.end.line, key.end.column) else key.span
+        whole = Span(key.span.line, key.span.column, end.end_line, end.end_column)
+        name = value.get("name") if isinstance(value, YamlMap) else value
+        detail = name.text.partition("\n")[0][:80] if isinstance(name, Scalar) else ""
+        return OutlineEntry(key.text or "…", detail, whole, key.span, self.symbols(value, depth + 1))
 
 
 class Mentions:
-    """Which files of tests speak of a tree; a file is read again when it has changed."""
+    """Finds the test files that mention a tree; rereads a file only after a change."""
 
     def __init__(self) -> None:
         self.known: dict[Path, tuple[int, str]] = {}
@@ -63,20 +73,20 @@ class Mentions:
         try:
             stamp = path.stat().st_mtime_ns
             if path not in self.known or self.known[path][0] != stamp:
-                self.known[path] = (stamp, path.read_text("utf-8", "replace"))
+                self.known[path] = (stamp, disk.read(path).decode("utf-8", "replace"))
         except OSError:
             return ""
         return self.known[path][1]
 
 
-def lenses(unit: Unit, root: Path, tests: Mentions) -> list[Lens]:
-    if unit.content != "tree" or not isinstance(unit.root, YamlMap):
+def lenses(document: Document, root: Path, tests: Mentions) -> list[Lens]:
+    if document.content != "tree" or not isinstance(document.root, YamlMap):
         return []
-    named = next((key for key, _ in unit.root if key.text == "tree"), None)
+    named = next((key for key, _ in document.root if key.text == "tree"), None)
     if named is None:
         return []
-    found = tests.of(unit.path.stem, root)
-    run = Lens(named.span, "run", "btr.run", (str(unit.path),))
+    found = tests.of(document.path.stem, root)
+    run = Lens(named.span, "run", "btr.run", (str(document.path),))
     if not found:
         return [run]
     said = f"{len(found)} file{'s' if len(found) > 1 else ''} of tests"

@@ -1,8 +1,10 @@
-"""The wire: what an editor asks, handed to the workspace; what changes, told. One thread, nothing awaited but time."""
+"""The language server: passes the editor's requests to the workspace, and diagnostics back. One thread; it awaits
+only time."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import time
 from collections.abc import Generator, Iterator
@@ -14,18 +16,20 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from bt_runtime import __version__, project
+from bt_runtime import project
+from bt_runtime._version import __version__
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.interop.lsp import complete, navigate, wire
+from bt_runtime.interop.lsp.document import Document
 from bt_runtime.interop.lsp.outline import Mentions, lenses, outline
 from bt_runtime.interop.lsp.text import Position, Text
-from bt_runtime.interop.lsp.unit import Unit
 from bt_runtime.interop.lsp.workspace import Files, Sort, Workspace
 from bt_runtime.language import fixes
 from bt_runtime.language.tidy import tidy
 
 LONGEST_WAIT = 0.5  # seconds that a check of a large file may wait for the next keystroke
 AT_ONCE = 0.03  # seconds: what is checked quicker than this is checked before an answer
+PATIENCE = 1.0  # seconds: what takes longer to check is hovered over and outlined as it was before the last keys
 BATCH = 25  # files that are checked before their faults are told
 PARENT_EVERY = 5.0  # seconds between two looks whether the editor is still there
 
@@ -73,19 +77,19 @@ class Server(LanguageServer):
     def text(self, path: Path) -> Text:
         return self.space(path).text(path) or Text("")
 
-    def unit(self, uri: str, exact: bool = True) -> tuple[Workspace, Unit] | None:
-        """A file as it is now. `exact`: checked; else, in a file that takes long, what was known a moment ago."""
+    def document(self, uri: str, patience: float = math.inf) -> tuple[Workspace, Document] | None:
+        """A file as it is now, checked; where a check takes longer than this, what was known a moment ago."""
         path = wire.path_of(uri)
         if path is None:
             return None
         space = self.space(path)
         if path in self.waiting:
-            if exact or self.took.get(path, 0.0) < AT_ONCE or path not in space.units:
+            if self.took.get(path, 0.0) < patience or path not in space.documents:
                 self.check(path)
             else:
-                unit = space.units[path]
-                unit.text, unit.spec, unit.good = space.texts[path], None, unit.spec or unit.good
-        unit_now = space.unit(path)
+                document = space.documents[path]
+                document.text, document.spec, document.good = space.texts[path], None, document.spec or document.good
+        unit_now = space.document(path)
         return (space, unit_now) if unit_now is not None else None
 
     # Checking --------------------------------------------------------------------------------
@@ -117,7 +121,8 @@ class Server(LanguageServer):
             )
 
     def work(self) -> None:
-        """The rest of the project, a file at a time, between what the editor asks."""
+        """Starts the background task that checks the project's remaining files, one at a time, between requests of
+        the editor."""
         if self.worker is None or self.worker.done():
             self.worker = asyncio.get_running_loop().create_task(self._work())
 
@@ -164,7 +169,7 @@ def initialize(server: Server, params: types.InitializeParams) -> None:
         if folder is not None and folder.is_dir():
             server.open_folder(folder)
             if len(folders) == 1:
-                os.chdir(folder)  # what is looked for from where one stands is looked for there
+                os.chdir(folder)  # names relative to the working directory resolve there
 
 
 def initialized(server: Server, _: types.InitializedParams) -> None:
@@ -233,24 +238,24 @@ def watched(server: Server, params: types.DidChangeWatchedFilesParams) -> None:
 # Answers ------------------------------------------------------------------------------------------
 
 
-def _offset(unit: Unit, place: types.Position) -> int:
-    return unit.text.offset(Position(place.line, place.character))
+def _offset(document: Document, place: types.Position) -> int:
+    return document.text.offset(Position(place.line, place.character))
 
 
 def completion(server: Server, params: types.CompletionParams) -> types.CompletionList:
-    found = server.unit(params.text_document.uri, exact=False)
+    found = server.document(params.text_document.uri, AT_ONCE)
     if found is None:
         return types.CompletionList(False, [])
-    space, unit = found
+    space, document = found
     can = server.client_capabilities.text_document
     sort = can.completion.completion_item if can and can.completion else None
     snippets = bool(sort and sort.snippet_support)
-    items = complete.complete(space, unit, _offset(unit, params.position))
-    return types.CompletionList(False, [wire.item(unit.text, each, snippets) for each in items])
+    items = complete.complete(space, document, _offset(document, params.position))
+    return types.CompletionList(False, [wire.item(document.text, each, snippets) for each in items])
 
 
 def hover(server: Server, params: types.HoverParams) -> types.Hover | None:
-    found = server.unit(params.text_document.uri)
+    found = server.document(params.text_document.uri, PATIENCE)
     said = navigate.hover(*found, _offset(found[1], params.position)) if found is not None else None
     if found is None or said is None:
         return None
@@ -258,25 +263,25 @@ def hover(server: Server, params: types.HoverParams) -> types.Hover | None:
 
 
 def definition(server: Server, params: types.DefinitionParams) -> list[types.Location]:
-    found = server.unit(params.text_document.uri)
+    found = server.document(params.text_document.uri)
     places = navigate.definition(*found, _offset(found[1], params.position)) if found is not None else []
     return [wire.location(server.text, each) for each in places]
 
 
 def references(server: Server, params: types.ReferenceParams) -> list[types.Location]:
-    found = server.unit(params.text_document.uri)
+    found = server.document(params.text_document.uri)
     places = navigate.references(*found, _offset(found[1], params.position)) if found is not None else []
     return [wire.location(server.text, each) for each in places]
 
 
 def prepare_rename(server: Server, params: types.PrepareRenameParams) -> types.Range | None:
-    found = server.unit(params.text_document.uri)
+    found = server.document(params.text_document.uri)
     thing = navigate.renamable(*found, _offset(found[1], params.position)) if found is not None else None
     return wire.range_of(found[1].text, thing.span) if found is not None and thing is not None else None
 
 
 def rename(server: Server, params: types.RenameParams) -> types.WorkspaceEdit | None:
-    found = server.unit(params.text_document.uri)
+    found = server.document(params.text_document.uri)
     if found is None:
         return None
     try:
@@ -286,25 +291,31 @@ def rename(server: Server, params: types.RenameParams) -> types.WorkspaceEdit | 
 
 
 def actions(server: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
-    found = server.unit(params.text_document.uri)
+    found = server.document(params.text_document.uri)
     if found is None:
         return []
-    space, unit = found
+    space, document = found
     first, last = params.range.start.line, params.range.end.line
-    near = [f for f in space.faults(unit) if (r := unit.text.range(f.span)).start.line <= last and r.end.line >= first]
-    near = fixes.fixable(near, {str(unit.path): unit.text.yaml})
+    near = [
+        f
+        for f in space.faults(document)
+        if (r := document.text.range(f.span)).start.line <= last and r.end.line >= first
+    ]
+    near = fixes.fixable(near, {str(document.path): document.text.yaml})
     return [
-        wire.action(unit.path, unit.text, fault, fix, fix is fault.fixes[0]) for fault in near for fix in fault.fixes
+        wire.action(document.path, document.text, fault, fix, fix is fault.fixes[0])
+        for fault in near
+        for fix in fault.fixes
     ]
 
 
 def symbols(server: Server, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
-    found = server.unit(params.text_document.uri)
+    found = server.document(params.text_document.uri, PATIENCE)
     return [wire.symbol(found[1].text, each) for each in outline(found[1])] if found is not None else []
 
 
 def formatting(server: Server, params: types.DocumentFormattingParams) -> list[types.TextEdit]:
-    found = server.unit(params.text_document.uri)
+    found = server.document(params.text_document.uri)
     if found is None or found[1].content not in ("tree", "skills", "project"):
         return []
     text = found[1].text
@@ -315,11 +326,14 @@ def formatting(server: Server, params: types.DocumentFormattingParams) -> list[t
 
 
 def code_lens(server: Server, params: types.CodeLensParams) -> list[types.CodeLens]:
-    found = server.unit(params.text_document.uri)
+    found = server.document(params.text_document.uri)
     if found is None:
         return []
-    space, unit = found
-    return [wire.lens(unit.text, each) for each in lenses(unit, space.project or space.root, server.tests)]
+    space, document = found
+    return [
+        wire.lens(document.text, each)
+        for each in lenses(document, space.home(document.path.parent) or space.root, server.tests)
+    ]
 
 
 ANSWERS: dict[str, tuple[Any, Any]] = {

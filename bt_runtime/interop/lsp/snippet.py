@@ -1,4 +1,4 @@
-"""What is put in for a kind or a field: valid as it stands, with stops where somebody will want other values."""
+"""The snippet for a kind or a field: valid as inserted, with tab stops at values that are likely to change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def escaped(text: str) -> str:
 
 
 def plain(snippet: str) -> str:
-    """The same for an editor that knows no stops."""
+    """Returns the text of a snippet for an editor without tab stops."""
     return _STOP.sub(lambda m: _STOP.sub(r"\2", m[1]) if m[1] is not None else m[2], snippet)
 
 

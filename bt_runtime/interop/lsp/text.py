@@ -15,7 +15,7 @@ BOM = "\ufeff"
 
 
 class Position(NamedTuple):
-    """As the protocol counts: from 0, characters in UTF-16 code units."""
+    """A position as the protocol counts it: from 0, in UTF-16 code units."""
 
     line: int
     character: int
@@ -34,12 +34,12 @@ class Text:
 
     @property
     def yaml(self) -> str:
-        """What the loader reads."""
+        """The text as the loader reads it."""
         return self.source[self.bom :]
 
     @cached_property
     def lines(self) -> list[int]:
-        """Where each of the editor's lines begins."""
+        """Returns the offsets at which the editor's lines begin."""
         return [0, *(found.end() for found in _EDITOR_BREAK.finditer(self.source))]
 
     @cached_property
@@ -47,7 +47,7 @@ class Text:
         return [self.bom, *(found.end() for found in LINE_BREAK.finditer(self.source, self.bom))]
 
     def line(self, number: int) -> str:
-        """Without its break."""
+        """Returns a line without its line break."""
         if not 0 <= number < len(self.lines):
             return ""
         end = self.lines[number + 1] if number + 1 < len(self.lines) else len(self.source)
@@ -93,7 +93,7 @@ class Text:
         return line + 1, max(offset, self.bom) - self._yaml_lines[line] + 1
 
     def holds(self, span: Span | None, offset: int) -> bool:
-        """Does the place stand in the span, or at its end?"""
+        """True when the position lies in the span, its end included."""
         return span is not None and self.at(span.line, span.column) <= offset <= self.at(span.end_line, span.end_column)
 
     def changed(self, start: Position, end: Position, new: str) -> Text:

@@ -12,7 +12,7 @@ from pygls import uris
 from bt_runtime.faults.diagnostic import Diagnostic, Edit, Fix
 from bt_runtime.interop.lsp.complete import Item
 from bt_runtime.interop.lsp.navigate import Location, Renaming
-from bt_runtime.interop.lsp.outline import Lens, Symbol
+from bt_runtime.interop.lsp.outline import Lens, OutlineEntry
 from bt_runtime.interop.lsp.snippet import plain
 from bt_runtime.interop.lsp.text import Position, Text
 from bt_runtime.types import Span
@@ -38,7 +38,7 @@ def uri(path: Path) -> str:
 
 
 def path_of(said: str) -> Path | None:
-    """None for what lies in no file: an untitled text, another host's."""
+    """Returns the file of a URI; None for an untitled text or another host."""
     found = uris.to_fs_path(said) if said.startswith("file:") else None
     return Path(found).resolve() if found else None
 
@@ -106,7 +106,7 @@ def location(texts: Texts, found: Location) -> types.Location:
     return types.Location(uri(found.path), range_of(texts(found.path), found.span))
 
 
-def symbol(text: Text, found: Symbol) -> types.DocumentSymbol:
+def symbol(text: Text, found: OutlineEntry) -> types.DocumentSymbol:
     kind = types.SymbolKind.Namespace if found.below else types.SymbolKind.Field
     whole = range_of(text, found.whole)
     return types.DocumentSymbol(

@@ -1,4 +1,4 @@
-"""Every file of a project, read and checked; what changes is checked again, and what depends on it a little later."""
+"""Every file of a project, checked. A changed file is checked again at once, and its dependants a little later."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 from bt_runtime import project
 from bt_runtime.faults.diagnostic import Diagnostic
 from bt_runtime.interop.lsp import graph
+from bt_runtime.interop.lsp.document import Content, Document, DocumentLoader, Site, interface
 from bt_runtime.interop.lsp.text import BOM, Text
-from bt_runtime.interop.lsp.unit import Content, Unit, UnitLoader, interface
 from bt_runtime.language import guide, manifest, source
 from bt_runtime.language.expression import ExpressionError, Template
-from bt_runtime.language.kinds.registry import registry_of
+from bt_runtime.language.import_policy import ImportPolicy, policy_of
 from bt_runtime.language.manifest import Manifest
-from bt_runtime.language.reach import Reach, reach_of
 from bt_runtime.language.source.pause import PausedCollection
 from bt_runtime.language.values import inside
+from bt_runtime.project import disk, real
 from bt_runtime.run.config import read_project
 
 LARGEST = 4_000_000  # bytes of a file that is read without being open
@@ -25,14 +25,16 @@ Sort = Callable[[Path], Content | None]  # what a file holds
 
 
 class Workspace:
-    """`root`: a folder, the project or one above it; `files` and `sort` say what belongs to it. Paths are resolved by
-    whoever brings them: it takes longer than most answers."""
+    """The files of one folder. `root`: the project or a folder above it; `files` and `sort` decide which files
+    belong to it.
+
+    The caller resolves paths, because that takes longer than most answers."""
 
     def __init__(self, root: Path, files: Files, sort: Sort) -> None:
-        self.root = root.resolve()
-        self.project = project.find_root(self.root)  # None: only a folder with trees
+        self.root = real(root)
+        self.project = project.find_root(self.root)  # None: a folder with trees, or with several projects
         self.files, self.sort = files, sort
-        self.units: dict[Path, Unit] = {}
+        self.documents: dict[Path, Document] = {}
         self.texts: dict[Path, Text] = {}  # of files that are open: what counts instead of the disk
         self.queue: dict[Path, bool] = {}  # to be looked at again; True: from its text on
         self.dependents: dict[Path, set[Path]] = {}
@@ -42,43 +44,44 @@ class Workspace:
         self.renew()
 
     def renew(self) -> None:
-        """What a project file says of all files: kinds of its own, and where Python may come from."""
-        self.registry = registry_of(self.project)
-        self.reaches: dict[Path, Reach] = {}
-        self.forget()
+        """Clears what is cached of project files: kinds of their own, and import rules."""
+        self.sites: dict[Path | None, Site] = {}  # by project
+        self.homes: dict[Path, Path | None] = {}  # the project of a folder
+        self.import_policies: dict[Path, ImportPolicy] = {}
 
-    def reach(self, folder: Path) -> Reach:
-        home = self.project or folder
-        if home not in self.reaches:
-            self.reaches[home] = reach_of(home)
-        return self.reaches[home]
+    def site(self, path: Path) -> Site:
+        """The project of a file: the nearest one upwards, else that of the workspace."""
+        home = self.home(path.parent)
+        if home not in self.sites:
+            self.sites[home] = Site(home)
+        return self.sites[home]
+
+    def home(self, folder: Path) -> Path | None:
+        if folder not in self.homes:
+            own = project.find_root(folder) if folder.is_relative_to(self.root) else None
+            self.homes[folder] = own or self.project
+        return self.homes[folder]
+
+    def import_policy(self, folder: Path) -> ImportPolicy:
+        home = self.home(folder) or folder
+        if home not in self.import_policies:
+            self.import_policies[home] = policy_of(home)
+        return self.import_policies[home]
 
     def forget(self) -> None:
-        """Files have come or gone: where a name leads is asked anew."""
-        self.found: dict[tuple[str, Path], Path | str] = {}
-        self.listed: dict[str, list[str]] = {}
-        self.manifests: dict[str, Path | None] = {}
-
-    def manifest_named(self, name: str) -> Path | None:
-        if name not in self.manifests:
-            path = project.find("skills", name, root=self.project)
-            self.manifests[name] = path.resolve() if path is not None else None
-        return self.manifests[name]
-
-    def names(self, folder: project.Folder) -> list[str]:
-        if folder not in self.listed:
-            self.listed[folder] = list(project.names(folder, root=self.project))
-        return self.listed[folder]
+        """Clears the cached names after files were added or removed."""
+        for site in self.sites.values():
+            site.forget()
 
     # What is there ---------------------------------------------------------------------------
 
     def scan(self) -> None:
-        """All files are to be looked at; nothing is read yet."""
+        """Queues all files for checking, without reading them yet."""
         for path, _ in self.files(self.root):
-            self.queue.setdefault(path.resolve(), True)
+            self.queue.setdefault(real(path), True)
 
     def opened(self, path: Path, text: str) -> None:
-        new = path not in self.units and not path.exists()
+        new = path not in self.documents and not path.exists()
         self.texts[path] = Text(text)
         self.published.pop(path, None)  # whoever opens a file is told of it, also that nothing is wrong
         self.queue[path] = True
@@ -94,19 +97,19 @@ class Workspace:
         self.changed_on_disk([path])
 
     def changed_on_disk(self, paths: Iterable[Path]) -> None:
-        """Files were written, made or removed by somebody. What others see of one that was written is found when it is
-        read; where names lead is asked anew when one has come or gone."""
+        """Files were written, created or removed outside the editor. A written file is read again; a created or
+        removed one also resolves names again."""
         come_or_gone = False
         for path in paths:
             if path.name == project.PROJECT_FILE:
                 self.renew()
                 come_or_gone = True
             if path.suffix == ".py":  # what a manifest says of it may be otherwise now
-                self.queue |= dict.fromkeys((u.path for u in self.units.values() if u.content == "skills"), True)
+                self.queue |= dict.fromkeys((u.path for u in self.documents.values() if u.content == "skills"), True)
                 continue
-            if path not in self.units and self.sort(path) is None:
+            if path not in self.documents and self.sort(path) is None:
                 continue  # nothing of ours
-            come_or_gone |= (path in self.units) != (path.exists() or path in self.texts)
+            come_or_gone |= (path in self.documents) != (path.exists() or path in self.texts)
             if path not in self.texts:
                 self.queue[path] = True
         if come_or_gone:
@@ -115,128 +118,126 @@ class Workspace:
     def names_moved(self) -> None:
         """A file has come or gone: every tree that names another is looked at again."""
         self.forget()
-        for path, unit in self.units.items():
-            if unit.content == "tree":
+        for path, document in self.documents.items():
+            if document.content == "tree":
                 self.queue.setdefault(path, True)
 
     def text(self, path: Path) -> Text | None:
         if path in self.texts:
             return self.texts[path]
-        unit = self.units.get(path)
-        return unit.text if unit is not None else self.read_text(path)
+        document = self.documents.get(path)
+        return document.text if document is not None else self.read_text(path)
 
     def read_text(self, path: Path) -> Text | None:
         try:
-            if not path.is_file() or path.stat().st_size > LARGEST:
-                return None
-            data = path.read_bytes()
+            data = disk.read(path, LARGEST)
         except OSError:
             return None
         return Text(data.decode("utf-8", "surrogateescape"))
 
     # Checking --------------------------------------------------------------------------------
 
-    def unit(self, path: Path) -> Unit | None:
+    def document(self, path: Path) -> Document | None:
         """A file, read at least once."""
-        return self.units.get(path) or self.read(path)
+        return self.documents.get(path) or self.read(path)
 
-    def read(self, path: Path) -> Unit | None:
+    def read(self, path: Path) -> Document | None:
         """The file by itself; what depends on how it looks from outside is put into the queue."""
-        before = self.units.get(path)
+        before = self.documents.get(path)
         text = self.texts.get(path) or self.read_text(path)
         content = self.sort(path) if before is None else before.content
         if text is None or content is None:
             if before is not None:
-                del self.units[path]
+                del self.documents[path]
                 self.fresh.add(path)
                 self.leave(before, None)
             return None
-        unit = Unit(path, content, text)
+        document = Document(path, content, text)
         if before is not None:
-            unit.good, unit.root = before.good, before.root
+            document.good, document.root = before.good, before.root
         with PausedCollection():
-            getattr(self, f"_{content}")(unit)
-        self.units[path] = unit
+            getattr(self, f"_{content}")(document)
+        self.documents[path] = document
         self.fresh.add(path)
-        self.leave(before, unit)
-        return unit
+        self.leave(before, document)
+        return document
 
-    def leave(self, before: Unit | None, now: Unit | None) -> None:
-        """Who must look again since a file looks another way."""
+    def leave(self, before: Document | None, now: Document | None) -> None:
+        """Queues the files that depend on a changed one, if its interface has changed."""
         path = now.path if now is not None else before.path if before is not None else Path()
         if interface(before) == interface(now):
             return
         for other in self.dependents.get(path, ()):
             self.queue.setdefault(other, now is None or now.content == "skills")
         if now is not None and now.content == "skills" and before is not None:
-            for unit in self.units.values():  # a skill that was unknown may be one now
-                if any(d.code == "BT012" for d in unit.alone):
-                    self.queue.setdefault(unit.path, True)
+            for document in self.documents.values():  # a skill that was unknown may be one now
+                if any(d.code == "BT012" for d in document.alone):
+                    self.queue.setdefault(document.path, True)
 
-    def _tree(self, unit: Unit) -> None:
-        loader = UnitLoader(self, unit)
-        document = source.parse(_readable(unit.text), str(unit.path))
-        unit.root = document.root or unit.root
-        unit.spec, unit.lost = loader.alone(document, unit.path.parent)
-        unit.alone = [d for d in loader.findings.items if d.file == str(unit.path)]
-        unit.named = loader.manifest_paths
-        unit.good = unit.spec or unit.good
+    def _tree(self, document: Document) -> None:
+        loader = DocumentLoader(self, document)
+        parsed = source.parse(_readable(document.text), str(document.path))
+        document.root = parsed.root or document.root
+        document.spec, document.lost = loader.alone(parsed, document.path.parent)
+        document.alone = [d for d in loader.diagnostics.items if d.file == str(document.path)]
+        document.named = loader.manifest_paths
+        document.good = document.spec or document.good
         for named in loader.manifest_paths:
-            self.dependents.setdefault(named, set()).add(unit.path)
+            self.dependents.setdefault(named, set()).add(document.path)
 
-    def _skills(self, unit: Unit) -> None:
-        unit.manifest = manifest.parse(
-            _readable(unit.text), str(unit.path), unit.path.parent, self.reach(unit.path.parent)
+    def _skills(self, document: Document) -> None:
+        document.manifest = manifest.parse(
+            _readable(document.text), str(document.path), document.path.parent, self.import_policy(document.path.parent)
         )
-        unit.root = source.parse(_readable(unit.text), str(unit.path)).root
-        unit.alone = unit.manifest.diagnostics
+        document.root = source.parse(_readable(document.text), str(document.path)).root
+        document.alone = document.manifest.diagnostics
 
-    def _plan(self, unit: Unit) -> None:
-        unit.alone = list(guide.parse(unit.text.yaml, str(unit.path)).diagnostics)
+    def _plan(self, document: Document) -> None:
+        document.alone = list(guide.parse(document.text.yaml, str(document.path)).diagnostics)
 
-    def _project(self, unit: Unit) -> None:
-        read = read_project(unit.path.parent, unit.text.yaml)
-        unit.alone = list(read.diagnostics)
-        unit.root = source.parse(unit.text.yaml, str(unit.path)).root
+    def _project(self, document: Document) -> None:
+        read = read_project(document.path.parent, document.text.yaml)
+        document.alone = list(read.diagnostics)
+        document.root = source.parse(document.text.yaml, str(document.path)).root
 
-    def _prompt(self, unit: Unit) -> None:
-        whole = source.Scalar(unit.text.yaml, unit.text.yaml, True, _START, _START)
+    def _prompt(self, document: Document) -> None:
+        whole = source.Scalar(document.text.yaml, document.text.yaml, True, _START, _START)
         try:
-            Template(unit.text.yaml)
+            Template(document.text.yaml)
         except ExpressionError as error:
-            start, end = (unit.text.place(unit.text.bom + at) for at in (error.start, error.end))
+            start, end = (document.text.place(document.text.bom + at) for at in (error.start, error.end))
             span = inside(whole, 0, 1)._replace(line=start[0], column=start[1], end_line=end[0], end_column=end[1])
-            unit.alone = [error.diagnostic(str(unit.path), span)]
+            document.alone = [error.diagnostic(str(document.path), span)]
 
-    def link(self, unit: Unit) -> None:
+    def link(self, document: Document) -> None:
         """A tree with those it includes."""
-        if unit.content != "tree":
+        if document.content != "tree":
             return
-        self.fresh.add(unit.path)
-        for target in unit.targets():
-            self.dependents.get(target, set()).discard(unit.path)
-        unit.linked = []
-        if unit.spec is None:
-            unit.includes = []
+        self.fresh.add(document.path)
+        for target in document.targets():
+            self.dependents.get(target, set()).discard(document.path)
+        document.linked = []
+        if document.spec is None:
+            document.includes = []
             return
-        loader = UnitLoader(self, unit)
-        loader.link(unit)
-        unit.linked = [d for d in loader.findings.items if d.file == str(unit.path)]
-        for target in (*unit.targets(), *unit.named):
-            self.dependents.setdefault(target, set()).add(unit.path)
+        loader = DocumentLoader(self, document)
+        loader.link(document)
+        document.linked = [d for d in loader.diagnostics.items if d.file == str(document.path)]
+        for target in (*document.targets(), *document.named):
+            self.dependents.setdefault(target, set()).add(document.path)
 
     def manifest(self, path: Path) -> Manifest:
-        unit = self.unit(path)
-        if unit is None or unit.manifest is None:
-            return manifest.read(path, str(path), self.reach(path.parent))
-        return unit.manifest
+        document = self.document(path)
+        if document is None or document.manifest is None:
+            return manifest.read(path, str(path), self.import_policy(path.parent))
+        return document.manifest
 
     def check(self, path: Path) -> None:
-        """One file, now."""
+        """Checks one file now."""
         again = self.queue.pop(path, True)
-        unit = self.read(path) if again or path not in self.units else self.units[path]
-        if unit is not None:
-            self.link(unit)
+        document = self.read(path) if again or path not in self.documents else self.documents[path]
+        if document is not None:
+            self.link(document)
 
     def settle(self) -> None:
         """Everything that waits. For tests, and for programs that have no editor waiting."""
@@ -244,20 +245,20 @@ class Workspace:
             self.check(next(iter(self.queue)))
 
     def diagnostics(self) -> Iterator[tuple[Path, list[Diagnostic]]]:
-        """What was found in each file of the workspace whose faults have changed since this was asked last."""
-        across = graph.faults(self.units)
+        """The diagnostics of each file whose faults have changed since the last call."""
+        across = graph.faults(self.documents)
         moved = {path for path in {*across, *self.across} if across.get(path) != self.across.get(path)}
         self.across, looked, self.fresh = across, self.fresh | moved, set()
         for path in looked:
-            unit = self.units.get(path)
+            document = self.documents.get(path)
             told = path.is_relative_to(self.root) or path in self.texts  # what is shipped is looked at, and not told
-            found = self.faults(unit) if unit is not None and told else []
-            if self.published.get(path, []) != found or (unit is not None and told and path not in self.published):
+            found = self.faults(document) if document is not None and told else []
+            if self.published.get(path, []) != found or (document is not None and told and path not in self.published):
                 self.published[path] = found
                 yield path, found
 
-    def faults(self, unit: Unit) -> list[Diagnostic]:
-        every = {*unit.alone, *unit.linked, *self.across.get(unit.path, ())}
+    def faults(self, document: Document) -> list[Diagnostic]:
+        every = {*document.alone, *document.linked, *self.across.get(document.path, ())}
         return sorted(every, key=lambda fault: (fault.span or (), fault.code))
 
 
@@ -266,7 +267,7 @@ class _START:
 
 
 def _readable(text: Text) -> str | bytes:
-    """As the loader would have it from the disk: bytes that are no UTF-8 are its to tell."""
+    """Returns the text as on disk, so that the loader reports bytes that are not UTF-8."""
     if text.source.isascii() or not any(0xDC80 <= ord(sign) <= 0xDCFF for sign in text.source):
         return text.yaml
     return text.source.removeprefix(BOM).encode("utf-8", "surrogateescape")

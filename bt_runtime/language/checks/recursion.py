@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import NamedTuple
 
 from bt_runtime.language.checks.outcomes import outcomes
-from bt_runtime.language.findings import Findings
-from bt_runtime.language.spec import NodeSpec, TreeSpec
+from bt_runtime.language.diagnostics import Diagnostics
+from bt_runtime.language.spec import NodeSpec, Step, TreeSpec
 
 
-class Step(NamedTuple):
-    """One step on the way from a tree into its subtrees; the node is the one that includes the next of them."""
-
-    path: Path | None
-    tree: TreeSpec
-    node: NodeSpec
-
-
-def check_recursion(cycle: Sequence[Step], findings: Findings) -> None:
+def check_recursion(cycle: Sequence[Step], diagnostics: Diagnostics) -> None:
     """A tree may contain itself only behind something that can end it, in whichever tree on the way round."""
     if any(_can_end(step.tree, step.node) for step in cycle):
         return
     first, last = cycle[0].tree, cycle[-1].node
     by_way = "".join(f" by way of `{step.tree.name}`" for step in cycle[1:])
-    findings.error(
+    diagnostics.error(
         "BT025",
         f"`{first.name}` contains itself{by_way}, and nothing can end that",
         last.file,
@@ -35,9 +25,9 @@ def check_recursion(cycle: Sequence[Step], findings: Findings) -> None:
 
 
 def _can_end(tree: TreeSpec, at: NodeSpec) -> bool:
-    """Is there something in this tree that can keep this node from being reached?"""
+    """True when something in this tree can prevent this node from being reached."""
     parents = {child: parent for parent in tree.root.walk() for child in parent.children}
-    results = outcomes(tree.root)
+    results = outcomes(tree.root.walk())
     while at in parents:
         parent = parents[at]
         if any(f.name in parent.kind.blocks and (f.required or f.name in parent.values) for f in parent.kind.fields):

@@ -1,13 +1,12 @@
-"""Who reads and who writes which entry, in one tree: found from the specs, for the checks of meaning."""
+"""Collects which nodes of a tree read and write which entry, from the specs, for the semantic checks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from bt_runtime.language.expression import Expression, Template
 from bt_runtime.language.kinds.kind import COMMON, DATA_TYPES, Field
-from bt_runtime.language.slips import words
 from bt_runtime.language.source import Node, Scalar, YamlList
 from bt_runtime.language.source import YamlMap as YamlMapping
 from bt_runtime.language.spec import NodeSpec
@@ -48,12 +47,16 @@ def entry_named(value: Json) -> str | None:
     return value.text.strip() if is_entry(value) else None
 
 
-def usage(root: NodeSpec) -> Usage:
-    found = Usage([], [], any(s.kind.foreign or s.values.get("autoremap") for s in root.walk()), set(), set(), [])
-    for spec in root.walk():
+_WITH_NAMES = (Expression, Template, Nested, dict, list)
+
+
+def usage(nodes: Sequence[NodeSpec]) -> Usage:
+    """Collects the entries that the nodes of a tree read and write."""
+    found = Usage([], [], any(s.kind.foreign or s.values.get("autoremap") for s in nodes), set(), set(), [])
+    for spec in nodes:
         for name, node in spec.given.items():
             if name not in spec.values:
-                found.perhaps.update(words(node))
+                found.perhaps.update(_words(node))
                 continue
             field = spec.kind.field(name) or next(f for f in COMMON if f.name == name)
             if spec.kind.includes and name == "with":
@@ -94,6 +97,8 @@ def _of_field(spec: NodeSpec, field: Field, value: Json, node: Node, found: Usag
 
 
 def _read(spec: NodeSpec, field: Field, value: Json, node: Node, found: Usage) -> None:
+    if not isinstance(value, _WITH_NAMES):
+        return  # most values are plain: nothing stands in them
     if isinstance(value, Expression | Template | Nested):
         found.asked.update(asked(value))
     found.reads.extend(_reads(spec, field, value, node, found.expressions))
@@ -112,12 +117,18 @@ def asked(value: Json) -> Iterator[str]:
             yield from asked(each)
 
 
+def _words(node: Node) -> set[str]:
+    from bt_runtime.language import typos
+
+    return typos.words(node)
+
+
 def _shared(spec: NodeSpec, field: Field, node: Node, found: Usage) -> None:
     """`with:` of a subtree: an entry given to one of its outputs is written, all else is read."""
     assert isinstance(node, YamlMapping)
     target = spec.subtree or spec.again
     if target is None:  # there is no such tree: nobody knows which of these are its outputs
-        found.perhaps.update(words(node))
+        found.perhaps.update(_words(node))
         return
     outputs = target.outputs
     for key, inner in node:

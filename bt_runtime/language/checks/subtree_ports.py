@@ -1,18 +1,18 @@
-"""What crosses the border of a subtree, against the ports of that tree."""
+"""Checks the values that cross a subtree's border against the subtree's ports."""
 
 from __future__ import annotations
 
 from bt_runtime.language import fixes
 from bt_runtime.language.checks.references import entry_named
-from bt_runtime.language.findings import Findings, did_you_mean
-from bt_runtime.language.ports import an, fits, flows, range_of, type_name, within
+from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
+from bt_runtime.language.ports import an, flows, unfit
 from bt_runtime.language.source import YamlMap
 from bt_runtime.language.spec import NodeSpec, Port, TreeSpec
 from bt_runtime.language.values import AN_OUTPUT, Computed
 
 
-def check_border(tree: TreeSpec, spec: NodeSpec, target: TreeSpec, findings: Findings) -> None:
-    """What a `tree` node gives, against the ports of the tree it names."""
+def check_border(tree: TreeSpec, spec: NodeSpec, target: TreeSpec, diagnostics: Diagnostics) -> None:
+    """Checks the `with` of a `tree` node against the ports of the named tree."""
     given = spec.values.get("with") or {}
     node = spec.given.get("with")
     offered = {**target.inputs, **target.outputs}
@@ -20,10 +20,10 @@ def check_border(tree: TreeSpec, spec: NodeSpec, target: TreeSpec, findings: Fin
         place = node.get(name) if isinstance(node, YamlMap) else None
         span = place.span if place else spec.span
         port = offered.get(name)
-        if port is None and findings.full():
+        if port is None and diagnostics.full():
             return
         if port is None:
-            findings.error(
+            diagnostics.error(
                 "BT022",
                 f"`{target.name}` has no port `{name}`",
                 spec.file,
@@ -34,12 +34,12 @@ def check_border(tree: TreeSpec, spec: NodeSpec, target: TreeSpec, findings: Fin
             continue
         problem = _mismatch(tree, port, value, output=name in target.outputs)
         if problem:
-            findings.error("BT021", problem, spec.file, span)
+            diagnostics.error("BT021", problem, spec.file, span)
     if node is not None and "with" not in spec.values:
         return  # it was given, and is at fault
     for port in target.inputs.values():
         if port.required and port.name not in given and not spec.values.get("autoremap"):
-            findings.error(
+            diagnostics.error(
                 "BT020",
                 f"`{target.name}` needs its input `{port.name}`",
                 spec.file,
@@ -66,14 +66,3 @@ def _mismatch(tree: TreeSpec, port: Port, value: object, output: bool) -> str:
             else f"`{port.name}` is {an(port.type)}, and `{entry}` is {an(ours.type if ours else 'any')}"
         )
     return "" if isinstance(value, Computed) else unfit(port, value)
-
-
-def unfit(port: Port, value: object) -> str:
-    """Why a literal may not be given to a port; empty when it may."""
-    if not fits(value, port.type):
-        return f"`{port.name}` takes {an(port.type)}, not {an(type_name(value))}"
-    if port.choices and value not in port.choices:
-        return f"`{port.name}` is one of {', '.join(f'`{c}`' for c in port.choices)}, not `{value}`"
-    if not within(port, value):
-        return f"`{port.name}` takes {range_of(port)}, not {value}"
-    return ""

@@ -1,4 +1,4 @@
-"""Which types flow through an expression, as far as the declared types of its names tell; the rest is left open."""
+"""Infers the types in an expression from its names' declared types."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FUNCTIONS: Mapping[str, tuple[tuple[Sequence[str], ...], Type, str]] = {
 
 
 class Clash(NamedTuple):
-    """What cannot be done, where in the text, and by whose types."""
+    """An impossible operation: message, place in the text, and hint."""
 
     message: str
     start: int
@@ -47,7 +47,7 @@ class Clash(NamedTuple):
 
 
 def type_of(expression: Expression, known: Mapping[str, str]) -> Type:
-    """What it gives; None where that cannot be told."""
+    """Returns the expression's type; None when unknown."""
     return Flow(known, lambda clash: None).of(expression.part)
 
 
@@ -67,7 +67,7 @@ def clashes(expression: Expression, known: Mapping[str, str]) -> list[Clash]:
 
 
 def compared(part: Part, word: str) -> bool:
-    """Does this name stand as it is on one side of `==`, `!=` or before `in`?"""
+    """True when the bare name is one side of `==` or `!=`, or stands before `in`."""
     if part.how == "comparison":
         first, *rest = part.of
         signs = {sign for sign, _ in rest}
@@ -90,7 +90,7 @@ class Flow:
         self.report = report
 
     def of(self, part: Part) -> Type:
-        """The type of its value; what clashes inside is reported once."""
+        """Returns the type of the part's value; reports each clash inside once."""
         match part.how:
             case "constant":
                 return type_name(part.of[0])
@@ -152,7 +152,7 @@ class Flow:
         return found
 
     def sum(self, part: Part, sign: str, left: Type, right: Type, end: int) -> Type:
-        """Of any two that a sign joins."""
+        """Returns the result type of two operands and an arithmetic sign."""
         if left is None or right is None:
             return None
         if left in NUMBERS and right in NUMBERS:

@@ -1,6 +1,6 @@
-"""What a model may write to expand a node: a smaller language. A bare text is a subgoal, `act` is a skill's sentence,
-and of the kinds only those with `emit`. Given as plain data, for who builds a grammar, and as a JSON Schema.
-"""
+"""The reduced language in which a model expands a node: subgoals as text, `act` for skills, and kinds with `emit`.
+
+The language is available as plain data, for building a grammar, and as a JSON Schema."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TYPES: dict[str, ValueType] = {
 
 
 class PlanLimits(NamedTuple):
-    """How much one answer may hold; it is a part of the grammar, so that more cannot be written."""
+    """The limits of one answer; the grammar enforces them."""
 
     depth: int = 3  # nodes with children, one inside another
     width: int = 5  # children of one node
@@ -93,7 +93,7 @@ def expansion_schema(kinds: Iterable[Kind], limits: PlanLimits = DEFAULT_LIMITS)
 
 
 def _level(known: tuple[Form, ...], left: int, limits: PlanLimits) -> Schema:
-    """What may stand where `left` more nodes with children may be nested."""
+    """Returns the schema of a child position that allows `left` more levels of nodes with children."""
     written = [_written(f, left, limits) for f in known if left or not f.inner]
     return {"oneOf": [_TEXT, *written]}
 

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from bt_runtime.language.head_schema import head_properties, ports
 from bt_runtime.language.kinds.kind import COMMON, Field, Kind
 from bt_runtime.language.kinds.shape import (
     DRAFT,
-    NAME,
     NODE,
-    SCALAR,
     Schema,
-    bounds,
     closed,
     field_schema,
     node_name,
     outputs,
-    typed,
     value_schema,
 )
 from bt_runtime.language.outputs import MOST_DECIMALS, MOST_ITEMS, MOST_LENGTH, TYPES
@@ -33,21 +30,20 @@ _BOUNDS: Schema = {
     "decimals": {"type": "integer", "minimum": 1, "maximum": MOST_DECIMALS, "description": "Of a number."},
     "max_items": {"type": "integer", "minimum": 1, "maximum": MOST_ITEMS, "description": "Parts of a list."},
 }  # fmt: skip
-PORT_TYPES = ("any", "string", "integer", "number", "boolean", "list", "object")
 
 
 def tree_schema(kinds: Iterable[Kind], manifests: Iterable[str] = ()) -> Schema:
-    """The schema of tree files whose nodes are of these kinds."""
+    """Returns the schema of tree files that use these kinds."""
     known = merged(kinds)
     return {
         "$schema": DRAFT,
         "title": "bt_runtime tree",
         "description": "A behaviour tree of bt_runtime, language version 1.",
-        **closed(_header(sorted(set(manifests))), ("version", "tree", "root")),
+        **closed(head_properties(sorted(set(manifests))), ("version", "tree", "root")),
         "definitions": {
             "node": _node(known),
             "nodes": {"type": "array", "items": NODE, "minItems": 1},
-            "ports": _ports(),
+            "ports": ports(),
             "outputs": outputs(TYPES, _BOUNDS),
             **{f"any_{f.name}": {**field_schema(f), **(node_name() if f.name == "name" else {})} for f in COMMON},
             **{f"kind_{kind.name}": kind_schema(kind, known) for kind in known},
@@ -55,20 +51,8 @@ def tree_schema(kinds: Iterable[Kind], manifests: Iterable[str] = ()) -> Schema:
     }
 
 
-def header_schema() -> Schema:
-    """What stands above the root, and that there is one."""
-    head = _header([])
-    head |= {"root": {}, "skills": {**head["skills"], "items": {}}}  # what is no manifest is told where it is sought
-    return {
-        "$schema": DRAFT,
-        "type": "object",
-        **closed(head, ("version", "tree", "root")),
-        "definitions": {"ports": _ports()},
-    }
-
-
 def merged(kinds: Iterable[Kind]) -> list[Kind]:
-    """One kind for each name: where manifests disagree about a skill, whatever one of them allows is allowed."""
+    """Merges kinds by name. For a skill described by several manifests, whatever one manifest allows is allowed."""
     known: dict[str, Kind] = {}
     for kind in kinds:
         first = known.setdefault(kind.name, kind)
@@ -90,7 +74,7 @@ def _either(one: Kind, other: Kind) -> Kind:
 
 
 def kind_schema(kind: Kind, kinds: Iterable[Kind] = ()) -> Schema:
-    """What may stand below the key `kind:`."""
+    """Returns the schema of the value below the key `kind:`."""
     described: Schema = {"description": kind.about, "markdownDescription": hover(kind)}
     bare = kind.field(kind.bare) if kind.bare else None
     if bare is None:
@@ -104,7 +88,7 @@ def kind_schema(kind: Kind, kinds: Iterable[Kind] = ()) -> Schema:
         form = _bare(kind, ["array"], "array", value_schema(bare), "a list of nodes")
     elif bare.type == "assignments":
         given = {"required": [bare.name]}
-        form = {"type": "object", "if": given, "then": _fields(kind), "else": value_schema(bare)}
+        form = {"type": "object", "if": given, "then": _fields(kind), "else": _entries(kind, bare)}
     else:
         form = _bare_value(kind, bare)
     return {**described, **form}
@@ -119,6 +103,14 @@ def _bare(kind: Kind, types: list[str], when: str, form: Schema, said: str) -> S
         "then": form,
         "else": _fields(kind),
     }
+
+
+def _entries(kind: Kind, bare: Field) -> Schema:
+    """A bare mapping of entries, none of which is called as a field of any node is."""
+    form = value_schema(bare)
+    said = f"A field of any node: write the entries of `{kind.name}` below `{bare.name}:`, and this beside it"
+    taken: Schema = {"not": {"enum": [f.name for f in COMMON]}, "errorMessage": said}
+    return {**form, "propertyNames": {"allOf": [form.get("propertyNames", {}), taken]}}
 
 
 def _bare_value(kind: Kind, bare: Field) -> Schema:
@@ -156,7 +148,7 @@ def _fields(kind: Kind) -> Schema:
 
 
 def _complete(properties: Schema, required: list[str], one_of: tuple[str, ...]) -> Schema:
-    """What is missing is said only when no key is unknown: a misspelt field is one fault, not two."""
+    """Requires the missing keys only when no key is unknown, so that a misspelt field is one fault, not two."""
     needed: Schema = {**({"required": required} if required else {}), **_one_of(one_of)}
     if not needed:
         return closed(properties, ())
@@ -165,7 +157,7 @@ def _complete(properties: Schema, required: list[str], one_of: tuple[str, ...]) 
 
 
 def _one_of(names: tuple[str, ...]) -> Schema:
-    """At least one of them is there; else the last one is said to be missing."""
+    """Requires at least one of the names; a fault reports the last one as missing."""
     schema: Schema = {"required": [names[-1]]} if names else {}
     for name in reversed(names[:-1]):
         schema = {"if": {"required": [name]}, "else": schema}
@@ -186,42 +178,11 @@ def _kinds(kinds: Iterable[Kind]) -> Schema:
     return closed({k.name: {"$ref": f"#/definitions/kind_{k.name}"} for k in kinds}, ())
 
 
-# What stands above the root ------------------------------------------------------------------------
-
-
-def _header(manifests: list[str]) -> Schema:
-    name: Schema = {"type": "string", **({"enum": manifests} if manifests else {})}
-    if manifests:
-        del name["type"]
-    return {
-        "version": {"enum": [1], "description": "The version of the language: 1.",
-                    "errorMessage": "This runtime reads version 1 of the language, and no other"},
-        "tree": {"type": "string", "pattern": NAME, "description": "The tree's name: letters, digits and _.",
-                 "errorMessage": "The tree's name: letters, digits and _"},
-        "about": {"type": [*SCALAR, "null"], "description": "What the tree is for, in a sentence."},
-        "skills": {"type": ["array", "null"], "items": name, "description": "Manifests whose skills are kinds here.",
-                   "errorMessage": "`skills` takes a list of manifests: `skills: [house]`"},
-        "inputs": _section("What the tree takes: checked before the first tick, never written by the tree."),
-        "outputs": _section("What the tree gives: entries it writes."),
-        "blackboard": _section("Entries that somebody outside writes: sensors, operators."),
-        "root": {"description": "The first node.", "allOf": [NODE]},
-    }  # fmt: skip
-
-
-def _section(about: str) -> Schema:
-    return {"description": about, "allOf": [{"$ref": "#/definitions/ports"}]}
-
-
-def _ports() -> Schema:
-    said = "Ports are a mapping of names to types, for instance `room: {type: string}`"
-    return {"type": ["object", "null"], "errorMessage": said, "allOf": [typed("a port", PORT_TYPES, (), **bounds())]}
-
-
 # Descriptions -----------------------------------------------------------------------------------------
 
 
 def hover(kind: Kind) -> str:
-    """What an editor shows beside a kind: about, fields, rules, example."""
+    """Returns an editor's hover text for a kind: description, fields, rules, example."""
     fields = [f"- `{f.name}`{'' if f.required else ' (optional)'}: {f.about}" for f in kind.fields]
     rules = [f"- {rule}" for rule in kind.rules]
     parts = [kind.about, "\n".join(fields), "\n".join(rules), f"```yaml\n{kind.example}```" if kind.example else ""]

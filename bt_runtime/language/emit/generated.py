@@ -1,4 +1,4 @@
-"""What is written out from the registry: the schemas of `schemas/` and of any project, the pages of `docs/nodes/`."""
+"""Writes the generated files: the schemas of `schemas/` and of any project, the pages of `docs/nodes/`."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from bt_runtime.language.emit.manifests import manifest_schema
 from bt_runtime.language.emit.pages import pages
 from bt_runtime.language.guide_header import plan_schema
 from bt_runtime.language.kinds.kind import Kind
-from bt_runtime.language.kinds.registry import BUILT_IN, registry_of
+from bt_runtime.language.kinds.registry import registry_of, shipped_kinds
 from bt_runtime.language.kinds.shape import Schema
 from bt_runtime.language.project_file import settings_schema
+from bt_runtime.project import disk
 
 
 def project_schema(root: Path | None = None) -> Schema:
-    """The schema of a project's tree files: all kinds that it can have, the skills of its own manifests, and those of
-    shipped ones that a tree of it names.
+    """Returns the schema of a project's tree files.
 
-    Skills of the project's own manifests come before shipped ones of the same name.
-    """
+    The schema covers all available kinds, the project's own skills, and the shipped skills that its trees name. The
+    project's skills precede shipped ones of equal name."""
     every = registry_of(root or project.find_root())
     own, others = _skills(_own(root)), [_skills(folder) for folder in project.installed("skills")]
     shipped = {name: kinds for each in reversed(others) for name, kinds in each.items()}
@@ -39,7 +39,8 @@ def project_schema(root: Path | None = None) -> Schema:
 
 def _named(root: Path | None) -> set[str]:
     """Words of the project's trees that have `skills:`; a manifest that is named is among them."""
-    texts = [path.read_text("utf-8", "replace") for path in sorted((root / "trees").rglob("*.yaml"))] if root else []
+    paths = sorted((root / "trees").rglob("*.yaml")) if root else []
+    texts = [disk.read_or_nothing(path).decode("utf-8", "replace") for path in paths]
     return {word for text in texts if "skills:" in text for word in re.findall(r"[\w./-]+", text)}
 
 
@@ -56,16 +57,16 @@ def schemas(root: Path | None = None) -> dict[str, Schema]:
         "skills.schema.json": manifest_schema(impls.keys_of(impls.every(ours=root is None))),
         "plan.schema.json": plan_schema(),
         "project.schema.json": settings_schema(),
-        "expansion.schema.json": expansion_schema(BUILT_IN, DEFAULT_LIMITS),
+        "expansion.schema.json": expansion_schema(shipped_kinds(), DEFAULT_LIMITS),
     }
 
 
 def write(texts: Mapping[Path, str]) -> list[Path]:
     """Writes what has changed; gives the files that it wrote."""
-    changed = [path for path, text in texts.items() if not path.is_file() or path.read_text("utf-8") != text]
+    changed = [path for path, text in texts.items() if disk.read_or_nothing(path) != text.encode()]
     for path in changed:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(texts[path], "utf-8")
+        disk.folder(path.parent)
+        disk.write(path, texts[path])
     return changed
 
 
@@ -75,8 +76,8 @@ def as_text(schema: Schema) -> str:
 
 def _shipped_schema() -> Schema:
     shipped = _skills(project.packaged("skills"))
-    kinds = [k for kinds in shipped.values() for k in kinds if k.name not in BUILT_IN]
-    return tree_schema((*BUILT_IN, *kinds), shipped)
+    kinds = [k for kinds in shipped.values() for k in kinds if k.name not in shipped_kinds()]
+    return tree_schema((*shipped_kinds(), *kinds), shipped)
 
 
 def _skills(folder: Path) -> dict[str, list[Kind]]:
@@ -89,7 +90,7 @@ def main() -> int:
     """Writes schemas/ and docs/nodes/ of this checkout; says what has changed."""
     home = Path(__file__).parents[3]
     texts = {home / "schemas" / name: as_text(schema) for name, schema in schemas().items()}
-    texts |= {home / "docs" / "nodes" / name: text for name, text in pages(BUILT_IN).items()}
+    texts |= {home / "docs" / "nodes" / name: text for name, text in pages(shipped_kinds()).items()}
     changed = write(texts)
     for path in stale(home / "docs" / "nodes", texts):
         path.unlink()
@@ -99,5 +100,5 @@ def main() -> int:
 
 
 def stale(folder: Path, texts: Mapping[Path, str]) -> list[Path]:
-    """Pages of kinds that are no more."""
+    """Lists the pages of kinds that have been removed."""
     return [path for path in sorted(folder.glob("*.md")) if path not in texts]

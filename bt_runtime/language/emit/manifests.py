@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bt_runtime.language.entry import ON_RESUME
 from bt_runtime.language.kinds.kind import DATA_TYPES, RESERVED
 from bt_runtime.language.kinds.shape import DRAFT, NAME, SCALAR, Schema, bounds, closed, typed
 
-ON_RESUME = ("repeat", "verify", "fail")
 _TYPES = sorted(DATA_TYPES)
 _IMPL = (
     "Where it is done: `world`, `world/skill`, `memory`, module:Name, path.py:Name, or a name of what is installed: "
@@ -16,8 +16,8 @@ _IMPL = (
 
 
 def manifest_schema(keys: Mapping[str, Schema] | None = None) -> Schema:
-    """`keys`: what skills may say besides, by the ways in which they are done."""
-    named = {"pattern": NAME, "errorMessage": "A skill is named by letters, digits and _"}
+    """Returns the schema of manifests. `keys`: further keys of skills, from their implementations."""
+    named = {"pattern": NAME, "errorMessage": "A skill is named by ASCII letters, digits and _"}
     return {
         "$schema": DRAFT,
         "title": "bt_runtime skills",

@@ -1,4 +1,4 @@
-"""What can be wrong with an expression, and where in its text."""
+"""The errors of an expression, with their place in its text."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class ExpressionError(BtError):
         self.end = max(end, start + 1)
 
     def diagnostic(self, file: str, span: Span) -> Diagnostic:
-        """As a fault of a file; the span is what `start` and `end` are in it."""
+        """Returns the error as a fault of a file; the span is its place there."""
         return Diagnostic(self.code, self.message, file, span, help=self.hint)
 
     def shifted(self, by: int) -> ExpressionError:
-        """The same, for a text that this one is a part of."""
+        """Returns the error with its place moved, for a surrounding text."""
         return ExpressionError(self.code, self.message, self.hint, self.start + by, self.end + by)
 
 

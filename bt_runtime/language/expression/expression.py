@@ -1,4 +1,4 @@
-"""An expression, ready to run."""
+"""Compiled expressions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 class Expression:
-    """`names` are those whose values it reads, with their first place; `asked` those that `exists` asks about."""
+    """A parsed expression. `names` maps each name it reads to its first place; `asked` are the names inside
+    `exists`."""
 
     __slots__ = ("asked", "names", "part", "run", "text")
 

@@ -84,7 +84,7 @@ def _compiled(text: str, at: int) -> Expression:
 
 
 def _closing(text: str, start: int) -> int:
-    """Where the hole ends: at the first brace that closes nothing inside it."""
+    """Returns the end of the hole: the first brace that closes nothing inside."""
     window, at, depth = text[start : start + LONGEST + 1], 0, 0
     while True:
         try:

@@ -225,7 +225,8 @@ class Parser:
         return part.mapping(pairs, opening.start, self.tokens[self.at - 1].end)
 
     def braced(self, opening: Token, closing: Token) -> ExpressionError:
-        """`{n} > 3`, as in a text with holes."""
+        """Returns the error for braces inside an expression, such as `{n} > 3`, with the text without braces as the
+        hint."""
         text = self.text
         plain = f"{text[: opening.start]}{text[opening.end : closing.start].strip()}{text[closing.end :]}"
         hint = "no braces here: a name stands for its value"

@@ -26,10 +26,9 @@ from bt_runtime.language.expression.value import (
 
 
 class Part:
-    """`run` gives the value. A constant is one that no scope can change.
+    """A node of the parsed expression. `run` computes its value; a constant does not depend on the scope.
 
-    `how` it is made of the parts in `of`: a sign, the name of a function, or a word of its own; checks read both.
-    """
+    `how` names the operation (a sign, a function or a keyword), `of` its operands; the checks read both."""
 
     __slots__ = ("constant", "end", "how", "of", "run", "start")
 
@@ -223,7 +222,7 @@ def sliced(value: Part, first: Part, last: Part, end: int) -> Part:
 
 
 def listing(items: Sequence[Part], start: int, end: int) -> Part:
-    """Always a new list: who gets it may change it."""
+    """Builds a list part. Each evaluation returns a new list, which the receiver may change."""
     made = Part(lambda scope: [], start, end, False, "list", items)
     runs = [p.run for p in items]
 

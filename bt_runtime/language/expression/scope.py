@@ -1,4 +1,4 @@
-"""What names stand for."""
+"""The mapping from names to values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Value = Any  # None, bool, int, float, str, lists and mappings of those; what el
 
 class Scope(Protocol):
     def __getitem__(self, name: str, /) -> Value:
-        """What a name stands for; KeyError when it stands for nothing."""
+        """Returns the value of a name; raises KeyError for an unknown name."""
 
 
 Run: TypeAlias = Callable[[Scope], Value]  # an expression that was compiled

@@ -35,7 +35,7 @@ class Template:
 
     @property
     def constant(self) -> bool:
-        """No hole at all: the text stands for itself."""
+        """True when the text has no hole."""
         return len(self.pieces) == 1 and isinstance(self.pieces[0], str)
 
     @property

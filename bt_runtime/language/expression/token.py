@@ -1,4 +1,4 @@
-"""A text to words, numbers, texts and signs; what has no place in an expression is told apart here."""
+"""Splits a text into words, numbers, strings and signs, and reports characters that no expression may contain."""
 
 from __future__ import annotations
 
@@ -78,7 +78,9 @@ def scan(text: str, at: int) -> tuple[Token, int]:
     if kind == "bad":
         raise _unknown(text, start)
     if kind == "number" and text[end : end + 1].isidentifier():
-        raise ExpressionError(SYNTAX, "a letter stands right after this number", "put a space between", start, end + 1)
+        formatted = text[:start].rstrip().endswith(":")  # as in Python: {n:.2f}
+        hint = "no formats here: `{round(n, 2)}`" if formatted else "put a space between"
+        raise ExpressionError(SYNTAX, "a letter stands right after this number", hint, start, end + 1)
     if kind == "text" and _prefixed(text, start):
         hint = 'in a field, `"... {name} ..."` puts a value into a text'
         raise ExpressionError(FOREIGN, "a letter stands right before this text", hint, start - 1, start + 1)

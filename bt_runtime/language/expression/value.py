@@ -1,4 +1,4 @@
-"""What can be done with values: Python's operations on plain values, each bounded before it is carried out."""
+"""Operations on values: Python's on plain values, each bounded before execution."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def truth(value: Value) -> bool:
 
 
 def number(value: Value) -> Value:
-    """The same number, small enough to go on with."""
+    """Returns the number unchanged, or raises when it is too large."""
     if value.__class__ is int and value.bit_length() > MOST_BITS:
         raise too_large("this number", MOST_BITS, "bits")
     return value
 
 
 def bounded(value: Value) -> Value:
-    """The same list or mapping, when all that is in it is not too much."""
+    """Returns the list or mapping unchanged, or raises when it holds too much."""
     left, characters, levels, row = MOST_ITEMS, MOST_INSIDE, 0, [value]
     while row:
         levels += 1
@@ -89,7 +89,7 @@ def bounded(value: Value) -> Value:
 
 
 def writable(value: Value) -> Value:
-    """The same value, when its text would not be too large; asked before the text is built."""
+    """Returns the value unchanged, or raises when its text would be too large."""
     left, todo = MOST_TEXT, [value]
     while todo:
         each = todo.pop()
@@ -279,7 +279,7 @@ def item(value: Value, key: Value) -> Value:
 
 
 def _named(key: Value) -> str:
-    """A key in a message; what may be long is not written out."""
+    """Returns a key for a message; describes a long one by its type."""
     if isinstance(key, str):
         return f"`{key[:40]}`"
     short = key is None or isinstance(key, float) or (isinstance(key, int) and key.bit_length() <= MOST_BITS)

@@ -1,4 +1,4 @@
-"""The types of values: what a value is, where it fits, and what it is called in a message."""
+"""The types of values: type of a value, compatibility, and names for messages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def fits(value: Json, type: str) -> bool:
 
 
 def flows(source: str, target: str) -> bool:
-    """May an entry of one type be read where another is wanted? Unknown types may."""
+    """Returns True when an entry of type `source` may be read as `target`. Unknown types may."""
     return "any" in (source, target) or source == target or (source == "integer" and target == "number")
 
 

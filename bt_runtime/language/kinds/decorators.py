@@ -121,7 +121,7 @@ DECORATORS = (
         ),
         (
             "A child that is running is ticked at every tick until it ends.",
-            "In between it returns the last result without ticking the child; after a halt it is RUNNING instead.",
+            "Between starts it returns the last result without ticking the child, or RUNNING after a halt.",
             "With another `else` it returns that in between: a cooldown is `rate` with `else: skip`.",
         ),
         _example("rate", "hz: 2"), blocks=("else",),

@@ -1,11 +1,13 @@
-"""What a node kind is: its fields, its rules, its example. The registry of kinds yields the editor schema, the loader's
-check, the dialect that a model may emit, and the reference pages."""
+"""Defines a node kind: fields, rules, example.
+
+From the kinds come the editor schema, the loader's check, the models' dialect and the reference pages."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 # How a field's value is read. The last group are places where nodes stand.
@@ -68,6 +70,9 @@ class Kind(NamedTuple):
     includes: bool = False  # stands for the tree in its `file`, whose ports are given by its `with`
     foreign: bool = False  # made of a py_trees class, after its children; what it reads and writes cannot be seen
     transparent: bool = False  # its child stands at the same path, and has its name
+    # What only this kind must be: module:function, imported when the first node is checked. It gets the TreeSpec, the
+    # NodeSpec and the Diagnostics that it adds to.
+    check: str = ""
 
     def field(self, name: str) -> Field | None:
         for field in self.fields:  # asked for every value of every node: a plain loop is the fastest
@@ -77,7 +82,7 @@ class Kind(NamedTuple):
 
     @property
     def hands_on(self) -> bool:
-        """Does it start its first child as soon as it starts itself?"""
+        """True when the node starts its first child in the same tick in which it starts itself."""
         return self.onward is not None or self.ends in ("child", "opposite", "status")
 
     @property
@@ -105,24 +110,52 @@ COMMON_NAMES = frozenset(f.name for f in COMMON)
 RESERVED = COMMON_NAMES - {"about"}  # what no kind and no skill may have as a field of its own
 
 
+class Later(NamedTuple):
+    """A kind of a plugin, under its name; `bring` imports it when somebody looks for it."""
+
+    name: str
+    bring: Callable[[], Kind]
+
+
 class Registry:
     """Kinds by name, in the order of the reference."""
 
-    def __init__(self, kinds: tuple[Kind, ...] = (), faults: tuple[str, ...] = ()) -> None:
-        self.kinds: dict[str, Kind] = {k.name: k for k in kinds}
+    def __init__(self, kinds: tuple[Kind | Later, ...] = (), faults: tuple[str, ...] = ()) -> None:
+        self.kinds: dict[str, Kind | Later] = {k.name: k for k in kinds}
         self.faults = faults  # why kinds are not here that were to be, in words
 
     def __getitem__(self, name: str) -> Kind:
-        return self.kinds[name]
+        found = self.get(name)
+        if found is None:
+            raise KeyError(name)
+        return found
 
     def get(self, name: str) -> Kind | None:
-        return self.kinds.get(name)
+        found = self.kinds.get(name)
+        return self._brought(found) if isinstance(found, Later) else found
+
+    def _brought(self, later: Later) -> Kind | None:
+        """Imports a kind in place of its placeholder; a failure removes it and becomes a fault."""
+        try:
+            kind = self.kinds[later.name] = later.bring()
+        except BtError as error:
+            del self.kinds[later.name]
+            self.faults = (*self.faults, error.message)
+            return None
+        return kind
 
     def __contains__(self, name: object) -> bool:
         return name in self.kinds
 
-    def __iter__(self):  # type: ignore[no-untyped-def]
-        return iter(self.kinds.values())
+    def __iter__(self) -> Iterator[Kind]:
+        for name in tuple(self.kinds):
+            kind = self.get(name)
+            if kind is not None:
+                yield kind
+
+    def skills(self) -> list[Kind]:
+        """Skills are never brought later: asking for them imports nothing."""
+        return [kind for kind in self.kinds.values() if not isinstance(kind, Later) and kind.family == "skill"]
 
     def with_kinds(self, kinds: tuple[Kind, ...]) -> Registry:
         """A larger registry; a name that is taken keeps its first meaning (the loader reports the clash)."""
@@ -130,12 +163,13 @@ class Registry:
         larger.kinds = {**{k.name: k for k in kinds}, **self.kinds}
         return larger
 
-    def and_those(self, kinds: tuple[Kind, ...], said: str) -> Registry:
+    def and_those(self, kinds: tuple[Kind | Later, ...], said: str) -> Registry:
         """… which are looked for after these; the names of those that were left out are faults."""
-        larger = Registry((*self, *(k for k in kinds if k.name not in self)), self.faults)
-        taken = [k.name for k in kinds if k.name in self]
+        known = self.kinds
+        larger = Registry((*known.values(), *(k for k in kinds if k.name not in known)), self.faults)
+        taken = [k.name for k in kinds if k.name in known]
         return larger.without(f"{said}: another kind is called `{'`, `'.join(taken)}`") if taken else larger
 
     def without(self, fault: str) -> Registry:
-        """The same, and why something is missing in it."""
-        return Registry(tuple(self), (*self.faults, fault))
+        """Returns the registry with one more fault."""
+        return Registry(tuple(self.kinds.values()), (*self.faults, fault))

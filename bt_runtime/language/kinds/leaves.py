@@ -1,4 +1,4 @@
-"""Leaves: what is tested, written, waited for and said; subtrees; foreign py_trees nodes."""
+"""Leaf kinds: tests, assignments, waits, logs, subtrees and foreign py_trees nodes."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ LEAVES = (
         (
             "With `seconds` alone it succeeds when the time has passed; zero succeeds at once.",
             "With `until` it succeeds as soon as that holds; with both it fails when the time has passed first.",
-            "With `updated` it succeeds as soon as that entry was written since this node last succeeded, the first "
-            "time when it was ever written: no update is missed. With `until` too, that must hold besides.",
+            "With `updated` it succeeds once the entry was written after its last success; before the first success "
+            "any write counts. With `until` too, that must hold as well.",
         ),
         "wait: 1.5\n", bare="seconds", impl=f"{_IMPL}.leaves:Wait", waits=True, one_of=("seconds", "updated", "until"),
     ),

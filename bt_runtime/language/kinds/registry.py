@@ -1,34 +1,36 @@
-"""The kinds of nodes: those that every tree has, those of installed plugins, and those of a project."""
+"""The kinds of nodes: those that every tree has, those of installed plugins, and those of a project.
+
+A plugin's kind is imported when a tree names it: the kinds that ask a model are plugins, too.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, get_args
 
 from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.language.kinds.agents import AGENTS
 from bt_runtime.language.kinds.control import CONTROL
 from bt_runtime.language.kinds.decorators import DECORATORS
-from bt_runtime.language.kinds.judging import JUDGING
-from bt_runtime.language.kinds.kind import RESERVED, Family, Kind, Registry
+from bt_runtime.language.kinds.kind import RESERVED, Family, Kind, Later, Registry
 from bt_runtime.language.kinds.leaves import LEAVES
 from bt_runtime.language.kinds.navigation import NAVIGATION
-from bt_runtime.language.reach import bring, read_kinds
-from bt_runtime.project import plugins, trust
+from bt_runtime.project import plugins
 
-KINDS = (*CONTROL, *NAVIGATION, *DECORATORS, *LEAVES, *AGENTS, *JUDGING)  # in the order of the reference
-BUILT_IN = Registry(KINDS)  # what is written out for everybody is made of these alone
+KINDS = (*CONTROL, *NAVIGATION, *DECORATORS, *LEAVES)  # what every tree has, in the order of the reference
 
 
 def registry_of(root: Path | None) -> Registry:
-    """All kinds that trees of this project may have; those that cannot be had are faults that it tells."""
+    """Returns the kinds of a project's trees; unavailable ones become faults of the registry."""
     kinds = installed()
     file = root / project.PROJECT_FILE if root is not None else None
-    named = read_kinds(file) if file is not None and root is not None and _says_kinds(file) else ()
-    for reference in named:
+    if file is None or root is None or not _says_kinds(file):
+        return kinds
+    from bt_runtime.language.import_policy import read_kinds
+
+    for reference in read_kinds(file):
         try:
             kinds = kinds.and_those(of_project(reference, root), f"`{reference}` of {project.PROJECT_FILE}")
         except BtError as error:
@@ -37,35 +39,44 @@ def registry_of(root: Path | None) -> Registry:
 
 
 def installed() -> Registry:
-    """The kinds of all installed plugins, ours first."""
+    """The kinds that every tree has, then those of all installed plugins, ours first. None of these is imported."""
     return _installed(plugins.entries("kinds"))
 
 
 @lru_cache(maxsize=4)
 def _installed(entries: tuple[plugins.Entry, ...]) -> Registry:
-    found = Registry()
+    found = Registry(KINDS)
     for entry in entries:
-        try:
-            found = found.and_those(of_plugin(entry), entry.said)
-        except BtError as error:
-            found = found.without(error.message)
+        found = found.and_those((Later(entry.name, partial(of_plugin, entry)),), entry.said)
     return found
 
 
-def of_plugin(entry: plugins.Entry) -> tuple[Kind, ...]:
-    """What an entry point gives: a Kind, or several."""
+def shipped_kinds() -> Registry:
+    """Returns the kinds of this package; the reference and the shipped schemas contain these alone."""
+    return _installed(tuple(entry for entry in plugins.entries("kinds") if entry.ours))
+
+
+def of_plugin(entry: plugins.Entry) -> Kind:
+    """The kind that an entry point gives, under its own name."""
     found = plugins.load(entry)
-    kinds = _kinds(found)
-    if not kinds:
-        raise plugins.unfit(entry, found, "a Kind, or a tuple of them")
-    for fault in _faults(kinds):
+    if not isinstance(found, Kind):
+        raise plugins.unfit(entry, found, "a Kind")
+    for fault in _faults((found,)):
         raise plugins.PluginFault(f"{entry.said} cannot be used: {fault}", "docs/extending.md shows a sound one")
-    return kinds
+    if found.name != entry.name:
+        raise plugins.PluginFault(
+            f"{entry.said} cannot be used: the kind is called `{found.name}`", "an entry point is named as its kind"
+        )
+    return found
 
 
 def of_project(reference: str, root: Path | None) -> tuple[Kind, ...]:
-    """What path.py:Name gives that a project file names. It is imported by every command that reads a tree, if the
-    folder is trusted."""
+    """Imports the kinds that a project file names as path.py:Name, if the folder is trusted.
+
+    Every command that reads a tree imports them."""
+    from bt_runtime.language.import_policy import bring
+    from bt_runtime.project import trust
+
     found = bring(reference, root, trust.may_describe)
     kinds = _kinds(found)
     if not kinds:
@@ -77,10 +88,9 @@ def of_project(reference: str, root: Path | None) -> tuple[Kind, ...]:
 
 def _says_kinds(file: Path) -> bool:
     """Spares parsing most project files."""
-    try:
-        return b"kinds" in file.read_bytes()
-    except OSError:
-        return False
+    from bt_runtime.project import disk
+
+    return b"kinds" in disk.read_or_nothing(file)
 
 
 def _kinds(found: Any) -> tuple[Kind, ...]:
@@ -90,7 +100,7 @@ def _kinds(found: Any) -> tuple[Kind, ...]:
 
 
 def _faults(kinds: tuple[Kind, ...]) -> Iterator[str]:
-    """What would break the loader or a schema later."""
+    """Yields the mistakes in kinds that would break the loader or a schema later."""
     for kind in kinds:
         fields = [field.name for field in kind.fields]
         if not isinstance(kind.name, str) or not kind.name.isidentifier():

@@ -1,4 +1,4 @@
-"""A field as JSON Schema (draft-07), so shaped that an editor says one thing about one fault: no oneOf, no anyOf."""
+"""A field as JSON Schema (draft-07) without oneOf and anyOf, so that an editor shows one diagnostic per fault."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def closed(properties: Schema, required: Iterable[str]) -> Schema:
 
 
 def field_schema(field: Field) -> Schema:
-    """What may be written as this field's value."""
+    """Returns the schema of a field's value."""
     described: Schema = {"description": described_as(field)}
     if field.default is not None:
         described["default"] = field.default
@@ -55,9 +55,9 @@ def value_schema(field: Field) -> Schema:
     if field.type == "word":
         return {"enum": list(field.choices)}
     if field.type == "key":
-        return _name("The name of an entry: letters, digits and _")
+        return _name("The name of an entry: ASCII letters, digits and _")
     if field.type in ("assignments", "inputs"):
-        return {"type": "object", "propertyNames": _name("An entry is named by letters, digits and _")}
+        return {"type": "object", "propertyNames": _name("An entry is named by ASCII letters, digits and _")}
     if field.type == "outputs":
         return {"allOf": [{"$ref": "#/definitions/outputs"}]}
     if field.asks:
@@ -134,15 +134,15 @@ def outputs(types: Iterable[str], bounds: Schema) -> Schema:
         "type": "object",
         "minProperties": 1,
         "errorMessage": "This takes a mapping of entries to what they may be",
-        "propertyNames": _name("An entry is named by letters, digits and _"),
+        "propertyNames": _name("An entry is named by ASCII letters, digits and _"),
         "additionalProperties": {"if": {"type": "object"}, "then": {**closed(fields, ()), **needs}, "else": scalar},
     }
 
 
 def typed(what: str, types: Iterable[str], reserved: Iterable[str] = (), **more: Schema) -> Schema:
-    """Names with a type each, `room: string`, or with what else is said of it; `what`: "a port"."""
+    """Returns the schema of typed names, such as `room: string`. `what` names the element in messages: "a port"."""
     listed, noun = list(types), what.removeprefix("a ")
-    names: Schema = {"pattern": NAME, "errorMessage": f"A {noun} is named by letters, digits and _"}
+    names: Schema = {"pattern": NAME, "errorMessage": f"A {noun} is named by ASCII letters, digits and _"}
     taken: Schema = {"not": {"enum": sorted(reserved)}, "errorMessage": "It is reserved: any node may carry it"}
     fields: Schema = {
         "type": {**_type_of(what, listed), "description": "What values it takes (any, unless said)."},
@@ -159,7 +159,7 @@ def typed(what: str, types: Iterable[str], reserved: Iterable[str] = (), **more:
 
 
 def bounds() -> Schema:
-    """Of a port or a parameter that is a number."""
+    """Returns the schema of a numeric port's or parameter's bounds."""
     return {
         "minimum": {"type": "number", "description": "The least that it may be."},
         "maximum": {"type": "number", "description": "The most that it may be."},

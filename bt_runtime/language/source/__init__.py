@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from bt_runtime.language.source.document import Document, parse, read
 from bt_runtime.language.source.limits import Limits
-from bt_runtime.language.source.node import Node, Scalar, YamlList, YamlMap
+from bt_runtime.language.source.node import Node, Scalar, YamlList, YamlMap, nothing, unquoted_hole
 from bt_runtime.language.source.pause import PausedCollection
 
-__all__ = ["Document", "Limits", "Node", "PausedCollection", "Scalar", "YamlList", "YamlMap", "parse", "read"]
+__all__ = [
+    "Document", "Limits", "Node", "PausedCollection", "Scalar", "YamlList", "YamlMap", "nothing", "parse", "read",
+    "unquoted_hole",
+]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Events of libyaml to nodes, in one pass and without recursion: what is too deep or too much is never built."""
+"""Builds nodes from libyaml's events in one pass, without recursion or anything beyond the limits."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class _Composer:
         self.next = _events(text)
 
     def fault(self, code: str, message: str, span: Span, label: str = "", help: str = "") -> None:
-        """Beyond the limit they are only counted: a fault for each of 100,000 keys helps nobody."""
+        """Adds a fault; beyond the limit, only counts it."""
         if len(self.faults) < self.limits.faults:
             self.faults.append(Diagnostic(code, message, self.name, span, label, help))
         else:
@@ -128,6 +128,8 @@ class _Composer:
                     elif text[0] in starts:
                         value = self.number(event)
                 node = Scalar(value, text, plain, event.start_mark, event.end_mark, source)
+                if not text and key is not None and event.start_mark.line > key.end.line:
+                    node.start = node.end = key.end  # of a key without a value: the parser points at what comes next
                 if event.tag is not None or event.anchor is not None:
                     self.adorn(node, event, 1)
                 count += 1
@@ -163,7 +165,7 @@ class _Composer:
         return top.items[0]
 
     def closed(self, node: YamlMap | YamlList, event: Any) -> Node:
-        """Where a collection ends. libyaml reports the end of a block too late, so its last child's end is taken."""
+        """Sets a collection's end. libyaml reports a block's end too late, so the last child's end counts."""
         if event.start_mark.index != event.end_mark.index:
             node.end = event.end_mark
         elif type(node) is YamlList:
@@ -236,7 +238,7 @@ class _Composer:
         return Scalar(None, "", True, event.start_mark, event.end_mark)
 
     def key(self, node: Node, holder: YamlMap | YamlList, event: Any) -> Scalar:
-        """What to do with a key that is no text: a fault; a number stands for its digits so that all else is read."""
+        """Reports a key that is not text. A number is kept as its digits, so that reading can continue."""
         if isinstance(node, Scalar) and node.value == "<<":
             help = "write the fields out, or give the whole value one anchor and use it by `*name`"
             self.fault("BT010", "merge keys are not part of YAML 1.2", node.span, help=help)
@@ -274,7 +276,7 @@ def _events(text: str) -> Callable[[], Any]:
 
 
 def _last(holder: Node, children: Sequence[Node], otherwise: Mark) -> Mark:
-    """The end of the last of them, unless it is an alias, whose node stands before its holder."""
+    """Returns the end of the last child. An alias's node stands before its holder: `otherwise` counts then."""
     if not children or children[-1].start.index < holder.start.index:
         return otherwise if otherwise.index >= holder.start.index else holder.start
     return children[-1].end

@@ -1,4 +1,4 @@
-"""How much one document may hold, so that no input takes more than 256 MB or hangs."""
+"""The limits of one document, so that no input takes more than 256 MB or hangs."""
 
 from __future__ import annotations
 

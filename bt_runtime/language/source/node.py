@@ -1,4 +1,4 @@
-"""What a document is made of: three kinds of node, each knowing where it stands."""
+"""The three kinds of node in a YAML document, each with its position."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Scalar:
         return _span(self)
 
     def part(self, start: int, end: int) -> Span:
-        """Where these characters of the text stand, whatever quotes, escapes and line breaks lie between."""
+        """Returns the place of these characters, despite quotes, escapes and line breaks."""
         quote = 0 if self.plain else 1
         if self.start.line != self.end.line or self.end.column - self.start.column != len(self.text) + 2 * quote:
             return self._folded(start, end)
@@ -148,3 +148,16 @@ def _data(root: Node) -> Json:
         else:
             into[key] = made
     return top[0]
+
+
+def nothing(node: Node) -> bool:
+    """`key` with no value at all."""
+    return isinstance(node, Scalar) and node.value is None and node.plain and not node.text
+
+
+def unquoted_hole(node: Node) -> str:
+    """The text between the braces, when a text with a hole was written without quotes: `{room}`; else empty."""
+    if not isinstance(node, YamlMap) or len(node.pairs) != 1:
+        return ""
+    key, value = node.pairs[0]
+    return key.text if key.plain and nothing(value) and len(key.text) <= 60 else ""

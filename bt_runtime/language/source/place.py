@@ -1,4 +1,4 @@
-"""Where the characters of a value stand in a text that wrote them over several lines, or with escapes."""
+"""Finds the characters of a value that is written with escapes or over several lines."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def placed(source: str, begin: int, end: int, text: str) -> list[int]:
 
 
 def _opened(source: str, at: int, end: int) -> int:
-    """Where the value itself begins, after a tag and an anchor."""
+    """Returns the start of the value after its tag and anchor."""
     while at < end and source[at] in "&!":
         while at < end and not source[at].isspace():
             at += 1
@@ -68,7 +68,7 @@ def _escaped(source: str, at: int, end: int) -> list[int]:
 
 
 def span(source: str, first: int, last: int, line: int, begin: int, column: int) -> Span:
-    """From one offset to behind another; `begin` is an offset whose line and column (from 0) are known."""
+    """Returns the span between two offsets; `begin` is an offset with known `line` and `column`, both from 0."""
     start = _place(source, first, line, begin, column)
     end = _place(source, last, line, begin, column)
     return Span(start[0] + 1, start[1] + 1, end[0] + 1, end[1] + 2)

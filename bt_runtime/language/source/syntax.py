@@ -124,7 +124,7 @@ def explain(error: yaml.YAMLError, text: str, name: str) -> Diagnostic:
 
 
 def _end(lines: list[str]) -> Span:
-    """After the last thing in the text; libyaml would point to a line below it."""
+    """Returns the end of the last content; libyaml points to a line below."""
     last = next((n for n in range(len(lines) - 1, -1, -1) if lines[n].strip()), 0)
     column = len(lines[last].rstrip()) + 1
     return Span(last + 1, column, last + 1, column + 1)
@@ -135,7 +135,7 @@ def _at(mark: Mark) -> Span:
 
 
 def _tab(lines: list[str], line: int, column: int, problem: str) -> tuple[int, int] | None:
-    """Where a tab is to blame: at the complaint, or in the indentation of its line."""
+    """Returns the place of a tab that caused the problem: at the complaint, or in the line's indentation."""
     text = lines[line] if line < len(lines) else ""
     if text[column : column + 1] == "\t":
         return line, column

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,16 +39,14 @@ def load(path: Path, name: str, limits: Limits) -> bytes | Diagnostic:
     def fault(message: str, help: str) -> Diagnostic:
         return Diagnostic("BT001", message, name, help=help)
 
+    from bt_runtime.project import disk
+
     try:
-        # non-blocking: a pipe put in the place of the file between two calls must not hang us
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123
-            kind = os.fstat(file.fileno())
-            if not stat.S_ISREG(kind.st_mode):
-                return fault("this is not a regular file", "copy its content to a file first")
-            if kind.st_size > limits.size:
-                return too_large(name, kind.st_size, limits)
-            data = file.read(limits.size + 1)
-            return data if len(data) <= limits.size else too_large(name, len(data), limits)
+        return disk.read(path, limits.size)
+    except disk.TooLarge as error:
+        return too_large(name, error.size, limits)
+    except disk.Irregular:
+        return fault("this is not a regular file", "copy its content to a file first")
     except FileNotFoundError:
         near = _neighbour(path)
         return fault("there is no such file", f"did you mean `{near}`?" if near else "check the path")
@@ -59,9 +56,8 @@ def load(path: Path, name: str, limits: Limits) -> bytes | Diagnostic:
         return fault("this is a folder", "name a file inside it")
     except PermissionError:
         return fault("this file may not be read", "check its permissions (ls -l)")
-    except (OSError, ValueError) as reason:  # ValueError: a NUL in the path
-        said = reason.strerror if isinstance(reason, OSError) else str(reason)
-        return fault(f"this file cannot be read: {said}", "check the path and the disk")
+    except OSError as reason:
+        return fault(f"this file cannot be read: {reason.strerror}", "check the path and the disk")
 
 
 def too_large(name: str, size: int, limits: Limits) -> Diagnostic:
@@ -89,7 +85,7 @@ def decode(data: bytes, name: str) -> Decoded:
 
 
 def clean(text: str, name: str) -> Decoded:
-    """The same for what is text already."""
+    """Checks a text that is decoded already."""
     if text.isascii() and not text.encode("ascii").translate(None, _COMMON):
         return Decoded(text, [])
     foreign = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

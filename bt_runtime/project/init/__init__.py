@@ -1,4 +1,4 @@
-"""Projects to start from: each folder of `examples/` is copied as it is."""
+"""Starter projects: each folder of `examples/` is copied unchanged."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bt_runtime.faults.diagnostic import BtError, nearest
 
-_EXAMPLES = Path(__file__).parent / "examples"
+_EXAMPLES = Path(__file__).parent / "example-projects"
 _RENAMED = {"gitignore": ".gitignore"}  # a file of that name would hide others from this repository
 FOLDERS = ("trees", "skills", "envs", "memory", "guides", "schemas")
 DEFAULT = "start"
@@ -24,7 +24,7 @@ def about(name: str) -> str:
 
 
 def files(name: str) -> Iterator[tuple[Path, bytes]]:
-    """What a new project holds, each file by its place in it."""
+    """The files of a new project by their paths in it."""
     if name not in names():
         close = nearest(name, names())
         hint = f"did you mean `{close}`?" if close else f"examples: {', '.join(names())}"

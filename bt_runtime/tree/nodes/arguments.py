@@ -18,7 +18,7 @@ _PLAIN = (str, int, float, bool, list, dict, tuple, set, object)
 
 
 def arguments(made: type, given: Mapping[str, Any], imported: Imported, folder: Path) -> dict[str, Any]:
-    """What was given, each as the annotation of its parameter asks for it. Raises BtError."""
+    """Converts each argument to its parameter's annotation. Raises BtError."""
     try:
         hints = typing.get_type_hints(inspect.getattr_static(made, "__init__"))
     except Exception:  # an annotation that names what is not there: then nothing is known of it
@@ -55,7 +55,7 @@ def _alternatives(hint: Any) -> list[Any]:
 
 
 def _named(wanted: type) -> dict[str, Callable[[], Any]]:
-    """What a word can stand for: a member of an enum, or a class below this one, made without arguments."""
+    """Maps words to enum members, or to subclasses created without arguments."""
     if issubclass(wanted, Enum):
         return {member.name: partial(wanted, member.value) for member in wanted}
     return {below.__name__: below for below in wanted.__subclasses__()}

@@ -115,10 +115,9 @@ class Try(Branches):
                 halt(child, self.context, why)
 
     def fault(self) -> dict[str, Any]:
-        """Which node failed, and what it said: the first one that broke, else the last of those that failed.
+        """Returns the failed node and its message: the first that crashed, else the last that failed.
 
-        Only nodes count by whose failure `do` has failed: a fault that was made good inside is none.
-        """
+        Only nodes whose failure made `do` fail count: a handled failure is none."""
         failed: list[Behaviour] = []
         todo: list[Behaviour] = [self.branch("do")]
         while todo:
@@ -133,7 +132,7 @@ class Try(Branches):
 
 
 def _text(value: Any) -> str:
-    """How a value is written as a case: `true`, `3`, `kitchen`."""
+    """Returns a value as text for a case: `true`, `3`, `kitchen`."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return "null" if value is None else str(value)

@@ -44,7 +44,7 @@ class SkipUnless(Decorator):
 
 
 class Guard(Decorator):
-    """What the guards and assignments on any node (`when`, `on_success`, …) become: a node around it."""
+    """The node around another that implements its guards and assignments (`when`, `on_success`, …)."""
 
     def choose(self) -> Any:
         holds = self.holds()
@@ -59,7 +59,7 @@ class Guard(Decorator):
         return self.children[0]
 
     def holds(self) -> bool | None:
-        """None: what is asked takes its time."""
+        """Returns whether the guards hold; None while a test runs."""
         for field, wanted in (("when", True), ("unless", False)):
             if field in self.spec.values or field in self.spec.places:
                 answer = self.ask(field)

@@ -17,22 +17,22 @@ from bt_runtime.types import Json
 
 
 def instant(kind: Kind) -> bool:
-    """Is it a condition: a skill that answers in the tick?"""
+    """True for a condition: a skill that answers within the tick."""
     return "entry" in kind.data and bool(kind.data["entry"].instant)
 
 
 def test(kind: Kind) -> bool:
-    """Does it only look whether something holds?"""
+    """True for a skill that only tests whether something holds."""
     return "entry" in kind.data and bool(kind.data["entry"].test)
 
 
 class Deed:
-    """One start. Its node stands below the owner without being a child: only the owner's life polls it."""
+    """One start of a skill by a node. Only the owner polls the skill's node, which is not its child."""
 
     wakes = True  # its node says itself when it is to be looked at again
 
     def __init__(self, kind: Kind, owner: Node, params: Mapping[str, Json], target: Any = None) -> None:
-        """`target`: what an earlier start has found, so that one object serves one node."""
+        """Prepares a start. `target`: an earlier start's object, so that one object serves one node."""
         spec = NodeSpec(kind, owner.spec.span, owner.spec.file)
         taken = [f for f in kind.fields if not f.writes]
         spec.values = {
@@ -49,9 +49,10 @@ class Deed:
         try:
             if node.status is not RUNNING:
                 self.check()
-                if instant(self.kind):
-                    return self.at_once()
-                node.initialise()
+                call = node.ready() if instant(self.kind) else None
+                if call is not None and not node.scripted:
+                    return ended(call(**node.params()))
+                node.initialise()  # also of a condition whose starts are limited: it may have to be asked for
             node.status = node.update()
         except Exception as error:
             node.status = FAILURE
@@ -69,11 +70,6 @@ class Deed:
             field = self.kind.field(name)
             assert field is not None
             ports.check(field, value)
-
-    def at_once(self) -> Ended:
-        """A condition, or what takes no time: called here and now."""
-        call = self.node.ready()
-        return ended(call(**self.node.params()))
 
     def cancel(self, reason: str) -> None:
         node = self.node

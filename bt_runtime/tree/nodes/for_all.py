@@ -1,4 +1,4 @@
-"""One child for every item of a list, all at once: copies that are made when the node starts, each with its scope."""
+"""Runs one copy of its child for each item of a list, in parallel, each with its own scope."""
 
 from __future__ import annotations
 
@@ -134,5 +134,5 @@ class ForAll(Composite):
 
 
 def _size(spec: NodeSpec) -> int:
-    """How many nodes a copy has, as it is written."""
+    """Returns the number of nodes in one copy."""
     return 1 + sum(_size(each) for each in spec.children)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def foreign(spec: NodeSpec, children: list[Behaviour], folder: Path, imported: Imported, scope: Scope) -> Behaviour:
     """A py_trees behaviour by its import path."""
     reference = str(spec.values["class"])
-    ours = reference.startswith("py_trees.")  # the library's own nodes are nobody's Python but ours
+    ours = reference.startswith("py_trees.")  # py_trees' own nodes need no trust
 
     def fault(message: str, help: str = "") -> Faults:
         return Faults([Diagnostic("BT046", message, spec.file, spec.span, help=help)])

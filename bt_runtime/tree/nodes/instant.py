@@ -36,6 +36,8 @@ class InstantNode(SkillNode):
         except Exception as error:
             status = self.crash(error)
         context = self.context
+        if self.broke:
+            self.after_crash()
         if status is not self.status:
             self.status = status
             if context.changes is not None:
@@ -77,5 +79,6 @@ class InstantNode(SkillNode):
         if done.feedback:
             self.feedback_message = done.feedback
         if self.written:
-            self.keep(done.value, done.status is FAILURE)
+            self.gave = False
+            self.keep_last(done)
         return done.status

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def assign(scope: Scope, values: Mapping[str, Any]) -> None:
-    """All values are computed before the first is written."""
+    """Computes all values before it writes the first."""
     ready = [(name, computed(value, scope)) for name, value in values.items()]
     for name, value in ready:
         scope[name] = value
@@ -34,7 +34,7 @@ class Check(Node):
         return SUCCESS if self.test(self.scope) else FAILURE
 
     def news(self, scope: Scope) -> Any:
-        """Was the entry written since this was last asked? Then the test is made, if there is one."""
+        """Returns True if the entry was written since the last call and the test, if any, holds."""
         before, self.seen = self.seen, scope.stamp(self.spec.values["updated"])
         return self.seen > before and ("expr" not in self.spec.values or self.value("expr"))
 

@@ -81,7 +81,7 @@ class Parallel(Composite, composites.Parallel):
         return self.verdict(good, bad, len(children) - skipped)
 
     def rests(self, halts: int, until: float) -> bool:
-        """Is there nothing to do for any child, as at the tick before?"""
+        """True while all children sleep."""
         context = self.context
         if halts != context.halted or context.visits is not None or context.clock.now() >= until:
             return False
@@ -89,7 +89,7 @@ class Parallel(Composite, composites.Parallel):
         return True
 
     def awake(self, children: Iterable[Behaviour]) -> Iterator[Behaviour]:
-        """All but those that sleep: what was halted, replaced or forced meanwhile does not."""
+        """Yields the children that do not sleep. Halted, replaced and forced children are awake."""
         context, asleep, now, soonest, none = self.context, self.asleep, 0.0, math.inf, True
         if context.visits is not None or self.in_turn:
             asleep = {}  # whoever counts visits wants to see each
@@ -113,7 +113,7 @@ class Parallel(Composite, composites.Parallel):
             self.asleep.pop(child, None)
 
     def verdict(self, good: int, bad: int, total: int) -> Status:
-        """Of the children that take part: those that are not skipped now."""
+        """Returns the status from the counts of children that are not skipped now."""
         if not total:
             return INVALID if self.children else SUCCESS
         if self.to_the_end and good + bad < total:

@@ -1,4 +1,4 @@
-"""What all parents share: children that may come and go between two ticks."""
+"""The base of all parents: children may be added and removed between ticks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Parent(Node):
 
     @property
     def idle_until(self) -> float:
-        """As soon as any child does something; one that is not ours may do so at once."""
+        """Returns when the first child needs a tick; foreign children need one at once."""
         return min((getattr(child, "idle_until", -math.inf) for child in self.children), default=-math.inf)
 
     def inserted(self, index: int) -> None:
@@ -55,7 +55,7 @@ class Parent(Node):
         """The child that stood at this index is gone."""
 
     def replaced(self, old: Behaviour, new: Behaviour) -> None:
-        """One child has taken the place of another."""
+        """Called when one child has replaced another."""
 
     # py_trees' face: the same changes, asked for by its programs
 
@@ -152,7 +152,7 @@ class Chooser(Parent):
         return self.children[0]
 
     def ask(self, field: str) -> Status:
-        """Does this test hold: an expression, or a node that stands in its place (behind the others)?"""
+        """Evaluates one test: an expression, or the node that takes its place behind the children."""
         if field in self.spec.values:
             return SUCCESS if self.value(field) else FAILURE
         places = self.spec.places

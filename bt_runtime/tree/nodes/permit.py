@@ -1,4 +1,4 @@
-"""May this skill be started? So often in one run, and, where a person is to be asked first, when they say yes."""
+"""Permits skill starts: limits their number in a run, and asks a person first where required."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bt_runtime.skills.activity import Activity, Ended, News, Stops
 from bt_runtime.types import Observation
 
 if TYPE_CHECKING:
-    from bt_runtime.language.manifest import Entry
+    from bt_runtime.language.entry import Entry
     from bt_runtime.tree.context import Context
 
 YES = frozenset({"y", "yes", "ok", "allow", "true"})
@@ -20,30 +20,34 @@ NOBODY = "Nobody is there to allow it."
 
 
 def limited(entry: Entry) -> bool:
-    """Is each start looked at? Then none may take a shorter way."""
-    return entry.acting.confirm or entry.acting.at_most is not None
+    """True when each start is checked, which disables the fast path."""
+    return entry.agent_options.confirm or entry.agent_options.at_most is not None
+
+
+def allows(answer: str) -> bool:
+    return answer.casefold().partition(" ")[0].strip(".,!;") in YES
 
 
 def left(context: Context, entry: Entry) -> bool:
-    """May it be started once more in this run?"""
-    most = entry.acting.at_most
+    """True when the skill may be started again in this run."""
+    most = entry.agent_options.at_most
     return most is None or _starts(context)[_key(entry)] < most
 
 
 def permitted(context: Context, entry: Entry | None, sentence: str, start: Callable[[], Activity]) -> Activity:
-    """Starts it, now or when a person has said yes; otherwise an action that has failed, and says why."""
+    """Starts the action now or after a person's consent; else returns a failed action with the reason."""
     if entry is None or not limited(entry):
         return start()
     if not left(context, entry):
-        return Refused(f"It may be done {_times(entry.acting.at_most)} in one run, and was.")
-    if entry.acting.confirm:
+        return Refused(f"It may be done {_times(entry.agent_options.at_most)} in one run, and was.")
+    if entry.agent_options.confirm:
         person = context.services.person
         return Asked(context, entry, sentence, start, person) if person is not None else Refused(NOBODY)
     return _begun(context, entry, start)
 
 
 class Refused(Stops):
-    """What was not begun has failed."""
+    """Fails at once: not permitted."""
 
     wakes = True
 
@@ -64,8 +68,8 @@ class Asked(Stops):
         self, context: Context, entry: Entry, sentence: str, start: Callable[[], Activity], person: Any
     ) -> None:
         self.context, self.entry, self.start = context, entry, start
-        self.question: Any = person.ask(f"May I {sentence}? (yes or no)")
-        self.until = context.clock.now() + entry.acting.patience
+        self.question: Any = getattr(person, "confirm", person.ask)(f"May I {sentence}? (yes or no)")
+        self.until = context.clock.now() + entry.agent_options.patience
         self.inner: Activity | None = None
         self.wakes = False  # not everybody who is asked can
 
@@ -80,13 +84,13 @@ class Asked(Stops):
         return self.inner.poll()
 
     def unanswered(self) -> Activity:
-        why = f"A person was asked, and did not answer within {self.entry.acting.patience:g} seconds."
+        why = f"A person was asked, and did not answer within {self.entry.agent_options.patience:g} seconds."
         self.question.cancel(why)
         return Refused(why)
 
     def answered(self, answer: str) -> Activity:
         said = " ".join(answer.split())
-        if said.casefold().partition(" ")[0].strip(".,!;") in YES:
+        if allows(said):
             return _begun(self.context, self.entry, self.start)
         return Refused(f"A person was asked, and said: {said}" if said else "A person was asked, and did not allow it.")
 
@@ -100,7 +104,7 @@ def _begun(context: Context, entry: Entry, start: Callable[[], Activity]) -> Act
 
 
 def _starts(context: Context) -> Counter[tuple[str, str]]:
-    """Of the run, whoever started it."""
+    """Returns the whole run's counts of starts."""
     return context.whole.services.starts
 
 

@@ -1,4 +1,4 @@
-"""Reactive sequence and fallback: every tick begins at the first child, and whoever loses its turn is halted."""
+"""Reactive sequence and fallback: every tick begins at the first child and halts a preempted child."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Reactive(Composite):
         return self.leave(self.onward if passed or not children else INVALID)
 
     def turn_to(self, runner: Behaviour | None, at: int) -> None:
-        """Only `runner` may go on; what stands after the child at `at` is out of date."""
+        """Lets only `runner` continue; resets the children after index `at`."""
         before, self.runner = self.runner, runner
         if before is not None and before is not runner:
             halt_below(before, self.context, self, "an earlier child took over")

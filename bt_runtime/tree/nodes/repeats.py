@@ -17,7 +17,7 @@ from bt_runtime.tree.nodes.parent import Decorator
 
 class _Rounds(Decorator):
     def next_round(self) -> None:
-        """At once; or when the child does something, if it only says what it said before until then."""
+        """Repeats at once, or when the child wakes if its result cannot change earlier."""
         due = self.children[0].idle_until if isinstance(self.children[0], Node) else -math.inf
         if due == -math.inf:
             self.context.again(self)
@@ -111,7 +111,7 @@ class ForEach(_Rounds):
         return SUCCESS if self.passed else INVALID
 
     def left(self) -> bool:
-        """Are there items to come?"""
+        """True while there are items left."""
         source = self.spec.values.get("from")
         return bool(self.items if source is None else _listed(source, self.scope.get(source)))
 

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from py_trees.common import Status
 
-from bt_runtime.events import Feedback, SkillEnded, WorldActed
+from bt_runtime.events import Feedback, Notice, SkillEnded, WorldActed
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import impls, ports
-from bt_runtime.language.manifest import ELSEWHERE, WORLD_SKILL, Entry
+from bt_runtime.language.entry import ELSEWHERE, WORLD_SKILL, Entry
 from bt_runtime.language.sentence import Sentence
-from bt_runtime.project.importing import resolve
 from bt_runtime.skills.activity import Activity, Ended, InThread, News, OfSkill, Stops, ended, form_of
 from bt_runtime.skills.resources import Hold
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node
@@ -43,6 +42,8 @@ class SkillNode(Node):
     quick: OfSkill | None = None  # the target's activity, used again by each start
     plain = False  # the same start each time, with nothing to write, to follow or to wait for
     followed: dict[str, Any] | None = None  # what the inputs that it follows were
+    gave = False  # has it given any of the outputs that the tree asked for, since its start
+    doubted: tuple[str, ...] = ()  # what was said of its outputs: once for each node
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
@@ -88,15 +89,17 @@ class SkillNode(Node):
         return self.target
 
     def found(self) -> Any:
-        """What a manifest names: Python, or something that is installed."""
+        """Returns the implementation that the manifest names: Python, or an installed one."""
         impl = self.entry.impl
         if not impls.named_so(impl):
+            from bt_runtime.project.importing import resolve
+
             return resolve(impl, Path(self.entry.folder))
         module, _, name = impls.find(impl).make.partition(":")
         return getattr(import_module(module), name)(self.spec.kind, self.context)
 
     def step(self) -> Status:
-        """What needs no look around (see `plain`) is started and polled here, by no call but the skill's own."""
+        """Starts and polls a skill without listeners (see `plain`) directly, with no call but its own."""
         quick, context, running = self.quick, self.context, self.status is RUNNING
         if not self.plain or quick is None or context.wrapped or (running and self.activity is not quick):
             return super().step()
@@ -119,11 +122,12 @@ class SkillNode(Node):
             else:
                 quick.told(status)  # says what it should have been
         except Exception as error:
-            status = self.crashed(error)
-            self.terminate(status)
+            status = self.terminated(self.crashed(error))
         except BaseException:
             self.status = RUNNING  # the halt of the broken tick is to reach it
             raise
+        if self.broke:
+            self.after_crash()
         if status is not self.status:
             self.status = status
             if context.changes is not None:
@@ -136,6 +140,7 @@ class SkillNode(Node):
 
     def initialise(self) -> None:
         self.activity = None
+        self.gave = False
         if self.lingering is not None or self.entry.uses:
             return  # it may have to wait
         self.begin()
@@ -176,7 +181,7 @@ class SkillNode(Node):
         return params
 
     def may_begin(self) -> bool:
-        """Is what it uses free, and has its own last start stopped?"""
+        """True when the resources that the skill `uses` are free and its own previous start has stopped."""
         names: tuple[Any, ...] = (*self.entry.uses, *(self.lingering.names if self.lingering else ()))
         blocker = self.context.resources.blocker(names)
         if blocker is not None:
@@ -209,10 +214,10 @@ class SkillNode(Node):
         if done.feedback:
             self.feedback_message = done.feedback
         if self.written:
-            self.keep(done.value, done.status is FAILURE)
+            self.keep_last(done)
         return done.status
 
-    def look(self, activity: Any) -> None:
+    def look(self, activity: Activity) -> None:
         """Tells a running skill what its inputs are now, those that it follows."""
         values = {f.name: self.value(f.name) for f in self.follows}
         if values != self.followed:
@@ -231,7 +236,7 @@ class SkillNode(Node):
             self.keep(news.value, False)
 
     def keep(self, value: Any, failed: bool) -> None:
-        """Writes the outputs that the tree asked for: a mapping by name, a single value as it is, None not at all."""
+        """Writes the requested outputs: a mapping by name, a single value to the first output, None not at all."""
         if value is None or (failed and not isinstance(value, Mapping)):
             return
         names = self.spec.values
@@ -247,6 +252,23 @@ class SkillNode(Node):
             ports.check(field, values[field.name])
             ports.check_range(field, values[field.name])
         self.scope.write({names[f.name].text.strip(): values[f.name] for f in found})
+        self.gave = self.gave or bool(found)
+        if len(values) > len(found):
+            extra = sorted(str(name) for name in values if self.spec.kind.field(name) is None)
+            if extra:
+                self.doubt("extra", f"gave `{'`, `'.join(extra[:5])}`, which is none of its outputs")
+
+    def keep_last(self, done: Ended) -> None:
+        """Writes the final outputs; warns about a success without any requested output."""
+        self.keep(done.value, done.status is FAILURE)
+        if done.status is SUCCESS and not self.gave:
+            asked = ", ".join(f"`{f.name}`" for f in self.written)
+            self.doubt("none", f"succeeded and gave none of its outputs: {asked}")
+
+    def doubt(self, what: str, text: str) -> None:
+        if what not in self.doubted and not self.context.services.scripted_skills:
+            self.doubted += (what,)
+            self.context.emit(Notice(self.path, "warning", f"`{self.spec.kind.name}` {text}"))
 
     def terminate(self, new_status: Status) -> None:
         hold, self.hold = self.hold, None
@@ -266,7 +288,7 @@ class SkillNode(Node):
 
 
 class Done(Stops):
-    """An action that is done by the time it was asked for."""
+    """An action that ended when it was requested."""
 
     wakes = True
 
@@ -281,19 +303,19 @@ class Done(Stops):
 
 
 def act(world: Any, sentence: str, context: Context, entry: Entry | None = None) -> Activity:
-    """One action in a world: at once when it is instant, else in a thread, one at a time."""
+    """Acts in a world: at once if instant, else in a thread, one act at a time."""
     return started(context, partial(_act, world, sentence, context), sentence, world, entry, None)
 
 
 def started(context: Context, start: Callable[[], Activity], sentence: str, target: Any, *about: Any) -> Activity:
-    """Every action begins here, an agent's and a plan's; a journal wraps it, and its end is told."""
+    """Starts an action of an agent or a plan. A journal wraps the action; listeners receive its end."""
     begin = partial(context.wrap_action, start, sentence, target, *about)
     activity = permitted(context, about[0] if about else None, sentence, begin)
     return Told(activity, sentence, context) if context.stream.wanted(SkillEnded) else activity
 
 
 class Told:
-    """An activity whose end is told to those who listen."""
+    """An activity that reports its end to listeners."""
 
     def __init__(self, inner: Activity, sentence: str, context: Context) -> None:
         self.inner, self.sentence, self.context = inner, sentence, context
@@ -322,7 +344,7 @@ def _act(world: Any, sentence: str, context: Context) -> Activity:
 
 
 def _watched(world: Any, context: Context) -> Callable[[str], Any]:
-    """Tells that the world has acted before anybody acts there again, so that a listener sees what this act left."""
+    """Wraps `act` to report each act before the next one, so that listeners see its result."""
 
     def act(sentence: str) -> Any:
         said = world.act(sentence)

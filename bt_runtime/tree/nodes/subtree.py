@@ -1,4 +1,4 @@
-"""A subtree: another tree's root, with a blackboard scope of its own."""
+"""A subtree: another tree's root with a separate blackboard scope."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Subtree(Decorator):
         return RUNNING
 
     def enter(self) -> None:
-        """A fresh start: what an earlier round left is gone, inputs that are not shared are computed."""
+        """Starts fresh: clears the previous round's entries, and computes inputs that are not shared."""
         inner = self.inner
         assert inner is not None
         inner.clear(keep=self.tree.entries)
@@ -78,7 +78,7 @@ class Subtree(Decorator):
                 inner[name] = port.default
 
     def seed(self, name: str, port: Json) -> None:
-        """A shared entry that nobody has written yet takes the port's default; a value that is there must fit."""
+        """Gives an unwritten shared entry the port's default; checks an existing value."""
         assert self.inner is not None
         home, at = self.inner.home(name, writing=name in self.tree.outputs)
         if at in home.entries:

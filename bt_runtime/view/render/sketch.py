@@ -1,4 +1,4 @@
-"""What is drawn of a tree: a name, a kind and a few words for each node, nothing that can run."""
+"""A tree for drawing: name, kind and a few words for each node, nothing that can run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIDEST = 60  # characters of a detail
 
 
 class Sketch:
-    """One node as it is drawn."""
+    """A node for drawing."""
 
     __slots__ = ("children", "detail", "family", "kind", "name", "place")
 

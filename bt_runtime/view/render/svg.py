@@ -92,7 +92,7 @@ def _box(box: Box, said: _Said) -> str:
 
 
 def _escaped(text: str) -> str:
-    """What a terminal would obey, XML refuses or a reader is deceived by is spelled out; these five have names."""
+    """Escapes for XML: control characters and direction marks become visible codes, five characters become entities."""
     text = visible(text)
     for sign, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#39;")):
         text = text.replace(sign, name)

@@ -30,7 +30,7 @@ def dying_at_write(die_at: int) -> None:
         left[0] -= 1
         if left[0] == 0:
             if os.fstat(handle).st_size > 20:
-                os.truncate(handle, 20)
+                os.truncate(Path(f"/proc/self/fd/{handle}").readlink(), 20)
             die()
         fsync(handle)
 

@@ -12,6 +12,7 @@ from bt_runtime.bench.optimise import plan_versions
 from bt_runtime.bench.optimise.loop import optimise
 from bt_runtime.bench.optimise.plan_versions import Version
 from bt_runtime.bench.optimise.setup import Setup, draw, left
+from bt_runtime.events import Tick
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
 from bt_runtime.language import guide
@@ -212,7 +213,7 @@ def test_of_equal_scores_the_first_version_is_the_best_and_without_scores_the_la
 
 
 def _noting(made, said):
-    made.observe(lambda tick: said.extend(f"{n.feedback_message}" for n, _ in tick.changes))
+    made.listen(lambda tick: said.extend(f"{n.feedback_message}" for n, _ in tick.changes), Tick)
     return nullcontext()
 
 
@@ -235,10 +236,10 @@ def test_a_recorded_loop_that_was_cut_off_amid_a_batch_is_resumed_where_it_stood
         def look(tick):
             if "summary" in script.asked and not run.runner.stopped:
                 run.journal.close()  # from here on nothing is written down any more, as after a kill
-                run.runner.stop("cut off")
+                run.runner.halt("cut off")
 
         made.append(run)
-        run.observe(look)
+        run.listen(look, Tick)
         return nullcontext()
 
     _, whole = run(tmp_path / "p", script, journal=tmp_path / "runs", watch=cut)

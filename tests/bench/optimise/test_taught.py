@@ -8,7 +8,7 @@ from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.bench.optimise.held_out import measure
 from bt_runtime.bench.optimise.loop import optimise
 from bt_runtime.bench.optimise.setup import Setup
-from recipes.starter.coach import Coach
+from recipes.starter.guide.coach import Coach
 
 
 def test_a_plan_raises_what_is_reached_in_homes_and_under_rules_that_no_lesson_has_by_thirty_points(

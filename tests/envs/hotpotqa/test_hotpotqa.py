@@ -143,9 +143,9 @@ def test_a_broken_file_is_named_with_its_entry(tmp_path, broken):
 def test_an_index_that_was_cut_off_is_made_anew_and_a_bad_one_is_told(tmp_path):
     """What was left half made is not taken for whole; what is no index says so, with the way out."""
     path = tmp_path / "some.index"
-    (tmp_path / "some.index.part").write_bytes(b"half of it")
+    (tmp_path / ".some.index.2147483646.1.part").write_bytes(b"half of it")
     pages = [Page(title, tuple(sentences)) for title, sentences in PAGES.items()]
-    assert len(Wiki.at(path, iter(pages))) == 3 and not (tmp_path / "some.index.part").exists()
+    assert len(Wiki.at(path, iter(pages))) == 3 and not (tmp_path / ".some.index.2147483646.1.part").exists()
     assert len(Wiki.at(path, iter(()))) == 3
     path.write_bytes(b"not an index" * 100)
     with pytest.raises(BtError) as caught:

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.envs.thor import alfred, kinds
+from bt_runtime.envs.alfred import kinds, trials
 from bt_runtime.envs.thor.oracle import solve
 from bt_runtime.envs.thor.partial import _SENTENCE
 from bt_runtime.envs.thor.suite import SUITE
+from bt_runtime.envs.thor.tasks import of_trial
 from bt_runtime.envs.thor.world import Thor
 from bt_runtime.faults.diagnostic import BtError
 
@@ -24,8 +25,8 @@ def follow(world: Thor, data: Path, split: str) -> tuple[Counter[str], list[str]
     """Tasks by whether the goal was reached, and why not."""
     count: Counter[str] = Counter()
     reasons: list[str] = []
-    for row in alfred.rows(data, split):
-        task = alfred.task_of(row, data)
+    for row in trials.rows(data, split):
+        task = of_trial(row, data)
         world.reset(task)
         refused = [seen.why for s in solve(world, task) if not (seen := world.act(s)).ok]
         met, total = world.verdict()
@@ -78,10 +79,10 @@ def test_the_library_follows_alfreds_plans_as_the_bare_scene_does(data: Path) ->
 
 def test_every_kind_of_thing_in_the_data_is_known(data: Path) -> None:
     spoken = {
-        row["pddl_params"][key] for row in alfred.rows(data, "eval") for key in ("object_target", "parent_target")
+        row["pddl_params"][key] for row in trials.rows(data, "eval") for key in ("object_target", "parent_target")
     }
     posed = {
-        pose["objectName"].split("_")[0] for row in alfred.rows(data, "eval") for pose in row["scene"]["object_poses"]
+        pose["objectName"].split("_")[0] for row in trials.rows(data, "eval") for pose in row["scene"]["object_poses"]
     }
     assert (spoken | posed) - {""} <= kinds.ALL
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.envs.thor import kinds
-from bt_runtime.envs.thor.room import from_json, place
+from bt_runtime.envs.alfred import kinds
+from bt_runtime.envs.alfred.room import from_json, place
 from bt_runtime.envs.thor.rooms import parse, read_room, read_rooms
 from bt_runtime.faults.diagnostic import BtError, Faults
 

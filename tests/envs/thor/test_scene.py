@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bt_runtime.envs.alfred.room import Point, Room, Thing, from_json
 from bt_runtime.envs.thor.actions import HANDLERS, act
-from bt_runtime.envs.thor.room import Point, Room, Thing, from_json
 from bt_runtime.envs.thor.rooms import read_room
 from bt_runtime.envs.thor.scene import Refusal, Scene
 

@@ -10,7 +10,7 @@ import yaml
 
 from bt_runtime.language.emit.dialect import Form, FormField, NotEmittable, PlanLimits, expansion_schema, form_of, forms
 from bt_runtime.language.kinds.kind import Field, Kind
-from bt_runtime.language.kinds.registry import BUILT_IN
+from bt_runtime.language.kinds.registry import shipped_kinds
 
 EXPANSION = """\
 sequence:
@@ -23,7 +23,7 @@ sequence:
 
 
 def accepted(plan: Any, limits: PlanLimits | None = None) -> bool:
-    return jsonschema.Draft7Validator(expansion_schema(BUILT_IN, limits or PlanLimits())).is_valid(plan)
+    return jsonschema.Draft7Validator(expansion_schema(shipped_kinds(), limits or PlanLimits())).is_valid(plan)
 
 
 def nested(depth: int) -> Any:
@@ -34,7 +34,7 @@ def nested(depth: int) -> Any:
 
 
 def test_the_schema_is_a_schema() -> None:
-    jsonschema.Draft7Validator.check_schema(expansion_schema(BUILT_IN))
+    jsonschema.Draft7Validator.check_schema(expansion_schema(shipped_kinds()))
 
 
 def test_an_expansion_of_control_subgoals_and_acts_is_accepted() -> None:
@@ -75,9 +75,9 @@ def test_the_budget_is_in_the_schema() -> None:
 
 
 def test_the_forms_are_those_of_the_kinds_that_are_marked_and_act() -> None:
-    names = [form.name for form in forms(BUILT_IN)]
-    assert names == [*(kind.name for kind in BUILT_IN if kind.emit), "act"]
-    assert forms(BUILT_IN)[-1] == Form("act", "sentence")
+    names = [form.name for form in forms(shipped_kinds())]
+    assert names == [*(kind.name for kind in shipped_kinds() if kind.emit), "act"]
+    assert forms(shipped_kinds())[-1] == Form("act", "sentence")
 
 
 def test_a_form_has_the_fields_that_are_needed_and_no_others() -> None:
@@ -86,11 +86,11 @@ def test_a_form_has_the_fields_that_are_needed_and_no_others() -> None:
     optional = Field("level", "integer", "A number.", default=1)
     kind = Kind("force", "decorator", "Forces.", (status, optional, child), emit=True)
     assert form_of(kind) == Form("force", "child", (FormField("status", ("success", "failure")),))
-    assert form_of(BUILT_IN["sequence"]) == Form("sequence", "children")
-    assert form_of(BUILT_IN["fail"]) == Form("fail", "leaf", (FormField("why", "string"),))
+    assert form_of(shipped_kinds()["sequence"]) == Form("sequence", "children")
+    assert form_of(shipped_kinds()["fail"]) == Form("fail", "leaf", (FormField("why", "string"),))
 
 
 @pytest.mark.parametrize("name", ["if", "switch", "try", "set"])
 def test_a_kind_that_a_model_could_not_write_cannot_be_marked(name: str) -> None:
     with pytest.raises(NotEmittable):
-        form_of(BUILT_IN[name])
+        form_of(shipped_kinds()[name])

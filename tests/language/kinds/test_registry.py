@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.language.kinds.kind import COMMON, COMMON_NAMES, Field, Kind
-from bt_runtime.language.kinds.registry import BUILT_IN
+from bt_runtime.language.kinds.registry import shipped_kinds
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.reader import GUARD
 from bt_runtime.project.importing import resolve
 from bt_runtime.tree.node import Node
 from tests.language.kinds.samples import tree_text
 
-KINDS = tuple(BUILT_IN)
+KINDS = tuple(shipped_kinds())
 FIELDS = [pytest.param(kind, field, id=f"{kind.name}.{field.name}") for kind in KINDS for field in kind.fields]
 
 

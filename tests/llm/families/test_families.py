@@ -1,7 +1,7 @@
 """What goes into real models, token for token: real vocabularies and chat templates, random weights.
 
 BTR_FAMILIES=all looks at every family (`make families`), names with commas at those; BTR_RENEW=1 writes what is
-expected, and the table of docs/models.md.
+expected, and the table of README.md beside it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ pytest.importorskip("numpy")
 
 from bt_runtime.agents.prompt import agent_prompt
 from bt_runtime.agents.story import Step
-from bt_runtime.llm.chat import Chat
+from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.project import child
 from tests.llm.families.files import FAMILIES, MISSING, ROOT, make, models
 from tests.llm.families.tokens_story import STEPS, SYSTEM, TODAY
@@ -90,7 +90,7 @@ def test_what_begins_a_text_is_said_once_and_whatever_ends_one_may_end_a_plan(se
 @pytest.mark.parametrize("name", NAMES)
 def test_a_prompt_is_what_the_familys_own_template_makes_of_the_conversation(seen, name):
     """As transformers would render it, up to where the model speaks; there a thought may be closed."""
-    from bt_runtime.llm.turns import THOUGHTS
+    from bt_runtime.llm.chat.turns import THOUGHTS
 
     ours, theirs = seen[name]["text"], rendered(FAMILIES[name].text(), *seen[name]["names"])
     rest = ours.removeprefix(theirs)
@@ -170,7 +170,7 @@ def rendered(template: str, first: str, last: str) -> str:
 
 @pytest.mark.skipif(not EVERY, reason="the table is of all families: make families")
 def test_the_table_of_families_in_the_documentation_is_what_was_seen(seen):
-    page = ROOT / "docs" / "models.md"
+    page = Path(__file__).with_name("README.md")
     text = page.read_text("utf-8")
     begin, end = "<!-- families -->\n", "<!-- /families -->"
     assert begin in text and end in text
@@ -191,7 +191,7 @@ def test_what_was_computed_of_a_conversation_serves_its_next_step(tmp_path):
     """Eight agents with one system text, thirty steps each: 95 % of all tokens asked are in the cache already."""
     if find_spec("llama_cpp") is None:
         pytest.skip("needs the llm extra")
-    from bt_runtime.llm.model import LocalModel
+    from bt_runtime.llm.local.model import LocalModel
     from bt_runtime.llm.settings import Settings
 
     path = make(tmp_path / "phi.gguf", FAMILIES["Phi-3.5"])

@@ -9,10 +9,10 @@ from typing import Any
 
 from bt_runtime.agents.prompt import agent_prompt
 from bt_runtime.agents.story import Step
-from bt_runtime.llm.chat import Chat
-from bt_runtime.llm.header import read_header
-from bt_runtime.llm.llama import C, Weights, begin
-from bt_runtime.llm.write import Guide, allowed_tokens
+from bt_runtime.llm.chat.chat import Chat
+from bt_runtime.llm.local.header import read_header
+from bt_runtime.llm.local.llama import C, Weights, begin
+from bt_runtime.llm.local.write import Guide, allowed_tokens
 from bt_runtime.types import Grammar
 from tests.llm.families.tokens_story import STEPS, SYSTEM, TODAY
 

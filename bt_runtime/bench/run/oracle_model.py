@@ -1,0 +1,33 @@
+"""A world's oracle in a model's place: an agent's tree is carried out by it, and its runs are lessons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents.story import ACT
+from bt_runtime.agents.surroundings import DONE
+from bt_runtime.envs.registry import open_suite
+from bt_runtime.llm.local.header import INSTRUCT
+from bt_runtime.types import Model, Question, Task, World
+
+
+class OracleModel(ScriptedModel):
+    """Acts as the suite's oracle does, and reports the end. `like`: the model whose prompt format is used."""
+
+    def __init__(self, suite: str, world: World, task: Task, like: Model | None) -> None:
+        sentences = iter(open_suite(suite).oracle(world, task))
+
+        def act(_: Question) -> str:
+            return f"{ACT} {next(sentences, DONE)}"
+
+        super().__init__(act)
+        self.register = INSTRUCT if like is None else like.register
+        self.chat_template = None if like is None else like.chat_template
+
+
+def in_place(suite: str, world: World, task: Task, models: Mapping[str, Model]) -> dict[str, Model]:
+    """The oracle instead of all models of an episode."""
+    like: Any = next(iter(models.values()), None)
+    return {"default": OracleModel(suite, world, task, like)}

@@ -1,0 +1,76 @@
+"""The models of a command: by --model, BTR_MODEL, or the project file; opened only for trees that decide with one."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from bt_runtime.language.spec import NodeSpec, TreeSpec
+from bt_runtime.llm.local.header import INSTRUCT, STARTER
+from bt_runtime.run.config import Settings
+
+if TYPE_CHECKING:
+    from bt_runtime.bench.cluster.bundle import Named
+
+
+def add_register(parser: argparse._ActionsContainer) -> None:
+    text = "the register of the prompts: starter or instruct; default: as the model was taught [BTR_PROMPTS]"
+    parser.add_argument("--prompts", choices=(STARTER, INSTRUCT), help=text)
+
+
+def decides(tree: TreeSpec) -> bool:
+    """True when the tree has a node that asks a model."""
+    return any(node.kind.asks for node in nodes(tree))
+
+
+def nodes(tree: TreeSpec) -> Iterator[NodeSpec]:
+    """Yields all nodes, including those of subtrees."""
+    seen: set[str] = set()
+    todo = [tree]
+    while todo:
+        each = todo.pop()
+        if each.file in seen:
+            continue
+        seen.add(each.file)
+        for node in each.root.walk():
+            yield node
+            if node.subtree is not None:
+                todo.append(node.subtree)
+
+
+def places(settings: Settings) -> dict[str, str]:
+    """A path or an address for every role that the project names, and one for all others."""
+    from bt_runtime.llm.model_setting import apart
+    from bt_runtime.llm.server import key
+    from bt_runtime.llm.settings import find_model
+
+    named = settings.value("model")
+    if named.source == "--model":
+        key.named(apart(named.value).where)
+    chosen = str(named.value) if isinstance(named.value, str) and not named.source.startswith("btr.yaml") else None
+    roles = settings["models"] if isinstance(settings["models"], dict) and chosen is None else {}
+    found = {str(role): find_model(None, str(role)) for role in roles}
+    return {**found, "default": found.get("planner") or find_model(chosen)}
+
+
+def open_models(settings: Settings, stack: ExitStack, **how: Any) -> dict[str, Any]:
+    """Each file is opened once, whatever the number of its roles (`how`: settings of local models)."""
+    from bt_runtime.llm import open_model
+
+    opened: dict[str, Any] = {}
+    found = places(settings)
+    for where in dict.fromkeys(found.values()):
+        opened[where] = open_model(where, **how)
+        stack.callback(opened[where].close)
+    return {role: opened[where] for role, where in found.items()}
+
+
+def named_models(settings: Settings, **how: Any) -> dict[str, Named]:
+    """Returns the models by name only, for other machines to open."""
+    from bt_runtime.bench.cluster.bundle import named
+
+    found = places(settings)
+    sent = {where: named(where, **how) for where in dict.fromkeys(found.values())}
+    return {role: sent[where] for role, where in found.items()}

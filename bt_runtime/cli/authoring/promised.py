@@ -1,0 +1,76 @@
+"""Shared by `btr fuzz` and `btr check`: loads a tree with its promises, and prints the first broken one."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bt_runtime.cli import Exit
+from bt_runtime.cli.set_option import given
+from bt_runtime.cli.tree_argument import STDIN, checked, found
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import disk
+from bt_runtime.types import Json
+
+if TYPE_CHECKING:
+    from bt_runtime.testing.case import Finding
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("tree", metavar="TREE", help="a file, the name of a tree, or - for standard input")
+    text = "an expression that must never hold: 'charging and driving', '/main/dock is running'; may be repeated"
+    parser.add_argument("--never", action="append", default=[], metavar="EXPR", help=text)
+    parser.add_argument(
+        "--always", action="append", default=[], metavar="EXPR", help="… that must hold after every tick"
+    )
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an entry that stays as it is")
+    text = "the values that are tried for an entry, or for an output of a skill: 'battery=0, 0.3, 1'"
+    parser.add_argument("--values", action="append", default=[], metavar="NAME=A,B,…", help=text)
+    parser.add_argument("--test", type=Path, metavar="FILE", help="write the test there; default: standard output")
+
+
+def options(args: argparse.Namespace, command: str) -> dict[str, Any]:
+    """The arguments for `fuzz` and `explore`, from the command line."""
+    if args.tree == STDIN:
+        spec = checked(STDIN).sound()
+        tree = spec.text
+    else:
+        tree = args.tree
+        found(tree)
+        spec = checked(tree).sound()
+    said = [f"--{name} {shlex.quote(text)}" for name in ("never", "always") for text in getattr(args, name)]
+    return {
+        "tree": tree,
+        "never": args.never,
+        "always": args.always,
+        "inputs": given(args.set, spec),
+        "values": dict(_listed(pair) for pair in args.values),
+        "found_by": " ".join([f"btr {command} {shlex.quote(args.tree)}", *said]),
+    }
+
+
+def _listed(pair: str) -> tuple[str, list[Json]]:
+    name, equals, text = pair.partition("=")
+    if not equals or not text.strip():
+        raise BtError(f"--values {pair}: there are no values", "write them as --values 'name=1, 2, 3'")
+    try:
+        return name.strip(), json.loads(f"[{text}]")
+    except ValueError:
+        return name.strip(), [part.strip() for part in text.split(",")]
+
+
+def show(finding: Finding, args: argparse.Namespace) -> int:
+    print(finding.why, file=sys.stderr)
+    if args.test is None:
+        print(finding.test, end="")
+        return Exit.FAILURE
+    try:
+        disk.write(args.test, finding.test)
+    except OSError as error:
+        raise BtError(f"{args.test} cannot be written: {error.strerror}", "name another file") from error
+    print(f"a test that shows it: {args.test}", file=sys.stderr)
+    return Exit.FAILURE

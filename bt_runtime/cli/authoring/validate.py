@@ -1,0 +1,160 @@
+"""`btr validate`: every fault of every file, on standard output."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from bt_runtime.cli import Exit
+from bt_runtime.cli.authoring.selection import Selected, select
+from bt_runtime.cli.color import add_color, painted
+from bt_runtime.faults.diagnostic import Diagnostic
+from bt_runtime.language import fixes
+from bt_runtime.language.import_policy import policy_of
+from bt_runtime.language.loader import Checked, Loader
+from bt_runtime.project import PROJECT_FILE, disk, find_root, real
+from bt_runtime.run.config import BY_NAME, Settings, read_project
+
+STDIN = "-"
+MOST_ROUNDS = 20  # of mending one file: a fault may hide another
+_THEN = {"fail": "fails", "verify": "is verified"}
+FORMS = BY_NAME["output_format"].choices
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="*", metavar="FILE", help="files or folders; - reads a tree from standard input")
+    parser.add_argument("--output-format", choices=FORMS, help="how to show faults [BTR_OUTPUT_FORMAT; default: full]")
+    parser.add_argument("--json", dest="output_format", action="store_const", const="json", help="for programs")
+    parser.add_argument("--strict", action="store_true", default=None, help="warnings count as faults [BTR_STRICT]")
+    parser.add_argument("--fix", action="store_true", help="write what is surely meant: misspelt names, quotes, tabs")
+    add_color(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    flags = {name: getattr(args, name) for name in ("output_format", "strict", "color")}
+    settings = Settings(flags, tolerant=True)
+    form, names = settings["output_format"], args.files or [str(find_root() or Path.cwd())]
+    files = select([n for n in names if n != STDIN])
+    if args.fix:
+        for line in fixed(files):
+            print(line, file=sys.stderr)
+    checked = [check(file) for file in files]
+    if STDIN in names:
+        checked.append(Loader().text(sys.stdin.buffer.read(), "stdin"))
+    if not checked:
+        if form == "json":
+            print("[]")
+        print(f"no tree and no manifest in {', '.join(names)}", file=sys.stderr)
+        print("  help: name a file, or a folder with trees/ and skills/", file=sys.stderr)
+        return Exit.NOTHING
+    faults, sources = gathered(checked)
+    if faults or form == "json":
+        from bt_runtime.faults.format import render
+
+        print(render(faults, sources, form, painted(sys.stdout, settings["color"])))
+    for note in notes(files):
+        print(note, file=sys.stderr)
+    if any(Path(name).is_dir() for name in names) and stale_schema(checked):
+        print(
+            "schemas/tree.schema.json: note: editors read an old schema here; `btr schema` renews it", file=sys.stderr
+        )
+    print(verdict(len(checked), faults), file=sys.stderr)
+    counted = faults if settings["strict"] else [d for d in faults if d.severity == "error"]
+    return Exit.FAILURE if counted else Exit.SUCCESS
+
+
+def check(file: Selected) -> Checked:
+    if file.content == "tree":
+        loader = Loader()
+        checked = loader.file(real(file.path))
+        for name in loader.taken:
+            shown = loader.shown(real(file.path))
+            print(f"{shown}: note: `{name}` is a shipped tree; `btr:{name}` says so", file=sys.stderr)
+        return checked
+    if file.content == "project":
+        project = read_project(file.path.parent)
+        return Checked(None, project.diagnostics, {str(project.path): project.text})
+    shown = Loader().shown(real(file.path))
+    if file.content == "plan":
+        from bt_runtime.language import guide
+
+        plan = guide.read(file.path, shown)
+        return Checked(None, plan.diagnostics, {shown: plan.source})
+    from bt_runtime.language import manifest
+
+    home = real(file.path).parent
+    read = manifest.read(file.path, shown, policy_of(find_root(home) or home))
+    python = manifest.python_of(read, shown)
+    return Checked(None, [*read.diagnostics, *python.faults], {shown: read.text, **python.sources})
+
+
+def fixed(files: Iterable[Selected]) -> Iterator[str]:
+    """Mends each file, round after round until nothing is left that is sure; a line for each that was changed."""
+    for file in files:
+        shown, total = Loader().shown(real(file.path)), 0
+        for _ in range(MOST_ROUNDS):
+            one = check(file)
+            text = one.sources.get(shown) or one.sources.get(str(file.path), "")
+            own = [fault for fault in gathered([one])[0] if fault.file in (shown, str(file.path))]
+            if any(fault.code == "BT002" for fault in own):
+                break  # bytes that are no text are nothing to write back
+            made, count = fixes.mended(text, own)
+            if not count or made == text:
+                break
+            disk.write(file.path, made)
+            total += count
+        if total:
+            yield f"{shown}: {total} mended"
+
+
+def notes(files: Iterable[Selected]) -> Iterator[str]:
+    """Yields one line a manifest: its acting skills that do not define `on_resume`."""
+    for file in (f for f in files if f.content == "skills"):
+        from bt_runtime.language import manifest
+
+        entries = ((kind.name, kind.data["entry"]) for kind in manifest.read(file.path).kinds)
+        left = [(name, entry.on_resume) for name, entry in entries if not entry.said and entry.impl != "memory"]
+        if left:
+            shown = Loader().shown(real(file.path))
+            then = ", ".join(f"{name} {_THEN[on_resume]}" for name, on_resume in left)
+            yield f"{shown}: note: without `on_resume`, after an interruption {then}"
+
+
+def stale_schema(checked: Iterable[Checked]) -> bool:
+    """True when the editor's schema lacks a kind or was made from other manifests; asked when a whole folder is
+    checked."""
+    root = find_root()
+    path = root / "schemas" / "tree.schema.json" if root is not None else None
+    if root is None or path is None or not path.is_file():
+        return False  # who has none wants none
+    text, made = disk.read_or_nothing(path).decode("utf-8", "replace"), path.stat().st_mtime_ns
+    trees = [each.tree for each in checked if each.tree is not None]
+    if any(f'"kind_{n.kind.name}"' not in text for tree in trees for n in tree.root.walk() if not n.kind.transparent):
+        return True
+    changed = [root / PROJECT_FILE, *(root / "skills").rglob("*.yaml"), Path(__file__)]
+    if all(each.stat().st_mtime_ns <= made for each in changed if each.is_file()):
+        return False
+    from bt_runtime.language.emit.generated import as_text, project_schema
+
+    return text != as_text(project_schema(root))
+
+
+def gathered(checked: Iterable[Checked]) -> tuple[list[Diagnostic], dict[str, str]]:
+    """Collects all faults without duplicates: a subtree is checked with every tree that includes it."""
+    faults: dict[Diagnostic, None] = {}
+    sources: dict[str, str] = {}
+    for each in checked:
+        faults.update(dict.fromkeys(fixes.fixable(each.diagnostics, each.sources)))
+        sources.update(each.sources)
+    return list(faults), sources
+
+
+def verdict(files: int, faults: list[Diagnostic]) -> str:
+    what = f"{files} file{'s' if files != 1 else ''} checked"
+    if not faults:
+        return f"{what}, no faults"
+    from bt_runtime.faults.format import summary
+
+    return f"{what}: {summary(faults)}"

@@ -1,0 +1,108 @@
+"""`btr resume`: a run that was cut off goes on where it stood."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from bt_runtime.cli.journals import add_folder, reading
+from bt_runtime.cli.running import person
+from bt_runtime.cli.running.log_lines import LogLines
+from bt_runtime.cli.running.result import recorded
+from bt_runtime.cli.running.watch import printed
+from bt_runtime.cli.setup import trust_prompt
+from bt_runtime.cli.terminal import printed_apart
+from bt_runtime.debug.debugger import debugging
+from bt_runtime.events import Notice
+from bt_runtime.faults.diagnostic import Faults
+from bt_runtime.faults.format import visible
+from bt_runtime.journal import failure_marker, folder
+from bt_runtime.journal.reading import Recording
+from bt_runtime.llm.server import key
+from bt_runtime.project import trust
+from bt_runtime.replay import rebuild
+from bt_runtime.replay.resume import finished, resume
+from bt_runtime.run.run import Run
+
+SUCCESS, FAILURE, BUDGET, INTERRUPTED = 0, 1, 4, 130
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("journal", metavar="RUN", help="its name, the beginning of it, `last`, or a file")
+    parser.add_argument("--model", metavar="FILE", help="where the model is now, if it has moved since")
+    parser.add_argument("--memory", metavar="FILE", help="the memory, where it is now")
+    parser.add_argument(
+        "--changed", action="store_true", help="go on although model, memory or files are not those that it ran with"
+    )
+    parser.add_argument("--take-back", action="store_true", help="undo what a debugger had forced or replaced in it")
+    parser.add_argument("--hz", type=float, help="tick at this rate instead of the run's")
+    parser.add_argument("--seconds", type=float, help="stop after so long")
+    parser.add_argument("--slow", type=float, metavar="S", help="name a node that holds a tick so long [default: 0.5]")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_folder(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    path = folder.find(args.journal, reading(args))
+    for late in folder.after(path) if args.journal == "last" else ():
+        print(f"{late.stem}: cut off before it began, nothing was ticked; stepping over it", file=sys.stderr)
+    recording = Recording(path)
+    if finished(recording):
+        return _said(args, recording.name, recording.result, recording.last_tick, "it had ended")
+    print(visible(f"{recording.name}: back to tick {recording.last_tick}"), file=sys.stderr)
+    if (broken := failure_marker.read(path)) is not None:
+        print(visible(f"{broken}; on from there"), file=sys.stderr)
+    if recording.damage:
+        where = "the last whole decision" if recording.torn else "its end: all that was done is known"
+        print(visible(f"damaged: {recording.damage}; on from {where}"), file=sys.stderr)
+    asked = trusted(path, recording, args.model)
+    key.named(args.model)
+    services = {"person": person.AtTerminal()} if "person" in recording.head["given"].get("services", ()) else {}
+    with (
+        printed_apart(args.json),
+        resume(path, model=args.model, memory=args.memory, services=services, changed=args.changed) as going,
+    ):
+        going.listen(LogLines(printed, "warning").log, Notice)
+        _debugged(going, args.take_back)
+        if args.slow is not None and going.engine.watchdog is not None:
+            going.engine.watchdog.seconds = args.slow
+        ended = going.status.name in ("SUCCESS", "FAILURE")
+        status = going.status if ended else going.spin(args.hz, args.seconds)
+        stopped, timed_out = going.runner.stopped, going.runner.timed_out
+        why = "it had ended" if recording.result else stopped or ("time is up" if timed_out else "")
+        count = going.engine.count
+    code = _said(args, going.name, status.name, count, why)
+    if asked:
+        trust.remember(path)  # as it is now
+    return recorded(going, INTERRUPTED if stopped else BUDGET if timed_out else code)
+
+
+def _debugged(going: Run, take_back: bool) -> None:
+    """Undoes or keeps a debugger's changes: the debugger itself is gone after the interruption."""
+    debugger = debugging(going)
+    if debugger is None or not debugger.changes:
+        return
+    changes = "; ".join(debugger.take_back() if take_back else debugger.changes)
+    said = "undone" if take_back else "a debugger had changed this run, and that still holds (--take-back undoes it)"
+    print(visible(f"{said}: {changes}"), file=sys.stderr)
+
+
+def trusted(path: Path, recording: Recording, model: str | None) -> bool:
+    """Asks about a journal from elsewhere, when it names what would be run or where something would be sent."""
+    head = {**recording.head, **({"model": None} if model else {})}
+    with rebuild.laid_out(recording) as (folder, file):
+        try:
+            tree = rebuild.tree_of(recording, file, folder)
+        except Faults:
+            tree = None  # resume says why
+        return trust_prompt.journal(path, head, tree)
+
+
+def _said(args: argparse.Namespace, name: str, status: str, ticks: int, why: str) -> int:
+    if args.json:
+        print(json.dumps({"run": name, "status": status, "ticks": ticks, "why": why}))
+    else:
+        print(visible(f"{name}: {status} after {ticks} ticks{f' ({why})' if why else ''}"))
+    return SUCCESS if status == "SUCCESS" else FAILURE

@@ -1,0 +1,211 @@
+"""`btr runs`: the journals of earlier runs: list, show, diff, export, copy, rm."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from bt_runtime.cli.journals import add_folder, reading
+from bt_runtime.cli.recorded import lessons
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.format import visible
+from bt_runtime.journal import folder, opening
+from bt_runtime.journal.compare import compare
+from bt_runtime.journal.layout import SUFFIX
+from bt_runtime.journal.lines import lines
+from bt_runtime.journal.reading import Recording
+from bt_runtime.journal.summary import Summary, summary
+from bt_runtime.project import disk, real
+
+FORMATS = ("jsonl", "mcap", "btlog", "otlp", "rosbag2", *lessons.FORMATS)
+NOTHING = 5
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
+    one = what.add_parser("list", help="all runs, the oldest first")
+    one.add_argument("--json", action="store_true", help="print JSON")
+    one = what.add_parser("show", help="what happened in a run")
+    one.add_argument("journal", metavar="RUN", help="its name, the beginning of it, `last`, or a file")
+    one.add_argument("--json", action="store_true", help="print JSON Lines, everything")
+    one = what.add_parser("diff", help="where two runs part (exit 1 when they do)")
+    one.add_argument("journal", metavar="RUN")
+    one.add_argument("other", metavar="OTHER")
+    one.add_argument("--json", action="store_true", help="print JSON")
+    one = what.add_parser("export", help="a run in another format, or what runs teach")
+    one.add_argument("journal", nargs="*", metavar="RUN", help="one; sft and preference: any number (default: all)")
+    lessons.configure(one)
+    one.add_argument("--format", choices=FORMATS, default="jsonl")
+    one.add_argument(
+        "--storage", choices=("mcap", "sqlite3"), default="mcap", help="storage format of the rosbag2; default: mcap"
+    )
+    one.add_argument("-o", "--output", type=Path, help="the file; - is standard output (jsonl only)")
+    one = what.add_parser("copy", help="a journal as one whole file, though its run may go on")
+    one.add_argument("journal", metavar="RUN")
+    one.add_argument("to", type=Path, metavar="DEST", help="a new file, or a folder")
+    one = what.add_parser("rm", help="remove journals")
+    one.add_argument("journal", nargs="*", metavar="RUN")
+    one.add_argument("--older-than", type=float, metavar="DAYS", help="all that nobody has written to for so long")
+    for sub in what.choices.values():
+        add_folder(sub)
+
+
+def run(args: argparse.Namespace) -> int:
+    commands: dict[str, Callable[[argparse.Namespace], int]] = {
+        "list": list_runs, "show": show, "diff": diff, "export": export, "copy": copy, "rm": remove
+    }  # fmt: skip
+    return commands[args.what](args)
+
+
+def list_runs(args: argparse.Namespace) -> int:
+    found = [summary(path) for path in folder.journals(reading(args))]
+    if args.json:
+        print(json.dumps([each._asdict() for each in found], indent=2))
+    elif not found:
+        print(f"no runs in {reading(args)}/", file=sys.stderr)
+    else:
+        print(_table(found))
+        print("".join(f"{each.name}: {each.why}\n" for each in found if each.why and each.state != "damaged"), end="")
+    return 0 if found else NOTHING
+
+
+def _table(found: list[Summary]) -> str:
+    rows = [("run", "state", "met", "ticks", "decisions", "actions", "started", "size")]
+    for s in found:
+        started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(s.started)) if s.started else "?"
+        counts = (str(s.ticks), str(s.decisions), str(s.actions))
+        rows.append((visible(s.name), s.state, s.verdict or "-", *counts, started, _size(s.bytes)))
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+
+
+def _size(count: float) -> str:
+    for unit in ("B", "KB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+def show(args: argparse.Namespace) -> int:
+    recording = Recording(folder.find(args.journal, reading(args)))
+    if args.json:
+        for line in lines(recording):
+            print(json.dumps(line))
+        return 0
+    head = recording.head
+    print(visible(f"{recording.name}  {recording.result or 'not ended'}, {recording.last_tick} ticks"))
+    print(visible(f"tree {head['tree']} ({head['file']}), inputs {json.dumps(head['inputs'])}, seed {head['seed']}"))
+    if recording.damage:
+        print(visible(f"damaged: {recording.damage}; what follows is whole"))
+    for event, body in recording.of(*_SHOWN):
+        print(f"{event.tick:>6}  {_told(event.kind, body)}")
+    return 0
+
+
+def _told(kind: str, body: dict[str, object]) -> str:
+    """Describes one event on one line."""
+    place = f"{body.get('path', '')}: " if body.get("path") else ""
+    said = " · ".join(str(body.get(key)) for key in _SHOWN[kind] if body.get(key) not in (None, ""))
+    line = " ".join(f"{kind} {place}{said}".split())
+    clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)  # models write escape codes
+    return clean if len(clean) <= 200 else f"{clean[:199]}…"
+
+
+_SHOWN = {
+    "step": ("move", "text", "observation"), "end": ("why", "detail"), "expand": ("plan",), "refused": ("codes",),
+    "begin": ("sentence",), "in doubt": ("sentence", "then", "why"), "write": ("name", "value"),
+    "change": ("how", "text"), "halt": ("by", "reason"), "crash": ("message",), "log": ("level", "text"),
+    "result": ("status",), "verdict": ("met", "total"), "resumed": ("tick",), "retrieval": ("why",),
+    "debug": ("do", "moment", "condition", "acts", "which", "text"),
+}  # fmt: skip
+
+
+def diff(args: argparse.Namespace) -> int:
+    a, b = (Recording(folder.find(name, reading(args))) for name in (args.journal, args.other))
+    found = compare(a, b)
+    if args.json:
+        print(json.dumps({"runs": [a.name, b.name], "differences": found}, indent=2))
+    else:
+        print("\n".join(map(visible, found)) if found else "no difference")
+    return 1 if found else 0
+
+
+def export(args: argparse.Namespace) -> int:
+    if args.format in lessons.FORMATS:
+        return lessons.export(args)
+    if len(args.journal) != 1:
+        raise BtError(f"{args.format} is of one run", "name it, such as `last`")
+    recording = Recording(folder.find(args.journal[0], reading(args)))
+    path: Path = args.output or Path(f"{folder.file_name(recording.name)}.{args.format}")
+    if recording.damage:
+        print(f"damaged: {recording.damage}; what is whole is exported", file=sys.stderr)
+    if args.format == "jsonl":
+        return _json_lines(recording, path)
+    if str(path) == "-":
+        raise BtError(f"{args.format} is not a text", "name a file: -o FILE")
+    if args.format == "mcap":
+        from bt_runtime.interop import mcap
+
+        count = mcap.write(lines(recording), path)
+    elif args.format == "rosbag2":
+        from bt_runtime.interop import rosbag
+
+        count = rosbag.write(lines(recording), path, args.storage)
+    elif args.format == "otlp":
+        from bt_runtime.interop import otel
+
+        count = otel.write(lines(recording), path)
+    else:
+        from bt_runtime.interop import btlog
+
+        nodes = [(n.number, n.path, n.kind, n.name) for n in recording.nodes]
+        changes = ((recording.times[t], n, s) for t in sorted(recording.ticks) for n, s in recording.changes(t))
+        count = btlog.write(str(recording.head["tree"]), nodes, changes, float(recording.head["started"]), path)
+    print(f"{path}: {count:,} records", file=sys.stderr)
+    return 0
+
+
+def _json_lines(recording: Recording, path: Path) -> int:
+    if str(path) == "-":
+        for line in lines(recording):
+            print(json.dumps(line, allow_nan=False))
+        return 0
+    with disk.draft(path) as made, made.open("w", encoding="utf-8") as out:
+        count = sum(1 for line in lines(recording) if out.write(json.dumps(line, allow_nan=False) + "\n"))
+    print(f"{path}: {count:,} lines", file=sys.stderr)
+    return 0
+
+
+def copy(args: argparse.Namespace) -> int:
+    print(opening.copy(folder.find(args.journal, reading(args)), args.to))
+    return 0
+
+
+def remove(args: argparse.Namespace) -> int:
+    chosen = [_journal(folder.find(name, reading(args)), reading(args)) for name in args.journal]
+    if args.older_than is not None:
+        before = time.time() - args.older_than * 86400
+        old = [p for p in folder.journals(reading(args)) if folder.touched(p) < before and not folder.is_live(p)]
+        chosen += [p for p in old if p not in chosen]
+    elif not chosen:
+        raise BtError("which runs?", "name them, or give --older-than DAYS")
+    for path in chosen:
+        folder.remove(path)
+        print(path.stem)
+    return 0 if chosen else NOTHING
+
+
+def _journal(path: Path, runs: Path) -> Path:
+    """Returns the path if it is a journal: by its name in the folder of runs, elsewhere by its content. Other files
+    raise, and are not removed."""
+    ours = path.suffix == SUFFIX and real(path).parent == real(runs)
+    if not ours and not opening.is_journal(path):
+        raise BtError(
+            f"{path} is not a journal, and is not removed", "`btr runs list` shows the journals that are there"
+        )
+    return path

@@ -1,0 +1,103 @@
+"""A stand-in for a node or a skill: each start follows its script and is recorded."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from py_trees.behaviour import Behaviour
+from py_trees.common import Status
+
+from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
+from bt_runtime.types import Json
+
+# One start of a scripted skill: a status, ticks to run before success, `after(…)`, an exception, a value that it
+# returns, or a function of the parameters that gives any of these.
+Act = Any
+FOR_EVER = -1  # ticks
+
+
+class Later:
+    """RUNNING for some ticks, then a result."""
+
+    def __init__(self, ticks: int, result: Any) -> None:
+        self.ticks = ticks
+        self.result = result
+
+    def __repr__(self) -> str:
+        return f"after({self.ticks}, {said(self.result)})"
+
+
+def after(ticks: int, result: Any = SUCCESS) -> Later:
+    return Later(ticks, result)
+
+
+def said(act: Act) -> str:
+    """Returns an act as a user would write it."""
+    if isinstance(act, list):
+        return f"[{', '.join(map(said, act))}]"
+    if isinstance(act, BaseException):
+        return f"{type(act).__name__}({', '.join(map(literal, act.args))})"
+    return act.name if isinstance(act, Status) else repr(act) if isinstance(act, Later) else literal(act)
+
+
+def literal(value: Any) -> str:
+    """A value as Python, with the quotes of this project."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{literal(key)}: {literal(each)}" for key, each in value.items()) + "}"
+    return f"[{', '.join(map(literal, value))}]" if isinstance(value, list) else repr(value)
+
+
+class Script:
+    """The script of a skill, and a record of its starts. `acts` is one act for every start, or a list: one a start,
+    with the last one repeated."""
+
+    def __init__(self, acts: Act | list[Act] = SUCCESS) -> None:
+        self.acts: list[Act] = list(acts) if isinstance(acts, list) else [acts]
+        self.starts: list[dict[str, Json]] = []  # the parameters of each start
+        self.cancels = 0
+        self.polls = 0
+
+    def begin(self, params: dict[str, Json]) -> Later:
+        self.starts.append(params)
+        act = self.acts[min(len(self.starts), len(self.acts)) - 1] if self.acts else SUCCESS
+        if callable(act) and not isinstance(act, type):
+            act = act(**params)
+        if isinstance(act, Later):
+            return Later(FOR_EVER, SUCCESS) if act.result is RUNNING else act
+        if act is RUNNING:
+            return Later(FOR_EVER, SUCCESS)
+        return Later(act, SUCCESS) if isinstance(act, int) and not isinstance(act, bool) else Later(0, act)
+
+    @property
+    def started(self) -> int:
+        return len(self.starts)
+
+
+class Double(Behaviour):
+    """Stands in for a node that was substituted; does at each start what its script says."""
+
+    def __init__(self, name: str, script: Script) -> None:
+        super().__init__(name)
+        self.script = script
+        self.left = 0
+        self.result: Any = SUCCESS
+
+    def initialise(self) -> None:
+        begun = self.script.begin({})
+        self.left, self.result = begun.ticks, begun.result
+
+    def update(self) -> Status:
+        self.script.polls += 1
+        if self.left:
+            self.left -= 1 if self.left > 0 else 0
+            return RUNNING
+        if isinstance(self.result, BaseException):
+            raise self.result
+        return self.result if isinstance(self.result, Status) else FAILURE if self.result is False else SUCCESS
+
+    def terminate(self, new_status: Status) -> None:
+        if new_status is INVALID and self.status is RUNNING:
+            self.script.cancels += 1

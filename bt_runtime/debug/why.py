@@ -1,0 +1,257 @@
+"""Explains a node's status: the chain of statuses and tests that led to it, in sentences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from py_trees.behaviour import Behaviour
+
+from bt_runtime.debug.witness import Witness
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.tree.describe.gist import kind_of
+from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, TRANSPARENT, Node, path_of, segment_of
+from bt_runtime.tree.nodes.branches import Branches
+from bt_runtime.tree.nodes.conditions import Guard
+from bt_runtime.tree.nodes.parallel import Parallel
+from bt_runtime.tree.nodes.parent import Chooser
+from bt_runtime.tree.nodes.reactive import ReactiveFallback, ReactiveSequence
+from bt_runtime.tree.nodes.sequences import Fallback, Sequence
+from bt_runtime.types import Json
+
+if TYPE_CHECKING:
+    from bt_runtime.tree.engine import Engine
+
+MOST = 40  # sentences
+DEEP = 32  # reasons within reasons
+LONG = 80  # characters of a value
+SEVERAL = 4  # children of one node whose reasons are told
+_WORDS = {RUNNING: "is running", SUCCESS: "succeeded", FAILURE: "failed", INVALID: "was not reached, or was skipped"}
+_FALLBACKS, _SEQUENCES = (Fallback, ReactiveFallback), (Sequence, ReactiveSequence)
+
+
+def why(
+    engine: Engine, path: str, witness: Witness | None = None, told: Mapping[Behaviour, str] | None = None
+) -> list[str]:
+    """`told`: what a debugger makes of nodes."""
+    node = engine.find(path)
+    if not engine.count:
+        return ["No tick was made yet."]
+    return Story(engine, witness, told or {}).of(node)
+
+
+class Story:
+    def __init__(self, engine: Engine, witness: Witness | None, told: Mapping[Behaviour, str]) -> None:
+        self.engine, self.context = engine, engine.context
+        self.witness, self.told = witness, told
+        self.said: list[str] = []
+        self.done: set[Behaviour] = set()
+
+    def of(self, node: Behaviour) -> list[str]:
+        chain = [node]
+        while chain[0].parent is not None:
+            chain.insert(0, chain[0].parent)
+        shown = [each for each in chain if segment_of(each) != TRANSPARENT]
+        steps = ", ".join(f"{path_of(each)} {_WORDS[each.status]}" for each in shown)
+        self.say(f"After tick {self.engine.count}: {steps}.")
+        first = next((i for i, each in enumerate(chain) if each.status is INVALID), None)
+        if first is None:
+            self.explain(node)
+        elif first == 0:
+            self.unstarted(chain[0])
+        else:
+            self.not_there(chain[first - 1], chain[first])
+        return self.said[:MOST]
+
+    def say(self, text: str) -> None:
+        if len(self.said) < MOST and text not in self.said:
+            self.said.append(text)
+
+    # A node that shows nothing ---------------------------------------------------------------
+
+    def unstarted(self, root: Behaviour) -> None:
+        if root in self.told:
+            self.say(f"{path_of(root)} {self.told[root]}.")
+        elif self.engine.latest is not None:
+            self.say(f"The run was halted by {self.engine.latest.by}: {self.engine.latest.reason}.")
+        else:
+            self.skipped(root)
+
+    def not_there(self, parent: Behaviour, child: Behaviour) -> None:
+        """`child` is the first on the way down that shows no result; `parent` shows one."""
+        for node in (child, parent):
+            if node in self.told:
+                self.say(f"{path_of(node)} {self.told[node]}.")
+                return
+        if self.witness is not None and (found := self.witness.halts.get(child)):
+            self.say(f"{path_of(child)} was halted at tick {found[0]} by {found[1].by}: {found[1].reason}.")
+        if not self.passed_by(parent, child):
+            self.skipped(child)
+
+    def passed_by(self, parent: Any, child: Behaviour) -> bool:
+        """Tells why the parent did not come to this child; False when it did."""
+        at = next(i for i, each in enumerate(parent.children) if each is child)
+        if isinstance(parent, _SEQUENCES + _FALLBACKS):
+            onward = parent.onward
+            for before in parent.children[:at]:
+                if before.status is not onward and before.status is not INVALID:
+                    self.say(f"{path_of(child)} had no turn: {path_of(before)} before it {_WORDS[before.status]}.")
+                    self.explain(_inside(before))
+                    return True
+            return False
+        if isinstance(parent, Branches):
+            self.branch(parent)
+            taken = next((each for each in parent.children if each.status is not INVALID), None)
+            if taken is not None and taken is not child:
+                self.say(f"{path_of(child)} was not chosen: {path_of(taken)} was.")
+            return taken is not None
+        if isinstance(parent, Chooser):
+            self.branch(parent)
+            if parent.feedback_message:
+                self.say(f"{path_of(parent)} says: {parent.feedback_message}.")
+            return True
+        if isinstance(parent, Parallel) and parent.status is not RUNNING:
+            self.say(f"{path_of(parent)} has its result without {path_of(child)}: it {_WORDS[parent.status]}.")
+            return True
+        return False
+
+    def skipped(self, node: Any) -> None:
+        """Explains why the node was skipped, or that its result is gone."""
+        if node in self.told:
+            self.say(f"{path_of(node)} {self.told[node]}.")
+        elif isinstance(node, Chooser) and self.branch(node):
+            self.say(f"So {path_of(node)} is skipped.")
+        elif node.children and isinstance(node, _SEQUENCES + _FALLBACKS):
+            self.say(f"{path_of(node)} is skipped: so are all its children.")
+            for child in node.children[:SEVERAL]:
+                self.skipped(_inside(child) if not isinstance(child, Guard) else child)
+        else:
+            self.say(f"{path_of(node)} has had no turn since it was reset, or was skipped.")
+
+    # Tests -----------------------------------------------------------------------------------
+
+    def branch(self, node: Any) -> bool:
+        """Tells the tests of a node that asks first; False when it has none."""
+        told = False
+        for field in ("when", "unless", "if", "check", "on", "until", "expr"):
+            if field in node.spec.values and hasattr(node.spec.values[field], "names"):
+                self.say(self.test(node, field))
+                told = True
+            elif field in node.spec.places and field in node.spec.asks:
+                places = node.spec.places
+                asked = node.children[places.index(field) - len(places)]
+                self.say(f"The test `{field}` of {path_of(node)} is {path_of(asked)}, which {_WORDS[asked.status]}.")
+                self.explain(_inside(asked))
+                told = True
+        if "updated" in node.spec.values and node.status is not SUCCESS:
+            self.say(f"{path_of(node)} waits for a new write of `{node.spec.values['updated']}`.")
+            told = True
+        return told
+
+    def test(self, node: Any, field: str) -> str:
+        """``when: battery < low`` of /patrol/charge does not hold: `battery` was 0.41 and `low` is 0.2."""
+        expression = node.spec.values[field]
+        read = self.witness.read(node) if self.witness is not None else {}
+        names = [name for name in expression.names if not read or name in read]
+        values = {name: read[name] if name in read else node.scope.get(name) for name in names}
+        try:
+            found = expression.evaluate({**dict.fromkeys(expression.names), **values} if read else node.scope)
+        except BtError as error:
+            said = f"cannot be told ({error.message})"
+        else:
+            said = f"is {_value(found)}" if field == "on" else "holds" if found else "does not hold"
+        fixed = self.fixed(node)
+        parts = [f"`{name}` {'is' if name in fixed else 'was'} {_value(value)}" for name, value in values.items()]
+        because = f": {', '.join(parts[:-1])}{' and ' if parts[1:] else ''}{parts[-1]}" if parts else ""
+        prefix = f"{field}: " if field != "expr" else ""
+        return f"`{prefix}{expression.text}` of {path_of(node)} {said}{because}."
+
+    def fixed(self, node: Any) -> frozenset[str]:
+        """Names that are given once: the inputs of its tree."""
+        try:
+            return frozenset(self.context.growth.owner(node).tree.inputs)
+        except BtError:
+            return frozenset()
+
+    # A node that shows a result --------------------------------------------------------------
+
+    def explain(self, node: Any, depth: int = 0) -> None:
+        if node in self.done or depth > DEEP:
+            return
+        self.done.add(node)
+        place = path_of(node)
+        if node in self.told:
+            self.say(f"{place} {self.told[node]}.")
+        elif (crash := self.crash(node)) is not None:
+            self.say(f"{place} broke: {crash}.")
+        elif not isinstance(node, Node):
+            self.leaf(node)
+        elif isinstance(node, Guard):
+            self.branch(node)
+            self.explain(_inside(node), depth + 1)
+        elif node.children:
+            if isinstance(node, Chooser):
+                self.branch(node)
+            self.children(node, depth)
+        elif not self.branch(node):
+            self.leaf(node)
+
+    def crash(self, node: Behaviour) -> str | None:
+        if node.status is not FAILURE:
+            return None
+        place = path_of(node)
+        return next((c.message for c in reversed(self.context.crashes) if c.path == place), None)
+
+    def leaf(self, node: Behaviour) -> None:
+        said = f": {node.feedback_message}" if node.feedback_message else ""
+        self.say(f"{path_of(node)} ({kind_of(node)}) {_WORDS[node.status]}{said}.")
+
+    def children(self, node: Any, depth: int) -> None:
+        """Those by which it has its status."""
+        place, status = path_of(node), node.status
+        same = [child for child in node.children if child.status is status]
+        if isinstance(node, _FALLBACKS) and status is FAILURE:
+            self.say(f"{place} failed: none of its children succeeded.")
+        elif isinstance(node, _SEQUENCES) and status is SUCCESS:
+            self.say(f"{place} succeeded: all of its children that took part have.")
+            return
+        elif same and isinstance(node, _SEQUENCES + _FALLBACKS):
+            same = same[-1:]
+            self.say(f"{place} {_WORDS[status]}, because {path_of(same[0])} {_word(status)}.")
+        elif isinstance(node, Parallel):
+            self.say(f"{place} {_WORDS[status]}: {_count(node)}.")
+        elif node.feedback_message:
+            self.say(f"{place} ({kind_of(node)}) {_WORDS[status]}: {node.feedback_message}.")
+        live = same or [child for child in node.children if child.status is not INVALID][-1:]
+        if not live:
+            self.leaf(node)
+        for child in live[:SEVERAL]:
+            self.explain(_inside(child), depth + 1)
+
+
+def _inside(node: Behaviour) -> Behaviour:
+    """For a guard whose test passed: the guarded node. A guard whose test failed is itself the reason."""
+    while isinstance(node, Guard) and node.children[0].status is not INVALID:
+        node = node.children[0]
+    return node
+
+
+def _word(status: Any) -> str:
+    return "is" if status is RUNNING else "did" if status is SUCCESS else "has"
+
+
+def _count(node: Behaviour) -> str:
+    counts = {word: sum(c.status is s for c in node.children) for s, word in _COUNTED.items()}
+    return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+
+
+_COUNTED = {RUNNING: "running", SUCCESS: "succeeded", FAILURE: "failed", INVALID: "skipped or not begun"}
+
+
+def _value(value: Json) -> str:
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=repr)
+    except (TypeError, ValueError):
+        text = repr(value)
+    return text if len(text) <= LONG else f"{text[: LONG - 1]}…"

@@ -1,0 +1,168 @@
+"""The nodes of a tree, written as elements of XML; what has no words there is refused, with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from xml.etree.ElementTree import Comment, Element, SubElement
+
+from bt_runtime.interop.btcpp import aside, script
+from bt_runtime.interop.btcpp.model import attribute
+from bt_runtime.interop.btcpp.refusals import Refusals
+from bt_runtime.interop.btcpp.script import CannotSay
+from bt_runtime.language.expression import Expression
+from bt_runtime.language.spec import NodeSpec, TreeSpec
+from bt_runtime.language.values import Computed, is_entry
+
+SETS = {"on_success": "_onSuccess", "on_failure": "_onFailure", "on_end": "_post", "on_halt": "_onHalted"}
+ANY_SKILL = "a skill"  # no name of a kind
+NodeWriter = Callable[["ElementWriter", Element, NodeSpec], None]
+
+
+def tree_id(tree: TreeSpec) -> str:
+    """Returns the tree's ID before its import, else its name."""
+    return aside.head(tree.text).attributes.get("ID") or tree.name
+
+
+def plain(spec: NodeSpec, *kinds: str) -> bool:
+    """True when the node is of one of these kinds and has no name of its own."""
+    return spec.kind.name in kinds and spec.name is None
+
+
+class ElementWriter:
+    """The nodes of one tree, written into an element."""
+
+    def __init__(
+        self, tree: TreeSpec, sorts: dict[str, str], refusals: Refusals, kinds: Mapping[str, NodeWriter]
+    ) -> None:
+        """Prepares a writer. `kinds` maps each kind of node to its writer function."""
+        self.tree, self.sorts, self.refusals, self.kinds = tree, sorts, refusals, kinds
+        self.lines = tree.text.splitlines()
+        self.ids = aside.head(tree.text).ids
+        self.told: set[int] = set()
+        self.apart: set[int] = set()  # what must be an element of its own: its guard is tested before it
+        self.after: set[int] = set()  # what writes when it has ended
+
+    def remarks(self, line: int) -> list[str]:
+        """Returns the comments right above a line; each is returned once."""
+        found: list[str] = []
+        at = line - 2
+        while at >= 0 and self.lines[at].lstrip().startswith("#") and at not in self.told:
+            self.told.add(at)
+            found.append(self.lines[at].lstrip().lstrip("#").strip())
+            at -= 1
+        return [line for line in reversed(found) if not line.startswith("yaml-language-server")]
+
+    def into(self, parent: Element, spec: NodeSpec) -> None:
+        remarks = self.remarks(spec.span.line)
+        for line in remarks:
+            if not aside.is_kept(line):
+                parent.append(Comment(f" {line.replace('--', '- -').rstrip('-')} "))
+        before = len(parent)
+        try:
+            self.node(parent, spec)
+            for name, text in aside.read(remarks).items():
+                parent[-1].attrib.setdefault(name, text)
+        except CannotSay as why:
+            name = self.inner(spec).kind.name
+            self.refusals.add(spec.file, spec.span, f"`{name}` has no words in XML of BehaviorTree.CPP: {why}")
+            made = parent[before:]
+            del parent[before:]
+            if made:  # what it cannot carry was found behind it: it stands for itself
+                parent.append(made[-1])
+            else:
+                self.stand_in(parent, self.inner(spec))
+
+    def stand_in(self, parent: Element, spec: NodeSpec) -> None:
+        line = self.lines[spec.span.line - 1] if spec.span.line <= len(self.lines) else ""
+        element = self.refusals.stand_in(parent, spec, line.strip().removeprefix("- "))
+        for child in spec.children:
+            self.into(element, child)
+
+    def inner(self, spec: NodeSpec) -> NodeSpec:
+        return spec.children[0] if spec.kind.name == "guard" else spec
+
+    def node(self, parent: Element, spec: NodeSpec) -> None:
+        if spec.kind.name == "guard":
+            child = spec.at("child")
+            assert child is not None
+            if spec.values.keys() & {"when", "unless", "on_halt"}:
+                self.apart.add(id(child))
+            if spec.values.keys() & SETS.keys():
+                self.after.add(id(child))
+            self.node(parent, child)
+            self.carried(parent[-1], spec)
+            return
+        say = self.kinds.get(ANY_SKILL if spec.kind.family == "skill" else spec.kind.name)
+        if say is None:
+            raise CannotSay("there is nothing like it there")
+        say(self, parent, spec)
+        if spec.name is not None:
+            parent[-1].set("name", spec.name)
+
+    def carried(self, element: Element, guard: NodeSpec) -> None:
+        for field in ("when", "unless"):
+            if guard.at(field) is not None:
+                raise CannotSay(f"a node as `{field}`")
+            if field in guard.values:
+                code = self.code(guard.values[field])
+                code = code if field == "when" else f"!({code})"
+                before = element.get("_while")
+                element.set("_while", f"({before}) && ({code})" if before else code)
+        for field, name in SETS.items():
+            if field in guard.values:
+                element.set(name, self.assigned(guard.values[field]))
+
+    # Values ---------------------------------------------------------------------------------
+
+    def code(self, value: Any) -> str:
+        if not isinstance(value, Expression):
+            return script.value(value)
+        return script.written(value.text)
+
+    def assigned(self, values: dict[str, Any]) -> str:
+        if any(isinstance(value, Computed) and not isinstance(value, Expression) for value in values.values()):
+            raise CannotSay("a text with holes in it")
+        reads = {n: tuple(v.names) if isinstance(v, Expression) else () for n, v in values.items()}
+        order = script.in_order(reads)
+        if order is None:
+            raise CannotSay("its values read what the others write: make two of it")
+        return "; ".join(f"{name} := {self.code(values[name])}" for name in order)
+
+    def port(self, value: Any) -> str:
+        """A value as an attribute: an entry in braces, or a literal."""
+        if is_entry(value):
+            return f"{{{value.text.strip()}}}"
+        if isinstance(value, Expression) and not value.names:
+            return attribute(value.evaluate({}))
+        if isinstance(value, Computed):
+            raise CannotSay("a value that is computed: `set` an entry before, and name it")
+        said = attribute(value)
+        if said.startswith("{") and said.endswith("}"):
+            raise CannotSay("a text in braces, which would be an entry there")
+        return said
+
+    def milliseconds(self, value: Any) -> str:
+        if isinstance(value, Expression) and value.names:
+            entry = value.text.strip().removesuffix("/ 1000").strip()
+            if not entry.isidentifier() or entry == value.text.strip():
+                raise CannotSay("seconds that are computed: `{milliseconds / 1000}` is all that can be said")
+            return f"{{{entry}}}"
+        seconds = value.evaluate({}) if isinstance(value, Computed) else value
+        if abs(seconds * 1000 - round(seconds * 1000)) > 1e-6:
+            raise CannotSay("a part of a millisecond")
+        return str(round(seconds * 1000))
+
+    def test(self, parent: Element, spec: NodeSpec, field: str) -> None:
+        """A test as a first child."""
+        node = spec.at(field)
+        if node is not None:
+            self.into(parent, node)
+        else:
+            SubElement(parent, "ScriptCondition", code=self.code(spec.values[field]))
+
+    def below(self, element: Element, spec: NodeSpec, *places: str) -> Element:
+        for child, place in zip(spec.children, spec.places, strict=True):
+            if place in places:
+                self.into(element, child)
+        return element

@@ -1,0 +1,54 @@
+"""The run as the journal sees it: what it writes down of one, and what it puts itself in between."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from py_trees.behaviour import Behaviour
+
+if TYPE_CHECKING:
+    from bt_runtime.language.kinds.kind import Kind
+    from bt_runtime.language.loader import Loader
+    from bt_runtime.language.spec import TreeSpec
+    from bt_runtime.tree.context import Context
+    from bt_runtime.tree.engine import Engine
+    from bt_runtime.types import Task
+
+
+class LoadedTree(Protocol):
+    """A checked tree, and the loader that knows every file that was read for it."""
+
+    spec: TreeSpec
+    first: Loader
+    kinds: tuple[Kind, ...]
+
+
+class Equipment(Protocol):
+    """The world, models and memories of a run, as the journal sees them."""
+
+    task: Task | None
+    memory: Any  # an open episodic memory, or one of the program's own
+
+    def remember(self, context: Context) -> None:
+        """Gives the run a working memory on its blackboard."""
+
+
+class Stoppable(Protocol):
+    def halt(self, reason: str) -> None:
+        """Ends the run for this reason."""
+
+
+class Recordable(Protocol):
+    name: str
+    spec: TreeSpec
+    context: Context
+    engine: Engine
+
+    @property
+    def tree(self) -> LoadedTree: ...
+    @property
+    def resources(self) -> Equipment: ...
+    @property
+    def runner(self) -> Stoppable: ...
+    @property
+    def root(self) -> Behaviour: ...

@@ -1,0 +1,71 @@
+"""The part of a skill's description that its node needs, from a manifest or from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from bt_runtime.language.agent_options import AgentOptions
+from bt_runtime.language.kinds.kind import Field, Kind
+from bt_runtime.types import Json
+
+ON_RESUME = ("repeat", "verify", "fail")
+REPEAT, VERIFY, FAIL = ON_RESUME
+WORLD_SKILL = "world/skill"  # the world's own skill of that name
+ELSEWHERE = ("world", WORLD_SKILL, "memory")  # implementations that are no Python
+NODE = "bt_runtime.tree.nodes.skill:SkillNode"
+INSTANT = "bt_runtime.tree.nodes.instant:InstantNode"
+
+
+class Entry(NamedTuple):
+    """A skill's description besides its fields; kept in the kind's `data`."""
+
+    sentence: str
+    impl: str  # `world`, `memory`, module:Name, path.py:Name, or of what is installed: ros/action
+    folder: str  # where a path.py starts
+    types: dict[str, str]
+    needs: tuple[str, ...] = ()
+    brings: tuple[str, ...] = ()
+    takes: float | None = None
+    on_resume: str = "fail"
+    durable: bool = True  # is its end on the disk before anybody is told
+    said: bool = False  # did somebody write `on_resume`, or is it what holds without
+    agent_options: AgentOptions = AgentOptions()
+    uses: tuple[str, ...] = ()  # what only one at a time may have
+    follow: tuple[str, ...] = ()  # inputs that it is told anew while it runs
+    instant: bool = False  # answers within the tick
+    test: bool = False  # … true or false
+    options: Mapping[str, Json] = MappingProxyType({})  # what it says besides, by the way in which it is done
+
+
+def careful(can_be_told: bool) -> str:
+    """Returns the default of `on_resume`, which never repeats an action: verify when possible, otherwise fail."""
+    return VERIFY if can_be_told else FAIL
+
+
+def skill_kind(name: str, about: str, fields: tuple[Field, ...], entry: Entry) -> Kind:
+    """A skill as a kind of node."""
+    given = [f"  {f.name}: {_sample(f)}" for f in fields if f.required]
+    example = f"{name}:\n" + "\n".join(given) + "\n" if given else f"{name}: {{}}\n"
+    required = [f.name for f in fields if f.required]
+    return Kind(
+        name,
+        "skill",
+        about,
+        fields,
+        (f"It does what the sentence says: {entry.sentence}.",),
+        example,
+        bare=required[0] if len(required) == 1 else None,
+        impl=INSTANT if entry.instant else NODE,
+        waits=not entry.instant,
+        data={"entry": entry},
+    )
+
+
+def _sample(field: Field) -> str:
+    if field.choices:
+        return str(field.choices[0])
+    return {"integer": "1", "number": "0.5", "boolean": "true", "list": "[]", "object": "{}"}.get(
+        field.type, "somewhere"
+    )

@@ -1,0 +1,48 @@
+"""The head of a tree file as JSON Schema: what stands above the root. The editor's schema is built around it."""
+
+from __future__ import annotations
+
+from bt_runtime.language.kinds.shape import DRAFT, NAME, NODE, SCALAR, Schema, bounds, closed, typed
+
+PORT_TYPES = ("any", "string", "integer", "number", "boolean", "list", "object")
+
+
+def header_schema() -> Schema:
+    """Returns the schema of a tree file's head, which also requires a root."""
+    head = head_properties([])
+    head |= {"root": {}, "skills": {**head["skills"], "items": {}}}  # what is no manifest is told where it is sought
+    return {
+        "$schema": DRAFT,
+        "type": "object",
+        **closed(head, ("version", "tree", "root")),
+        "definitions": {"ports": ports()},
+    }
+
+
+def head_properties(manifests: list[str]) -> Schema:
+    """The keys of a tree file; its skills are among these manifests, if there are some."""
+    name: Schema = {"type": "string", **({"enum": manifests} if manifests else {})}
+    if manifests:
+        del name["type"]
+    return {
+        "version": {"enum": [1], "description": "The version of the language: 1.",
+                    "errorMessage": "This runtime reads version 1 of the language, and no other"},
+        "tree": {"type": "string", "pattern": NAME, "description": "The tree's name: ASCII letters, digits and _.",
+                 "errorMessage": "The tree's name: ASCII letters, digits and _"},
+        "about": {"type": [*SCALAR, "null"], "description": "What the tree is for, in a sentence."},
+        "skills": {"type": ["array", "null"], "items": name, "description": "Manifests whose skills are kinds here.",
+                   "errorMessage": "`skills` takes a list of manifests: `skills: [house]`"},
+        "inputs": _section("What the tree takes: checked before the first tick, never written by the tree."),
+        "outputs": _section("What the tree gives: entries it writes."),
+        "blackboard": _section("Entries that somebody outside writes: sensors, operators."),
+        "root": {"description": "The first node.", "allOf": [NODE]},
+    }  # fmt: skip
+
+
+def _section(about: str) -> Schema:
+    return {"description": about, "allOf": [{"$ref": "#/definitions/ports"}]}
+
+
+def ports() -> Schema:
+    said = "Ports are a mapping of names to types, for instance `room: {type: string}`"
+    return {"type": ["object", "null"], "errorMessage": said, "allOf": [typed("a port", PORT_TYPES, (), **bounds())]}

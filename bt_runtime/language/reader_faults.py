@@ -1,0 +1,177 @@
+"""The faults of an unreadable node: what is wrong, where, and a suggestion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from bt_runtime.faults.diagnostic import Fix, nearest
+from bt_runtime.language import fixes, typos
+from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
+from bt_runtime.language.foreign_names import done, meant
+from bt_runtime.language.kinds.kind import COMMON, COMMON_NAMES, Field, Kind, Registry
+from bt_runtime.language.ports import an
+from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
+from bt_runtime.types import Span
+
+
+class NodeFaults:
+    """Reports the faults of one tree. `lost` collects words of unreadable parts, which may name entries."""
+
+    def __init__(
+        self, file: str, registry: Registry, diagnostics: Diagnostics, lost: set[str],
+        source_of: Callable[[str], str] | None, unlisted: bool,
+    ) -> None:  # fmt: skip
+        self.file, self.registry, self.diagnostics, self.lost = file, registry, diagnostics, lost
+        self.source_of = source_of  # says of an unknown kind where it could come from
+        self.unlisted = unlisted  # a manifest is missing: its skills are no faults of their own
+
+    # Fields --------------------------------------------------------------------------------------
+
+    def no_mapping(self, kind: Kind, value: Node) -> None:
+        """`beep: 3`, where a mapping of fields stands."""
+        takes = f"`{kind.name}` takes its fields: {_names(kind)}" if kind.fields else f"`{kind.name}` takes no value"
+        self.error("BT016", takes, value.span, self._below_its_field(kind, value))
+        self.lost |= typos.words(value)
+
+    def _below_its_field(self, kind: Kind, value: Node) -> str:
+        """`beep: 3`: how a value stands below the field that it is for."""
+        if not isinstance(value, Scalar) or len(value.text) > typos.SHORT or not kind.fields:
+            return ""
+        written = typos.bare(kind, value.text if value.plain else fixes.quoted(value.text))
+        return f"write `{written}`" if written.startswith("{") else ""
+
+    def no_field(
+        self, kind: Kind, fields: Node, name: Scalar, value: Node
+    ) -> tuple[set[str], list[tuple[str, YamlMap]]]:
+        """Reports an unknown field; returns the probably intended fields, and the node that belongs below one of
+        them."""
+        inner: list[tuple[str, YamlMap]] = []
+        below = typos.kind_as_field(kind, name.text, self.registry)
+        close, foreign = ("", "") if below else typos.field_meant(kind, name.text)
+        close = close or ("" if below else _close(kind, name.text))
+        label = foreign or typos.after_comma(name, value) or (f"did you mean `{close}`?" if close else "")
+        help = f"its fields: {_names(kind)}; any node: {', '.join(f.name for f in COMMON)}"
+        if below:
+            label, help = f"put it below `{below}:`", f"`{name.text}` is a node, and a node stands below `{below}:`"
+            pair = YamlMap(name.start)
+            pair.end, pair.pairs = value.end, [(name, value)]
+            inner.append((below, pair))
+        else:
+            self.lost |= typos.words(value)
+        ways = fixes.below(kind, fields, name, value) if name.text in self.registry else ()
+        self.error("BT013", f"`{kind.name}` has no field `{name.text}`", name.span, label, help, ways)
+        return {each for each in (below or close,) if each}, inner
+
+    def unquoted(self, before: str, field: Field, hole: str, value: Node) -> None:
+        """`log: {room}` and `check: {n > 3}`."""
+        self.lost |= typos.words(value)
+        if field.type == "expression":
+            label, help = f"no braces here: `{before} {hole}`", "in an expression a name stands for its value"
+        else:
+            label, help = f'quote it: `{before} "{{{hole}}}"`', "a text that begins with a brace stands in quotes"
+        self.error("BT016", f"`{{{hole}}}` without quotes is a mapping", value.span, label, help)
+
+    def among_entries(self, kind: Kind, bare: Field, value: YamlMap, common: Iterable[Scalar]) -> None:
+        """Reports common fields among entries, as in `set: {l: 1, when: go}`: `when` may be a guard or an entry."""
+        for name in common:
+            self.error(
+                "BT013",
+                f"`{name.text}` is a field of any node, and here it stands among the entries of `{kind.name}`",
+                name.span,
+                f"the entries below `{bare.name}:`, `{name.text}` beside it",
+                f"`{kind.name}: {{{bare.name}: {{entry: 1}}, {name.text}: ...}}`; an entry called `{name.text}` is "
+                f"written below `{bare.name}:` too",
+                fixes.apart(bare, value, COMMON_NAMES),
+            )
+
+    def lacking(self, kind: Kind, field: Field, key: Scalar, value: Node) -> None:
+        """A required field that was not given."""
+        ways = fixes.lacking(key, value, field)
+        if field.name == "children":
+            message, help = f"`{kind.name}` has no children", "give it one, or remove it"
+            self.error("BT017", message, key.span, help=help, fixes=ways)
+        else:
+            message, help = (
+                f"`{kind.name}` lacks its field `{field.name}`",
+                f"`{field.name}`: {field.about or an(field.type)}",
+            )
+            self.error("BT015", message, key.span, help=help, fixes=ways)
+
+    # Nodes ---------------------------------------------------------------------------------------
+
+    def not_a_node(self, node: Node) -> None:
+        self.lost |= typos.words(node)
+        if isinstance(node, Scalar) and node.text in self.registry:
+            self.error(
+                "BT014", f"a node is a mapping, and `{node.text}` stands here alone", node.span, f"write `{node.text}:`"
+            )
+        elif isinstance(node, YamlMap) and len(node.pairs) > 1:
+            self._two_keys(node)
+        else:
+            help = "put the list below a control node, such as `sequence:`" if isinstance(node, YamlList) else ""
+            label = typos.joined(node.text, self.registry) if isinstance(node, Scalar) else ""
+            message = f"a node is a mapping with one key, its kind, not {_found(node)}"
+            self.error("BT014", message, node.span, label, help)
+
+    def _two_keys(self, node: YamlMap) -> None:
+        (first, value), (second, other) = node.pairs[:2]
+        kind, label, help = self.registry.get(first.text), f"`{first.text}` is the kind already", ""
+        inward = typos.inward(kind, first, value, second, other) if kind is not None else ""
+        if second.text in self.registry and not inward:
+            help = "a second node begins a line with `- `, in the list of a control node"
+        self.error(
+            "BT014",
+            "a node has exactly one key, its kind",
+            second.span,
+            label,
+            inward or help or "fields belong one level deeper, a second node into a list",
+        )
+
+    def unknown_kind(self, key: Scalar, value: Node) -> list[Node]:
+        """Reports an unknown kind; returns the nodes inside, which are read nevertheless."""
+        below = typos.nodes_inside(value, self.registry)
+        self.lost |= typos.words(value, below)
+        if not self.unlisted:  # else it may be a skill of the manifest that is not there, which has been told
+            self._unknown(key)
+        return below
+
+    def _unknown(self, key: Scalar) -> None:
+        families: dict[str, None] = {}
+        for kind in self.registry:
+            families[
+                {"control": "control", "decorator": "decorators", "skill": "skills"}.get(kind.family, kind.name)
+            ] = None
+        label = self._label(key.text)
+        missing = "" if label else "".join(f"{fault}; " for fault in self.registry.faults)  # it may be one of those
+        help = f"{missing}kinds here: {', '.join(families)}" + ("" if label else "; `btr explain kinds` lists all")
+        self.error("BT012", f"unknown node kind `{key.text}`", key.span, label, help)
+
+    def _label(self, name: str) -> str:
+        """Returns a suggestion for an unknown kind."""
+        own = self.source_of(name) if self.source_of else ""
+        kind, options = meant(name) or ("", "")
+        if kind in self.registry and not own:
+            return f"did you mean `{kind}`{options and f' {options}'}?"
+        return own or done(name) or did_you_mean(name, self.registry.kinds)
+
+    def error(
+        self, code: str, message: str, span: Span, label: str = "", help: str = "", fixes: tuple[Fix, ...] = ()
+    ) -> None:
+        self.diagnostics.error(code, message, self.file, span, label, help, fixes)
+
+
+def _close(kind: Kind, name: str) -> str:
+    """The field of a near name: one of any node only where it begins alike."""
+    alike = (f.name for f in COMMON if f.name[:1] == name[:1])
+    return nearest(name, [*(f.name for f in kind.fields), *alike]) or ""
+
+
+def _found(node: Node) -> str:
+    """Describes the value found instead of a node."""
+    if isinstance(node, Scalar):
+        return "nothing" if node.value is None else "plain text" if isinstance(node.value, str) else f"`{node.text}`"
+    return "an empty mapping" if isinstance(node, YamlMap) else "a list"
+
+
+def _names(kind: Kind) -> str:
+    return ", ".join(f.name for f in kind.fields) or "none"

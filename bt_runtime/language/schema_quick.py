@@ -1,0 +1,126 @@
+"""Accepts sound values quickly, without loading a validator.
+
+The schema decides: a value not accepted here goes to the full check and is not yet a fault."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from bt_runtime.language.kinds.shape import Schema
+
+_SAID = frozenset({"$schema", "$comment", "title", "description", "markdownDescription", "errorMessage", "examples",
+                   "default", "definitions", "then", "else"})  # fmt: skip
+
+
+Path: TypeAlias = tuple[str | int, ...]  # from the top of a document to what is at fault in it
+
+
+def integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)  # 4.0 is written as 4
+
+
+def number(value: Any) -> bool:
+    return integer(value) or (isinstance(value, float) and math.isfinite(value))
+
+
+_TYPES: Mapping[str, Callable[[Any], bool]] = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "integer": integer,
+    "number": number,
+}
+
+
+def fits(schema: Schema, value: Any, top: Schema | None = None) -> bool:
+    """True: it fits. False: it does not, or the schema says something that is not understood here."""
+    top = schema if top is None else top
+    for word, said in schema.items():
+        rule = _RULES.get(word)
+        if (word not in _SAID) if rule is None else not rule(said, value, schema, top):
+            return False
+    return True
+
+
+def _type(said: Any, value: Any, schema: Schema, top: Schema) -> bool:
+    return _TYPES[said](value) if isinstance(said, str) else any(_TYPES[each](value) for each in said)
+
+
+def _enum(said: Any, value: Any, schema: Schema, top: Schema) -> bool:
+    return any(value.__class__ is each.__class__ and value == each for each in said)
+
+
+def _properties(said: Any, value: Any, schema: Schema, top: Schema) -> bool:
+    return not isinstance(value, dict) or all(fits(said[key], of, top) for key, of in value.items() if key in said)
+
+
+def _additional(said: Any, value: Any, schema: Schema, top: Schema) -> bool:
+    known = schema.get("properties", ())
+    more = [of for key, of in value.items() if key not in known] if isinstance(value, dict) else []
+    return not more if said is False else all(fits(said, of, top) for of in more)
+
+
+def _if(said: Any, value: Any, schema: Schema, top: Schema) -> bool:
+    """A condition is only understood where its opposite is sure as well: a type, a key that must be there, a value."""
+    if not _plain(said):
+        return False
+    return fits(schema.get("then" if fits(said, value, top) else "else", {}), value, top)
+
+
+def _plain(said: Schema) -> bool:
+    return all(
+        word in ("type", "required", "const", "enum")
+        or (word == "properties" and all(_plain(each) for each in of.values()))
+        for word, of in said.items()
+    )
+
+
+def _bound(keep: Callable[[Any, Any], bool]) -> Callable[[Any, Any, Schema, Schema], bool]:
+    return lambda said, value, schema, top: not isinstance(value, int | float) or keep(value, said)
+
+
+def _length(
+    least: bool, kind: type[dict[Any, Any]] | type[list[Any]] | type[str]
+) -> Callable[[Any, Any, Schema, Schema], bool]:
+    def long(said: Any, value: Any, schema: Schema, top: Schema) -> bool:
+        return not isinstance(value, kind) or (len(value) >= said if least else len(value) <= said)
+
+    return long
+
+
+_RULES: Mapping[str, Callable[[Any, Any, Schema, Schema], bool]] = {
+    "type": _type,
+    "enum": _enum,
+    "const": lambda said, value, schema, top: _enum((said,), value, schema, top),
+    "properties": _properties,
+    "additionalProperties": _additional,
+    "required": lambda said, value, schema, top: not isinstance(value, dict) or all(key in value for key in said),
+    "propertyNames": lambda said, value, schema, top: (
+        not isinstance(value, dict) or all(fits(said, key, top) for key in value)
+    ),
+    "items": lambda said, value, schema, top: (
+        not isinstance(value, list) or all(fits(said, each, top) for each in value)
+    ),
+    "pattern": lambda said, value, schema, top: not isinstance(value, str) or re.search(said, value) is not None,
+    "minimum": _bound(lambda value, least: value >= least),
+    "maximum": _bound(lambda value, most: value <= most),
+    "exclusiveMinimum": _bound(lambda value, least: value > least),
+    "minItems": _length(True, list),
+    "maxItems": _length(False, list),
+    "minLength": _length(True, str),
+    "maxLength": _length(False, str),
+    "minProperties": _length(True, dict),
+    "maxProperties": _length(False, dict),
+    "dependencies": lambda said, value, schema, top: (
+        not isinstance(value, dict) or all(fits(of, value, top) for key, of in said.items() if key in value)
+    ),
+    "allOf": lambda said, value, schema, top: all(fits(each, value, top) for each in said),
+    "not": lambda said, value, schema, top: _plain(said) and not fits(said, value, top),
+    "if": _if,
+    "$ref": lambda said, value, schema, top: fits(top["definitions"][said.removeprefix("#/definitions/")], value, top),
+}

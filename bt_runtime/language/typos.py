@@ -1,0 +1,153 @@
+"""Recognises frequent mistakes and suggests the correct form; used only after a fault."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Sequence
+
+from bt_runtime.language.kinds.kind import COMMON_NAMES, NODE_TYPES, Kind, Registry
+from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap, nothing
+
+SHORT = 60  # characters of what was written that a hint repeats
+_WORD = r"[A-Za-z_]\w*"  # compiled where it is needed: nothing here is, for what is sound
+_JOINED = r"([A-Za-z_]\w*)(?::| +)(?!:)\s*(\S.*)"  # `log "abc"`, `log:abc`
+
+
+def after_comma(name: Scalar, value: Node) -> str:
+    """Explains `{about: one, two}`, where the text behind the comma is read as a key."""
+    return "a comma ends the value before it: quote that" if nothing(value) and name.plain else ""
+
+
+def joined(text: str, kinds: Registry) -> str:
+    """`log "abc"` and `log:abc`, which are plain texts."""
+    found = re.fullmatch(_JOINED, text, re.DOTALL)
+    if found is None or found[1] not in kinds or len(text) > SHORT:
+        return ""
+    kind = kinds.get(found[1])
+    value = found[2] if kind is None or kind.bare is not None else bare(kind, found[2])
+    return f"a colon and a space: `{found[1]}: {value}`"
+
+
+def bare(kind: Kind, value: str) -> str:
+    """A value that stands alone, below the field that it is probably for: the only one that is needed, or that is."""
+    needed = [f for f in kind.fields if f.required] or list(kind.fields)
+    field = needed[0] if len(needed) == 1 and needed[0].type not in NODE_TYPES else None
+    return f"{{{field.name}: {value}}}" if field is not None else value
+
+
+# What other libraries call our fields.
+_FIELDS = {
+    "seconds": ("duration", "secs", "sec", "timeout", "delay", "time"),
+    "times": ("attempts", "num_attempts", "num_cycles", "max_attempts", "max_tries", "retries", "count", "cycles", "n"),
+    "in": ("items", "list", "over"), "as": ("var", "item"), "check": ("condition", "cond", "test"),
+}  # fmt: skip
+_MILLISECONDS = ("msec", "ms", "millis", "milliseconds", "timeout_ms", "delay_msec")
+
+
+def field_meant(kind: Kind, name: str) -> tuple[str, str]:
+    """Returns our field for another library's field name, and the suggestion's text."""
+    if kind.name == "parallel" and name in ("policy", "threshold", "success_threshold", "success_count"):
+        return "success", "`success: 1`: one is enough; `success: -1`: all must"
+    if name in _MILLISECONDS and kind.field("seconds") is not None:
+        return "seconds", "`seconds` is meant, of which a millisecond is 0.001"
+    meant = next((ours for ours, names in _FIELDS.items() if name in names and kind.field(ours) is not None), "")
+    return meant, f"did you mean `{meant}`?" if meant else ""
+
+
+def number(name: str, text: str) -> str:
+    """`wait: 5s`, `wait: until n > 3`: how it is written where a number of seconds stands."""
+    if name != "seconds":
+        return ""
+    if text.startswith("until ") and len(text) <= SHORT:
+        test = text.removeprefix("until ").strip()
+        return f"write `{{until: {_quoted(test) if set(test) & _MARKS else test}}}`"
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|sec|secs|seconds?|ms|msec|min|minutes?|h|hours?)", text)
+    if found is None:
+        return ""
+    factor = {"m": 0.001, "i": 60.0, "h": 3600.0}.get(found[2][:2].replace("mi", "i")[:1], 1.0)
+    return f"in seconds: `{round(float(found[1]) * factor, 6):g}`"
+
+
+def assigned(node: Node) -> str:
+    """`set: n = 3`."""
+    text = node.text if isinstance(node, Scalar) else ""
+    found = re.fullmatch(rf"({_WORD})\s*:?=\s*([^=].*)", text)
+    if found is None or len(text) > SHORT:
+        return ""
+    plain = re.fullmatch(r"-?\d+(\.\d+)?|true|false|null|\"[^\"]*\"|'[^']*'", found[2])
+    return f"write `{{{found[1]}: {found[2] if plain else _quoted(f'{{{found[2]}}}')}}}`"
+
+
+_MARKS = frozenset(",[]{}:#\"'")
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def inward(kind: Kind, first: Scalar, value: Node, name: Scalar, field: Node) -> str:
+    """`log: a` and below it `when: x`, which belongs into the node."""
+    if name.text not in COMMON_NAMES and kind.field(name.text) is None:
+        return ""
+    if nothing(value):
+        return f"indent `{name.text}` further than `{first.text}`"
+    bare = kind.bare if isinstance(value, Scalar) else None
+    if bare is None or not isinstance(value, Scalar) or not isinstance(field, Scalar):
+        return f"`{name.text}` belongs into the mapping below `{first.text}`"
+    written = f"{first.text}: {{{bare}: {_again(value)}, {name.text}: {_again(field)}}}"
+    return f"write `{written}`" if len(written) <= 2 * SHORT else f"`{name.text}` belongs below `{first.text}`"
+
+
+def _again(value: Scalar) -> str:
+    """Returns the scalar as YAML text, quoted where a flow mapping needs quotes."""
+    if isinstance(value.value, str) and (not value.plain or set(value.text) & set(",[]{}:#\"'")):
+        return '"' + value.text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return value.text
+
+
+def kind_as_field(kind: Kind, name: str, registry: Registry) -> str:
+    """`timeout: {seconds: 3, sequence: […]}`: the field that the node belongs below."""
+    if name not in registry:
+        return ""
+    return next((f.name for f in kind.fields if f.type in NODE_TYPES and f.required), "")
+
+
+def nodes_inside(value: Node, registry: Container[str]) -> list[Node]:
+    """Returns the outermost node-like values below an unknown kind."""
+    found: list[Node] = []
+    todo = [value]
+    while todo:
+        node = todo.pop()
+        if _is_node(node, registry):
+            found.append(node)
+        elif isinstance(node, YamlList) and any(_is_node(item, registry) for item in node):
+            found.extend(node.items)  # where one is a node, all are meant to be
+        elif not isinstance(node, Scalar):
+            todo.extend(reversed(_inner(node)))
+    return found
+
+
+def _is_node(node: Node, registry: Container[str]) -> bool:
+    return isinstance(node, YamlMap) and len(node.pairs) == 1 and node.pairs[0][0].text in registry
+
+
+def words(node: Node, apart: Sequence[Node] = ()) -> set[str]:
+    """Every word of what could not be read, but for these nodes in it: it may name entries."""
+    found: set[str] = set()
+    read = {id(each) for each in apart}
+    todo = [node]
+    while todo:
+        each = todo.pop()
+        if id(each) in read:
+            continue
+        if isinstance(each, Scalar):
+            found.update(re.findall(_WORD, each.text))
+            continue
+        if isinstance(each, YamlMap):
+            found.update(word for key, _ in each for word in re.findall(_WORD, key.text))
+        todo.extend(_inner(each))
+    return found
+
+
+def _inner(node: YamlMap | YamlList) -> list[Node]:
+    return node.items if isinstance(node, YamlList) else [value for _, value in node]

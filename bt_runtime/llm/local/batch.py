@@ -1,0 +1,393 @@
+"""One continuous batch for all jobs of a worker: jobs are generators that yield work and resume when it is done.
+Short work (an answer's next token) goes before long work (a prompt), so that no job waits for another's prompt."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.llm.local.context import DAMAGED, Aborted, Feed, NoRoom
+from bt_runtime.llm.local.prefix import PrefixTree
+from bt_runtime.llm.local.task import Task, Work
+from bt_runtime.types import Spent
+
+_JOBS = 48  # at once; the others wait
+_SHORT = 32  # tokens of work that goes first
+_ROWS = 512  # rows of logits in one batch: they take four bytes for every token of the vocabulary
+_ROWS_KEPT = 16  # rows of logits after whole prompts
+_IDLE = 1_000  # times in a row that a job may ask for no work: then it would go on so for ever
+_SPARE = 2  # sequences of its own that every job starts with: its prompt, and one to branch
+
+
+class Cache(Protocol):
+    """The parts of a llama.cpp context that the batch needs."""
+
+    batch: int
+    sequences: int
+
+    def decode(self, feeds: Sequence[Feed]) -> list[list[Any]]: ...
+    def length(self, seq: int) -> int: ...
+    def copy(self, source: int, target: int, length: int) -> None: ...
+    def cut(self, seq: int, length: int = 0) -> None: ...
+    def clear(self) -> None: ...
+    def save(self, seq: int) -> Any: ...
+    def restore(self, seq: int, saved: Any) -> None: ...
+    def stop(self) -> None: ...
+    def go_on(self) -> None: ...
+
+
+class Part(NamedTuple):
+    """A piece of work in a batch: up to which of its tokens, and how many rows come of it."""
+
+    task: Task
+    work: Work
+    end: int
+    want: int
+
+
+class Known(NamedTuple):
+    """The part of a prompt that the cache holds."""
+
+    length: int  # tokens of its beginning
+    ready: int  # of them, those that are computed already
+    lost: int  # other tokens that are held
+
+
+class Batch:
+    """`done(id, value, error, spent)` is called once for every job that was not cancelled."""
+
+    states = False  # can a sequence be forked at its end alone
+
+    def __init__(
+        self,
+        cache: Cache,
+        room: int,
+        done: Callable[[int, Any, BaseException | None, Spent], None],
+        chunk: int = 512,
+        repeatable: bool = False,
+        alone: bool = False,
+    ) -> None:
+        """Creates a batch. `alone`: runs one job at a time and caches nothing else."""
+        self.cache, self.room, self.done = cache, room, done
+        self.chunk, self.repeatable, self.alone = min(chunk, cache.batch), repeatable, alone
+        self.tree = PrefixTree()
+        self.free = list(range(cache.sequences - 1, -1, -1))
+        self.after: OrderedDict[tuple[int, ...], Any] = OrderedDict()  # prompt → the logits after it
+        self.waiting: list[Task] = []
+        self.active: dict[int, Task] = {}  # by sequence of the prompt, in order of admission
+
+    @property
+    def busy(self) -> bool:
+        return bool(self.waiting or self.active)
+
+    def ask(self, task: Task, first: bool = False) -> None:
+        """Queues a task. `first`: the task continues a job that has just ended."""
+        task.asked = task.asked or time.monotonic()
+        self.waiting.insert(0 if first else len(self.waiting), task)
+
+    def stop(self) -> None:
+        """Any thread: the decode under way ends early."""
+        self.cache.stop()
+
+    def go_on(self) -> None:
+        self.cache.go_on()
+
+    def runs(self, id: int) -> bool:
+        """True while this job runs. Safe from another thread."""
+        return any(task.id == id for task in list(self.active.values()))
+
+    def cancel(self, id: int) -> None:
+        """Cancels the job; the computed part of its prompt stays in the cache."""
+        self.waiting = [t for t in self.waiting if t.id != id]
+        for task in [t for t in self.active.values() if t.id == id]:
+            self._leave(task)
+
+    def step(self) -> None:
+        """Admits jobs, runs one batch, and hands the rows out."""
+        self.admit()
+        plan = self._plan()
+        if not plan:
+            return
+        feeds = [Feed(w.tokens[w.done : end], w.start + w.done, w.seqs, want) for _, w, end, want in plan]
+        try:
+            answers = self.cache.decode(feeds)
+        except Aborted:
+            self._take_back(plan)
+            return
+        except NoRoom:
+            self._relieve(plan[-1].task)
+            return
+        for part, rows in zip(plan, answers, strict=True):
+            if part.task.fault is None:
+                self._hand_out(part, rows)
+        for task in {id(part.task): part.task for part in plan}.values():
+            task.works = [w for w in task.works if w.done < len(w.tokens)]
+            if task.fault is not None:
+                self._end(task, error=task.fault)
+            elif not task.works:
+                self._resume(task)
+
+    def _hand_out(self, part: Part, rows: Sequence[Any]) -> None:
+        task, work = part.task, part.work
+        task.computed += part.end - work.done
+        first = work.want - (len(work.tokens) - part.end) - part.want
+        try:
+            for k, row in enumerate(rows, first):
+                if not math.isfinite(row.max()):  # one NaN among them is the largest, too
+                    raise BtError("the model answers with what is not a number (NaN or infinity)", DAMAGED)
+                work.read(k, row)
+        except (BtError, ValueError, RuntimeError) as fault:
+            task.fault = fault
+        work.done = part.end
+        if work.seqs == (task.seq,):
+            task.ready = min(len(task.prompt), work.start + part.end)
+
+    def _take_back(self, plan: Sequence[Part]) -> None:
+        """Undoes a batch after an abort, and queues its work again."""
+        starts: dict[int, int] = {}
+        for part in plan:
+            start = part.work.start + part.work.done
+            for seq in part.work.seqs:
+                starts[seq] = min(start, starts.get(seq, start))
+        for seq, start in starts.items():
+            self.cache.cut(seq, start)
+
+    def _relieve(self, last: Task) -> None:
+        """The cache was fuller than we counted: give up a kept prefix, else the youngest job."""
+        gone = self.tree.oldest(but=self.active)
+        if gone is not None:
+            self._forget(gone)
+        else:
+            self._end(
+                last, error=BtError("the model's cache is full", "give it more `room`, or run fewer jobs at once")
+            )
+
+    def remember(self, task: Task, row: Any) -> None:
+        """Caches the logits after a prompt, because a prompt is often asked again with other options."""
+        self.after[tuple(task.prompt)] = row.copy()
+        if len(self.after) > _ROWS_KEPT:
+            self.after.popitem(last=False)
+
+    # between caches
+
+    def known(self, prompt: Sequence[int]) -> Known:
+        match = self.tree.match(prompt)
+        tasks = [self.active.get(seq) for seq in match.seqs]
+        ready = max((match.length if task is None else min(match.length, task.ready) for task in tasks), default=0)
+        return Known(match.length, ready, self.tree.cells - match.length)
+
+    def lend(self, beginning: Sequence[int], other: Batch) -> None:
+        """Give another batch a copy of what is known here: much cheaper than computing it there."""
+        source = next(
+            seq
+            for seq in self.tree.match(beginning).seqs
+            if seq not in self.active or self.active[seq].ready >= len(beginning)
+        )
+        seq = self.free[-1]
+        self.cache.copy(source, seq, len(beginning))
+        other.keep(beginning, self.cache.save(seq))
+        self.cache.cut(seq)
+
+    def keep(self, tokens: Sequence[int], saved: Any) -> None:
+        """The other half of `lend`; this batch has nothing to do."""
+        self.clear()
+        seq = self.free.pop()
+        self.cache.restore(seq, saved)
+        self.tree.insert(tokens, seq)
+
+    def clear(self, but: int | None = None) -> None:
+        for seq in self.tree.seqs():
+            if seq != but:
+                self._forget(seq)
+
+    # sequences, for jobs that branch
+
+    def take(self, task: Task) -> int | None:
+        if task.spare:
+            return task.spare.pop()
+        if len(self.free) > _SPARE:  # the last ones are for the next job
+            return self.free.pop()
+        return None
+
+    def give(self, task: Task, seq: int) -> None:
+        self.cache.cut(seq)
+        if len(task.spare) < _SPARE - 1:
+            task.spare.append(seq)
+        else:
+            self.free.append(seq)
+
+    def swap(self, task: Task, seq: int, kept: list[int]) -> None:
+        """Lets `seq` hold this job's prompt from now on, followed by the tokens `kept`."""
+        task.kept = kept
+        if seq == task.seq:
+            return
+        self.tree.remove(task.seq)
+        del self.active[task.seq]
+        old, task.seq = task.seq, seq
+        self.active[seq] = task
+        self.tree.insert(task.prompt, seq)
+        self.give(task, old)
+
+    # admission
+
+    def admit(self) -> None:
+        for task in list(self.waiting):
+            if len(self.active) >= (1 if self.repeatable or self.alone else _JOBS):
+                return
+            outcome = self._enter(task)
+            if outcome == "no room":
+                return  # first come, first served: a small job does not overtake a large one for ever
+            if outcome == "in":
+                self.waiting.remove(task)
+                self._resume(task)
+
+    def _enter(self, task: Task) -> Literal["in", "no room", "being computed"]:
+        length, source = (0, None) if self.repeatable else self._beginning(task.prompt)
+        if length is None:
+            return "being computed"
+        if self.alone:
+            self.clear(but=source)
+            if source is not None:
+                self._shorten(source, length)
+        if not self._make_room(len(task.prompt) - length + task.extra, source):
+            return "no room"
+        task.seq, *task.spare = (self.free.pop() for _ in range(_SPARE))
+        if self.repeatable:
+            self.cache.clear()
+        if source is not None:
+            task.row = self.after.get(tuple(task.prompt)) if length == len(task.prompt) else None
+            # without its logits, the last token is run once more
+            task.reused = task.ready = min(length, len(task.prompt) - (task.row is None))
+            if self.alone:
+                self._take_over(task, source)
+            else:
+                self.cache.copy(source, task.seq, task.reused)
+                self.tree.touch(source)
+        self._begin(task)
+        return "in"
+
+    def _begin(self, task: Task) -> None:
+        task.begun = time.monotonic()
+        self.active[task.seq] = task
+        self.tree.insert(task.prompt, task.seq)
+        self._drop_contained(task.seq)
+        task.run = task.start(task, self)
+
+    def _beginning(self, prompt: list[int]) -> tuple[int | None, int | None]:
+        """The longest part that is there, and in which sequence; None for the length: it is just being computed."""
+        match = self.tree.match(prompt)
+        for seq in match.seqs:
+            held = self.active.get(seq)
+            if held is None or held.ready >= match.length:
+                return match.length, seq
+            if held.ready >= len(prompt) - 1:
+                return held.ready, seq
+        return (None, None) if match.seqs else (0, None)
+
+    def _shorten(self, seq: int, length: int) -> None:
+        beginning = self.tree.tokens(seq)[:length]
+        self.tree.remove(seq)
+        self.tree.insert(beginning, seq)
+        self.cache.cut(seq, length)
+
+    def _take_over(self, task: Task, seq: int) -> None:
+        """Takes the cached sequence over instead of copying it, because no other job needs it; a copy costs time per
+        cell."""
+        self.free.append(task.seq)
+        self.tree.remove(seq)
+        self.cache.cut(seq, task.reused)
+        task.seq = seq
+
+    def _make_room(self, cells: int, source: int | None) -> bool:
+        keep = {*self.active} if source is None else {*self.active, source}
+        while len(self.free) < _SPARE or self._used() + cells > self.room:
+            gone = self.tree.oldest(but=keep)
+            if gone is not None:
+                self._forget(gone)
+            elif self.active:
+                return False
+            elif source is None:
+                return True  # alone in an empty cache: as much room as there can be
+            else:
+                self._forget(source)  # alone, and too little: the shared beginning has to go as well
+                return False
+        return True
+
+    def _used(self) -> int:
+        return self.tree.cells + sum(task.extra for task in self.active.values())
+
+    def _forget(self, seq: int) -> None:
+        self.tree.remove(seq)
+        self.cache.cut(seq)
+        self.free.append(seq)
+
+    def _drop_contained(self, seq: int) -> None:
+        for other in self.tree.contained(seq):
+            if other not in self.active:
+                self._forget(other)
+
+    # one batch
+
+    def _plan(self) -> list[Part]:
+        """Plans the next batch."""
+        plan: list[Part] = []
+        tokens, rows = self.cache.batch, _ROWS
+        tasks = list(self.active.values())
+        tasks.sort(key=lambda t: sum(len(w.tokens) - w.done for w in t.works) > _SHORT)  # stable: then by admission
+        for task in tasks:
+            left = self.chunk
+            for work in task.works:
+                size = min(len(work.tokens) - work.done, left, tokens, self.reach(task, work))
+                silent = len(work.tokens) - work.want - work.done  # tokens whose logits nobody asked for
+                size = min(size, max(0, silent) + rows)
+                if size <= 0:
+                    break
+                want = max(0, size - max(0, silent))
+                plan.append(Part(task, work, work.done + size, want))
+                tokens, left, rows = tokens - size, left - size, rows - want
+                if work.done + size < len(work.tokens):
+                    break  # what follows may build on it
+        return plan
+
+    def reach(self, task: Task, work: Work) -> int:
+        """Returns how many tokens may run in one go."""
+        return len(work.tokens)
+
+    def _resume(self, task: Task) -> None:
+        assert task.run is not None
+        try:
+            for _ in range(_IDLE):
+                task.works = next(task.run)
+                if task.works:
+                    return
+            raise RuntimeError("the job makes no headway")
+        except StopIteration as end:
+            self._end(task, value=end.value)
+        except (BtError, ValueError, RuntimeError) as fault:
+            self._end(task, error=fault)
+
+    def _end(self, task: Task, value: Any = None, error: BaseException | None = None) -> None:
+        spent = task.spent()
+        self._leave(task)
+        self.done(task.id, value, error, spent)
+
+    def _leave(self, task: Task) -> None:
+        """Its sequence stays as a prefix for others, as far as it was computed."""
+        if task.run is not None:
+            task.run.close()
+        self.free += task.spare
+        task.spare = []
+        del self.active[task.seq]
+        self.tree.remove(task.seq)
+        held = [*task.prompt, *task.kept][: self.cache.length(task.seq)]
+        self.cache.cut(task.seq, len(held))
+        if not held or self.repeatable:
+            self.cache.cut(task.seq)
+            self.free.append(task.seq)
+            return
+        self.tree.insert(held, task.seq)
+        self._drop_contained(task.seq)

@@ -1,0 +1,58 @@
+"""A worker as the tick process holds it: the process, our end of its socket, its log."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from typing import IO
+
+from bt_runtime.llm.local import wire
+from bt_runtime.llm.settings import Settings
+from bt_runtime.project import child
+
+
+class Process:
+    def __init__(self, settings: Settings) -> None:
+        self.sock, theirs = socket.socketpair()
+        self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+        with theirs:
+            self.popen = child.start(
+                child.python("bt_runtime.llm.local.worker", str(theirs.fileno())),
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=self.log,
+                stderr=self.log,
+                env=child.environment(GGML_NO_BACKTRACE="1"),
+                start_new_session=True,  # Ctrl-C is for the tick process, which then tells us
+            )
+        self.sock.setblocking(False)
+        self.out = bytearray(wire.frame(settings))
+        self.inbox = wire.Inbox()
+        self.words = ""  # the end of its log, once it is gone
+        self.ready = False
+        self.heard = time.monotonic()
+
+    def _tail(self, lines: int = 8) -> str:
+        size = self.log.seek(0, os.SEEK_END)
+        self.log.seek(max(0, size - 4000))
+        return "\n".join(self.log.read().decode("utf-8", "replace").strip().splitlines()[-lines:])
+
+    def end(self) -> str:
+        """Make sure that it is gone; how it went. May be called again."""
+        try:
+            code = self.popen.wait(timeout=1.0)  # a killed worker's stderr names the cause
+        except subprocess.TimeoutExpired:
+            self.popen.kill()
+            code = self.popen.wait()
+        self.sock.close()
+        if not self.log.closed:
+            self.words = self._tail()
+            self.log.close()
+        return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit {code}"
+
+    def kill(self) -> None:
+        self.popen.kill()

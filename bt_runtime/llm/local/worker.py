@@ -1,0 +1,276 @@
+"""The process that owns a model. One thread computes, one listens; when the other end of the socket is gone, so is it.
+
+Started by `process.py` as `python -m bt_runtime.llm.local.worker DESCRIPTOR`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import gc
+import os
+import queue
+import socket
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.faults.diagnostic import BtError, TooLong
+from bt_runtime.llm.local import offload, wire
+from bt_runtime.llm.local.batch import Batch
+from bt_runtime.llm.local.context import SEQUENCES, Context
+from bt_runtime.llm.local.fit import Fit, fit, free_memory
+from bt_runtime.llm.local.fit import size as in_words
+from bt_runtime.llm.local.header import Header, read_header
+from bt_runtime.llm.local.lanes import Lanes
+from bt_runtime.llm.local.llama import Device, Weights, begin, devices
+from bt_runtime.llm.local.states import StateBatch, sequences
+from bt_runtime.llm.local.task import Task
+from bt_runtime.llm.local.task_factory import TaskFactory
+from bt_runtime.llm.settings import Settings, default_threads
+from bt_runtime.project import orphan
+from bt_runtime.types import Question, Spent
+
+_BEAT = 0.5  # seconds between signs of life
+_LEAST_STATES = 64 << 20  # bytes for the states of a model that keeps one
+_EMBEDDED = 512  # tokens of a text that count for its embedding
+
+
+class Worker:
+    def __init__(self, sock: socket.socket, settings: Settings) -> None:
+        self.sock, self.settings = sock, settings
+        self.sending = threading.Lock()
+        self.inbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
+        self.embeds: deque[tuple[int, list[str], list[list[float]]]] = deque()
+        self.before: dict[int, Spent] = {}  # what the first part of a job took
+        self.beaten = 0.0
+        self.notes: list[str] = []
+        self._embedder: Context | None = None
+
+    def send(self, *message: Any) -> None:
+        data = wire.frame(message)
+        with self.sending:
+            self.sock.sendall(data)
+
+    def beat(self) -> None:
+        now = time.monotonic()
+        if now - self.beaten > _BEAT:
+            self.beaten = now
+            self.send("beat")
+
+    # opening
+
+    def open(self) -> None:
+        """Load the model and say what came of it."""
+        begin()
+        header = read_header(self.settings.model)
+        found = [d for d in devices() if d.gpu]
+        memory = max(free_memory(), sum(d.free for d in found))
+        sizes = fit(header, self.settings, memory, [d.free for d in found])
+        self.threads = self.settings.threads or default_threads()
+        began = time.monotonic()
+        (self.weights, context), layers = offload.load(
+            self._layers(header, sizes, found), lambda n: self._load(n, sizes), self.notes.append
+        )
+        self.batch = self._batch(context, sizes)
+        self.orders = TaskFactory(self.weights, sizes.lane, self.settings, sizes.context)
+        self.orders.prepare()
+        self.facts = {
+            "model": self.settings.model,
+            "about": self.weights.describe(),
+            "context": sizes.context,
+            "room": sizes.room,
+            "lanes": sizes.lanes,
+            "chunk": sizes.chunk,
+            "vocabulary": self.weights.size,
+            "threads": self.threads,
+            "gpu_layers": layers,
+            "layers": header.layers,
+            "devices": [d.name for d in found] if layers else ["CPU"],
+            "notes": self.notes,
+            "load_seconds": round(time.monotonic() - began, 3),
+        }
+
+    def _layers(self, header: Header, sizes: Fit, gpus: Sequence[Device]) -> int:
+        if self.settings.gpu_layers != "auto":
+            if gpus or not self.settings.gpu_layers:
+                return self.settings.gpu_layers
+            self.notes.append(f"{self.settings.gpu_layers} layers were to go to a GPU, and llama.cpp finds none")
+            return 0
+        need = offload.Need(header.layers, header.weights, sizes.cache_bytes, sizes.logits_bytes)
+        return offload.layers_that_fit(need, [d.free for d in gpus])
+
+    def _load(self, layers: int, sizes: Fit) -> tuple[Weights, Context]:
+        weights = Weights(self.settings.model, layers, self.beat, self.settings.main_gpu, self.settings.tensor_split)
+        if not weights.writes:
+            kind = weights.describe()
+            weights.close()
+            raise BtError(
+                f"{self.settings.model} ({kind}) writes no text",
+                "take a model that does; encoders can only embed, see docs/memory.md",
+            )
+        try:
+            for adapter in self.settings.lora:
+                weights.adapt(adapter.file, adapter.scale)
+            return weights, self._context(weights, sizes)
+        except BtError:
+            weights.close()
+            raise
+
+    def _context(self, weights: Weights, sizes: Fit) -> Context:
+        """A lane holds nothing of others that flash attention could pass over; for few tokens it is slow."""
+        flash = False if self.settings.flash is None and sizes.lanes > 1 else self.settings.flash
+        kind = self.settings.cache_type
+        states = self._states(weights, sizes) if weights.forgets else SEQUENCES
+        return Context(weights, sizes.lane, sizes.chunk, self.threads, flash=flash, cache_type=kind, sequences=states)
+
+    def _states(self, weights: Weights, sizes: Fit) -> int:
+        """Returns how many sequences of a recurrent model fit in a cache's memory."""
+        probe = Context(weights, 256, 32, self.threads, sequences=1)
+        try:
+            size = probe.state_size()
+        finally:
+            probe.close()
+        count = sequences(size, max(sizes.cache_bytes, _LEAST_STATES), SEQUENCES)
+        self.notes.append(f"it keeps a state of {in_words(size)}: {count} at once, {in_words(size * count)}")
+        return count
+
+    def _batch(self, context: Context, sizes: Fit) -> Batch | Lanes:
+        if self.weights.forgets:
+            return StateBatch(context, sizes.lane, self._done, sizes.chunk, self.settings.repeatable)
+
+        def batch(context: Context, alone: bool) -> Batch:
+            return Batch(context, sizes.lane, self._done, sizes.chunk, self.settings.repeatable, alone)
+
+        if sizes.lanes == 1:
+            return batch(context, False)
+        return Lanes(batch(context, True), lambda: batch(self._context(self.weights, sizes), True), sizes.lanes)
+
+    # the listening thread
+
+    def listen(self) -> None:
+        try:
+            for message in wire.messages(self.sock):
+                if message[0] == "count":
+                    self.send("counted", message[1], len(self.weights.tokens(message[2])))
+                else:
+                    self.inbox.put(message)
+                    if message[0] == "close" or (message[0] == "cancel" and self.batch.runs(message[1])):
+                        self.batch.stop()
+        finally:
+            os._exit(0)  # the tick process is gone: nothing to clean that the system does not clean
+
+    # the computing thread
+
+    def run(self) -> None:
+        while True:
+            self.batch.go_on()
+            self._read_inbox()
+            self.beat()
+            if self.batch.busy:
+                self.batch.step()
+            if self.embeds:
+                self._embed()
+
+    def _read_inbox(self) -> None:
+        while not (self.inbox.empty() and (self.batch.busy or self.embeds)):
+            kind, *rest = self.inbox.get()
+            if kind == "ask":
+                self._ask(*rest)
+            elif kind == "cancel":
+                self.batch.cancel(rest[0])
+                self.orders.forget(rest[0])
+                self.before.pop(rest[0], None)
+                self.embeds = deque(e for e in self.embeds if e[0] != rest[0])
+                self.send("gone", rest[0])
+            elif kind == "close":
+                os._exit(0)
+
+    def _ask(self, id: int, question: Question) -> None:
+        try:
+            if question.kind == "embed":
+                self.embeds.append((id, list(question.texts), []))
+                return
+            self.batch.ask(self.orders.task(id, question))
+        except (BtError, ValueError, RuntimeError) as fault:
+            self._done(id, None, fault, Spent())
+
+    def _embed(self) -> None:
+        """Embeds one text, then returns to the batch."""
+        id, texts, vectors = self.embeds[0]
+        try:
+            if self._embedder is None:
+                size = min(_EMBEDDED, self.weights.trained)
+                self._embedder = Context(self.weights, size, size, self.threads, embed=True)
+            if len(vectors) < len(texts):
+                tokens = self.weights.tokens(texts[len(vectors)], begin=True)[: self._embedder.batch]
+                vectors.append(self._embedder.vector(tokens))
+            if len(vectors) < len(texts):
+                return
+            self.embeds.popleft()
+            self._done(id, vectors, None, Spent())
+        except (BtError, ValueError, RuntimeError) as fault:
+            self.embeds.popleft()
+            self._done(id, None, fault, Spent())
+
+    def _done(self, id: int, value: Any, error: BaseException | None, spent: Spent) -> None:
+        spent = spent.plus(self.before.pop(id, Spent()))
+        try:
+            value = value if error else self.orders.follow(id, value)
+        except (BtError, ValueError, RuntimeError) as fault:
+            error = fault
+        if isinstance(value, Task) and error is None:
+            self.before[id] = spent
+            self.batch.ask(value, first=True)
+        elif error is None:
+            self.send("answer", id, value, spent)
+        else:
+            self.orders.forget(id)
+            message, hint = (error.message, error.hint) if isinstance(error, BtError) else (str(error), "")
+            measure = (error.tokens, error.limit) if isinstance(error, TooLong) else None
+            self.send("error", id, message, hint, spent, measure)
+
+
+def _stand_back(settings: Settings) -> None:
+    """The tick goes first; and when memory runs out, the worker is the one to go."""
+    with contextlib.suppress(OSError):
+        os.nice(settings.niceness)
+    if settings.background:
+        with contextlib.suppress(OSError, AttributeError):  # Linux only
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("500")
+
+
+def main(descriptor: int) -> int:
+    faulthandler.enable()
+    sys.setswitchinterval(0.0005)  # the listening thread is to be heard beside the computing one
+    sock = socket.socket(fileno=descriptor)
+    inbox = wire.Inbox()
+    settings: Settings | None = None
+    while settings is None:
+        data = sock.recv(1 << 16)
+        if not data:
+            return 0
+        settings = next(iter(inbox.add(data)), None)
+    _stand_back(settings)
+    worker = Worker(sock, settings)
+    try:
+        worker.open()
+    except BtError as fault:
+        worker.send("failed", fault.message, fault.hint)
+        return 1
+    gc.freeze()  # what was imported stays: no collection need look at it
+    threading.Thread(target=worker.listen, name="listen", daemon=True).start()
+    worker.send("ready", worker.facts)
+    worker.run()
+    return 0
+
+
+if __name__ == "__main__":
+    orphan.heed()
+    raise SystemExit(main(int(sys.argv[1])))

@@ -1,0 +1,77 @@
+"""Wraps models: a wrapper needs one `ask`, which maps the question, and one `MappedJob`, which maps the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.types import Job, Json, Model, Wake
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+class WrappedModel(Model):
+    """Answers by its own `ask` and passes all else to the model behind it, which the opener closes."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.chat_template, self.settings = model.chat_template, model.settings
+        self.constrains, self.register = model.constrains, model.register
+
+    def opening(self, wake: Wake | None = None) -> Job[Any] | None:
+        return self.model.opening(wake)
+
+    def count(self, text: str) -> int:
+        return self.model.count(text)
+
+    def stats(self) -> Mapping[str, Json]:
+        return self.model.stats()
+
+
+class MappedJob(Job[B]):
+    """A job whose answer is read as another one, once; `failed` hears why there is none."""
+
+    def __init__(
+        self, job: Job[A], read: Callable[[A], B], failed: Callable[[BtError], None] = lambda fault: None
+    ) -> None:
+        self.job: Job[Any] = job
+        self.read, self.failed = read, failed
+        self.wakes = job.wakes
+        self.answer: B | None = None
+
+    def poll(self) -> B | None:
+        if self.answer is None:
+            try:
+                found = self.job.poll()
+            except BtError as fault:
+                self.failed(fault)
+                raise
+            if found is not None:
+                self.spent = self.job.spent
+                self.answer = self.read(found)
+        return self.answer
+
+    def cancel(self, reason: str) -> None:
+        self.job.cancel(reason)
+
+
+def a_model(given: object) -> Model:
+    """The model unchanged, or a fault that says what a model needs."""
+    if isinstance(given, Model):
+        return given
+    raise BtError(
+        f"{type(given).__name__} is not a model",
+        "derive it from bt_runtime.types.Model and write its `ask` (docs/models.md)",
+    )
+
+
+def a_job(given: object, model: Model) -> Job[Any]:
+    """The job that a model's `ask` returned, or a fault."""
+    if isinstance(given, Job):
+        return given
+    raise BtError(
+        f"`ask` of {type(model).__name__} gave {type(given).__name__}, which is not a job",
+        "give bt_runtime.llm.job.Answer, or a Job of your own (docs/models.md)",
+    )

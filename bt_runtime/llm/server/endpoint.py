@@ -1,0 +1,297 @@
+"""A model behind HTTP: llama.cpp's server, vLLM, Ollama, or anything that speaks the OpenAI protocol.
+
+Such a server is never trusted to have obeyed: every answer is read again, and asked for again when it is not in order.
+Nor is it trusted to mean well: what it sends is bounded in time, size, length and type (`http.py`, `answer.py`).
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Literal, Self
+
+from bt_runtime.faults.diagnostic import BtError, TooLong
+from bt_runtime.llm.chat.chat import Chat
+from bt_runtime.llm.decoding.grammar import accepts, check
+from bt_runtime.llm.job import Answer, Cancelled
+from bt_runtime.llm.question import sampled, sound
+from bt_runtime.llm.server import answer
+from bt_runtime.llm.server.answer import Unanswered, too_long
+from bt_runtime.llm.server.chat_server import TOKEN_BYTES, TRIES
+from bt_runtime.llm.server.flavour import Flavour, Greeting, Setup, Written, recognised
+from bt_runtime.llm.server.http import SAID, Server
+from bt_runtime.llm.server.pool import Pool
+from bt_runtime.llm.server.request import Line
+from bt_runtime.llm.server.retry import BUSY, WAIT, Wait
+from bt_runtime.types import Json, Model, Question, Spent, Wake, Writing
+
+TIMEOUT = 120.0  # seconds of one exchange when nobody says
+OPENING = 8.0  # seconds in which a server has to say what it is
+_AT_ONCE = 8
+_COUNT_WAIT = 0.05
+_REFUSED = (400, 413, 422, 500)  # what a prompt that is too long may be answered with
+MOST_DIMENSIONS = 65_536  # of an embedding
+
+
+class Endpoint(Model):
+    """A model on a server, with a local model's interface. `stats()["capabilities"]` lists the server's abilities.
+
+    `name`: the model, on a server with several. `chat`: True uses its template, None decides by the model.
+    `context`: the tokens that an Ollama holds. `turns`, `sampler`, `seed`: see `Settings`. `wait`: the pause before
+    a retry."""
+
+    def __init__(
+        self,
+        address: str,
+        name: str = "",
+        terminator: str = "\n",
+        timeout: float = TIMEOUT,
+        key: str | None = None,
+        chat: bool | None = None,
+        context: int = 0,
+        sampler: Mapping[str, float] | None = None,
+        turns: Literal["chat", "one"] = "chat",
+        seed: int = 0,
+        wait: Wait = WAIT,
+    ) -> None:
+        self.server = Server(address, timeout, key)
+        self.name, self.terminator, self.chat, self.context = name, terminator, chat, context
+        self.turns, self.sampler, self.seed = turns, dict(sampler or {}), seed
+        self._wait = wait
+        self._pool = Pool(_AT_ONCE, "btr-endpoint")
+        self._lock, self._probing = threading.Lock(), threading.Lock()
+        self._counting = False
+        self._dialect: Flavour | None = None
+        self._figures = dict.fromkeys(("asked", "answered", "failed", "cancelled", "asked_again"), 0)
+        self._spent = Spent()
+
+    def ready(self, timeout: float | None = None) -> Self:
+        """Probes the server's protocol; a BtError when it is unreachable."""
+        until = time.monotonic() + (timeout or 0.0)
+        while True:
+            try:
+                self._probe(Line(self.server, self._wait, min(OPENING, self.server.timeout)))
+                return self
+            except Unanswered as fault:  # one that is loading says so, and is waited for as long as was asked
+                if fault.status not in BUSY or time.monotonic() > until:
+                    raise self._fault(fault) from None
+
+    @property
+    def chat_template(self) -> Chat | None:  # type: ignore[override]
+        """The chat template; the server is asked when it was not probed before."""
+        if self._dialect is None:
+            self.ready()
+        return self._dialect.chat if self._dialect else None
+
+    @property
+    def constrains(self) -> bool:  # type: ignore[override]
+        """A server that knows no grammars would be asked again and again, and then break the run."""
+        if self._dialect is None:
+            self.ready()
+        return self._dialect is None or self._dialect.constrains
+
+    def opening(self, wake: Wake | None = None) -> Answer[bool] | None:
+        if self._dialect is not None:
+            return None
+        line = Line(self.server, self._wait, min(OPENING, self.server.timeout))
+        job: Answer[bool] = Answer(lambda _: line.cut(), wake)
+
+        def work() -> None:
+            error: BaseException | None = None
+            try:
+                self._probe(line)
+            except Unanswered as fault:
+                error = self._fault(fault)
+            except Exception as fault:  # whatever the server's answer did to us, the job is told
+                error = fault
+            job.finish(True, error)
+
+        if not self._pool.submit(work):
+            job.finish(error=BtError("the model was closed", "open it again, or ask before its run is closed"))
+        return job
+
+    def ask(self, question: Question) -> Answer[Any]:
+        question = sound(sampled(question, self.sampler, self.seed), self.terminator)
+        ways: dict[str, Callable[[Line, Question], Any]] = {
+            "choose": lambda line, asked: self._probe(line).choose(line, asked),
+            "decide": lambda line, asked: self._probe(line).decide(line, asked),
+            "write": self._write, "embed": self._embed,
+        }  # fmt: skip
+        line = Line(self.server, self._wait)
+
+        def cancelled(_: Answer[Any]) -> None:
+            self._add("cancelled")
+            line.cut()
+
+        job: Answer[Any] = Answer(cancelled, question.wake)
+        self._add("asked")
+        if not self._pool.submit(lambda: self._run(line, ways[question.kind], question, job)):
+            self._add("failed")
+            job.finish(error=BtError("the model was closed", "open it again, or ask before its run is closed"))
+        return job
+
+    def count(self, text: str) -> int:
+        """Tokens of a text; an upper bound where the server does not tell in time."""
+        dialect = self._dialect
+        known = dialect.known_count(text) if dialect else None
+        if known is None and dialect and dialect.counts and not self._counting:
+            known = self._counted(dialect, text)
+        return len(text.encode("utf-8", "surrogatepass")) + 1 if known is None else known
+
+    def _counted(self, dialect: Flavour, text: str) -> int | None:
+        """Sends a counting request with a short wait; while one slow answer is pending, no second request is made."""
+        found: list[int] = []
+        told = threading.Event()
+
+        def work() -> None:
+            with suppress(Exception):  # the bound is told instead
+                found.append(dialect.count(Line(self.server, self._wait), text))
+            self._counting = False
+            told.set()
+
+        self._counting = True
+        if not self._pool.submit(work):
+            self._counting = False
+        elif told.wait(_COUNT_WAIT) and found:
+            return found[0]
+        return None
+
+    @property
+    def flavour(self) -> str:
+        return self._dialect.flavour if self._dialect else ""
+
+    def stats(self) -> Mapping[str, Json]:
+        dialect = self._dialect
+        able = [*dialect.able] if dialect else []
+        return {
+            "model": self.server.address,
+            "name": self.name,
+            "flavour": self.flavour,
+            "chat": bool(dialect and dialect.chat),
+            "capabilities": {"choose": able, "write": dialect.writes if dialect else ""},
+            **self._figures,
+            "requests": self.server.requests,
+            "bytes": self.server.bytes,
+            "prompt_tokens": self._spent.prompt,
+            "reused_tokens": self._spent.reused,
+            "computed_tokens": self._spent.computed,
+            "shared": round(self._spent.reused / self._spent.prompt, 4) if self._spent.prompt else 0.0,
+        }
+
+    def close(self) -> None:
+        self.server.close()
+        self._pool.close()
+
+    # jobs
+
+    def _run(self, line: Line, way: Callable[[Line, Question], Any], question: Question, job: Answer[Any]) -> None:
+        start = time.monotonic()
+        value, error = None, None
+        line.begin()
+        try:
+            self._probe(line)
+            value = way(line, question)
+        except (BtError, Cancelled) as fault:
+            error = fault
+        except Unanswered as fault:
+            error = self._fault(fault)
+        except Exception as fault:  # whatever the server's answer did to us, the job is told
+            said = self.server.quoted(repr(fault))
+            error = BtError(f"{self.server.address} gave an answer that cannot be read: {said}", "ask another server")
+        spent = line.spent._replace(seconds=time.monotonic() - start)
+        if job.finish(value, error, spent):
+            self._add("failed" if error else "answered")
+            with self._lock:
+                self._spent = self._spent.plus(spent)
+
+    def _fault(self, fault: Unanswered) -> BtError:
+        if fault.status in _REFUSED and (measure := too_long(str(fault))) is not None:
+            return TooLong(
+                f"{self.server.address}: {fault}", "shorten the prompt, or start the server with more context", *measure
+            )
+        return BtError(f"{self.server.address}: {fault}", self.server.way_out(fault.status))
+
+    def _add(self, figure: str) -> None:
+        with self._lock:
+            self._figures[figure] += 1
+
+    # what it speaks
+
+    def _probe(self, line: Line) -> Flavour:
+        """The first caller probes the server; others wait for the result, and probe again only after a failure."""
+        if self._dialect is not None:
+            return self._dialect
+        with self._probing:
+            if self._dialect is None:
+                found = self._found(line)
+                if self.turns == "one" and found.chat is not None:
+                    found.chat = found.chat.in_one_turn()
+                self._dialect = found
+            return self._dialect
+
+    def _found(self, line: Line) -> Flavour:
+        greeting = Greeting(line)
+        again = lambda: self._add("asked_again")  # noqa: E731
+        found = recognised(greeting)(Setup(self.name, self.context, self.chat, self.terminator, again))
+        found.open(line, greeting)
+        self.name = found.name
+        return found
+
+    # writing
+
+    def _write(self, line: Line, question: Question) -> Writing:
+        dialect = self._probe(line)
+        grammar, most = question.grammar, question.max_tokens
+        if grammar is not None:
+            check(grammar)  # some servers ignore a grammar that they cannot read
+        written = None
+        for attempt in range(TRIES if grammar else 1):
+            ask = {
+                "prompt": question.prompt, "stop": [*question.stop],
+                "temperature": max(question.temperature, 0.3 * attempt), "top_p": question.top_p,
+                "min_p": question.min_p, "top_k": question.top_k, "seed": question.seed + attempt,
+            }  # fmt: skip
+            written = self._read(line, most, dialect.write(line, ask, grammar, most))
+            if grammar is None:
+                return written
+            said = written.text.strip() if grammar.kind == "json_schema" else written.text  # blanks say nothing there
+            if accepts(grammar, said):
+                return Writing(said, "grammar", written.tokens)
+            self._add("asked_again")
+        assert written is not None
+        if written.ended == "length":
+            return written
+        raise BtError(
+            f"{self.server.address} did not keep to the grammar in {TRIES} tries; "
+            f"last: {self.server.quoted(repr(written.text[:80]))}",
+            "a larger model, or a server that constrains its answers",
+        )
+
+    def _read(self, line: Line, most: int, written: Written) -> Writing:
+        """The written text, cut to the requested length, with its tokens counted even when the server does not."""
+        longest, cut = most * TOKEN_BYTES, written.cut
+        text = self.server.key.blotted(
+            answer.text(written.entry, written.key, longest + SAID)
+        )  # a key may span the end
+        if len(text) > longest:
+            text, cut = text[:longest], True
+        return Writing(text, "length" if cut else "stop", line.note(written.answer, written.prompt, most, text, cut))
+
+    def _embed(self, line: Line, question: Question) -> Sequence[Sequence[float]]:
+        texts = question.texts
+        if not texts:
+            return []
+        said = line.post("/v1/embeddings", {"input": [*texts], "model": self.name})
+        rows = sorted(answer.listed(said, "data"), key=lambda row: answer.figure(row, "index", len(texts)))
+        vectors = [_unit(answer.vector(row, "embedding", MOST_DIMENSIONS)) for row in rows]
+        if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1:
+            raise Unanswered(f"{len(texts)} texts were answered by {len(vectors)} vectors, or by unequal ones", 200)
+        return vectors
+
+
+def _unit(vector: Sequence[float]) -> list[float]:
+    norm = math.sqrt(sum(x * x for x in vector)) or 1.0
+    return [x / norm for x in vector]

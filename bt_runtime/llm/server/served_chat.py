@@ -1,0 +1,98 @@
+"""How a prompt for a server says which of its parts are the template's: so no text of a world can pass for one.
+
+The template's parts stand between two signs in the rendered prompt; the signs are markers, which no text may form. What
+stands between them is a piece of the server's own template, or the name of the one who speaks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from bt_runtime.llm.chat.chat import Chat, Shape
+from bt_runtime.llm.chat.template import HEARD, LONGEST, SAID, SYSTEM, USER
+from bt_runtime.llm.chat.turns import Turns, conversation
+from bt_runtime.llm.server.answer import Unanswered
+
+OPEN, CLOSE = "\ue000", "\ue001"
+_MARKER = re.compile(r"<[^<>\s]{1,40}>|\[/?[A-Z_]{2,40}\]")
+_THINKS = re.compile(r"<think>\s*$")
+MOST_MARKERS = 256
+Message = dict[str, str]
+Render = Callable[[list[Message]], str]
+
+
+class Part(NamedTuple):
+    text: str
+    fixed: bool  # of the template
+
+
+def parts(prompt: str) -> list[Part]:
+    """The texts of a prompt and what stands around them, in their order."""
+    found = []
+    for number, piece in enumerate(re.split(f"{OPEN}([^{OPEN}{CLOSE}]*){CLOSE}", prompt)):
+        if piece:
+            found.append(Part(piece, number % 2 == 1))
+    return found
+
+
+def of_render(render: Render, source: str) -> Chat:
+    """The shapes of a server that renders prompts; `source`: its template, whose markers no text may form."""
+    begun = [_message("system", SYSTEM), _message("user", USER)]
+    both = render(begun)
+    if SYSTEM not in both or USER not in both:  # a template that drops the system text is told it with the user's
+        begun = [_message("user", f"{SYSTEM}\n\n{USER}")]
+        both = render(begun)
+    shapes = {"both": _shape(both), "user": _shape(render([_message("user", USER)]))}
+    markers = (OPEN, CLOSE, *dict.fromkeys(_MARKER.findall(source[:LONGEST])[:MOST_MARKERS]))
+    return Chat(shapes, markers, _conversation(render, begun, both))
+
+
+def _message(role: str, content: str) -> Message:
+    return {"role": role, "content": content}
+
+
+def _conversation(render: Render, begun: list[Message], both: str) -> Turns | None:
+    """Returns the conversation's parts; None for a template without regular turns or with only blanks between them."""
+    pairs = zip(SAID, HEARD, strict=True)
+    then = [each for said, heard in pairs for each in (_message("assistant", said), _message("user", heard))]
+    try:
+        found = conversation(render([*begun, *then]), both)
+    except (ValueError, Unanswered):  # it takes one question and one answer
+        return None
+    if found is None or not found.answer.strip():
+        return None
+    return Turns(*(f"{OPEN}{part}{CLOSE}" if part else "" for part in found))
+
+
+def _shape(text: str) -> Shape:
+    """Closes an open thought, so that the answer follows."""
+    text = _THINKS.sub("<think>\n\n</think>\n\n", text)
+    around = [part for part in re.split(f"({SYSTEM}|{USER})", text) if part]
+    holes = {SYSTEM: 0, USER: 1}
+    if USER not in around:
+        raise ValueError("what is said to the model is not in what comes out of its template")
+    return tuple(holes.get(part, f"{OPEN}{part}{CLOSE}") for part in around)
+
+
+ROLES = Chat(
+    {
+        "both": (f"{OPEN}system{CLOSE}", 0, f"{OPEN}user{CLOSE}", 1, f"{OPEN}assistant{CLOSE}"),
+        "user": (f"{OPEN}user{CLOSE}", 1, f"{OPEN}assistant{CLOSE}"),
+        "system": (f"{OPEN}system{CLOSE}", 0, f"{OPEN}assistant{CLOSE}"),
+    },
+    (OPEN, CLOSE),
+    Turns(f"{OPEN}user{CLOSE}", f"{OPEN}assistant{CLOSE}", f"{OPEN}assistant{CLOSE}"),
+)  # of a server that takes messages
+
+
+def messages(prompt: str) -> list[dict[str, str]]:
+    """A prompt in roles as messages. The assistant's unfinished text, if any, is the last one."""
+    found: list[dict[str, str]] = []
+    for text, fixed in parts(prompt):
+        if fixed or not found:
+            found.append({"role": text if fixed else "user", "content": "" if fixed else text})
+        else:
+            found[-1]["content"] += text
+    return [message for message in found if message["content"]]

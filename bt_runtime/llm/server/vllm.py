@@ -1,0 +1,79 @@
+"""vLLM: grammars, probabilities, and a prompt that ends with the assistant's own words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bt_runtime.llm.server import answer
+from bt_runtime.llm.server.chat_server import LONGEST, ChatServer, Scored
+from bt_runtime.llm.server.flavour import Greeting
+from bt_runtime.llm.server.request import Line
+from bt_runtime.types import Grammar
+
+TOP = 20  # probabilities of one place; it refuses more
+_FORMS = {"json_schema": "json", "regex": "regex", "lark": "grammar"}
+Row = tuple[str, float, dict[str, float]]  # a token, its log-probability, and those of what was likely there
+
+
+class Vllm(ChatServer):
+    flavour = "vllm"
+    constrains = True
+    refuses = frozenset()
+
+    @classmethod
+    def knows(cls, greeting: Greeting) -> bool:
+        return any(row.get("owned_by") == "vllm" for row in greeting.models)
+
+    def body(self, prompt: str) -> dict[str, Any]:
+        body = super().body(prompt) | {"chat_template_kwargs": {"enable_thinking": False}}
+        if body["messages"][-1]["role"] == "assistant":
+            body |= {"continue_final_message": True, "add_generation_prompt": False}
+        return body
+
+    def option(self, line: Line, prompt: str, options: Sequence[str], sample: Mapping[str, Any]) -> Scored:
+        ask = {**sample, "structured_outputs": {"choice": [*options]}, "logprobs": True, "top_logprobs": TOP}
+        said, text, _ = self.exchange(line, prompt, ask, LONGEST)
+        if (found := text.strip()) not in options:
+            return Scored(text)
+        return Scored(text, *_margin(options, [*options].index(found), _rows(said)))
+
+    def constrained(self, ask: dict[str, Any], grammar: Grammar) -> Any:
+        kind = _FORMS[grammar.kind]
+        ask["structured_outputs"] = {kind: super().constrained(ask, grammar) if kind == "json" else grammar.text}
+
+
+def _rows(said: Mapping[str, Any]) -> list[Row]:
+    """The tokens of an answer with what was likely at each place; nothing where they are not told."""
+    entry = answer.entry(said, "choices")
+    told = entry.get("logprobs")
+    content = told.get("content") if isinstance(told, dict) else None
+    rows = []
+    for one in content if isinstance(content, list) else ():
+        top = one.get("top_logprobs") if isinstance(one, dict) else None
+        if not isinstance(top, list) or not all(isinstance(other, dict) for other in top):
+            return []
+        likely = {answer.text(other, "token"): answer.logprob(other) for other in top}
+        rows.append((answer.text(one, "token"), answer.logprob(one), likely))
+    return rows
+
+
+def _margin(options: Sequence[str], chosen: int, rows: Sequence[Row]) -> tuple[float, float]:
+    """The answer's log-probability, and how far it is at least ahead of every way that leads to another option."""
+    total, bound, said = 0.0, -math.inf, ""
+    for text, logprob, likely in rows:
+        if len(said) >= len(options[chosen]):
+            break
+        others = [o for i, o in enumerate(options) if i != chosen and o.startswith(said)]
+        others = [o for o in others if not o.startswith(said + text.lstrip() if not said else said + text)]
+        for other, value in likely.items():
+            if other != text and any(o.startswith((said + other).lstrip()) for o in others):
+                bound = max(bound, total + value)
+        if others:
+            bound = max(bound, total + min(likely.values(), default=0.0))
+        total += logprob
+        said = (said + text).lstrip()
+    if not rows or not said.startswith(options[chosen]):
+        return math.nan, math.nan
+    return total, total - bound

@@ -1,0 +1,72 @@
+"""Working memory in a run: where it is kept, what it notices, and how a manifest's skills act on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bt_runtime.memory.notice import Noticing
+from bt_runtime.memory.observation import read
+from bt_runtime.memory.working import WorkingMemory
+from bt_runtime.types import Observation
+
+if TYPE_CHECKING:
+    from bt_runtime.memory.working import Noticer
+    from bt_runtime.tree.context import Context
+
+
+def noticer_of(context: Context) -> Noticer:
+    """Returns the function that reads facts from observations: the world's own, else one that reads sentences.
+
+    The function gets the world from the services, where a journal records its answers."""
+
+    def noticer(action: str, text: str, here: Any, known: Any) -> Any:
+        world = context.services.world
+        return (world.notices(action, text), here) if isinstance(world, Noticing) else read(action, text, here, known)
+
+    return noticer
+
+
+def working_memory(context: Context, shared: bool = False) -> dict[str, Any]:
+    """A working memory, and what acts on it. `shared`: it is kept on the run's blackboard, else it is an episode's."""
+    board: Any = _Board(context) if shared else _Notes()
+    working = WorkingMemory(board, noticer=noticer_of(context))
+    return {"working_memory": working, "memory": Recaller(working)}
+
+
+class _Notes:
+    """A board of one's own."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, Any] = {}
+
+    def get(self, key: str) -> Any:
+        return self.kept.get(key)
+
+    def set(self, key: str, value: Any) -> None:
+        self.kept[key] = value
+
+
+class _Board:
+    """The run's blackboard, as working memory wants it."""
+
+    def __init__(self, context: Context) -> None:
+        self.scope = context.blackboard.root
+
+    def get(self, key: str) -> Any:
+        return self.scope.get(key)
+
+    def set(self, key: str, value: Any) -> None:
+        self.scope[key] = value
+
+
+class Recaller:
+    """Working memory as something to act on: what `impl: memory` in a manifest means."""
+
+    instant = True
+
+    def __init__(self, working: WorkingMemory) -> None:
+        self.working = working
+
+    def act(self, sentence: str) -> Observation:
+        said = self.working.answer(sentence)
+        return Observation(said) if said is not None else Observation("Nothing is remembered.", False, "no recall")

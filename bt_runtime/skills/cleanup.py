@@ -1,0 +1,74 @@
+"""Finds out whether a coroutine is inside its own `finally`, where a cancel would cut the clean-up off."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import lru_cache
+from types import CodeType, FrameType
+from typing import Any
+
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+@asynccontextmanager
+async def _example() -> Any:
+    yield
+
+
+_LEAVING: CodeType = type(_example()).__aexit__.__code__  # of every `@asynccontextmanager`
+
+
+def cleaning_up(work: Any) -> bool:
+    """True when the coroutine, or one that it awaits, is inside a `finally`; False when its source cannot be read."""
+    return any(_in_finally(frame) for frame in _frames(work))
+
+
+def _frames(work: Any) -> Iterator[FrameType]:
+    """The frames of the coroutines that await one another, the outermost first."""
+    while work is not None:
+        frame = getattr(work, "cr_frame", None) or getattr(work, "ag_frame", None) or getattr(work, "gi_frame", None)
+        if frame is None:
+            return
+        yield frame
+        if frame.f_code is _LEAVING:
+            work = _generator_of(frame.f_locals.get("self"))
+            continue
+        awaits = (getattr(work, name, None) for name in ("cr_await", "ag_await", "gi_yieldfrom"))
+        work = next((each for each in awaits if each is not None), None)
+
+
+def _generator_of(manager: AbstractAsyncContextManager[Any] | None) -> Any:
+    return getattr(manager, "gen", None)
+
+
+def _in_finally(frame: FrameType) -> bool:
+    return any(first <= frame.f_lineno <= last for first, last in _finallies(frame.f_code))
+
+
+@lru_cache(512)
+def _finallies(code: CodeType) -> tuple[tuple[int, int], ...]:
+    """The lines of each `finally` of a function."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(code.co_filename)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    found = next((node for node in ast.walk(tree) if _is(node, code)), None)
+    return tuple(_ranges(found)) if found is not None else ()
+
+
+def _is(node: ast.AST, code: CodeType) -> bool:
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.name != code.co_name:
+        return False
+    return min([node.lineno, *(each.lineno for each in node.decorator_list)]) == code.co_firstlineno
+
+
+def _ranges(node: ast.AST) -> Iterator[tuple[int, int]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, _FUNCTION):
+            continue
+        if isinstance(child, ast.Try | ast.TryStar) and child.finalbody:
+            yield child.finalbody[0].lineno, child.finalbody[-1].end_lineno or child.finalbody[-1].lineno
+        yield from _ranges(child)

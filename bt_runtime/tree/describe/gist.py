@@ -1,0 +1,71 @@
+"""Describes a node in a few words: its main field, or the fields that differ from their defaults."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from py_trees.behaviour import Behaviour
+
+from bt_runtime.language.expression.expression import Expression
+from bt_runtime.language.kinds.kind import DATA_TYPES, NODE_TYPES
+from bt_runtime.tree.node import Node
+
+MOST = 120  # characters
+FIRST = ("goal", "file", "message", "text", "reason", "test", "condition", "seconds", "times", "prompt")
+QUIET = frozenset({"name", "about", "on_success", "on_failure", "on_halt", "with"})
+
+
+def family_of(node: Behaviour) -> str:
+    return node.spec.kind.family if isinstance(node, Node) else "foreign"
+
+
+def kind_of(node: Behaviour) -> str:
+    return str(node.spec.kind.name) if isinstance(node, Node) else type(node).__name__
+
+
+def gist(node: Behaviour) -> str:
+    """Never fails: it describes nodes that somebody else wrote."""
+    if not isinstance(node, Node):
+        return ""
+    kind, values = node.spec.kind, node.spec.values
+    if kind.name == "set":
+        return _cut(" ".join(str(v) for v in map(said, values.values()) if v))
+    goal = (values.get("with") or {}).get("goal") if kind.name == "tree" else None
+    if goal:
+        return _cut(_data(goal))
+    if kind.bare in values and (bare := kind.field(kind.bare or "")) is not None:
+        return _cut(_data(values[bare.name]) if bare.type in DATA_TYPES else said(values[bare.name]))
+    for name in FIRST:
+        if values.get(name) not in (None, ""):
+            return _cut(_data(values[name]))
+    told = [
+        f"{name}: {said(value)}"
+        for name, value in values.items()
+        if name not in QUIET and (f := kind.field(name)) is not None
+        and f.type not in NODE_TYPES and value != f.default and said(value)
+    ]  # fmt: skip
+    return _cut(", ".join(told))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST else f"{text[: MOST - 1]}…"
+
+
+def _data(value: Any) -> str:
+    """A value that is computed is marked as such."""
+    return f"{{{value.text}}}" if isinstance(value, Expression) else said(value)
+
+
+def said(value: Any) -> str:
+    """A literal or a compiled expression, in the author's words."""
+    value = getattr(value, "shape", value)  # a list or mapping with templates in it
+    text = getattr(value, "text", None)
+    if isinstance(text, str):
+        return text
+    if isinstance(value, dict):
+        return ", ".join(f"{k} = {said(v)}" for k, v in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(said(v) for v in value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else str(value)

@@ -1,0 +1,144 @@
+"""The evaluations that claims need, one after the other with one model. What has ended before is not run again.
+
+Each has a folder that is named by what it depends on: another model or another prompt gets another one.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from bt_runtime.bench.optimise.loop import optimise
+from bt_runtime.bench.optimise.plan_versions import best
+from bt_runtime.bench.optimise.setup import Setup as Optimised
+from bt_runtime.bench.run import evaluation, provenance
+from bt_runtime.bench.run.backend import Backend
+from bt_runtime.bench.run.case import Setup, Strategy, cases
+from bt_runtime.bench.run.evaluation import Again
+from bt_runtime.bench.run.outcome import Outcome
+from bt_runtime.bench.run.source import Source, find
+from bt_runtime.bench.run.training import train
+from bt_runtime.envs.registry import Wanted
+from bt_runtime.journal.identity import versions
+from bt_runtime.run.run import load
+from bt_runtime.tree.budget import Budget
+from bt_runtime.types import Json
+from recipes.results.claims import Claims, Evaluation
+
+EXTRAS = {"alfworld": "textworld", "webshop": "rapidfuzz"}  # a module of each that is looked for
+NO_DATA = "the outside data is not here: name its folder with --data or BTR_DATA"
+
+
+class Watch(Protocol):
+    def told(self, outcome: Outcome, left: int) -> None: ...
+
+
+class Measured(NamedTuple):
+    """An evaluation that has been run."""
+
+    folder: Path
+    digest: str
+    tasks: int
+    outcomes: list[Outcome]
+
+    def of(self, strategy: str) -> list[Outcome]:
+        return [o for o in self.outcomes if o.strategy == strategy]
+
+
+class Study(NamedTuple):
+    claims: Claims
+    out: Path
+    models: Mapping[str, Any]
+    backend: Backend
+    count: Callable[[str], int]  # tokens of a text
+    watch: Callable[[str], AbstractContextManager[Watch]]  # opened for each evaluation, by its name
+    episodes: int = 200
+    seed: int = 0
+    data: str = ""
+    retry: bool = False
+    journals: bool = False  # of every episode, in runs/ of its evaluation's folder
+
+    @property
+    def again(self) -> Again:
+        return Again(resume=True, retry=self.retry)
+
+    def able(self, name: str) -> str:
+        """Why this evaluation cannot be run here; or nothing."""
+        wanted, data = self.claims.evaluations[name], self._data
+        if wanted.extra and find_spec(EXTRAS[wanted.extra]) is None:
+            return f"the extra `{wanted.extra}` is not installed: pip install 'bt_runtime[{wanted.extra}]'"
+        return NO_DATA if wanted.data and not (data and (Path(data) / wanted.data).is_dir()) else ""
+
+    def measure(self, name: str) -> Measured:
+        wanted = self.claims.evaluations[name]
+        source = find(wanted.suite, self._wanted(wanted))
+        asked: dict[str, Json] = {"lessons": ""}
+        strategies: Sequence[Strategy] = wanted.strategies
+        if wanted.lessons:
+            strategies, asked["lessons"] = self._taught(wanted)
+        if wanted.plan:
+            guide = self._planned(wanted.plan)
+            strategies = [s._replace(inputs={**s.inputs, "guide": guide}) for s in strategies]
+        setup = Setup(
+            source.suite, {**source.world, **wanted.world}, self.seed, Budget(decisions=wanted.budget),
+            recall=wanted.recall, free=wanted.free, level=wanted.level, example_tokens=wanted.example_tokens,
+        )  # fmt: skip
+        known = strategies if wanted.plan else wanted.strategies  # a memory is told by its lessons, not by its file
+        folder, number = self._opened(name, setup, known, source, asked)
+        setup = setup.journalled(folder) if self.journals else setup
+        with self.watch(name) as watch:
+            outcomes = evaluation.run(
+                folder, setup, cases(strategies, source.tasks), self.backend, self.again, watch.told
+            )
+        evaluation.write_up(folder, outcomes, self.seed)
+        return Measured(folder, number, len(source.tasks), outcomes)
+
+    def _wanted(self, wanted: Evaluation) -> Wanted:
+        count = math.ceil(self.episodes * wanted.share)
+        data = self._data if wanted.data else ""
+        return Wanted(self.seed, count, wanted.split, wanted.kinds, data, wanted.options)
+
+    @property
+    def _data(self) -> str:
+        """The folder of the outside data, where one is named."""
+        return self.data or os.environ.get("BTR_DATA", "")
+
+    def _planned(self, name: str) -> str:
+        """The best plan by validation, written on train tasks by AutoPlan's tree; what is there is gone on with."""
+        plan = self.claims.plans[name]
+        model = self.models["default"]
+        setup = Optimised(
+            plan.suite, batch=plan.batch, seed=self.seed, model=str(provenance.of_model(model).get("digest", "")),
+            validation=plan.validation, world=dict(plan.world), steps=plan.steps,
+        )  # fmt: skip
+        folder = self.out / f"plan-{name}-{setup.digest}"
+        kept, _ = optimise(setup, folder, plan.iterations, model=model, patience=plan.iterations)
+        chosen = best(kept)
+        return chosen.guide.text if chosen is not None else ""
+
+    def _taught(self, wanted: Evaluation) -> tuple[Sequence[Strategy], str]:
+        """The strategy with what it has learnt from train tasks; made once for all evaluations that show it."""
+        lessons = self.claims.lessons[wanted.lessons]
+        source = find(lessons.suite, Wanted(self.seed, min(lessons.episodes, self.episodes), "train"))
+        setup = Setup(source.suite, source.world, self.seed, Budget(decisions=lessons.budget), learning=True)
+        folder, number = self._opened(wanted.lessons, setup, [lessons.strategy], source, {})
+        with self.watch(f"{wanted.lessons} lessons") as watch:
+            strategies = train(
+                folder, setup, [lessons.strategy], source.tasks, self.backend, self.again, watch.told, self.count
+            )
+        return strategies, number
+
+    def _opened(
+        self, name: str, setup: Setup, strategies: Sequence[Strategy], source: Source, asked: Mapping[str, Json]
+    ) -> tuple[Path, str]:
+        trees = {s.tree: load(s.tree) for s in strategies}
+        depends = provenance.depends(setup, strategies, trees, source.tasks, self.models, asked)
+        number = provenance.digest(depends)
+        folder = self.out / f"{name}-{number[:8]}"
+        evaluation.open_folder(folder, depends, {"versions": versions()}, self.again._replace(retry=False))
+        return folder, number

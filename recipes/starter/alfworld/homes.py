@@ -1,0 +1,46 @@
+"""Lessons in ALFWorld: the teacher at work in every strategy, in made-up homes whose goals no evaluation has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from random import Random
+
+from bt_runtime.envs.alfworld import invent
+from bt_runtime.envs.alfworld.game import KINDS
+from bt_runtime.envs.alfworld.world import AlfWorld
+from bt_runtime.run.run import Tree, load
+from bt_runtime.types import Task
+from recipes.starter.alfworld.rules import Rules
+from recipes.starter.alfworld.teacher import teacher
+from recipes.starter.exercise import Exercise, solved
+from recipes.starter.lesson import Slips, Taught
+
+_MIXTURE = (("adapt", 45), ("reactree", 15), ("react", 25), ("plan_and_execute", 15))
+_SLIPPING = (0.0, 0.0, 0.05, 0.1)  # of a lesson's decisions
+MOST = 5  # documents of one task
+
+
+def lessons(seed: int, count: int, first: int = 0) -> Iterator[Taught]:
+    """So many tasks that came out well; the same numbers give the same lessons."""
+    return solved(exercises(seed, count, first), MOST)
+
+
+def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise, Random]]:
+    """What the lessons are given on, and the chance that goes on from there."""
+    world = AlfWorld(Rules())
+    for number in range(first, first + count):
+        rng = Random(f"alfworld lesson {seed} {number}")
+        name = rng.choices([name for name, _ in _MIXTURE], [often for _, often in _MIXTURE])[0]
+        slips = Slips(rng.choice(_SLIPPING), rng)
+        yield Exercise(f"alfworld {name}", _tree(name), world, lesson_task(seed, number), teacher, slips), rng
+
+
+def lesson_task(seed: int, number: int) -> Task:
+    """Of the split that is trained on: its goals are in no other."""
+    return invent.task("train", seed, KINDS[number % len(KINDS)], number)
+
+
+@lru_cache
+def _tree(name: str) -> Tree:
+    return load(name)

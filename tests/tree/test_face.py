@@ -1,0 +1,190 @@
+"""What a program gives to a run is checked where it is given: before anything is done, and before it is recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+import bt_runtime as bt
+from bt_runtime.debug.debugger import debugger_of
+from bt_runtime.events import Notice
+from bt_runtime.journal.reading import Recording
+from bt_runtime.replay.replay import replay
+from bt_runtime.replay.why import why_recorded
+from bt_runtime.tree.clock import Manual
+from bt_runtime.tree.context import Context, ScopedContext
+
+TREE = "version: 1\ntree: t\nroot: {sequence: [{log: a}, {wait: 100}]}\n"
+
+
+@pytest.fixture
+def run(tmp_path: Path):
+    with bt.Run(bt.load(TREE), clock=Manual(), slow=None, journal=tmp_path) as made:
+        made.tick()
+        yield made
+
+
+WRONG: list[tuple[Any, ...]] = [
+    ("/t/0", "log: b", "swap"), ("/t/0", "log: b", "remove"), ("/t/0", "log: b", None), ("/t/0", "log: b", ["insert"]),
+    ("/t/0", None, "replace"), ("/t/0", b"log: b", "replace"), ("/t/0", 3, "insert"), (None, "log: b", "insert"),
+    ("/t", "log: b", "insert", 1.5), ("/t", "log: b", "insert", "0"), ("/t", "log: b", "insert", True),
+    ("/t/0", "logg: b", "replace"), ("/t/9", "log: b", "replace"), ("/t/0", "log: [", "replace"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("given", WRONG, ids=repr)
+def test_a_graft_that_cannot_be_meant_is_refused_and_not_recorded(given: tuple[Any, ...], run: bt.Run) -> None:
+    with pytest.raises(bt.BtError):
+        run.graft(*given)
+    run.tick()
+    assert [node.name for node in run.nodes()][1:] == ["log", "wait"]
+    assert run.journal is not None and run.journal.path is not None
+    run.close()
+    found = Recording(run.journal.path)
+    assert found.damage == "" and not [event for event in found.events if event.kind == "change"]
+    assert replay(run.journal.path).difference == ""
+
+
+@pytest.mark.parametrize("given", [{"hz": 0}, {"hz": -1}, {"hz": "fast"}, {"hz": float("nan")}, {"hz": True},
+                                   {"ticks": -1}, {"ticks": 1.5}, {"ticks": "3"}, {"seconds": -1}, {"seconds": "1"}],
+                         ids=repr)  # fmt: skip
+def test_a_rate_or_a_bound_that_is_none_is_refused(given: dict[str, Any], run: bt.Run) -> None:
+    with pytest.raises(bt.BtError):
+        run.spin(**given)
+    assert run.engine.count == 1 and run.status is bt.Status.RUNNING
+
+
+def test_no_tick_is_none() -> None:
+    with bt.Run(bt.load(TREE), clock=Manual(), slow=None) as run:
+        run.spin(ticks=0)
+        assert run.engine.count == 0 and run.runner.timed_out
+
+
+def test_the_rate_of_one_spin_is_not_that_of_the_next(run: bt.Run) -> None:
+    run.spin(hz=50, ticks=1)
+    assert run.runner.hz is None
+
+
+def test_why_a_tree_stands_still_is_told_until_it_is_started_anew(run: bt.Run) -> None:
+    assert run.stopped == ""
+    run.halt("a person came near")
+    assert run.stopped == "a person came near"
+    run.tick()
+    assert run.stopped == ""
+    run.halt("for good", for_good=True)
+    assert run.stopped == "for good"
+
+
+@pytest.mark.parametrize("name", ["task", "scene", "starts", "deeds", "given", "turns"])
+def test_a_service_of_a_name_that_the_run_keeps_itself_is_refused(name: str) -> None:
+    with pytest.raises(bt.BtError, match=name):
+        bt.Run(bt.load(TREE), services={name: "mine"})
+
+
+def test_a_cleared_entry_was_not_updated() -> None:
+    with bt.Run(bt.load(TREE)) as run:
+        run.blackboard["x"] = 1
+        run.blackboard.clear(())
+        assert run.blackboard.stamp("x") == 0
+
+
+def test_the_nodes_of_an_episode_see_who_listens_to_actions() -> None:
+    context = Context(Manual())
+    scoped = ScopedContext(context)
+    assert scoped.wrapped is context.wrapped
+    context.look_around()
+    assert scoped.wrapped is context.wrapped is False
+
+
+GROWS = """version: 1
+tree: t
+blackboard: {n: {type: integer, default: 1}}
+root:
+  repeat:
+    times: -1
+    child: {parallel: {wait_all: true, success: 1, children: [{check: n > 5}, {set: {n: '{n + 1}'}}]}}
+"""
+
+
+@pytest.mark.parametrize("debugs", [False, True])
+def test_why_tells_a_grafted_tests_values_whether_or_not_the_run_was_debugged(debugs: bool, tmp_path: Path) -> None:
+    with bt.Run(bt.load(GROWS), clock=Manual(), slow=None, journal=tmp_path) as run:
+        run.tick()
+        if debugs:
+            debugger_of(run).break_at("/t/9")
+            debugger_of(run).clear()
+        run.tick()
+        run.graft("/t/0/0", "check: n > 500")
+        run.tick()
+        run.tick()
+        assert run.journal is not None and run.journal.path is not None
+        path = run.journal.path
+    assert "3" in " ".join(why_recorded(path, "/t/0/0", 3).sentences)
+
+
+NAMED = """version: 1
+tree: t
+inputs: {goal: string}
+blackboard: {battery: {type: number, default: 1.0}}
+root: {wait: {seconds: 9, when: battery > 0.1 and not parked}}
+"""
+
+
+def doubts(*names: str) -> list[str]:
+    """The notices of a run in which a program writes these entries."""
+    notices: list[str] = []
+    with bt.Run(bt.load(NAMED), inputs={"goal": "g"}, clock=Manual(), slow=None) as run:
+        run.listen(lambda notice: notices.append(notice.text), Notice)
+        run.blackboard["parked"] = False
+        run.tick()
+        for name in names:
+            run.blackboard[name] = "x" if name == "goal" else 0.5
+    return notices
+
+
+def test_a_new_entry_whose_name_is_close_to_one_of_the_tree_is_told_once() -> None:
+    (notice,) = doubts("batery", "batery")
+    assert "`batery`" in notice and "did you mean `battery`?" in notice
+
+
+def test_an_input_that_is_changed_from_outside_is_told_once() -> None:
+    (notice,) = doubts("goal", "goal")
+    assert "input `goal`" in notice
+
+
+def test_entries_of_the_tree_and_names_of_a_programs_own_are_written_without_a_notice() -> None:
+    assert doubts("battery", "parked", "camera", "battery_2", "battery_3") == []
+
+
+def test_a_listener_of_a_notice_may_write_and_may_wait_for_another_thread_that_writes() -> None:
+    with bt.Run(bt.load(NAMED), inputs={"goal": "g"}, clock=Manual(), slow=None) as run:
+
+        def other(_: object) -> None:
+            thread = Thread(target=lambda: run.blackboard.write(battery=0.3))
+            thread.start()
+            thread.join(60)
+
+        run.listen(other, Notice)
+        run.blackboard["batery"] = 0.5
+        assert run.blackboard["battery"] == 0.3
+
+
+def test_a_name_that_a_graft_brings_is_known() -> None:
+    notices: list[str] = []
+    with bt.Run(bt.load(NAMED), inputs={"goal": "g"}, clock=Manual(), slow=None) as run:
+        run.listen(lambda notice: notices.append(notice.text), Notice)
+        run.blackboard["parked"] = False
+        run.graft("/t", "wait: {seconds: 9, when: not exists(batery) or batery > 0.1}")
+        run.tick()
+        run.blackboard["batery"] = 0.5
+    assert notices == []
+
+
+@pytest.mark.parametrize("given", [object(), 3, {"goal": "text"}, ["memory.sqlite"]])
+def test_what_is_no_memory_is_refused_before_anything_is_opened(given: object, tmp_path: Path) -> None:
+    with pytest.raises(bt.BtError, match="is not a memory"):
+        bt.Run(bt.load(TREE), memory=given, journal=tmp_path / "runs")
+    assert not (tmp_path / "runs").exists()
