@@ -8,11 +8,12 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 T = TypeVar("T")
 TASK = "Your task is to:"  # how a task is told, in prompts and in ALFWorld; learnt by the shipped model
-Json = Any  # None | bool | int | float | str | list[Json] | dict[str, Json]
+JsonValue: TypeAlias = "None | bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue]"  # made or passed
+Json = Any  # a `JsonValue` that was read: who reads it knows its shape, from a schema or a check before it
 Wake = Callable[[], None]  # thread-safe; tells a sleeping runner that a job has finished
 _LOOK = 0.0005  # seconds between two looks at a job that somebody waits for
 
