@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeAlias,
 
 T = TypeVar("T")
 TASK = "Your task is to:"  # how a task is told, in prompts and in ALFWorld; learnt by the shipped model
-JsonValue: TypeAlias = "None | bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue]"  # made or passed
+JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"  # made here
 Json = Any  # a `JsonValue` that was read: who reads it knows its shape, from a schema or a check before it
 Wake = Callable[[], None]  # thread-safe; tells a sleeping runner that a job has finished
 _LOOK = 0.0005  # seconds between two looks at a job that somebody waits for
