@@ -132,6 +132,7 @@ LATE = {
     "memory/embedder.py": "only the embedder that is named",
     "project/child.py": "only what starts a process",
     "project/trust.py": "only who asks what is trusted reads or writes",
+    "run/check_file.py": "only a file with plans, or with skills, needs their reader",
     "run/resources.py": "a run without a model or a memory loads none",
     "tree/build.py": "most trees name no Python",
     "tree/changes.py": "nobody looks on in most runs",

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.cli.authoring import validate
-from bt_runtime.cli.authoring.selection import select
 from bt_runtime.faults.diagnostic import Diagnostic
 from bt_runtime.interop.lsp.text import Position, Text
 from bt_runtime.interop.lsp.workspace import Workspace
 from bt_runtime.language.loader import Loader
+from bt_runtime.project.selection import select
+from bt_runtime.run import check_file
 from tests.editor.project import MAIN, PART, shown, workspace, written
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +33,7 @@ def test_it_says_of_every_file_what_validate_says(folder: str, monkeypatch: pyte
     monkeypatch.chdir(ROOT / folder)
     space = workspace(ROOT / folder)
     list(space.diagnostics())
-    faults, _ = validate.gathered([validate.check(file) for file in select([str(ROOT / folder)])])
+    faults, _ = check_file.gathered([check_file.check(file) for file in select([str(ROOT / folder)])])
     theirs = {(str(Path(fault.file).resolve()), plain(fault)) for fault in faults}
     assert said(space) == {each for each in theirs if Path(each[0]).is_relative_to(ROOT / folder)}
 

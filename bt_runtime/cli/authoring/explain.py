@@ -25,9 +25,9 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps([_data(word) for word in args.codes or codes()], indent=2))
     elif args.codes == ["kinds"]:
-        from bt_runtime.cli.authoring import explain_kind
+        from bt_runtime.language import kind_page
 
-        print("\n".join(explain_kind.listed()))
+        print("\n".join(kind_page.listed()))
     elif args.codes:
         print("\n".join(toned(_page(word), color).rstrip() + "\n" for word in args.codes), end="")
     else:
@@ -42,17 +42,17 @@ def _is_code(word: str) -> bool:
 def _page(word: str) -> str:
     if _is_code(word):
         return page(word)
-    from bt_runtime.cli.authoring import explain_kind
+    from bt_runtime.language import kind_page
 
-    return explain_kind.page(explain_kind.found(word))
+    return kind_page.page(kind_page.found(word))
 
 
 def _data(word: str) -> dict[str, object]:
     if _is_code(word):
         return {"code": word, "title": title(word), "page": page(word)}
-    from bt_runtime.cli.authoring import explain_kind
+    from bt_runtime.language import kind_page
 
-    return explain_kind.data(explain_kind.found(word))
+    return kind_page.data(kind_page.found(word))
 
 
 def toned(text: str, color: bool) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bt_runtime.cli import Exit
-from bt_runtime.cli.authoring.selection import SUFFIXES, content_of, select
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.project.selection import SUFFIXES, content_of, select
 
 if TYPE_CHECKING:
     from bt_runtime.interop.lsp.document import Content

@@ -8,17 +8,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from bt_runtime.cli import Exit
-from bt_runtime.cli.authoring.selection import Selected, select
 from bt_runtime.cli.color import add_color, painted
 from bt_runtime.faults.diagnostic import Diagnostic
-from bt_runtime.language import fixes
-from bt_runtime.language.import_policy import policy_of
 from bt_runtime.language.loader import Checked, Loader
 from bt_runtime.project import PROJECT_FILE, disk, find_root, real
-from bt_runtime.run.config import BY_NAME, Settings, read_project
+from bt_runtime.project.selection import Selected, select
+from bt_runtime.run import check_file
+from bt_runtime.run.config import BY_NAME, Settings
 
 STDIN = "-"
-MOST_ROUNDS = 20  # of mending one file: a fault may hide another
 _THEN = {"fail": "fails", "verify": "is verified"}
 FORMS = BY_NAME["output_format"].choices
 
@@ -49,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"no tree and no manifest in {', '.join(names)}", file=sys.stderr)
         print("  help: name a file, or a folder with trees/ and skills/", file=sys.stderr)
         return Exit.NOTHING
-    faults, sources = gathered(checked)
+    faults, sources = check_file.gathered(checked)
     if faults or form == "json":
         from bt_runtime.faults.format import render
 
@@ -66,46 +64,30 @@ def run(args: argparse.Namespace) -> int:
 
 
 def check(file: Selected) -> Checked:
-    if file.content == "tree":
-        loader = Loader()
-        checked = loader.file(real(file.path))
-        for name in loader.taken:
-            shown = loader.shown(real(file.path))
-            print(f"{shown}: note: `{name}` is a shipped tree; `btr:{name}` says so", file=sys.stderr)
-        return checked
-    if file.content == "project":
-        project = read_project(file.path.parent)
-        return Checked(None, project.diagnostics, {str(project.path): project.text})
+    """Checks a file, and notes each shipped tree that was taken by its name alone."""
     shown = Loader().shown(real(file.path))
-    if file.content == "plan":
-        from bt_runtime.language import guide
-
-        plan = guide.read(file.path, shown)
-        return Checked(None, plan.diagnostics, {shown: plan.source})
-    from bt_runtime.language import manifest
-
-    home = real(file.path).parent
-    read = manifest.read(file.path, shown, policy_of(find_root(home) or home))
-    python = manifest.python_of(read, shown)
-    return Checked(None, [*read.diagnostics, *python.faults], {shown: read.text, **python.sources})
+    return check_file.check(
+        file, lambda name: print(f"{shown}: note: `{name}` is a shipped tree; `btr:{name}` says so", file=sys.stderr)
+    )
 
 
 def fixed(files: Iterable[Selected]) -> Iterator[str]:
     """Mends each file, round after round until nothing is left that is sure; a line for each that was changed."""
     for file in files:
-        shown, total = Loader().shown(real(file.path)), 0
-        for _ in range(MOST_ROUNDS):
-            one = check(file)
-            text = one.sources.get(shown) or one.sources.get(str(file.path), "")
-            own = [fault for fault in gathered([one])[0] if fault.file in (shown, str(file.path))]
-            if any(fault.code == "BT002" for fault in own):
-                break  # bytes that are no text are nothing to write back
-            made, count = fixes.mended(text, own)
-            if not count or made == text:
-                break
-            disk.write(file.path, made)
-            total += count
+        shown = Loader().shown(real(file.path))
+        name = str(file.path) if file.content == "project" else shown
+        first = check(file)
+        before = first.sources.get(name, "")
+
+        def again(text: str, file: Selected = file, before: str = before) -> Checked:
+            if text != before:
+                disk.write(file.path, text)
+            return check(file)
+
+        text, total = check_file.mended(before, name, again)
         if total:
+            if text != before:
+                disk.write(file.path, text)
             yield f"{shown}: {total} mended"
 
 
@@ -139,16 +121,6 @@ def stale_schema(checked: Iterable[Checked]) -> bool:
     from bt_runtime.language.emit.generated import as_text, project_schema
 
     return text != as_text(project_schema(root))
-
-
-def gathered(checked: Iterable[Checked]) -> tuple[list[Diagnostic], dict[str, str]]:
-    """Collects all faults without duplicates: a subtree is checked with every tree that includes it."""
-    faults: dict[Diagnostic, None] = {}
-    sources: dict[str, str] = {}
-    for each in checked:
-        faults.update(dict.fromkeys(fixes.fixable(each.diagnostics, each.sources)))
-        sources.update(each.sources)
-    return list(faults), sources
 
 
 def verdict(files: int, faults: list[Diagnostic]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError, nearest
-from bt_runtime.project import disk, real
+from bt_runtime.project import PROJECT_FILE, disk, find_tree, real
 
 Content = Literal["tree", "skills", "plan", "project"]
 SUFFIXES = (".yaml", ".yml")
@@ -39,8 +39,6 @@ def select(names: Sequence[str]) -> list[Selected]:
 
 
 def _missing(path: Path) -> BtError:
-    from bt_runtime.project import find_tree
-
     named = find_tree(str(path)).path
     if named is not None:
         return BtError(f"there is no file {path}", f"the tree of that name is {named}")
@@ -67,8 +65,6 @@ def _is_plan(path: Path) -> bool:
 
 def content_of(path: Path) -> Content | None:
     """The kind of content in a file, by its folder, else by its top-level keys; None when neither is known."""
-    from bt_runtime.project import PROJECT_FILE
-
     if path.name == PROJECT_FILE:
         return "project"
     if path.suffix == PLAN:

@@ -1,0 +1,66 @@
+"""Checks one file of a project, whatever it holds, and mends what is surely meant. `btr validate` and assistants ask
+the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from bt_runtime.faults.diagnostic import Diagnostic
+from bt_runtime.language import fixes
+from bt_runtime.language.import_policy import policy_of
+from bt_runtime.language.loader import Checked, Loader
+from bt_runtime.project import find_root, real
+from bt_runtime.project.selection import Selected
+from bt_runtime.run.config import read_project
+
+MOST_ROUNDS = 20  # of mending one text: a fault may hide another
+
+
+def check(file: Selected, taken: Callable[[str], object] | None = None) -> Checked:
+    """Checks a file by its content. `taken`: is told each shipped tree that was taken by its name alone."""
+    if file.content == "tree":
+        loader = Loader()
+        checked = loader.file(real(file.path))
+        for name in loader.taken if taken is not None else ():
+            taken(name)  # type: ignore[misc]
+        return checked
+    if file.content == "project":
+        project = read_project(file.path.parent)
+        return Checked(None, project.diagnostics, {str(project.path): project.text})
+    shown = Loader().shown(real(file.path))
+    if file.content == "plan":
+        from bt_runtime.language import guide
+
+        plan = guide.read(file.path, shown)
+        return Checked(None, plan.diagnostics, {shown: plan.source})
+    from bt_runtime.language import manifest
+
+    home = real(file.path).parent
+    read = manifest.read(file.path, shown, policy_of(find_root(home) or home))
+    python = manifest.python_of(read, shown)
+    return Checked(None, [*read.diagnostics, *python.faults], {shown: read.text, **python.sources})
+
+
+def gathered(checked: Iterable[Checked]) -> tuple[list[Diagnostic], dict[str, str]]:
+    """Collects all faults without duplicates: a subtree is checked with every tree that includes it."""
+    faults: dict[Diagnostic, None] = {}
+    sources: dict[str, str] = {}
+    for each in checked:
+        faults.update(dict.fromkeys(fixes.fixable(each.diagnostics, each.sources)))
+        sources.update(each.sources)
+    return list(faults), sources
+
+
+def mended(text: str, name: str, again: Callable[[str], Checked]) -> tuple[str, int]:
+    """The text after the sure fixes, round after round, and how many there were. `again` checks a text; `name` is the
+    file of its faults."""
+    total = 0
+    for _ in range(MOST_ROUNDS):
+        own = [fault for fault in gathered([again(text)])[0] if fault.file == name]
+        if any(fault.code == "BT002" for fault in own):
+            break  # bytes that are no text are nothing to write back
+        made, count = fixes.mended(text, own)
+        if not count or made == text:
+            break
+        text, total = made, total + count
+    return text, total
