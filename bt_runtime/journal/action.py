@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from py_trees.common import Status
@@ -83,7 +83,8 @@ class TapedActivity:
     def _holds(self) -> bool | None:
         assert self.entry is not None
         inner = self.world.inner if self.world is not None else self.target
-        return verified(self.sentence, self.entry, inner, self.params)
+        told = verified(self.sentence, self.entry, inner, self.params)
+        return True if isinstance(told, Mapping) else told
 
     def _start(self) -> None:
         try:
@@ -208,7 +209,7 @@ class TapedActivity:
             return None
         ok = answer.how == DONE
         said = "This was done when the run was interrupted." if ok else "The run was interrupted while this was done."
-        value = Observation(said, ok, answer.why) if self.world is not None else None
+        value = Observation(said, ok, answer.why) if self.world is not None else answer.outputs
         return self._ended(Ended(Status.SUCCESS if ok else Status.FAILURE, value, answer.why), answer.how)
 
     def cancel(self, reason: str) -> None:
@@ -315,10 +316,11 @@ def repeat(tape: Tape, world: TapedWorld, sentence: str, told: Any) -> None:
 
 
 class Answer(NamedTuple):
-    """The decision: `how` is to start the action, take it as done, or let it fail."""
+    """The decision: `how` is to start the action, take it as done with these outputs, or let it fail."""
 
     how: str
     why: str
+    outputs: dict[str, Any] | None = None
 
 
 START, DONE, FAIL = "start", "done", "fail"
@@ -335,21 +337,25 @@ def settle(
         return Answer(START, "its manifest allows to repeat it")
     if entry.on_resume == "fail":
         return Answer(FAIL, "its manifest says that it fails")
-    held = verified(sentence, entry, target, params)
+    told = verified(sentence, entry, target, params)
+    outputs = dict(told) if isinstance(told, Mapping) else None
+    held = True if outputs is not None else told
     if held is None:
         return Answer(FAIL, "whether it was done cannot be told")
     if not held:
         return Answer(START, "what it brings about is not so: it was not done")
     if before is not False:
         return Answer(FAIL, "what it brings about was so before: whether it was done cannot be told")
-    return Answer(DONE, "what it brings about is so: it was done")
+    return Answer(DONE, "what it brings about is so: it was done", outputs)
 
 
-def verified(sentence: str, entry: Entry, target: Any, params: dict[str, Any] | None) -> bool | None:
-    """Returns whether the action's effect holds now; None when unknown."""
+def verified(
+    sentence: str, entry: Entry, target: Any, params: dict[str, Any] | None
+) -> bool | Mapping[str, Any] | None:
+    """Returns whether the action's effect holds now, or its outputs when it does; None when unknown."""
     if params is not None and hasattr(target, "verify"):
         told = target.verify(**params)
-        return None if told is None else bool(told)
+        return told if told is None or isinstance(told, Mapping) else bool(told)
     said = Sentence(entry.sentence, entry.types).parse(sentence) if params is None else params
     if not isinstance(target, Knowing) or said is None or not entry.brings:
         return None

@@ -65,8 +65,9 @@ class Skill:
         """Inputs that it follows have changed: called before a `poll`. They become attributes of these names."""
         vars(self).update(values)
 
-    def verify(self, *args: Any, **params: Any) -> bool | None:
-        """Called on resume. True or False: the action was or was not already done. None: unknown."""
+    def verify(self, *args: Any, **params: Any) -> bool | Mapping[str, Any] | None:
+        """Called on resume. True or False: the action was or was not already done. None: unknown. A mapping: it was
+        done, and these are its outputs."""
         return None
 
 

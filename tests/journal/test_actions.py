@@ -76,6 +76,30 @@ def interrupted(runs: Path, kind: type[Skill]) -> Path:
     return abandoned(run)
 
 
+def test_an_action_found_done_on_resume_leaves_its_outputs(tmp_path: Path) -> None:
+    """What `verify` returns as a mapping is what the action would have given to slots and conditions."""
+    done: list[str] = []
+
+    @skill(
+        "drill hole {hole}", name="drill", on_resume="verify", sources={"hole": "holes"}, outputs={"depth": "integer"}
+    )
+    class Drill(Skill):
+        def start(self, hole: int) -> None:
+            done.append(f"drill {hole}")
+
+        def poll(self):
+            return RUNNING
+
+        def verify(self, hole: int) -> dict[str, int] | bool:
+            return {"depth": 10 * hole} if done else False
+
+    path = interrupted(tmp_path, Drill)
+    with resume(path, skills=[Drill], model=ScriptedModel(["Act: done"])) as run:
+        assert run.spin(ticks=200) is SUCCESS
+        assert run.context.services.skill_outputs["drill", "depth"] == 10
+    assert done == ["drill 1"]
+
+
 def test_an_action_in_doubt_is_settled_by_its_on_resume(tmp_path: Path) -> None:
     for number, (on_resume, told, starts, said) in enumerate([
         ("repeat", None, 2, "Done."),

@@ -236,9 +236,9 @@ class Pick(Motion):
         self.feedback = f"The {self.params['thing']} is not held."
         return Status.FAILURE
 
-    def verify(self, thing: str) -> bool | None:
+    def verify(self, thing: str) -> bool | dict[str, Any]:
         arm().holding = arm().carried()
-        return arm().holding == thing
+        return arm().hand() if arm().holding == thing else False  # done: then these are its outputs
 
 
 class Place(Motion):
