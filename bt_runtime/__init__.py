@@ -17,7 +17,6 @@ _HOMES = {
     "Node": "bt_runtime.tree.node",
     "Skill": "bt_runtime.skills.skill",
     "skill": "bt_runtime.skills.skill",
-    "condition": "bt_runtime.skills.skill",
     "load": "bt_runtime.run.run",
     "Run": "bt_runtime.run.run",
     "debugger_of": "bt_runtime.debug.debugger",
@@ -33,7 +32,6 @@ __all__ = [
     "Skill",
     "Status",
     "clock",
-    "condition",
     "debugger_of",
     "load",
     "signals",
@@ -47,7 +45,7 @@ if TYPE_CHECKING:
     from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
     from bt_runtime.run.run import Run, load
     from bt_runtime.run.signals import signals
-    from bt_runtime.skills.skill import Skill, condition, skill
+    from bt_runtime.skills.skill import Skill, skill
     from bt_runtime.tree import clock
     from bt_runtime.tree.node import Node, Status
 
@@ -57,6 +55,8 @@ def __getattr__(name: str) -> Any:
         globals()[name] = importlib.import_module("bt_runtime.tree.clock")
         return globals()[name]
     home = _HOMES.get(name)
+    if name == "condition":  # an ImportError, because `from bt_runtime import …` tells nothing of another
+        raise ImportError("bt_runtime has no `condition`: write `@skill(…, condition=True)`")
     if home is None:
         raise AttributeError(f"module 'bt_runtime' has no attribute {name!r}")
     globals()[name] = found = getattr(importlib.import_module(home), name)  # asked for once

@@ -77,8 +77,8 @@ _RANDOM = "no kind chooses at random or by hand: `fallback` tries its children i
 _DONE: dict[str, str] = {
     "action": "an action is a skill, and its name is the kind: `btr new skill NAME`",
     "actionnode": "an action is a skill, and its name is the kind: `btr new skill NAME`",
-    "condition": "`check` for an expression; in Python a skill marked `@condition`",
-    "conditionnode": "`check` for an expression; in Python a skill marked `@condition`",
+    "condition": "`check` for an expression; in Python `@skill(…, condition=True)`",
+    "conditionnode": "`check` for an expression; in Python `@skill(…, condition=True)`",
     "statustoblackboard": "`on_success:` and `on_failure:` of any node write entries",
     "passthrough": "leave it out: its child does the same",
     "root": "`root:` stands once, at the top of the file",

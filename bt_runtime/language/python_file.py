@@ -15,7 +15,7 @@ from bt_runtime.project import disk
 
 LARGEST = 100_000  # bytes of a file that is looked at: Python's parser is quadratic in an f-string
 FARTHEST = 5  # imports that are followed to where a name is defined
-_MARKS = frozenset({"skill", "condition", "dataclass", "final", "override", "runtime_checkable"})
+_MARKS = frozenset({"skill", "dataclass", "final", "override", "runtime_checkable"})
 _PLAIN_BASES = frozenset({"Skill", "object"})
 _DYNAMIC = (b"globals(", b"exec(", b"__getattr__", b"setattr(")
 
@@ -120,8 +120,10 @@ def callee(home: Module, name: str, far: int = 0) -> Callee:
     node = home.names.get(name)
     if isinstance(node, _ast.ClassDef):
         return _class(node, home)
-    if isinstance(node, (_ast.FunctionDef, _ast.AsyncFunctionDef)) and _plain(node.decorator_list):
-        return _function(node)
+    if isinstance(node, (_ast.FunctionDef, _ast.AsyncFunctionDef)):
+        if any(_last(each) == "condition" for each in node.decorator_list):
+            return Callee("unknown", cannot=f"`{name}` is marked `@condition`: write `@skill(…, condition=True)`")
+        return _function(node) if _plain(node.decorator_list) else UNKNOWN
     if isinstance(node, _ast.ImportFrom) and far < FARTHEST:
         source = _imported(home.path, node)
         said = next(alias.name for alias in node.names if (alias.asname or alias.name) == name)

@@ -141,7 +141,13 @@ def redo(run: Run, kind: str, body: dict[str, Any]) -> None:
 
 
 def _grafted(run: Run, body: dict[str, Any]) -> None:
+    path, text, index = body["path"], body["text"], body["index"]
     try:
-        run.graft(body["path"], body["text"], body["how"], body["index"])
+        if body["how"] == "insert":
+            run.insert(path, text, index)
+        elif body["how"] == "replace":
+            run.replace(path, text)
+        else:
+            run.growth.graft(body["how"], path, text, index)
     except BtError:
         return  # it was refused when it was asked for, too

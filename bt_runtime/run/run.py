@@ -92,10 +92,10 @@ def _recorder(journal: str | Path | Recorder | None, policy: str | None) -> Reco
 class Run:
     """One run of a tree: tick it from your own loop, or let it `spin`.
 
-    with Run(tree, inputs={"room": "kitchen"}) as run:
+    with Run(load("patrol.yaml"), inputs={"room": "kitchen"}) as run:
         while run.tick().running: ...
 
-    tree: a `Tree`, or what `load` takes: a file, a name, YAML text.
+    tree: what `load` has checked.
     inputs: values of the tree's `inputs` and of entries under `blackboard`; checked before anything is opened.
     world: the world in which skills with `impl: world` act. `task`: its task; None: the world's own.
     model: a file, an address, `starter` or an object; or a mapping of roles to them.
@@ -114,7 +114,7 @@ class Run:
 
     def __init__(
         self,
-        tree: Tree | str | Path,
+        tree: Tree,
         *,
         inputs: Mapping[str, Json] | None = None,
         world: Any = None,
@@ -133,7 +133,9 @@ class Run:
         slow: float | None = SLOW,
         journal_policy: Literal["required", "best_effort"] | None = None,
     ) -> None:
-        self.tree = tree if isinstance(tree, Tree) else load(tree)
+        if not isinstance(tree, Tree):
+            raise BtError(f"a run takes a checked tree, not {tree!r:.60}", "load it first: Run(load(…))")
+        self.tree = tree
         self.spec = self.tree.spec
         values = starting_values(self.spec, inputs or {})
         self.journal = _recorder(journal, journal_policy)
@@ -364,9 +366,24 @@ class Run:
 
     # Shape -----------------------------------------------------------------------------------
 
-    def graft(self, path: str, plan: str | Behaviour, how: How = "replace", index: int | None = None) -> Request:
-        """Asks for nodes to be put in at a path; applied between ticks. Faults in the text are raised here and now."""
-        checked(how, path, plan, index)
+    def insert(self, path: str, plan: str | Behaviour, index: int | None = None) -> Request:
+        """Requests a new child of the node at `path`, at this index (at the end without one).
+
+        A change is made between two ticks. Faults in the text are raised here and now."""
+        return self._change("insert", path, plan, index)
+
+    def replace(self, path: str, plan: str | Behaviour) -> Request:
+        """Requests other nodes in the place of the node at `path`, which is halted."""
+        return self._change("replace", path, plan)
+
+    def remove(self, path: str) -> Request:
+        """Requests that the node at `path` leaves the tree; it is halted."""
+        checked(path)
+        self._asked("remove", path)
+        return self.growth.remove(path)
+
+    def _change(self, how: How, path: str, plan: str | Behaviour, index: int | None = None) -> Request:
+        checked(path, plan, index)
         if not isinstance(plan, Behaviour):
             return self.growth.graft(how, path, plan, index, lambda: self._asked(how, path, plan, index))
         self._asked(how, path, plan, index)
@@ -375,18 +392,6 @@ class Run:
     def _asked(self, how: How, path: str, plan: object = "", index: int | None = None) -> None:
         if self.journal is not None:
             self.journal.asked(how, path, plan, index)
-
-    def insert(self, path: str, plan: str | Behaviour, index: int | None = None) -> Request:
-        """Asks for a new child of the node at `path`, at this index (at the end without one)."""
-        return self.graft(path, plan, "insert", index)
-
-    def replace(self, path: str, plan: str | Behaviour) -> Request:
-        return self.graft(path, plan, "replace")
-
-    def remove(self, path: str) -> Request:
-        checked("insert", path, "", None)
-        self._asked("remove", path)
-        return self.growth.remove(path)
 
     def nodes(self) -> Iterable[Behaviour]:
         """All nodes now, parents first."""

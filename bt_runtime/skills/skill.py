@@ -35,8 +35,8 @@ _TYPES: dict[Any, FieldType] = {
 }
 _MARK = "__bt_skill__"
 _ABOUT = frozenset({
-    "name", "on_resume", "durable", "takes", "outputs", "uses", "follow", "instant", "test", "needs", "brings", "says",
-    "confirm", "at_most", "sources",
+    "name", "on_resume", "durable", "takes", "outputs", "uses", "follow", "instant", "condition", "needs", "brings",
+    "says", "confirm", "at_most", "sources",
 })  # fmt: skip
 
 
@@ -87,6 +87,7 @@ def skill(
     uses: Iterable[str] = (),
     follow: Iterable[str] = (),
     instant: bool = False,
+    condition: bool = False,
     needs: Sequence[str] = (),
     brings: Sequence[str] = (),
     says: str = "",
@@ -100,7 +101,8 @@ def skill(sentence: Any = "", **about: Any) -> Any:
     """Marks a class or function as a skill; usable with and without arguments.
 
     `outputs` are named with their types. What it `uses` it has for itself; what it is to `follow` are parameters that
-    it is told anew while it runs; `instant` says that it answers within the tick. `sources`: where the values of a
+    it is told anew while it runs; `instant` says that it answers within the tick. A `condition` is instant, and only
+    looks: its answer is true or false, and it may be asked again at any time. `sources`: where the values of a
     parameter come from that an agent may choose among, as `from` in a manifest.
     Without `on_resume` it is `verify` for a class that has its own, else `fail`.
     """
@@ -109,7 +111,8 @@ def skill(sentence: Any = "", **about: Any) -> Any:
     unknown = about.keys() - _ABOUT
     if unknown:
         raise TypeError(f"skill() takes no `{min(unknown)}`: it takes {', '.join(sorted(_ABOUT))}")
-
+    if about.get("condition"):
+        about = {"on_resume": "repeat", "durable": False, **about, "instant": True}
     for key, value in {"sentence": sentence, "name": about.get("name"), "says": about.get("says")}.items():
         if value is not None and not isinstance(value, str):
             raise TypeError(f"the `{key}` of a skill is a text, not {type(value).__name__}")
@@ -119,17 +122,6 @@ def skill(sentence: Any = "", **about: Any) -> Any:
         return target
 
     return mark
-
-
-@overload
-def condition(sentence: str = "", *, name: str = "", outputs: Mapping[str, Any] | None = None) -> Callable[[T], T]: ...
-@overload
-def condition(sentence: T) -> T: ...
-def condition(sentence: Any = "", **about: Any) -> Any:
-    """Marks a function that looks whether something holds: asked in the tick, true or false at once."""
-    if callable(sentence):
-        return condition()(sentence)
-    return skill(sentence, **about, instant=True, on_resume="repeat", durable=False, test=True)  # type: ignore[call-overload]
 
 
 def kind_of(target: Any) -> Kind:
@@ -163,7 +155,7 @@ def kind_of(target: Any) -> Kind:
         uses=tuple(marked.get("uses") or ()),
         follow=follow,
         instant=bool(marked.get("instant")),
-        test=bool(marked.get("test")),
+        test=bool(marked.get("condition")),
         on_resume=asked,
         durable=asked != REPEAT if durable is None else durable,
         said=said is not None,

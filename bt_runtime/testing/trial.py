@@ -24,6 +24,7 @@ from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.context import POLL
 from bt_runtime.tree.describe.gist import kind_of
 from bt_runtime.tree.node import RUNNING, path_of
+from bt_runtime.tree.request import Request
 from bt_runtime.tree.watchdog import SLOW
 from bt_runtime.types import Json
 
@@ -204,11 +205,19 @@ class Trial:
     def find(self, path: str) -> Behaviour:
         return self.run.engine.find(path)
 
-    def graft(self, path: str, plan: Any, how: Any = "replace", index: int | None = None) -> Applied:
-        """A graft that is made now; raises when it is refused."""
-        request = self.run.graft(path, plan, how, index)
+    def insert(self, path: str, plan: str | Behaviour, index: int | None = None) -> Applied:
+        """A new child of the node at `path`, now; raises when it is refused."""
+        return self._made(self.run.insert(path, plan, index))
+
+    def replace(self, path: str, plan: str | Behaviour) -> Applied:
+        """Other nodes in the place of the node at `path`, now; raises when they are refused."""
+        return self._made(self.run.replace(path, plan))
+
+    def _made(self, request: Request) -> Applied:
         self.run.engine.settle()
-        return request.poll()  # type: ignore[return-value]
+        made = request.poll()
+        assert made is not None
+        return made
 
     def close(self) -> None:
         self.run.close()
@@ -249,7 +258,7 @@ class Trial:
             for pattern, script in self.doubles.items():
                 if path not in self.replaced and matches(pattern, path) and not self._inside_double(path):
                     self.replaced[path] = pattern
-                    self.graft(path, Double(path.rpartition("/")[2], script))
+                    self.replace(path, Double(path.rpartition("/")[2], script))
                     break
 
     def _inside_double(self, path: str) -> bool:

@@ -86,7 +86,7 @@ class Scope(Mapping[str, Json]):
         return sum(1 for name in self.visible() if name in self)
 
     def snapshot(self) -> dict[str, Json]:
-        """All entries as they are at one moment, in any thread: never half of a `write`. (`dict(scope)` reads one
+        """All entries as they are at one moment, in any thread: never half of an `update`. (`dict(scope)` reads one
         entry after the other.)"""
         with self.board._lock:
             return {name: self[name] for name in self}
@@ -111,39 +111,27 @@ class Scope(Mapping[str, Json]):
     def __setitem__(self, name: str, value: Json) -> None:
         if not isinstance(name, str):
             raise TypeError(f"an entry's name is a text, not {name!r:.60}")
-        self.board.write_all(self, {name: value})
-
-    def write(self, values: Mapping[str, Json] | None = None, /, **more: Json) -> None:
-        """Several entries at once: all of them or, when one may not be written, none; no tick sees a part."""
-        given = {**(values or {}), **more}
-        for name in given:
-            if not isinstance(name, str):
-                raise TypeError(f"an entry's name is a text, not {name!r:.60}")
-        self.board.write_all(self, given)
+        self.board.write(self, {name: value})
 
     def update(
-        self, given: str | Mapping[str, Json] | Iterable[tuple[str, Json]] = (),
-        change: Callable[[Json], Json] | None = None, /, **more: Json,
-    ) -> None:  # fmt: skip
-        """Like a dictionary's, all at once; or read and write one entry in one step.
+        self, given: str | Mapping[str, Json] = "", change: Callable[[Json], Json] | None = None, /, **more: Json
+    ) -> None:
+        """Writes several entries at once: all of them or, when one may not be written, none; no tick sees a part.
 
-        `scope.update("n", lambda n: (n or 0) + 1)` loses no count between threads.
+        `scope.update("n", lambda n: (n or 0) + 1)` reads and writes one entry in one step, so that no thread's count
+        is lost.
         """
-        if isinstance(given, str):
-            if not callable(change):
-                raise TypeError(f"`update` of one entry takes what makes the new value of it, not {change!r:.60}")
-            self.board.write(self, given, change)
-        else:
-            self.write({**dict(given), **more})
-
-    def setdefault(self, name: str, default: Json = None) -> Json:
-        """Returns the entry; writes `default` first if the entry is missing. During another thread's tick, writes
-        after it."""
-        if not isinstance(name, str):
-            raise TypeError(f"an entry's name is a text, not {name!r:.60}")
-        if name not in self:
-            self.board.write(self, name, lambda before: default if name not in self else before)
-        return self.get(name, default)
+        if change is None and not isinstance(given, str):
+            more = {**given, **more}
+        elif given:
+            if not callable(change) or not isinstance(given, str):
+                raise TypeError(f"`update` of one entry takes a function of its present value, not {change!r:.60}")
+            self.board.change(self, given, change)
+        for name in more:
+            if not isinstance(name, str):
+                raise TypeError(f"an entry's name is a text, not {name!r:.60}")
+        if more:
+            self.board.write(self, more)
 
     def stamp(self, name: str) -> int:
         """The sequence number of the entry's last write; 0 when it was never written."""
@@ -235,10 +223,10 @@ class Blackboard:
                 del self.scopes[scope.path]
                 self.sequence += 1  # the picture changed
 
-    def write(self, scope: Scope, name: str, change: Callable[[Json], Json]) -> None:
+    def change(self, scope: Scope, name: str, change: Callable[[Json], Json]) -> None:
         self._write(_Change(scope, {name: change}))
 
-    def write_all(self, scope: Scope, values: Mapping[str, Json], by: str = "") -> None:
+    def write(self, scope: Scope, values: Mapping[str, Json], by: str = "") -> None:
         self._write(_Change(scope, {name: _always(value) for name, value in values.items()}, values, by))
 
     def _write(self, change: _Change) -> None:

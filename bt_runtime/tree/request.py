@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec, TreeSpec
     from bt_runtime.tree.blackboard import Scope
 
-GIVEN = ("insert", "replace", "grow")
 Make = Callable[[str], Behaviour]  # the path where they will stand → the new nodes, not yet set up
 
 
@@ -58,13 +57,10 @@ class Request:
             self.refused = Refused(f"the change at {self.path} was cancelled: {reason}")
 
 
-def checked(how: object, path: object, plan: object, index: object) -> None:
-    """Checks the arguments of `Run.graft` before anything is recorded or requested."""
+def checked(path: object, plan: object = "", index: object = None) -> None:
+    """Checks what a program asks for before anything is recorded or requested."""
     if not isinstance(path, str):
         raise BtError(f"a path is a text, not {path!r:.60}", "write it as `/tree/0`")
-    if how not in GIVEN:
-        hint = "ask by `remove(path)`" if how == "remove" else f"there are {', '.join(GIVEN)}"
-        raise BtError(f"nodes cannot be put in by `{how!s:.40}`", hint)
     if not isinstance(plan, str | Behaviour):
         raise BtError(f"a graft is YAML text or a node, not {plan!r:.60}", "to take a node out, call `remove(path)`")
     if index is not None and type(index) is not int:

@@ -132,7 +132,7 @@ def write(run: Run, about: Mapping[str, Json]) -> None:
             f"`{name}` is {an(type_name(now))}, not {an(type_name(value))}: {value!r:.80}",
             f"write {an(type_name(now))}, or declare the entry `any`",
         )
-    board.write_all(scope, {name: value}, "page")
+    board.write(scope, {name: value}, "page")
 
 
 def _alike(now: Json, value: Json) -> bool:

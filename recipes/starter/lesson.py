@@ -15,7 +15,7 @@ from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import ACT, EXPAND
 from bt_runtime.agents.surroundings import DONE
 from bt_runtime.distill.documents import Document
-from bt_runtime.run.run import Run, Tree
+from bt_runtime.run.run import Run, Tree, load
 from bt_runtime.tree.budget import Budget
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Json, Question, Task, Verdict, World
@@ -120,7 +120,8 @@ def teach(
     given: dict[str, Json] = {"goal": task.goal, **(inputs or {})}
     acting = acted(world)
     with Run(
-        tree, inputs=given, world=acting, task=task if acting else None, model=ScriptedModel(script), recall=recall,
+        tree if isinstance(tree, Tree) else load(tree),
+        inputs=given, world=acting, task=task if acting else None, model=ScriptedModel(script), recall=recall,
         clock=Manual(), budget=Budget(decisions=decisions), memory=memory, services={"prompts": prompts},
     ) as run:  # fmt: skip
         for _ in range(100_000):

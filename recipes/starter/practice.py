@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from bt_runtime.agents.story import ACT
 from bt_runtime.distill.documents import Document
 from bt_runtime.llm.model_wrapper import MappedJob, WrappedModel
-from bt_runtime.run.run import Run, Tree
+from bt_runtime.run.run import Run, Tree, load
 from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Choice, Job, Json, Model, Question, Task, World, Writing
 from recipes.starter.errand import Errand
@@ -159,7 +159,8 @@ def practise(
     acting = acted(world)
     watched = Watched(model, teacher, kind, told, corrects)
     with Run(
-        tree, inputs={"goal": task.goal, **(inputs or {})}, world=acting, task=task if acting else None, model=watched,
+        tree if isinstance(tree, Tree) else load(tree),
+        inputs={"goal": task.goal, **(inputs or {})}, world=acting, task=task if acting else None, model=watched,
         recall=recall, budget=Budget(decisions=decisions), memory=memory, services={"prompts": prompts},
     ) as run:  # fmt: skip
         run.spin()

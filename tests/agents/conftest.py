@@ -12,7 +12,7 @@ from bt_runtime.envs.alfworld.world import AlfWorld
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.envs.worker_pool import Pool
 from bt_runtime.events import AGENT_EVENTS, NAMES, body
-from bt_runtime.run.run import Run
+from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Task, World
 from tests.support.alfworld_engine import DOUBLE
@@ -27,7 +27,12 @@ def start():
         model = ScriptedModel(script, polls)
         clock = Manual() if getattr(world, "instant", True) else None  # a world in a thread takes real time
         run = Run(
-            tree, inputs=inputs, world=world, services={"model": model, **(services or {})}, clock=clock, recall=False
+            load(tree),
+            inputs=inputs,
+            world=world,
+            services={"model": model, **(services or {})},
+            clock=clock,
+            recall=False,
         )
         run.model = model  # type: ignore[attr-defined]
         run.told = []  # type: ignore[attr-defined]

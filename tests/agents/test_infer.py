@@ -307,7 +307,7 @@ def test_a_run_that_was_recorded_is_replayed_without_a_model_and_resumed_without
     more = "inputs: {message: {type: string, default: hello}}\nblackboard: {go: {type: boolean, default: false}}"
     file = tmp_path / "t.yaml"
     file.write_text(tree(root, more))
-    run = Run(str(file), services={"model": Scoring(liking("support"))}, journal=tmp_path / "runs")
+    run = Run(load(str(file)), services={"model": Scoring(liking("support"))}, journal=tmp_path / "runs")
     for _ in range(6):
         run.tick()
     assert run.blackboard["team"] == "support"
@@ -454,7 +454,7 @@ def test_votes_that_are_halted_or_fail_leave_no_question_open(start):
 def test_votes_are_recorded_and_replayed_whatever_their_order(tmp_path):
     model = Scoring(liking("billing"), ["a", "b", "c"], polls=2)
     text = tree(TEAM[:-1] + ", votes: 3, think: 20, temperature: 0.7}")
-    with Run(text, model=model, journal=tmp_path) as run:
+    with Run(load(text), model=model, journal=tmp_path) as run:
         assert run.spin(ticks=30) is SUCCESS
         path = run.journal.path
     assert replay(path).same

@@ -65,7 +65,7 @@ def run_one(text, model, seed):
         return act(sentence)
 
     world.act = acted
-    with Run(text, inputs={"goal": task.goal}, world=world, model=model, seed=seed) as run:
+    with Run(load(text), inputs={"goal": task.goal}, world=world, model=model, seed=seed) as run:
         run.listen(lambda event: told.append((NAMES[type(event)], body(event))), *AGENT_EVENTS)
         status = run.spin(seconds=60)
         crashes = list(run.context.crashes)

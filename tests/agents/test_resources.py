@@ -6,7 +6,7 @@ import pytest
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
-from bt_runtime.run.run import Run
+from bt_runtime.run.run import Run, load
 from bt_runtime.testing import SUCCESS
 from tests.support.oracles import taught
 
@@ -26,7 +26,7 @@ def test_a_runs_experiences_are_written_at_its_end_with_the_worlds_verdict_and_s
     from bt_runtime.memory.episodes import Episodes
 
     _, task, world = house
-    with Run("reactree", inputs={"goal": task.goal}, world=world, task=task, model=ScriptedModel(taught),
+    with Run(load("reactree"), inputs={"goal": task.goal}, world=world, task=task, model=ScriptedModel(taught),
              memory=tmp_path / "memory.db", recall=False) as run:  # fmt: skip
         assert run.spin(ticks=5000) is SUCCESS
     with Episodes.open(tmp_path / "memory.db") as episodes:
@@ -34,7 +34,7 @@ def test_a_runs_experiences_are_written_at_its_end_with_the_worlds_verdict_and_s
         assert found.taken and all(e.verdict is True and e.task == task.id for e in found.taken)
         assert found.taken[0].goal == task.goal and found.taken[0].end == "expand"
         model = ScriptedModel(["Act: done"])
-        with Run("react", inputs={"goal": task.goal}, world=world, model=model, memory=episodes) as run:
+        with Run(load("react"), inputs={"goal": task.goal}, world=world, model=model, memory=episodes) as run:
             run.spin()
         assert "Example 1\n" in model.asked[0].prompt
         assert episodes.retrieve(task.goal, k=1).taken  # the run did not close what it was given
@@ -44,7 +44,7 @@ def test_a_run_that_fails_by_the_worlds_account_is_kept_but_not_shown(house, tmp
     from bt_runtime.memory.episodes import Episodes
 
     _, task, world = house
-    with Run("react", inputs={"goal": task.goal}, world=world, task=task, model=ScriptedModel(["Act: done"]),
+    with Run(load("react"), inputs={"goal": task.goal}, world=world, task=task, model=ScriptedModel(["Act: done"]),
              memory=tmp_path / "memory.db") as run:  # fmt: skip
         assert run.spin() is SUCCESS  # its own word
     with Episodes.open(tmp_path / "memory.db") as episodes:
@@ -56,7 +56,7 @@ def test_working_memory_answers_where_a_thing_was_seen_by_another_agent_of_the_r
     _, task, world = house
     room = next(s for s in world.skills() if s.startswith("go to "))
     script = [f"Act: {room}", "Act: done"]
-    with Run("react", inputs={"goal": task.goal}, world=world, model=ScriptedModel(script)) as run:
+    with Run(load("react"), inputs={"goal": task.goal}, world=world, model=ScriptedModel(script)) as run:
         assert run.spin() is SUCCESS
         known = run.context.services.working_memory.snapshot()
         assert run.blackboard["working_memory"] == known
@@ -68,7 +68,7 @@ def test_a_prompt_tells_of_the_memory_that_can_be_asked_and_of_none_that_cannot(
     _, task, world = house
     for recall in (True, False):
         with Run(
-            "react", inputs={"goal": task.goal}, world=world, recall=recall, model=ScriptedModel(["Act: done"])
+            load("react"), inputs={"goal": task.goal}, world=world, recall=recall, model=ScriptedModel(["Act: done"])
         ) as run:
             run.spin()
             asked = run.resources.models["default"].asked[0]
@@ -79,7 +79,7 @@ def test_a_prompt_tells_of_the_memory_that_can_be_asked_and_of_none_that_cannot(
 def test_a_skill_of_a_manifest_can_recall(house):
     _, _, world = house
     text = "version: 1\ntree: t\nskills: [house]\nroot:\n  recall_location: {thing: unicorn}\n"
-    with Run(text, world=world) as run:
+    with Run(load(text), world=world) as run:
         assert run.spin() is SUCCESS
         assert run.root.feedback_message == "You have not seen unicorn before."
 
@@ -122,7 +122,7 @@ root:
         )
         model = ScriptedModel(["Act: done"])
         task = Task("now", "fetch", "fetch a cup", {})
-        with Run(tree, model=model, memory=episodes, task=task) as run:
+        with Run(load(tree), model=model, memory=episodes, task=task) as run:
             assert run.spin(seconds=120) is SUCCESS
     examples = model.asked[0].prompt.partition("Now the task at hand.")[0]
     assert {goal for goal in kinds if f"Your task is to: {goal}\n" in examples} == shown

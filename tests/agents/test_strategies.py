@@ -12,7 +12,7 @@ from bt_runtime.language import source
 from bt_runtime.language.source import YamlList, YamlMap
 from bt_runtime.llm import open_model
 from bt_runtime.llm.settings import starter
-from bt_runtime.run.run import Run
+from bt_runtime.run.run import Run, load
 from bt_runtime.testing import FAILURE, SUCCESS
 from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Question
@@ -209,7 +209,7 @@ def heard_by_the_starter(strategy: str, decisions: int) -> list[Question]:
 
         model.ask = noted  # type: ignore[method-assign]
         with Run(
-            strategy, inputs={"goal": task.goal}, world=world, task=task, model=model, seed=5,
+            load(strategy), inputs={"goal": task.goal}, world=world, task=task, model=model, seed=5,
             budget=Budget(decisions=decisions),
         ) as run:  # fmt: skip
             run.spin(seconds=120)

@@ -9,7 +9,7 @@ from bt_runtime.agents.tree_search import ASKED, State
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.replay import replay
-from bt_runtime.run.run import Run
+from bt_runtime.run.run import Run, load
 from bt_runtime.testing import FAILURE, SUCCESS
 from bt_runtime.types import Observation
 from tests.support.oracles import acting
@@ -115,7 +115,7 @@ def test_a_world_that_cannot_be_put_back_is_told_with_a_way_out(start):
 
 def test_a_search_that_was_recorded_is_replayed_without_world_and_model(tmp_path):
     task, world, said = made("textcraft")
-    with Run("lats", inputs={"goal": task.goal, "width": 2}, world=world, journal=tmp_path, task=task,
+    with Run(load("lats"), inputs={"goal": task.goal, "width": 2}, world=world, journal=tmp_path, task=task,
              services={"model": ScriptedModel(knowing(said))}) as run:  # fmt: skip
         assert run.spin(seconds=60) is SUCCESS
     (path,) = tmp_path.iterdir()

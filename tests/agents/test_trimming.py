@@ -12,7 +12,7 @@ from bt_runtime.events import AgentEnded, Trimmed
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.replay import replay
-from bt_runtime.run.run import Run
+from bt_runtime.run.run import Run, load
 from bt_runtime.testing import FAILURE, SUCCESS
 from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Question
@@ -95,7 +95,9 @@ def test_one_observation_that_is_longer_than_the_context_is_the_models_own_fault
 
 def test_a_trimmed_run_is_recorded_and_replayed_to_the_same(tmp_path):
     model = Narrow(walk(30))
-    with Run("react", inputs={"goal": "get out"}, world=Room(), model=model, journal=tmp_path, recall=False) as run:
+    with Run(
+        load("react"), inputs={"goal": "get out"}, world=Room(), model=model, journal=tmp_path, recall=False
+    ) as run:
         assert run.spin() is SUCCESS
         path = run.journal.path
     found = replay(path)
@@ -155,7 +157,7 @@ def test_a_local_model_says_by_how_much_and_its_agent_goes_on(tmp_path):
 
     told: list[Any] = []
     model = {"file": str(starter()), "context": 400}
-    with Run("react", inputs={"goal": "get out"}, world=Room(), model=model, budget=Budget(decisions=60)) as run:
+    with Run(load("react"), inputs={"goal": "get out"}, world=Room(), model=model, budget=Budget(decisions=60)) as run:
         run.listen(told.append, Trimmed, AgentEnded)
         run.spin(seconds=60)
     assert told and all(400 < event.tokens < 500 and event.limit == 400 for event in told[:-1]), told

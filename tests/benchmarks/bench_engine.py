@@ -21,7 +21,7 @@ import yaml
 from other_trees import others
 from rows import Row
 
-from bt_runtime import Skill, Status, condition, skill
+from bt_runtime import Skill, Status, skill
 from bt_runtime.language.spec import Caps
 from bt_runtime.run.run import Run, load
 
@@ -290,7 +290,7 @@ class Going(Skill):
         return Status.RUNNING
 
 
-@condition
+@skill(condition=True)
 def holds() -> bool:
     return True
 

@@ -68,7 +68,7 @@ def collected(world: str, template: Any, seed: int, most: int) -> list[Point]:
         here = suite.open()
         here.reset(task)
         teacher = Teacher(f"{world} {task.id}", iter(suite.oracle(here, task)), template)
-        with bt.Run("react", inputs={"goal": task.goal}, world=here, task=task, model=teacher) as run:
+        with bt.Run(bt.load("react"), inputs={"goal": task.goal}, world=here, task=task, model=teacher) as run:
             teacher.agent = next(node for node in run.root.iterate() if isinstance(node, Agent))
             run.spin()
         if teacher.points and teacher.points[-1].end:

@@ -296,7 +296,7 @@ def test_a_tree_that_decides_without_a_model_is_told_of_the_starter(btr: Btr, mo
     said = btr("run", "react", "--set", "goal=x")
     assert said.code == 2
     assert "--model starter" in said.err
-    with Run(tree("agent: {goal: x}")) as run:
+    with Run(load(tree("agent: {goal: x}"))) as run:
         run.tick()
         assert "decides with a model" in run.context.crashes[-1].message
 

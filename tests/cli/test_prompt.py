@@ -18,7 +18,7 @@ from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.llm.server.prompt_parts import spoken
 from bt_runtime.memory.episodes import Episodes
 from bt_runtime.memory.experience import Experience
-from bt_runtime.run.run import Run
+from bt_runtime.run.run import Run, load
 from bt_runtime.tree import context
 from tests.cli.conftest import Btr
 from tests.support.room import Room
@@ -103,7 +103,7 @@ def test_a_model_that_is_not_there_is_a_fault(btr: Btr, here: Path) -> None:
 def recorded(here: Path) -> Path:
     model = ScriptedModel(["Think: hm", "Act: jump", "Act: done"])
     model.chat_template = Chat.of(TEMPLATE)
-    with Run("react", inputs={"goal": "get out"}, world=Room(), model=model, journal=here / "runs") as run:
+    with Run(load("react"), inputs={"goal": "get out"}, world=Room(), model=model, journal=here / "runs") as run:
         run.spin()
     return here
 

@@ -86,7 +86,7 @@ def test_every_command_runs_trees_or_is_tried_here() -> None:
 def test_a_command_that_runs_no_trees_executes_nothing_of_a_folder(command, project, btr, monkeypatch) -> None:
     """Trusted or not: of the project, its manifests, its journal and of modules that lie about, nothing is imported."""
     monkeypatch.chdir(project)
-    with Run("version: 1\ntree: r\nroot:\n  log: hello\n", journal=project / "runs") as run:
+    with Run(load("version: 1\ntree: r\nroot:\n  log: hello\n"), journal=project / "runs") as run:
         run.spin()
     trust.remember(project)
     for words in WORDS[command]:
@@ -228,8 +228,8 @@ def test_python_from_elsewhere_is_refused_when_it_is_loaded(project, btr, refere
             assert said.code in (1, 2)
             assert "BT049" in said.out + said.err and line in said.out + said.err and "allow" in said.out + said.err
     assert "BT049" in btr("validate", "skills/bad.yaml").out
-    with Run("version: 1\ntree: t\nroot:\n  sequence: [wait: 1]\n") as run, pytest.raises(Faults, match="BT049"):
-        run.graft("/t/0", f"py: '{reference}'\n")
+    with Run(load("version: 1\ntree: t\nroot:\n  sequence: [wait: 1]\n")) as run, pytest.raises(Faults, match="BT049"):
+        run.replace("/t/0", f"py: '{reference}'\n")
     assert not executed(project)
 
 

@@ -75,7 +75,7 @@ def test_a_forced_running_node_can_be_halted_and_nothing_of_its_own_is_called():
 
 def test_nodes_that_come_later_are_forced_too(trial):
     debugger_of(trial.run).force("**/new", "failure")
-    trial.graft("/patrol/drive", "succeed: {name: new}", "insert", 0)
+    trial.insert("/patrol/drive", "succeed: {name: new}", 0)
     assert trial.tick() is SUCCESS and trial.lines[-1].text == "lost at 0.41"
 
 
@@ -190,7 +190,7 @@ def test_after_any_session_that_was_taken_back_a_run_decides_as_one_that_was_nev
         for run, clock, trace in zip((debugged, control), clocks, traces, strict=True):
             run.halt("the comparison begins")
             for a, b, seconds in inputs:
-                run.blackboard.write(a=a, b=b)
+                run.blackboard.update(a=a, b=b)
                 clock.advance(seconds)
                 run.context.visits = []
                 run.tick()
@@ -206,7 +206,7 @@ def test_breakpoints_alone_change_no_decision_only_when_it_is_made():
         clock = Manual()
         with Run(load(ROUND.replace("1000", "12")), clock=clock) as run:
             run.listen(lambda line: lines.append(line.text), Line, Notice)
-            run.blackboard.write(a=1, b=3)
+            run.blackboard.update(a=1, b=3)
             draw = random.Random(seed)
             for _ in range(400):
                 if seed is not None and draw.random() < 0.2:

@@ -39,8 +39,8 @@ def recorded(folder: Path, script, template: str | None = None, seed: int = 7) -
     world.reset(task)
     model = Noting(script, template)
     with Run(
-        "reactree", inputs={"goal": task.goal}, world=world, task=task, model=model, clock=Manual(), journal=folder,
-        seed=seed,
+        load("reactree"), inputs={"goal": task.goal}, world=world, task=task, model=model, clock=Manual(),
+        journal=folder, seed=seed,
     ) as run:  # fmt: skip
         run.spin(ticks=500)
     return model

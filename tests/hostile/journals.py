@@ -66,7 +66,7 @@ def of_an_agent(folder: Path, whole: bool = False) -> Path:
     """Cut off, so that there is something to resume, or to its end."""
     from bt_runtime.agents.scripted import ScriptedModel
     from bt_runtime.envs.registry import open_suite
-    from bt_runtime.run.run import Run
+    from bt_runtime.run.run import Run, load
     from bt_runtime.tree.clock import Manual
     from tests.journal import errand
 
@@ -75,7 +75,7 @@ def of_an_agent(folder: Path, whole: bool = False) -> Path:
     site.reset(task)
     model = ScriptedModel(errand.script(site, errand.oracle("textcraft", task)), 1)
     given = {"inputs": {"goal": task.goal}, "world": site, "task": task, "model": model, "seed": 20}
-    with Run("reactree", clock=Manual(), journal=folder / "runs", **given) as run:
+    with Run(load("reactree"), clock=Manual(), journal=folder / "runs", **given) as run:
         for _ in range(0 if whole else 14):
             run.tick()
         if whole:

@@ -136,7 +136,7 @@ def here(tree: Path, scripts: Sequence[str], flags: Sequence[int]) -> tuple[Told
         run.blackboard["b"] = "0"
         for flag in flags:
             if flag >= 0:
-                run.blackboard.write(a=flag, b=str(flag))
+                run.blackboard.update(a=flag, b=str(flag))
             told.visits.append([])
             status = run.tick().status
             told.statuses.append("SKIPPED" if status is bt.Status.INVALID else status.name)

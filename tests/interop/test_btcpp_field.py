@@ -41,7 +41,7 @@ def drive(path: Path, folder: Path, seconds: float = 200, **data: Any) -> Driven
     tree = bt.load(folder / "trees" / f"{got.main}.yaml", project=folder)
     with bt.Run(tree, world=world, hz=20) as run:
         goals = [stamped(THROUGH), stamped(GOAL)]
-        run.blackboard.write(goal=stamped(GOAL), goals=goals, path=None, planner="GridBased", controller="FollowPath")
+        run.blackboard.update(goal=stamped(GOAL), goals=goals, path=None, planner="GridBased", controller="FollowPath")
         status = run.spin(seconds=seconds)
         assert not run.context.crashes, run.context.crashes
     return Driven(status, world, world.simulator.plans)

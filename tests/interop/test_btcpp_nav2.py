@@ -86,7 +86,7 @@ def drive(path: Path, folder: Path, seconds: float = 60, **answers: Any) -> Driv
     clock = Manual()
     tree = bt.load(folder / "trees" / f"{got.main}.yaml", project=folder)
     with bt.Run(tree, clock=clock) as run:
-        run.blackboard.write(
+        run.blackboard.update(
             goal="there", goals=["here", "there"], path="x", planner="GridBased", controller="FollowPath"
         )
         while (status := run.tick().status) is bt.Status.RUNNING and clock.now() < seconds:

@@ -120,7 +120,7 @@ def test_a_blackboard_that_is_too_large_is_told_in_part(client: Any, monkeypatch
     with bt.Run(bt.load(YAML, skills=SKILLS)) as run, Groot2(run, 0) as shown:
         loop: list[Any] = []
         loop.append(loop)
-        run.blackboard.write(long="x" * 50_000, loop=loop, odd=object(), big=2**80, nan=float("nan"), minus=-5)
+        run.blackboard.update(long="x" * 50_000, loop=loop, odd=object(), big=2**80, nan=float("nan"), minus=-5)
         answer = client(shown.port).ask("B", b"Main")[1]
         assert len(answer) < 40_000 and set(msgpack.unpackb(answer)["Main"]) >= {"long"}
 

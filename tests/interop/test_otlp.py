@@ -88,7 +88,7 @@ def test_the_spans_of_an_agents_run_are_those_that_its_file_has(collector: Colle
     site.reset(task)
     model = ScriptedModel(errand.script(site, errand.oracle("house", task)), 1)
     with bt.Run(
-        "reactree", inputs={"goal": task.goal}, world=site, task=task, model=model, clock=bt.clock.Manual(),
+        bt.load("reactree"), inputs={"goal": task.goal}, world=site, task=task, model=model, clock=bt.clock.Manual(),
         journal=tmp_path, seed=3,
     ) as run:  # fmt: skip
         run.follow(otlp.Otlp(collector.url))

@@ -46,8 +46,8 @@ def errand_of(runs: Path, tmp_path: Path) -> Callable[..., Path]:
         site.reset(task)
         model = ScriptedModel(errand.script(site, errand.oracle(name, task)), polls)
         with Run(
-            "reactree", inputs={"goal": task.goal}, world=site, task=task, model=model, clock=Manual(), journal=runs,
-            seed=seed,
+            load("reactree"), inputs={"goal": task.goal}, world=site, task=task, model=model, clock=Manual(),
+            journal=runs, seed=seed,
         ) as run:  # fmt: skip
             if ticks is None:
                 run.spin(ticks=5000)

@@ -26,7 +26,7 @@ from tests.journal import chores, errand
 WATCHED: tuple[tuple[Any, str], ...] = (
     (Writer, "event"), (Writer, "soon"), (Store, "__init__"), (Store, "commit"), (Store, "cut"), (Store, "close"),
     (Lock, "__init__"), (Lock, "release"), (Recorder, "_goes_on"), (Recorder, "verdict"), (Recorder, "finished"),
-    (Notebook, "close"), (Memory, "add"), (Run, "graft"), (Engine, "shutdown"), (rebuild, "outside"),
+    (Notebook, "close"), (Memory, "add"), (Run, "_change"), (Engine, "shutdown"), (rebuild, "outside"),
     (resume, "_catch_up"), (errand.Site, "act"), (errand.Site, "save"), (chores, "leave"),
 )  # fmt: skip
 

@@ -11,7 +11,7 @@ from typing import Any
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.replay.resume import resume
-from bt_runtime.run.run import Run
+from bt_runtime.run.run import Run, load
 from bt_runtime.types import Observation, Question, Task
 
 PARTS = 3
@@ -127,7 +127,7 @@ def run_errand(mode: str, folder: Path, name: str, seed: int, lasting: bool) -> 
         if lasting:
             site.save()
         run = Run(
-            "reactree", inputs={"goal": task.goal}, world=site, task=task, model=model, journal=folder / "runs",
+            load("reactree"), inputs={"goal": task.goal}, world=site, task=task, model=model, journal=folder / "runs",
             seed=seed, memory=folder / "memory.sqlite",
         )  # fmt: skip
     else:

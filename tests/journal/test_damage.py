@@ -21,7 +21,7 @@ from bt_runtime.journal.repair import rebuild
 from bt_runtime.journal.store import Limits
 from bt_runtime.replay.replay import replay
 from bt_runtime.replay.resume import CannotResume, resume
-from bt_runtime.run.run import Run
+from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import SUCCESS
 from tests.journal import errand
@@ -102,7 +102,7 @@ def test_when_deeds_outlive_the_run_a_damaged_journal_is_not_gone_on_from(tmp_pa
     site.reset(task)
     model = ScriptedModel(errand.script(site, errand.oracle("textcraft", task)))
     runs = tmp_path / "runs"
-    with Run("reactree", inputs={"goal": task.goal}, world=site, task=task, model=model, journal=runs) as run:
+    with Run(load("reactree"), inputs={"goal": task.goal}, world=site, task=task, model=model, journal=runs) as run:
         run.spin(hz=500, ticks=5000)
     damaged(run.journal.path, "UPDATE events SET body = '{}' WHERE seq = 40")
     with pytest.raises(CannotResume, match="outlive"):
@@ -120,7 +120,7 @@ def test_a_status_or_a_name_that_was_changed_keeps_no_lasting_world_from_going_o
     site.reset(task)
     model = ScriptedModel(errand.script(site, errand.oracle("textcraft", task)), 1)
     given = {"inputs": {"goal": task.goal}, "world": site, "task": task, "model": model}
-    with Run("reactree", clock=Manual(), journal=tmp_path / "runs", **given) as run:
+    with Run(load("reactree"), clock=Manual(), journal=tmp_path / "runs", **given) as run:
         for _ in range(14):
             run.tick()
     before = len(Recording(run.journal.path).events)

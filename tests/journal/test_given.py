@@ -63,7 +63,13 @@ def cut(folder: Path, **how: Any) -> Path:
     world = suite.open()
     world.reset(task)
     run = Run(
-        "react", inputs={"goal": task.goal}, world=world, task=task, clock=Manual(), journal=folder / "runs", **how
+        load("react"),
+        inputs={"goal": task.goal},
+        world=world,
+        task=task,
+        clock=Manual(),
+        journal=folder / "runs",
+        **how,
     )
     for _ in range(3):
         run.tick()

@@ -12,7 +12,7 @@ from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.cli import main
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.llm.chat.chat import Chat
-from bt_runtime.run.run import Run
+from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 
 TEMPLATE = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|over|>{% endfor %}<|assistant|>"
@@ -26,8 +26,8 @@ def recorded(folder: Path, script, seed: int = 7, template: str | None = None) -
     model = ScriptedModel(script)
     model.chat_template = Chat.of(template) if template else None
     with Run(
-        "reactree", inputs={"goal": task.goal}, world=world, task=task, model=model, clock=Manual(), journal=folder,
-        seed=seed,
+        load("reactree"), inputs={"goal": task.goal}, world=world, task=task, model=model, clock=Manual(),
+        journal=folder, seed=seed,
     ) as run:  # fmt: skip
         run.spin(ticks=500)
     return model
@@ -185,7 +185,8 @@ def test_rows_teach_the_form_in_which_each_strategy_asks(tmp_path, monkeypatch, 
     model = ScriptedModel(anyhow())
     model.chat_template = chat = Chat.of(CHATML, markers)
     given = INPUTS.get(tree, {"goal": task.goal})
-    with Run(tree, inputs=given, world=world, task=task, model=model, clock=Manual(), journal=tmp_path / "runs") as run:
+    loaded, runs = load(tree), tmp_path / "runs"
+    with Run(loaded, inputs=given, world=world, task=task, model=model, clock=Manual(), journal=runs) as run:
         run.spin(ticks=500)
     monkeypatch.setattr("bt_runtime.cli.recorded.lessons._form", lambda given: (chat, True))
     rows = exported(tmp_path, "--format", "sft", "--model", "x.gguf", "--failed")

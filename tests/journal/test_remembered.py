@@ -16,7 +16,7 @@ from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.notebook import Notebook
 from bt_runtime.memory.store import Store
 from bt_runtime.replay.resume import finished, resume
-from bt_runtime.run.run import Run
+from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from tests.support.abandoned import abandoned
 
@@ -34,7 +34,7 @@ def ended(folder: Path, until: Any) -> Path:
     model = ScriptedModel([f"Act: {sentence}" for sentence in suite.oracle(world, task)] + ["Act: done"] * 9)
     world.reset(task)
     run = Run(
-        "react", inputs={"goal": task.goal}, world=world, task=task, model=model, clock=Manual(),
+        load("react"), inputs={"goal": task.goal}, world=world, task=task, model=model, clock=Manual(),
         memory=folder / "memory.sqlite", journal=folder / "runs",
     )  # fmt: skip
     close = run.resources.notebook.close

@@ -87,7 +87,7 @@ def test_time_and_what_others_wrote_between_ticks_come_again(record):
 def test_grafts_removals_and_halts_from_outside_come_again(record):
     run = record("version: 1\ntree: t\nroot:\n  sequence:\n    - wait: 1\n    - wait: 5\n")
     run.tick()
-    run.graft("/t", "set: {x: 1}", "insert", 0)
+    run.insert("/t", "set: {x: 1}", 0)
     run.tick()
     run.halt("look around")
     run.context.clock.inner.advance(2)
@@ -203,7 +203,7 @@ def test_a_python_graft_cannot_be_made_again_and_the_replay_says_so(record):
 
     run = record("version: 1\ntree: t\nroot:\n  sequence:\n    - wait: 1\n")
     run.tick()
-    run.graft("/t", Success("ours"), "insert")
+    run.insert("/t", Success("ours"))
     run.tick()
     found = replay(read(run).path)
     assert "made in Python" in found.difference

@@ -121,7 +121,9 @@ def test_a_world_of_ours_is_opened_again_by_its_name_and_led_to_where_it_was(run
     world.reset(task)
     plan = list(suite.oracle(world, task))
     model = ScriptedModel([f"Act: {sentence}" for sentence in plan])
-    run = Run("react", inputs={"goal": task.goal}, world=world, task=task, model=model, clock=Manual(), journal=runs)
+    run = Run(
+        load("react"), inputs={"goal": task.goal}, world=world, task=task, model=model, clock=Manual(), journal=runs
+    )
     while world.verdict().met == 0:
         run.tick()
     path = abandoned(run)

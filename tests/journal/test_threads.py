@@ -214,7 +214,7 @@ def test_experiences_are_recalled_from_the_journal(runs: Path):
 
     memory, model = Memory(), ScriptedModel(["Act: done"])
     around = {"model": model, "services": {"episodes": memory}, "clock": Manual(), "journal": runs}
-    with Run("react", inputs={"goal": "tidy up"}, **around) as run:
+    with Run(load("react"), inputs={"goal": "tidy up"}, **around) as run:
         assert run.spin(ticks=50) is SUCCESS
     recording = Recording(run.journal.path)
     assert [b["value"]["texts"] for _, b in recording.of("found")] == [[Found.text]]

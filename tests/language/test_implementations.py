@@ -55,6 +55,8 @@ class Open(bt.Skill):
 class Named:
     async def start(self, place): ...
     def poll(self): ...
+@bt.condition
+def old(): ...
 """
 GOOD = [
     ("scan", "place"), ("scan", "place far"), ("open_door", "door handle"), ("slow", "place"), ("steps", "place"),
@@ -76,6 +78,7 @@ BAD = [
     ("Called", "", "`Called` needs `place`, which is not among `params`"),
     ("Neither", "", "`Neither` has no `poll`, and cannot be called"),
     ("Open", "place", "`Open()` needs `speed`, and a skill is made with nothing"),
+    ("old", "", "`old` is marked `@condition`: write `@skill(…, condition=True)`"),
 ]
 Found = Callable[..., list[Diagnostic]]
 

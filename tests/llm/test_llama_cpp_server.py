@@ -29,7 +29,7 @@ from bt_runtime.llm.model_wrapper import WrappedModel
 from bt_runtime.llm.server.endpoint import Endpoint
 from bt_runtime.llm.settings import _STARTER_FILE
 from bt_runtime.project import child
-from bt_runtime.run.run import Run
+from bt_runtime.run.run import Run, load
 from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Grammar, Question
 from tests.support.room import Room
@@ -122,7 +122,9 @@ def test_an_agent_lives_by_it_and_a_story_beyond_its_context_loses_its_oldest_st
     told: list[Any] = []
     goal = "get out of here, " + "and close the door " * 120
     tree = "version: 1\ntree: t\ninputs: {goal: string}\nroot:\n  agent: {goal: '{goal}', moves: [act], patience: 99}\n"
-    with Run(tree, inputs={"goal": goal}, world=Room(), model=Stubborn(endpoint), budget=Budget(decisions=25)) as run:
+    with Run(
+        load(tree), inputs={"goal": goal}, world=Room(), model=Stubborn(endpoint), budget=Budget(decisions=25)
+    ) as run:
         run.listen(told.append, Trimmed, AgentEnded)
         run.spin(seconds=WAIT)
     assert told[-1].why == "budget" and len(told) > 1, told

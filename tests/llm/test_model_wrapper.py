@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bt_runtime import Run
+from bt_runtime import Run, load
 from bt_runtime.bench.run.free import Free
 from bt_runtime.bench.run.metered_model import MeteredModel, Tally
 from bt_runtime.faults.diagnostic import BtError, TooLong
@@ -66,7 +66,7 @@ def test_alternatives_are_counted_as_the_index_of_an_answer_is() -> None:
 def test_what_is_no_model_is_a_fault_in_words_before_anything_is_opened(given: Any, tmp_path: Any) -> None:
     for how in ({"model": given}, {"services": {"models": given if isinstance(given, dict) else {"default": given}}}):
         with pytest.raises(BtError, match="is not a model") as fault:
-            Run("react", inputs={"goal": "g"}, journal=tmp_path / "runs", **how)  # type: ignore[arg-type]
+            Run(load("react"), inputs={"goal": "g"}, journal=tmp_path / "runs", **how)  # type: ignore[arg-type]
         assert "`ask`" in fault.value.hint
     assert not list(tmp_path.glob("runs/*"))
 
@@ -76,7 +76,7 @@ def test_an_answer_that_is_no_job_is_told_by_the_node_that_asked() -> None:
         def ask(self, question: Question) -> Any:
             return "done"
 
-    with Run("react", inputs={"goal": "g"}, model=Hasty(), clock=Manual()) as run:
+    with Run(load("react"), inputs={"goal": "g"}, model=Hasty(), clock=Manual()) as run:
         run.spin(ticks=5)
         (crash,) = run.context.crashes
     assert "`ask` of Hasty gave str, which is not a job" in crash.message
@@ -84,7 +84,7 @@ def test_an_answer_that_is_no_job_is_told_by_the_node_that_asked() -> None:
 
 def test_a_question_says_who_asks_and_a_recorded_run_of_ones_own_model_is_played_without_it(tmp_path: Any) -> None:
     model = Last()
-    with Run("react", inputs={"goal": "g"}, model=model, clock=Manual(), journal=tmp_path) as run:
+    with Run(load("react"), inputs={"goal": "g"}, model=model, clock=Manual(), journal=tmp_path) as run:
         assert run.spin(ticks=50) is SUCCESS
         path = run.journal.path
     assert {question.by for question in model.asked} == {"/react"}
@@ -114,7 +114,7 @@ def test_an_agent_that_waits_is_woken_by_the_answer_and_not_ticked_meanwhile() -
             super().wait(woken, until)
 
     model, clock = Slow(), Answering()
-    with Run("react", inputs={"goal": "g"}, model=model, clock=clock) as run:
+    with Run(load("react"), inputs={"goal": "g"}, model=model, clock=clock) as run:
         assert run.spin(ticks=50) is SUCCESS
         assert (waits, run.engine.count) == ([math.inf], 2)
 

@@ -14,7 +14,7 @@ from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import SILENT, Step
 from bt_runtime.llm.chat.chat import Chat, keep, recalled
 from bt_runtime.llm.chat.turns import Turns, quiet
-from bt_runtime.run.run import Run
+from bt_runtime.run.run import Run, load
 from bt_runtime.types import Question
 
 ROLES = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"
@@ -105,7 +105,7 @@ class Reasoner(ScriptedModel):
 
 def asked(template: str, think: str) -> list[Question]:
     model = Reasoner(template)
-    with Run(TREE.format(think=think), model=model, recall=False) as run:
+    with Run(load(TREE.format(think=think)), model=model, recall=False) as run:
         run.spin(ticks=20)
     return model.asked
 

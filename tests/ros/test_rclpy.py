@@ -181,7 +181,7 @@ def test_a_message_that_does_not_fit_is_told_by_its_field(tmp_path: Path, system
 
 
 def test_the_log_of_a_run_is_the_node_s(tmp_path: Path, system: System, node: Any) -> None:
-    with bt.Run("version: 1\ntree: t\nroot: {log: {text: careful, level: warning}}\n") as run:
+    with bt.Run(bt.load("version: 1\ntree: t\nroot: {log: {text: careful, level: warning}}\n")) as run:
         rosout(run, node)
         run.spin()
     assert system.log == [("warning", "/t: careful")]

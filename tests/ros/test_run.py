@@ -67,7 +67,7 @@ def test_the_log_of_a_run_is_on_rosout_and_its_time_is_the_simulator_s() -> None
         clock = sim_clock(ours)
         wait(lambda: publish({"clock": {"sec": 100}}), lambda: clock.now() == 100)
         tree = "version: 1\ntree: nap\nroot:\n  sequence: [wait: 3600, {log: {text: awake, level: warning}}]\n"
-        with bt.Run(tree, clock=clock) as run:
+        with bt.Run(bt.load(tree), clock=clock) as run:
             rosout(run, ours, "nap")
             assert run.tick().running
             wait(lambda: publish({"clock": {"sec": 3700, "nanosec": 1}}), lambda: clock.now() > 3700)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from bt_runtime import Run, Skill, Status, condition, load
+from bt_runtime import Run, Skill, Status, load, skill
 from bt_runtime.events import Tick
 
 RUNNING, SUCCESS = Status.RUNNING, Status.SUCCESS
@@ -37,12 +37,12 @@ class Turning(Skill):
         return RUNNING
 
 
-@condition
+@skill(condition=True)
 def holds():
     return True
 
 
-@condition
+@skill(condition=True)
 def near(metres: int):
     return metres < 100
 

@@ -36,7 +36,7 @@ class Truthy(Enum):
 def test_a_condition_answers_in_the_tick_that_asks_and_in_its_thread(answer, status):
     threads = []
 
-    @bt.condition("the battery is above {level}")
+    @bt.skill("the battery is above {level}", condition=True)
     def battery_above(level: float):
         threads.append(threading.current_thread())
         return answer
@@ -48,7 +48,7 @@ def test_a_condition_answers_in_the_tick_that_asks_and_in_its_thread(answer, sta
 
 
 def test_a_condition_that_returns_nothing_is_told_to():
-    @bt.condition
+    @bt.skill(condition=True)
     def forgetful():
         pass
 
@@ -62,7 +62,7 @@ def test_a_drive_behind_a_condition_is_started_once():
     """A plain function in its place starts and cancels it again and again."""
     calls = []
 
-    @bt.condition
+    @bt.skill(condition=True)
     def clear():
         return True
 
@@ -106,7 +106,7 @@ def test_an_instant_skill_writes_its_outputs_and_what_it_returns_is_its_result()
 def test_a_condition_that_breaks_has_failed_and_is_asked_again():
     answers = [OSError("no sensor"), True]
 
-    @bt.condition
+    @bt.skill(condition=True)
     def clear():
         answer = answers.pop(0)
         if isinstance(answer, Exception):
@@ -120,7 +120,7 @@ def test_a_condition_that_breaks_has_failed_and_is_asked_again():
 def test_a_slow_condition_is_named_while_it_holds_the_tick():
     told = threading.Event()
 
-    @bt.condition
+    @bt.skill(condition=True)
     def slow():
         return told.wait(60)
 
@@ -185,12 +185,12 @@ def test_a_manifest_that_calls_an_async_function_instant_is_told_before_the_firs
 def test_a_recorded_run_with_conditions_comes_again_and_only_other_answers_are_written(tmp_path):
     asked = []
 
-    @bt.condition
+    @bt.skill(condition=True)
     def clear():
         asked.append(1)
         return len(asked) not in (5, 6)
 
-    @bt.condition
+    @bt.skill(condition=True)
     def broken():
         raise OSError("no sensor")
 

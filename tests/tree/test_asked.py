@@ -83,7 +83,7 @@ def test_both_guards_may_ask_nodes_and_expressions_stay_as_they_are(make):
 def test_what_is_asked_has_a_path_of_its_own_and_may_be_replaced(make):
     t = make("if: {check: {ok: {}}, then: {a: {}}}", ok=SUCCESS, a=SUCCESS)
     assert [node.path for node in t.run.nodes()] == ["/t", "/t/0", "/t/check"]
-    t.graft("/t/check", "fail: no\n")
+    t.replace("/t/check", "fail: no\n")
     assert t.tick() is FAILURE
 
 

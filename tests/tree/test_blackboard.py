@@ -156,13 +156,13 @@ def test_an_unknown_entry_is_an_error_that_names_the_nearest_one():
 
 def test_what_is_read_of_one_moment_holds_no_half_of_a_write(hurried):
     board, over = Blackboard(), threading.Event()
-    board.root.write(x=0, y=0)
+    board.root.update(x=0, y=0)
 
     def write():
         n = 0
         while not over.is_set():
             n += 1
-            board.root.write(x=n, y=n)
+            board.root.update(x=n, y=n)
 
     thread = threading.Thread(target=write)
     thread.start()

@@ -468,6 +468,6 @@ def test_results_of_an_earlier_round_are_not_shown_as_those_of_this_one(make, ki
     assert [n.status for n in t.run.root.children] == [FAILURE, INVALID]
     t = make(f"{kind}: [b: {{}}]", b=SUCCESS, a=FAILURE)
     t.tick()
-    t.graft("/t", "a: {}\n", "insert", 0)
+    t.insert("/t", "a: {}\n", 0)
     t.tick()
     assert [n.status for n in t.run.root.children] == [FAILURE, INVALID]

@@ -85,7 +85,7 @@ TEST = "check: 1 / n > 0.5"
 ROOTS = [TEST, f"sequence: [{{{TEST}}}]", f"reactive_sequence: [{{{TEST}}}]", "steep: '{n}'"]
 
 
-@bt.condition
+@bt.skill(condition=True)
 def steep(n: float) -> bool:
     return 1 / n > 0.5
 

@@ -28,17 +28,16 @@ def run(tmp_path: Path):
 
 
 WRONG: list[tuple[Any, ...]] = [
-    ("/t/0", "log: b", "swap"), ("/t/0", "log: b", "remove"), ("/t/0", "log: b", None), ("/t/0", "log: b", ["insert"]),
-    ("/t/0", None, "replace"), ("/t/0", b"log: b", "replace"), ("/t/0", 3, "insert"), (None, "log: b", "insert"),
-    ("/t", "log: b", "insert", 1.5), ("/t", "log: b", "insert", "0"), ("/t", "log: b", "insert", True),
-    ("/t/0", "logg: b", "replace"), ("/t/9", "log: b", "replace"), ("/t/0", "log: [", "replace"),
+    ("replace", "/t/0", None), ("replace", "/t/0", b"log: b"), ("insert", "/t/0", 3), ("insert", None, "log: b"),
+    ("insert", "/t", "log: b", 1.5), ("insert", "/t", "log: b", "0"), ("insert", "/t", "log: b", True),
+    ("replace", "/t/0", "logg: b"), ("replace", "/t/9", "log: b"), ("replace", "/t/0", "log: ["), ("remove", None),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("given", WRONG, ids=repr)
-def test_a_graft_that_cannot_be_meant_is_refused_and_not_recorded(given: tuple[Any, ...], run: bt.Run) -> None:
+def test_a_change_that_cannot_be_meant_is_refused_and_not_recorded(given: tuple[Any, ...], run: bt.Run) -> None:
     with pytest.raises(bt.BtError):
-        run.graft(*given)
+        getattr(run, given[0])(*given[1:])
     run.tick()
     assert [node.name for node in run.nodes()][1:] == ["log", "wait"]
     assert run.journal is not None and run.journal.path is not None
@@ -55,6 +54,15 @@ def test_a_rate_or_a_bound_that_is_none_is_refused(given: dict[str, Any], run: b
     with pytest.raises(bt.BtError):
         run.spin(**given)
     assert run.engine.count == 1 and run.status is bt.Status.RUNNING
+
+
+def test_what_has_one_way_only_tells_it_to_who_takes_another() -> None:
+    """A tree's text is loaded first, changes have a method each, and a condition is a skill."""
+    with pytest.raises(bt.BtError, match="load it first"):
+        bt.Run(TREE)  # type: ignore[arg-type]
+    with pytest.raises(ImportError, match="condition=True"):
+        from bt_runtime import condition  # noqa: F401
+    assert not hasattr(bt.Run, "graft")
 
 
 def test_no_tick_is_none() -> None:
@@ -117,7 +125,7 @@ def test_why_tells_a_grafted_tests_values_whether_or_not_the_run_was_debugged(de
             debugger_of(run).break_at("/t/9")
             debugger_of(run).clear()
         run.tick()
-        run.graft("/t/0/0", "check: n > 500")
+        run.replace("/t/0/0", "check: n > 500")
         run.tick()
         run.tick()
         assert run.journal is not None and run.journal.path is not None
@@ -163,7 +171,7 @@ def test_a_listener_of_a_notice_may_write_and_may_wait_for_another_thread_that_w
     with bt.Run(bt.load(NAMED), inputs={"goal": "g"}, clock=Manual(), slow=None) as run:
 
         def other(_: object) -> None:
-            thread = Thread(target=lambda: run.blackboard.write(battery=0.3))
+            thread = Thread(target=lambda: run.blackboard.update(battery=0.3))
             thread.start()
             thread.join(60)
 
@@ -177,7 +185,7 @@ def test_a_name_that_a_graft_brings_is_known() -> None:
     with bt.Run(bt.load(NAMED), inputs={"goal": "g"}, clock=Manual(), slow=None) as run:
         run.listen(lambda notice: notices.append(notice.text), Notice)
         run.blackboard["parked"] = False
-        run.graft("/t", "wait: {seconds: 9, when: not exists(batery) or batery > 0.1}")
+        run.replace("/t", "wait: {seconds: 9, when: not exists(batery) or batery > 0.1}")
         run.tick()
         run.blackboard["batery"] = 0.5
     assert notices == []

@@ -55,7 +55,7 @@ def test_replacing_the_running_child_does_not_run_finished_children_again(make, 
     done = FAILURE if kind == "fallback" else SUCCESS
     t = make(f"{kind}: [a: {{}}, b: {{}}, c: {{}}]", a=done, b=RUNNING, c=done)
     t.tick()
-    t.graft("/t/1", "c: {}\n")
+    t.replace("/t/1", "c: {}\n")
     assert t.skills["b"].cancels == 1
     t.tick()
     assert (t.skills["a"].started, t.skills["c"].started) == (1, 2)
@@ -64,7 +64,7 @@ def test_replacing_the_running_child_does_not_run_finished_children_again(make, 
 def test_finished_siblings_keep_their_results_and_running_ones_go_on(make):
     t = make("parallel: [a: {}, b: {}, c: {}]", a=SUCCESS, b=after(3), c=RUNNING)
     t.tick(2)
-    t.graft("/t/2", "a: {}\n")
+    t.replace("/t/2", "a: {}\n")
     assert t.tick(2) is SUCCESS
     assert (t.skills["a"].started, t.skills["b"].started, t.skills["c"].cancels) == (2, 1, 1)
 
@@ -104,7 +104,7 @@ def test_removing_the_running_last_child_of_a_foreign_sequence_is_refused_as_it_
 def test_children_of_decorators_can_be_replaced(make):
     t = make("retry: {times: 2, child: {timeout: {seconds: 9, child: {a: {}}}}}", a=RUNNING, b=FAILURE)
     t.tick()
-    t.graft("/t/0/0", "b: {}\n")
+    t.replace("/t/0/0", "b: {}\n")
     assert t.skills["a"].cancels == 1
     assert t.tick(2) is FAILURE
     assert t.skills["b"].started == 2
@@ -124,7 +124,7 @@ def test_the_child_of_a_foreign_decorator_can_be_replaced():
 def test_the_root_can_be_replaced_and_keeps_its_path(make):
     t = make("sequence: [a: {}]", a=RUNNING, b=SUCCESS)
     t.tick()
-    t.graft("/t", "fallback: [b: {}]\n")
+    t.replace("/t", "fallback: [b: {}]\n")
     assert t.skills["a"].cancels == 1
     assert t.tick() is SUCCESS
     assert t.visits["/t/0"] == 2
@@ -147,7 +147,7 @@ def test_grafts_are_set_up_before_they_are_ticked_and_shut_down_when_they_leave(
 
     t = make("sequence: [a: {}]", a=SUCCESS)
     t.tick()
-    t.graft("/t", Node("new", Script(RUNNING)), "insert")
+    t.insert("/t", Node("new", Script(RUNNING)))
     t.tick()
     t.run.remove("/t/1")
     t.tick()
@@ -163,7 +163,7 @@ def test_clients_of_the_global_blackboard_are_unregistered(make):
     before = len(py_trees.blackboard.Blackboard.clients)
     t = make("sequence: [a: {}]", a=SUCCESS)
     for _ in range(20):
-        t.graft("/t", Client(), "insert")
+        t.insert("/t", Client())
         t.run.remove("/t/" + t.run.root.children[-1].segment)
         t.tick()
     assert len(py_trees.blackboard.Blackboard.clients) == before
@@ -325,8 +325,8 @@ def test_an_optional_branch_can_be_removed_and_then_its_turn_is_a_failure(make):
 def test_a_graft_under_once_and_rate_starts_the_new_child(make):
     t = make("sequence: [{once: {a: {}}}, {rate: {hz: 1, child: {a: {}}}}]", a=SUCCESS, b=SUCCESS)
     t.tick()
-    t.graft("/t/0/0", "b: {}\n")
-    t.graft("/t/1/0", "b: {}\n")
+    t.replace("/t/0/0", "b: {}\n")
+    t.replace("/t/1/0", "b: {}\n")
     assert t.tick() is SUCCESS
     assert t.skills["b"].started == 2
 

@@ -125,7 +125,7 @@ def test_a_halted_round_robin_begins_at_the_first_child(make):
 def test_children_of_a_round_robin_come_and_go_without_taking_its_turn_from_whoever_runs(make):
     t = make("round_robin: [a: {}, b: {}]", a=SUCCESS, b=after(3), c=SUCCESS)
     assert [t.tick(), t.tick()] == [SUCCESS, RUNNING]
-    t.graft("/t", "c: {}\n", "insert", 0)
+    t.insert("/t", "c: {}\n", 0)
     assert t.tick() is RUNNING
     t.run.remove("/t/2")
     assert t.tick(2) is SUCCESS

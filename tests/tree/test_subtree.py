@@ -141,7 +141,7 @@ def test_subtrees_at_unnamed_places_have_scopes_of_their_own(make, project):
     options = project(sub="inputs: {n: integer}\nroot:\n  set: {m: '{n}'}\n")
     t = make("sequence: [succeed: {}]", options=options)
     for n in (1, 2):
-        t.graft("/t", f"tree: {{file: sub, with: {{n: {n}}}}}\n", "insert")
+        t.insert("/t", f"tree: {{file: sub, with: {{n: {n}}}}}\n")
     assert t.tick() is SUCCESS
     snapshot = t.run.engine.blackboard.snapshot()
     assert (snapshot["/t/1"], snapshot["/t/2"]) == ({"n": 1, "m": 1}, {"n": 2, "m": 2})
@@ -151,8 +151,8 @@ def test_a_replaced_subtree_leaves_no_scope_behind(make, project):
     options = project(sub="inputs: {n: integer}\nroot:\n  set: {m: '{n}'}\n")
     t = make("sequence: [tree: {file: sub, with: {n: 1}}]", options=options)
     t.tick()
-    t.graft("/t/0", "tree: {file: sub, with: {n: 2}}\n")
+    t.replace("/t/0", "tree: {file: sub, with: {n: 2}}\n")
     t.tick()
     assert t.run.engine.blackboard.snapshot() == {"": {}, "/t/0": {"n": 2, "m": 2}}
-    t.graft("/t/0", "succeed: {}\n")
+    t.replace("/t/0", "succeed: {}\n")
     assert t.run.engine.blackboard.snapshot() == {"": {}}

@@ -22,7 +22,7 @@ def house_run(seed: int = 10, polls: int = 0, **options: Any) -> Run:
     world.reset(task)
     first = iter(["Think: There is more than one thing to do."])
     model = ScriptedModel(lambda ask: next(first, "") or taught(ask), polls)
-    return Run("reactree", inputs={"goal": task.goal}, world=world, task=task, model=model, **options)
+    return Run(load("reactree"), inputs={"goal": task.goal}, world=world, task=task, model=model, **options)
 
 
 def craft_run(**options: Any) -> Run:
@@ -31,7 +31,7 @@ def craft_run(**options: Any) -> Run:
     world = suite.open()
     world.reset(task)
     model = ScriptedModel(acting(suite.oracle(world, task)))
-    return Run("react", inputs={"goal": task.goal}, world=world, task=task, model=model, **options)
+    return Run(load("react"), inputs={"goal": task.goal}, world=world, task=task, model=model, **options)
 
 
 def field_run(seed: int = 0, **options: Any) -> Run:
@@ -40,7 +40,7 @@ def field_run(seed: int = 0, **options: Any) -> Run:
     task = suite.tasks(seed, 1, kinds=["reach"], speed=0)[0]
     world = suite.open()
     world.reset(task)
-    return Run("nav2/navigate_with_replanning", world=world, task=task, **options)
+    return Run(load("nav2/navigate_with_replanning"), world=world, task=task, **options)
 
 
 def wide_tree(branches: int = 100, leaves: int = 18) -> str:
@@ -176,4 +176,4 @@ def reasoning_run(**options: Any) -> Run:
         "{% if enable_thinking is not defined or enable_thinking %}<think>\n{% endif %}", ["<|end|>", "</think>"]
     )  # fmt: skip
     tree = "version: 1\ntree: t\nroot:\n  agent: {goal: get out, think: model, think_tokens: 50, patience: 99}\n"
-    return Run(tree, world=Room(), model=model, recall=False, **options)
+    return Run(load(tree), world=Room(), model=model, recall=False, **options)

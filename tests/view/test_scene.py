@@ -101,7 +101,7 @@ class Robot:
 
 def test_a_slow_world_is_looked_at_in_the_thread_that_has_just_acted_and_never_in_the_tick():
     world, model = Robot(), ScriptedModel(["Act: wave", "Act: wave", "Act: done"])
-    with Run("react", inputs={"goal": "wave twice"}, world=world, model=model) as run:
+    with Run(load("react"), inputs={"goal": "wave twice"}, world=world, model=model) as run:
         feed = Feed()
         Watch(run, feed)
         before = len(world.looked)

@@ -12,7 +12,7 @@ from bt_runtime.bench.optimise.plan_versions import Version
 from bt_runtime.bench.optimise.setup import Setup, check, left
 from bt_runtime.events import Line, Notice
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.run.run import Run
+from bt_runtime.run.run import Run, load
 
 TREE = "autoplan"
 
@@ -48,7 +48,7 @@ def optimise(
             "strategy": setup.strategy, "parts": list(setup.parts), "patience": patience, "at_once": at_once,
             "folder": str(folder), "header": setup.header(),
         }  # fmt: skip
-        with Run(TREE, inputs=inputs, model=model, seed=setup.seed, budget=setup.budget, journal=journal) as run:
+        with Run(load(TREE), inputs=inputs, model=model, seed=setup.seed, budget=setup.budget, journal=journal) as run:
             if log is not None:
                 run.listen(log, Line, Notice)
             with watch(run):

@@ -62,7 +62,7 @@ class Parent(Node):
     def allow(self, fixed: bool = False) -> None:
         """Refuses a change that would pull the tree from under the tick, or leave a place empty."""
         if self.context.ticking:
-            raise BtError("the tree is being ticked", "ask for the change instead: run.graft(path, ...)")
+            raise BtError("the tree is being ticked", "ask for the change instead: run.replace(path, ...)")
         if fixed:
             raise BtError(f"`{self.name}` takes a fixed set of children", "replace one of them")
 

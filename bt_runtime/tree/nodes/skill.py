@@ -251,7 +251,7 @@ class SkillNode(Node):
         for field in found:
             ports.check(field, values[field.name])
             ports.check_range(field, values[field.name])
-        self.scope.write({names[f.name].text.strip(): values[f.name] for f in found})
+        self.scope.update({names[f.name].text.strip(): values[f.name] for f in found})
         self.gave = self.gave or bool(found)
         if len(values) > len(found):
             extra = sorted(str(name) for name in values if self.spec.kind.field(name) is None)

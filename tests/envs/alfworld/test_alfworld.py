@@ -29,7 +29,7 @@ from bt_runtime.envs.worker_pool import Pool
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.project import child, packaged
-from bt_runtime.run.run import Run
+from bt_runtime.run.run import Run, load
 from bt_runtime.testing import SUCCESS
 from tests.support.alfworld_engine import DOUBLE
 from tests.support.oracles import acting, expanding, goal_of, planning, ways
@@ -262,7 +262,7 @@ def test_an_agent_whose_worker_was_killed_ends_by_a_crash_and_not_by_giving_up(w
         return f"Act: {next(s for s in world.skills() if s.startswith('go to'))}" if len(said) < 6 else "Act: failure"
 
     services = {"model": ScriptedModel(line)}
-    with Run("react", inputs={"goal": task.goal}, world=world, services=services, recall=False) as run:
+    with Run(load("react"), inputs={"goal": task.goal}, world=world, services=services, recall=False) as run:
         run.spin(seconds=60)
         assert any("the episode is lost" in crash.message for crash in run.context.crashes)
 
@@ -474,7 +474,7 @@ def test_agents_win_on_the_engine_through_their_grafts(real, tree, script):
     way = solved(world, task)
     world.reset(task)
     services = {"model": ScriptedModel(script(way, task.goal) if script is planning else script(way))}
-    with Run(tree, inputs={"goal": task.goal}, world=world, services=services, recall=False) as run:
+    with Run(load(tree), inputs={"goal": task.goal}, world=world, services=services, recall=False) as run:
         assert run.spin(seconds=300) is SUCCESS
     assert world.verdict() == (2, 2)
 

@@ -39,7 +39,7 @@ def ticked(world: Field, text: str, seconds: float = 60.0, **values: Any) -> bt.
     tree = bt.load(f"version: 1\ntree: t\nskills: [nav2]\nblackboard: {{p: any, e: any, g: any}}\nroot:\n  {text}\n")
     clock = Manual()
     with bt.Run(tree, world=world, clock=clock) as run:
-        run.blackboard.write(**{"p": None, "e": None, "g": None, **values})
+        run.blackboard.update(**{"p": None, "e": None, "g": None, **values})
         while run.tick().running and clock.now() < seconds:
             clock.advance(0.05)
         return run
@@ -213,7 +213,7 @@ def test_a_run_that_was_cut_off_goes_on_and_plays_back_the_same(tmp_path: Path) 
     task = SUITE.tasks(0, 1, kinds=["reach"], calm=True, speed=0)[0]
     world = open_world("field")
     world.reset(task)
-    with bt.Run("nav2/navigate_with_replanning", world=world, task=task, journal=tmp_path, hz=10) as run:
+    with bt.Run(bt.load("nav2/navigate_with_replanning"), world=world, task=task, journal=tmp_path, hz=10) as run:
         run.spin(seconds=6)
     [file] = tmp_path.glob("*.btr")
     assert replay(file).difference == ""

@@ -29,7 +29,7 @@ def test_the_robot_replans_recovers_and_docks(seed: int) -> None:
     """On its way the wheels slip and a box falls into the door: it turns itself free, drives round, and comes back."""
     world, task = opened("reach", seed)
     asked = []
-    with bt.Run("nav2/navigate_with_replanning", world=world, task=task) as run:
+    with bt.Run(bt.load("nav2/navigate_with_replanning"), world=world, task=task) as run:
         run.listen(lambda end: asked.append((end.sentence.split()[0], end.status.name)), bt.events.SkillEnded)
         assert run.spin(seconds=200) is bt.Status.SUCCESS
         assert run.outputs["plans"] > 20 and not run.context.crashes
@@ -41,7 +41,7 @@ def test_the_same_seed_drives_the_same_way_to_the_last_digit() -> None:
     ends = []
     for _ in range(2):
         world, task = opened("reach", 2)
-        with bt.Run("nav2/navigate_with_replanning", world=world, task=task) as run:
+        with bt.Run(bt.load("nav2/navigate_with_replanning"), world=world, task=task) as run:
             run.spin(seconds=120)
         ends.append(world.snapshot())
     assert ends[0] == ends[1]
@@ -49,7 +49,7 @@ def test_the_same_seed_drives_the_same_way_to_the_last_digit() -> None:
 
 def test_a_task_without_anything_in_the_way_needs_no_recovery() -> None:
     world, task = opened("reach", 0, calm=True)
-    with bt.Run("nav2/navigate_with_replanning", world=world, task=task) as run:
+    with bt.Run(bt.load("nav2/navigate_with_replanning"), world=world, task=task) as run:
         assert run.spin(seconds=100) is bt.Status.SUCCESS
         [ways] = [node for node in run.nodes() if node.name == "ways"]
         assert ways.status is bt.Status.INVALID
@@ -60,11 +60,11 @@ def test_another_goal_in_the_middle_of_the_way_is_driven_to() -> None:
     """Planned for each goal, and not once a second."""
     world, task = opened("reach", calm=True)
     inputs = {"goal": {"x": 8.25, "y": 2.0}}
-    with bt.Run("nav2/navigate_when_goal_updated", inputs=inputs, world=world, task=task, hz=20) as run:
+    with bt.Run(bt.load("nav2/navigate_when_goal_updated"), inputs=inputs, world=world, task=task, hz=20) as run:
         run.spin(ticks=160)
     world, task = opened("reach", calm=True)
-    with bt.Run("nav2/navigate_when_goal_updated", inputs=inputs, world=world, task=task, hz=20) as run:
-        run.listen(lambda tick: tick.number == 160 and run.blackboard.write(goal="shelf a"), bt.events.Tick)
+    with bt.Run(bt.load("nav2/navigate_when_goal_updated"), inputs=inputs, world=world, task=task, hz=20) as run:
+        run.listen(lambda tick: tick.number == 160 and run.blackboard.update(goal="shelf a"), bt.events.Tick)
         assert run.spin(seconds=100) is bt.Status.SUCCESS
         assert run.outputs["plans"] == 2
     assert world.holds("at shelf a")
@@ -72,7 +72,7 @@ def test_another_goal_in_the_middle_of_the_way_is_driven_to() -> None:
 
 def test_a_goal_that_moves_is_followed_a_metre_behind() -> None:
     world, task = opened("chase", calm=True)
-    with bt.Run("nav2/follow_point", world=world, task=task, hz=20) as run:
+    with bt.Run(bt.load("nav2/follow_point"), world=world, task=task, hz=20) as run:
         assert run.spin(seconds=60) is bt.Status.INVALID
         target = world.simulator.target()
         assert target is not None and 0.7 < world.simulator.pose.far(target) < 1.6
@@ -82,7 +82,7 @@ def test_a_goal_that_moves_is_followed_a_metre_behind() -> None:
 def test_a_patrol_with_a_low_battery_charges_in_the_middle_and_goes_on() -> None:
     world, task = opened("rounds", calm=True)
     world.simulator.state.battery = 0.3
-    with bt.Run("nav2/patrol", inputs={"low": 0.2}, world=world, task=task) as run:
+    with bt.Run(bt.load("nav2/patrol"), inputs={"low": 0.2}, world=world, task=task) as run:
         run.listen(lambda line: said.append(line.text), bt.events.Line)
         said: list[str] = []
         assert run.spin(seconds=300) is bt.Status.SUCCESS
@@ -105,7 +105,7 @@ def test_an_agent_checks_the_three_shelves_by_the_robot_s_skills() -> None:
     world, task = opened("rounds")
     shelves = [f"Act: go to shelf {letter}" for letter in "abc"]
     model, offered = acts(world, "Act: undock", *shelves, "Act: dock", "Act: done")
-    with bt.Run("nav2/check_shelves", world=world, task=task, model=model) as run:
+    with bt.Run(bt.load("nav2/check_shelves"), world=world, task=task, model=model) as run:
         assert run.spin(seconds=300) is bt.Status.SUCCESS
         assert not run.context.crashes
     assert world.verdict() == (4, 4)
@@ -116,7 +116,7 @@ def test_an_agent_checks_the_three_shelves_by_the_robot_s_skills() -> None:
 def test_a_low_battery_takes_the_robot_from_the_agent_and_gives_it_back() -> None:
     world, task = opened("rounds", calm=True)
     model, offered = acts(world, "Act: undock", "Act: go to shelf c", "Act: undock", "Act: failure")
-    with bt.Run("nav2/check_shelves", world=world, task=task, model=model) as run:
+    with bt.Run(bt.load("nav2/check_shelves"), world=world, task=task, model=model) as run:
         begun, said = run.engine.count, []
 
         def drain(tick: bt.events.Tick) -> None:

@@ -13,7 +13,7 @@ from bt_runtime.envs.hotpotqa.suite import SUITE
 from bt_runtime.envs.hotpotqa.wiki import Page, Wiki
 from bt_runtime.envs.registry import Wanted, check_split, open_suite
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.run.run import Run
+from bt_runtime.run.run import Run, load
 from bt_runtime.testing import SUCCESS
 from bt_runtime.types import Task
 
@@ -168,7 +168,7 @@ def test_an_agent_writes_what_the_world_does_not_list():
     said = iter([f"Act: search[{first}x]", f"Act: search[{first}]", "Act: lookup[of]", f"Act: search[{second}]",
                  f"Act: finish[{task.data['answer']}]", "Act: done"])  # fmt: skip
     model = ScriptedModel(lambda question: next(said))
-    with Run("react", inputs={"goal": task.goal}, world=world, services={"model": model}, recall=False) as run:
+    with Run(load("react"), inputs={"goal": task.goal}, world=world, services={"model": model}, recall=False) as run:
         assert run.spin(seconds=60) is SUCCESS
     assert world.verdict() == (100, 100)
     story = next(q.prompt for q in reversed(model.asked))

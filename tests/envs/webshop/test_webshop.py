@@ -19,7 +19,7 @@ from bt_runtime.envs.webshop.catalogue import Catalogue, Product
 from bt_runtime.envs.webshop.reward import Goal, alike, of_kind, reward
 from bt_runtime.envs.webshop.suite import SUITE, catalogue_at
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.run.run import Run
+from bt_runtime.run.run import Run, load
 from bt_runtime.testing import SUCCESS
 
 ITEM = {
@@ -224,7 +224,7 @@ def test_an_agent_writes_what_it_searches_and_clicks_the_rest():
     world.reset(task)
     lines = iter([*(f"Act: {said}" for said in way), "Act: done"])
     model = ScriptedModel(lambda question: next(lines))
-    with Run("react", inputs={"goal": task.goal}, world=world, services={"model": model}, recall=False) as run:
+    with Run(load("react"), inputs={"goal": task.goal}, world=world, services={"model": model}, recall=False) as run:
         assert run.spin(seconds=60) is SUCCESS
     assert world.verdict() == (100, 100)
     assert len([q for q in model.asked if q.kind == "write"]) == 1  # the search; all clicks are choices
