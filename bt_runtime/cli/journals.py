@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bt_runtime import project
 from bt_runtime.journal.folder import RUNS
-from bt_runtime.run.config import Settings
+from bt_runtime.language.settings import Settings
 
 NONE = "none"
 

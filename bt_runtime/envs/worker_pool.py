@@ -6,9 +6,7 @@ Each process runs `worker_process.main`."""
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
@@ -77,17 +75,14 @@ class Worker:
 
     def _last_words(self) -> str:
         with suppress(OSError):
-            lines = (self.folder / "log").read_text(errors="replace").strip().splitlines()
-            if lines:
-                return f": {lines[-1].strip()[:300]}"
+            line = child.last_line((self.folder / "log").read_bytes())[:300]
+            return f": {line}" if line else ""
         return ""
 
 
 def _end(process: subprocess.Popen[bytes], answers: BinaryIO, sock: socket.socket, folder: Path) -> None:
     """Kills the process group and removes its folder."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    child.end(process, group=True)
     answers.close()
     sock.close()
     shutil.rmtree(folder, ignore_errors=True)

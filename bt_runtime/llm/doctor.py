@@ -89,7 +89,7 @@ def _installed() -> Iterator[Finding]:
 def _machine() -> Machine | None:
     """Probes the machine in a child process; None when llama.cpp cannot be loaded or crashes."""
     try:
-        offloads, devices = json.loads(child.said(_PROBE, 60).strip().splitlines()[-1])
+        offloads, devices = json.loads(child.output_of(_PROBE, 60).strip().splitlines()[-1])
     except (subprocess.SubprocessError, ValueError, IndexError, OSError):
         return None
     return Machine(offloads, tuple((name, about, free) for name, about, free, _, gpu in devices if gpu))

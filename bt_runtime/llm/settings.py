@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Literal
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.language import source
+from bt_runtime.language import settings as values
 from bt_runtime.language.project_file import CACHE_TYPES
 from bt_runtime.llm.backends import is_file
 from bt_runtime.llm.local import ollama
 from bt_runtime.llm.model_setting import Adapter, Named, adapters, apart
 from bt_runtime.llm.server.key import MODEL_VARIABLE
-from bt_runtime.project import PROJECT_FILE, find_root, importing, trust
+from bt_runtime.project import PROJECT_FILE, importing, trust
+from bt_runtime.types import Json
 
 NO_MODEL = "no model is named"
 STARTER = "starter"  # the model that comes with the package; a file of that name is `./starter`
@@ -104,16 +105,45 @@ def find_model(named: object = None, role: str = "planner", root: Path | None = 
     The word `starter` is always the model that comes with the package, and `smollm2` the one of the extra `smollm`,
     whatever lies in the folder: a name must not change its meaning with the place where it is said.
     """
-    places = ((named, Path.cwd()), (os.environ.get(MODEL_VARIABLE), Path.cwd()), _of_project(role, root))
-    number, (found, base) = next(((n, place) for n, place in enumerate(places) if place[0]), (0, ("", Path())))
-    if not found:
+    return _of_role(_settings(named, root), role)
+
+
+def find_models(named: object = None, root: Path | None = None) -> dict[str, str]:
+    """The model of each role that the project file names, and of all others: `default`. A model that was named, or is
+    in BTR_MODEL, serves all roles."""
+    settings = _settings(named, root)
+    models = {role: _of_role(settings, role) for role in _roles(settings)}
+    return {**models, "default": models.get("planner") or _of_role(settings, "")}
+
+
+def _settings(named: object, root: Path | None) -> values.Settings:
+    return values.Settings({"model": named or None}, root=root, tolerant=True)
+
+
+def _roles(settings: values.Settings) -> dict[str, Json]:
+    """The project file's models by role, unless one model was named for all of them."""
+    model, models = settings.value("model"), settings.value("models")
+    of_file = model.folder is not None or model.value is None
+    return (
+        {str(role): value for role, value in models.value.items()} if of_file and isinstance(models.value, dict) else {}
+    )
+
+
+def _of_role(settings: values.Settings, role: str) -> str:
+    model = settings.value("model")
+    if role in (roles := _roles(settings)):
+        model = settings.value("models")._replace(value=roles[role])
+    if model.folder is not None or model.value is None:
+        settings.check()
+    if not model.value:
         hint = f"--model {STARTER} tries it at once; your own: --model FILE.gguf, {MODEL_VARIABLE}, or `model:` in "
         raise BtError(NO_MODEL, hint + PROJECT_FILE)
-    said = apart(found)
-    how = dict(said.how)
-    if "lora" in how:
-        how["lora"] = [a._replace(file=str(base / Path(a.file).expanduser()))._asdict() for a in adapters(how["lora"])]
-    return Named(_whole_place(said.where, base, number == 2), how).text()
+    where, options = apart(model.value)
+    options = dict(options)
+    if "lora" in options:
+        lora = adapters(options["lora"])
+        options["lora"] = [a._replace(file=str(model.base / Path(a.file).expanduser()))._asdict() for a in lora]
+    return Named(_whole_place(where, model.base, model.folder is not None), options).text()
 
 
 def _whole_place(where: str, base: Path, of_folder: bool) -> str:
@@ -157,28 +187,3 @@ NAMED_FILES: Mapping[str, Callable[[], Path]] = {STARTER: starter, SMOLLM2: smol
 
 def is_address(where: str) -> bool:
     return where.startswith(("http://", "https://"))
-
-
-def _of_project(role: str, root: Path | None) -> tuple[object, Path]:
-    """`model: x.gguf`, or `models: {planner: x.gguf, executor: http://…}`, relative to the project."""
-    home = root or find_root()
-    if home is None or not (home / PROJECT_FILE).is_file():
-        return None, Path()
-    wanted = _read(home / PROJECT_FILE)
-    models = wanted.get("models")
-    found = (models.get(role) if isinstance(models, dict) else None) or wanted.get("model")
-    if found is not None and not isinstance(found, str | dict):
-        raise BtError(
-            f"{home / PROJECT_FILE}: the model must be a path, an address or a mapping, this is {found!r}",
-            "write `model: FILE.gguf`, or `model: http://127.0.0.1:8080`",
-        )
-    return found, home
-
-
-def _read(path: Path) -> dict[str, object]:
-    document = source.read(path)
-    codes = [each.code for each in document.diagnostics]
-    if codes == ["BT011"] and all(line.lstrip()[:1] in ("", "#") for line in document.text.splitlines()):
-        return {}  # an empty file marks a project
-    read = document.sound().data()
-    return read if isinstance(read, dict) else {}

@@ -71,11 +71,7 @@ class Sentences:
             if pipe is not None:
                 with suppress(OSError):
                     pipe.close()
-        try:
-            process.wait(timeout=2)  # its input has ended, so it ends
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        child.end(process, patience=2)  # its input has ended, so it ends
 
     def _described(self) -> dict[str, Json]:
         with self._lock:
@@ -114,7 +110,7 @@ class Sentences:
         assert process.stdout is not None
         line = _line(process.stdout, self._patience)
         if line is None:
-            process.kill()  # it may never look at its input again
+            child.end(process)  # it may never read its input again
             self.close()
             raise BtError(f"the embedder {self._model} did not answer within {self._patience:g} s", OTHER)
         if not line.endswith(b"\n"):

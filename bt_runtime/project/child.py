@@ -1,4 +1,4 @@
-"""The one door through which processes are started: none of them looks for a module where one happens to stand.
+"""Starts child processes, asks them, and ends them. None of them imports a module from the folder it is started in.
 
 Python puts the working directory first when it is started with `-m` or `-c`: a `queue.py` in a folder that somebody
 was sent would then run as soon as a worker starts there.
@@ -7,9 +7,10 @@ was sent would then run as soon as a worker starts there.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,7 @@ def environment(**more: str) -> dict[str, str]:
 def start(
     words: Sequence[str],
     env: dict[str, str] | None = None,
-    at_death: int = 9,  # SIGKILL
+    at_death: int = signal.SIGKILL,
     **how: Any,
 ) -> subprocess.Popen[bytes]:
     """Starts a child process that ends with this one. `at_death`: the signal sent to it when this process dies,
@@ -62,8 +63,45 @@ def start(
     return orphan.kept(lambda: subprocess.Popen(list(words), env=surroundings, **how))
 
 
-def said(code: str, seconds: float) -> str:
-    """The output of a few lines of Python run in a process of their own. Raises as `subprocess` does."""
+def end(process: subprocess.Popen[bytes], patience: float = 0.0, group: bool = False) -> int:
+    """Ends a child and returns its exit status. May be called again.
+
+    A child that ends by itself within `patience` seconds is not killed. `group`: the child leads a process group, and
+    what is left of the group is killed as well.
+    """
+    import subprocess
+
+    if patience:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=patience)
+    if group:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    return process.wait()
+
+
+def answer(words: Sequence[str], question: bytes, seconds: float, **how: Any) -> subprocess.CompletedProcess[bytes]:
+    """Runs a child that reads one question and writes one answer. Kills it and raises TimeoutError when the answer
+    takes longer."""
+    import subprocess
+
+    with start(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **how) as process:
+        try:
+            output, errors = process.communicate(question, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            end(process)
+            raise TimeoutError(f"no answer within {seconds:g} s") from None
+    return subprocess.CompletedProcess(words, process.returncode, output, errors)
+
+
+def last_line(log: bytes) -> str:
+    """Returns the last line of a child's log, which usually names the cause of its end; "" for an empty log."""
+    return log.decode("utf-8", "replace").strip().rpartition("\n")[2].strip()
+
+
+def output_of(code: str, seconds: float) -> str:
+    """Returns the output of a few lines of Python, run in a process of their own. Raises as `subprocess` does."""
     import subprocess
 
     words = [sys.executable, "-P", "-c", code]

@@ -9,9 +9,9 @@ from bt_runtime.faults.diagnostic import Diagnostic
 from bt_runtime.language import fixes
 from bt_runtime.language.import_policy import policy_of
 from bt_runtime.language.loader import Checked, Loader
+from bt_runtime.language.settings import read_project
 from bt_runtime.project import find_root, real
 from bt_runtime.project.selection import Selected
-from bt_runtime.run.config import read_project
 
 MOST_ROUNDS = 20  # of mending one text: a fault may hide another
 

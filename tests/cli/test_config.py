@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.project_file import SETTINGS
-from bt_runtime.run.config import Settings, read_project
+from bt_runtime.language.settings import Settings, read_project
 from tests.cli.conftest import Btr
 
 

@@ -16,9 +16,9 @@ from bt_runtime.faults import explain
 from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.language import expression, guide, manifest, source
 from bt_runtime.language.loader import Loader
+from bt_runtime.language.settings import read_project
 from bt_runtime.memory.experience import read_jsonl
 from bt_runtime.project import PROJECT_FILE
-from bt_runtime.run.config import read_project
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = re.compile(
@@ -122,7 +122,7 @@ def test_every_code_that_is_used_has_a_page_and_every_page_a_use() -> None:
     folders = ("language", "tree", "skills")
     used: set[str] = set()
     places = [path for folder in folders for path in ROOT.glob(f"bt_runtime/{folder}/**/*.py")]
-    more = ("run/config.py", "envs/content.py", "memory/experience.py")
+    more = ("language/settings.py", "envs/content.py", "memory/experience.py")
     for path in [*places, *(ROOT / "bt_runtime" / each for each in more)]:
         used |= set(re.findall(r'"(BT\d{3})"', path.read_text(encoding="utf-8")))
     assert used == set(explain.codes())

@@ -12,12 +12,12 @@ import pytest
 
 from bt_runtime.cli import main
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.settings import Settings
 from bt_runtime.llm import doctor, open_model
 from bt_runtime.llm.server import key
 from bt_runtime.llm.server.address import parse
 from bt_runtime.llm.server.endpoint import Endpoint
 from bt_runtime.llm.server.key import Key, key_for
-from bt_runtime.run.config import Settings
 
 KEY = "sk-secret-0123456789"
 HERE, THERE = "http://127.0.0.1:8080", "https://api.example.com/v1"

@@ -8,9 +8,9 @@ pytest.importorskip("gguf", reason="test models are made with gguf (the dev extr
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import identity
+from bt_runtime.language.settings import read_project
 from bt_runtime.llm.model_setting import Adapter, adapters, apart
 from bt_runtime.llm.settings import Settings, find_model
-from bt_runtime.run.config import read_project
 from tests.llm.adapters import drawn, merged, write_adapter
 from tests.support.random_models import Shape, make_gguf
 

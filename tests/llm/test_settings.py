@@ -11,13 +11,13 @@ import pytest
 from bt_runtime import llm
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.language.project_file import MODEL_OPTIONS, SERVER_OPTIONS
+from bt_runtime.language.settings import read_project
 from bt_runtime.llm import settings
 from bt_runtime.llm.local.header import read_header
 from bt_runtime.llm.model_setting import adapters, apart
 from bt_runtime.llm.question import sampled, sound
 from bt_runtime.llm.server.endpoint import Endpoint
 from bt_runtime.llm.settings import STARTER, Settings, find_model
-from bt_runtime.run.config import read_project
 from bt_runtime.types import Question
 
 

@@ -77,7 +77,7 @@ def test_a_child_finds_the_package_and_nothing_of_the_folder_it_stands_in(
     monkeypatch.syspath_prepend(str(trap))
     monkeypatch.setattr(sys, "path", ["", *sys.path])
     monkeypatch.setenv("PYTHONPATH", f":{trap}:")  # an empty part is the working directory
-    told = child.said("import queue, contextlib, json, yaml, bt_runtime; print(bt_runtime.__file__)", 60)
+    told = child.output_of("import queue, contextlib, json, yaml, bt_runtime; print(bt_runtime.__file__)", 60)
     assert told.strip() == str(PACKAGE / "__init__.py")
     process = child.start(child.python("bt_runtime.cli", "--version"), stdout=subprocess.PIPE)
     assert process.communicate(timeout=60)[0].startswith(b"btr ")

@@ -29,7 +29,7 @@ from bt_runtime.cli.setup import trust_prompt
 from bt_runtime.cli.tree_argument import found
 from bt_runtime.envs.registry import Wanted
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.run.config import Settings
+from bt_runtime.language.settings import Settings
 from bt_runtime.run.run import Tree, load
 from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Json

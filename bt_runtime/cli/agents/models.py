@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from bt_runtime.language.settings import Settings
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.llm.local.header import INSTRUCT, STARTER
-from bt_runtime.run.config import Settings
 
 if TYPE_CHECKING:
     from bt_runtime.bench.cluster.bundle import Named
@@ -44,15 +44,12 @@ def places(settings: Settings) -> dict[str, str]:
     """A path or an address for every role that the project names, and one for all others."""
     from bt_runtime.llm.model_setting import apart
     from bt_runtime.llm.server import key
-    from bt_runtime.llm.settings import find_model
+    from bt_runtime.llm.settings import find_models
 
-    named = settings.value("model")
-    if named.source == "--model":
-        key.named(apart(named.value).where)
-    chosen = str(named.value) if isinstance(named.value, str) and not named.source.startswith("btr.yaml") else None
-    roles = settings["models"] if isinstance(settings["models"], dict) and chosen is None else {}
-    found = {str(role): find_model(None, str(role)) for role in roles}
-    return {**found, "default": found.get("planner") or find_model(chosen)}
+    named = settings.flags.get("model")
+    if named is not None:
+        key.named(apart(named).where)
+    return find_models(named, settings.root)
 
 
 def open_models(settings: Settings, stack: ExitStack, **how: Any) -> dict[str, Any]:

@@ -31,8 +31,8 @@ from bt_runtime.cli.setup import trust_prompt
 from bt_runtime.cli.tree_argument import found
 from bt_runtime.envs.registry import open_suite, suite_names, takes_data
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.settings import Settings
 from bt_runtime.project import disk
-from bt_runtime.run.config import Settings
 from bt_runtime.run.run import load
 
 CURVE = "curve"

@@ -21,10 +21,10 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
 from bt_runtime.journal import folder
 from bt_runtime.journal.reading import Recording
+from bt_runtime.language.settings import Settings
 from bt_runtime.llm.chat.chat import Chat, recalled
 from bt_runtime.llm.server import key
 from bt_runtime.llm.server.prompt_parts import shown, spoken
-from bt_runtime.run.config import Settings
 from bt_runtime.run.run import Run
 from bt_runtime.types import Question
 

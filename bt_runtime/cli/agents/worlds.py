@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bt_runtime.cli.agents.tasks import read_options
 from bt_runtime.cli.set_option import given
 from bt_runtime.faults.diagnostic import BtError, closing, nearest
+from bt_runtime.language.settings import Settings
 from bt_runtime.language.spec import TreeSpec
-from bt_runtime.run.config import Settings
 from bt_runtime.tree.inputs import starting_values
 from bt_runtime.types import Json, Task, World
 

@@ -11,10 +11,10 @@ from bt_runtime.cli import Exit
 from bt_runtime.cli.color import add_color, painted
 from bt_runtime.faults.diagnostic import Diagnostic
 from bt_runtime.language.loader import Checked, Loader
+from bt_runtime.language.settings import BY_NAME, Settings
 from bt_runtime.project import PROJECT_FILE, disk, find_root, real
 from bt_runtime.project.selection import Selected, select
 from bt_runtime.run import check_file
-from bt_runtime.run.config import BY_NAME, Settings
 
 STDIN = "-"
 _THEN = {"fail": "fails", "verify": "is verified"}

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bt_runtime.run.config import Settings
+from bt_runtime.language.settings import Settings
 from bt_runtime.run.run import Run
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from bt_runtime.cli.tree_argument import STDIN, found
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import render
 from bt_runtime.journal.outage import POLICIES
-from bt_runtime.run.config import BY_NAME, Settings, complaint
+from bt_runtime.language.settings import BY_NAME, Settings, complaint
 from bt_runtime.run.run import Run, Tree, load
 from bt_runtime.tree.budget import Budget
 from bt_runtime.tree.node import NodeError

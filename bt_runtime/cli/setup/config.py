@@ -10,7 +10,7 @@ from bt_runtime import project
 from bt_runtime.cli import Exit
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.faults.format import visible
-from bt_runtime.run.config import BY_NAME, Settings, Value
+from bt_runtime.language.settings import BY_NAME, Settings, Value
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

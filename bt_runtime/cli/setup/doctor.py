@@ -22,9 +22,9 @@ from bt_runtime.faults.format import visible
 from bt_runtime.language import impls
 from bt_runtime.language.kinds.registry import of_plugin as kinds_of
 from bt_runtime.language.kinds.registry import registry_of
+from bt_runtime.language.settings import Settings
 from bt_runtime.llm import backends
 from bt_runtime.project import plugins
-from bt_runtime.run.config import Settings
 
 State = Literal["ok", "absent", "warn", "fail"]
 TONES = {"ok": GREEN, "absent": "", "warn": YELLOW, "fail": RED}

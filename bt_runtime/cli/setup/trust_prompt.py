@@ -19,7 +19,7 @@ from bt_runtime.llm.settings import NAMED_FILES
 from bt_runtime.project import importing, real, trust
 
 if TYPE_CHECKING:
-    from bt_runtime.run.config import Settings
+    from bt_runtime.language.settings import Settings
     from bt_runtime.run.run import Tree
 
 MOST = 6  # reasons that are shown

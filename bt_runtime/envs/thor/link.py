@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import socket
@@ -92,9 +91,8 @@ class Link:
 
     def _last_words(self) -> str:
         with suppress(OSError):
-            lines = (self.folder / "adapter.log").read_text(errors="replace").strip().splitlines()
-            if lines:
-                return f": {lines[-1].strip()}"
+            line = child.last_line((self.folder / "adapter.log").read_bytes())
+            return f": {line}" if line else ""
         return ""
 
     def close(self) -> None:
@@ -107,7 +105,5 @@ class Link:
 def _end(process: subprocess.Popen[bytes], connection: Connection, folder: Path) -> None:
     """Kills the process group and removes its folder."""
     connection.close()
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    child.end(process, group=True)
     shutil.rmtree(folder, ignore_errors=True)

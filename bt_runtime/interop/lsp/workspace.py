@@ -14,10 +14,10 @@ from bt_runtime.language import guide, manifest, source
 from bt_runtime.language.expression import ExpressionError, Template
 from bt_runtime.language.import_policy import ImportPolicy, policy_of
 from bt_runtime.language.manifest import Manifest
+from bt_runtime.language.settings import read_project
 from bt_runtime.language.source.pause import PausedCollection
 from bt_runtime.language.values import inside
 from bt_runtime.project import disk, real
-from bt_runtime.run.config import read_project
 
 LARGEST = 4_000_000  # bytes of a file that is read without being open
 Files = Callable[[Path], Iterable[tuple[Path, Content]]]  # of a folder

@@ -164,19 +164,16 @@ def _shape(text: str) -> Shape:
     return tuple({SYSTEM: 0, USER: 1}.get(part, part) for part in re.split(f"({SYSTEM}|{USER})", text) if part)
 
 
-def _run(asked: Mapping[str, str]) -> dict[str, list[str]] | str:
-    words = child.python("bt_runtime.llm.chat.template")
-    pipe = subprocess.PIPE
-    with child.start(words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as process:
-        try:
-            said, _ = process.communicate(json.dumps(asked).encode(), timeout=_PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            return "it takes too long"
-    if process.returncode < 0:
+def _run(cases: Mapping[str, str]) -> dict[str, list[str]] | str:
+    words, question = child.python("bt_runtime.llm.chat.template"), json.dumps(cases).encode()
+    try:
+        done = child.answer(words, question, _PATIENCE, stderr=subprocess.DEVNULL)
+    except TimeoutError:
+        return "it takes too long"
+    if done.returncode < 0:
         return f"it takes more than {SECONDS} s"
     try:
-        answers: dict[str, list[str]] = json.loads(said)
+        answers: dict[str, list[str]] = json.loads(done.stdout)
     except ValueError:
         return "it takes its process down"
     return answers

@@ -42,12 +42,8 @@ class Process:
         return "\n".join(self.log.read().decode("utf-8", "replace").strip().splitlines()[-lines:])
 
     def end(self) -> str:
-        """Make sure that it is gone; how it went. May be called again."""
-        try:
-            code = self.popen.wait(timeout=1.0)  # a killed worker's stderr names the cause
-        except subprocess.TimeoutExpired:
-            self.popen.kill()
-            code = self.popen.wait()
+        """Ends the worker and returns how it ended. May be called again."""
+        code = child.end(self.popen, patience=1.0)  # a dying worker's stderr names the cause
         self.sock.close()
         if not self.log.closed:
             self.words = self._tail()

@@ -28,18 +28,17 @@ def tokens_of(file: str, prompt: str, chat: bool) -> list[Token]:
 
 def tokens_of_each(file: str, prompts: Sequence[str], chat: bool) -> list[list[Token]]:
     """Returns the tokens of several prompts, each tokenised separately."""
-    words, pipe = child.python("bt_runtime.llm.local.tokenizer"), subprocess.PIPE
-    with child.start(words, stdin=pipe, stdout=pipe, stderr=pipe) as process:
-        try:
-            said, why = process.communicate(json.dumps([file, [*prompts], chat]).encode(), timeout=_PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            raise BtError(f"the vocabulary of {file} is not read after {_PATIENCE:g} s", "try it once more") from None
+    words, question = child.python("bt_runtime.llm.local.tokenizer"), json.dumps([file, [*prompts], chat]).encode()
     try:
-        return [[Token(*each) for each in found] for found in json.loads(said)]
+        done = child.answer(words, question, _PATIENCE, stderr=subprocess.PIPE)
+        return [[Token(*token) for token in tokens] for tokens in json.loads(done.stdout)]
+    except TimeoutError:
+        raise BtError(f"the vocabulary of {file} is not read after {_PATIENCE:g} s", "try again") from None
     except ValueError:
-        last = why.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        raise BtError(f"the vocabulary of {file} cannot be read: {last}", f"`btr doctor {file}` looks at it") from None
+        why = child.last_line(done.stderr)
+        raise BtError(
+            f"the vocabulary of {file} cannot be read: {why}", f"`btr doctor {file}` names the cause"
+        ) from None
 
 
 def main() -> None:

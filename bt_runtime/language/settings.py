@@ -20,11 +20,18 @@ BY_NAME = {s.name: s for s in SETTINGS}
 
 
 class Value(NamedTuple):
-    """A setting's present value and its source: `--hz`, `BTR_HZ`, `btr.yaml:3` or `default`."""
+    """A setting's present value and its source: `--hz`, `BTR_HZ`, `btr.yaml:3` or `default`. `folder`: the project's,
+    for a value of its file."""
 
     setting: Setting
     value: Json
     source: str
+    folder: Path | None = None
+
+    @property
+    def base(self) -> Path:
+        """The folder that relative paths of this value begin in."""
+        return self.folder or Path.cwd()
 
 
 class ProjectFile(NamedTuple):
@@ -49,8 +56,14 @@ class Settings:
     ) -> None:
         self.flags = {k: v for k, v in (flags or {}).items() if v is not None}
         self.environ = os.environ if environ is None else environ
-        self.file = read_project(root or project.find_root())
-        if self.file.diagnostics and not tolerant:
+        self.root = root or project.find_root()
+        self.file = read_project(self.root)
+        if not tolerant:
+            self.check()
+
+    def check(self) -> None:
+        """Raises Faults when the project file has any."""
+        if self.file.diagnostics:
             raise Faults(self.file.diagnostics, {str(self.file.path): self.file.text})
 
     def __getitem__(self, name: str) -> Json:
@@ -59,10 +72,8 @@ class Settings:
     def reference(self, name: str) -> str:
         """Returns the name of an installed implementation unchanged; resolves `path.py:Name` from the folder of its
         source."""
-        found = self.value(name)
-        said_in_file = self.file.path is not None and found.source.startswith(project.PROJECT_FILE)
-        base = self.file.path.parent if said_in_file and self.file.path is not None else Path.cwd()
-        return importing.whole(str(found.value or ""), base)
+        value = self.value(name)
+        return importing.whole(str(value.value or ""), value.base)
 
     def value(self, name: str) -> Value:
         setting = BY_NAME[name]
@@ -71,9 +82,9 @@ class Settings:
         text = self.environ.get(setting.variable, "")
         if text:
             return Value(setting, from_text(setting, text), setting.variable)
-        if name in self.file.values:
+        if self.file.path is not None and name in self.file.values:
             value, line = self.file.values[name]
-            return Value(setting, value, f"{project.PROJECT_FILE}:{line}")
+            return Value(setting, value, f"{project.PROJECT_FILE}:{line}", self.file.path.parent)
         return Value(setting, setting.default, "default")
 
     def all(self) -> list[Value]:
