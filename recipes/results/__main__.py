@@ -25,8 +25,8 @@ from bt_runtime.cli.agents.tasks import at_least
 from bt_runtime.cli.color import add_color
 from bt_runtime.cli.failure import told
 from bt_runtime.journal.identity import versions
-from bt_runtime.llm.settings import usable_cores
 from bt_runtime.language.settings import Settings
+from bt_runtime.llm.settings import usable_cores
 from bt_runtime.types import Json
 from recipes.results import record
 from recipes.results.claims import Claim, read_claims

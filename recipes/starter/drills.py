@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 
 from bt_runtime.distill.documents import Document
-from recipes.starter.textcraft.books import Names
+from recipes.starter.textcraft.names import Names
 
 
 class Sheet:

@@ -10,38 +10,7 @@ from bt_runtime.envs.registry import open_suite
 from bt_runtime.language.kinds.registry import shipped_kinds
 from bt_runtime.tree.budget import Budget
 from bt_runtime.tree.clock import Manual
-from bt_runtime.types import Question
-
-NODES = {  # a node of each kind that asks a model
-    "agent": "{goal: tidy, moves: [think, act]}",
-    "tree_search": "{goal: tidy, moves: [act]}",
-    "plan": "{goal: tidy, leaf: react}",
-    "infer": '{prompt: "round {n}", outputs: {kind: {choices: [a, b]}}}',
-    "route": "{prompt: go, children: [{wait: {seconds: 0, about: a}}, {wait: {seconds: 0, about: b}}]}",
-    "reflect": "{goal: tidy, parts: [summary, flaw], into: notes}",
-    "rewrite": "{goal: tidy, reflections: [{goal: tidy, lesson: look}], into: text}",
-    "verify": "{goal: is it nice, think: 20}",
-}
-TREE = """version: 1
-tree: t
-outputs: {{notes: {{type: list, default: []}}, text: {{type: string, default: ""}}, kind: string}}
-blackboard: {{n: {{type: integer, default: 0}}}}
-root:
-  repeat:
-    times: -1
-    child:
-      sequence:
-        - set: {{n: "{{n + 1}}"}}
-        - fallback:
-            - {kind}: {node}
-            - wait: 0
-"""
-
-
-def answer(question: Question) -> str:
-    if question.kind == "write":
-        return "1. look first\n" if "New plan:" in question.prompt else " look first"
-    return "Think: x" if "Think:" in question.moves else question.alternatives[0]
+from tests.agents.asking_nodes import NODES, TREE, answer
 
 
 def test_the_table_has_every_kind_that_asks_a_model() -> None:

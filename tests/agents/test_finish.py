@@ -9,8 +9,8 @@ from bt_runtime.distill.journals import of_run
 from bt_runtime.journal.reading import Recording
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
-from tests.agents.test_scoring import Scoring
 from tests.support.room import Room, ending
+from tests.support.scoring import ActScoring
 
 AGENT = """\
 version: 1
@@ -28,7 +28,7 @@ def scored(question, option):
 
 
 def played(moves="[act]", tells=True, **given):
-    model = Scoring(scored, tells)
+    model = ActScoring(scored, tells)
     world = given.pop("world", None) or Room()
     run = Run(load(AGENT.replace("MOVES", moves)), world=world, model=model, clock=Manual(), **given)
     with run:

@@ -24,29 +24,9 @@ from bt_runtime.replay.resume import resume
 from bt_runtime.run.run import Run
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from bt_runtime.tree.budget import Budget
-from bt_runtime.types import Choice
+from tests.support.scoring import Scoring
 
 rule = pytest.mark.rule
-
-
-class Scoring(ScriptedModel):
-    """`weights(question)` gives each option's log-probability; what is written comes from the script."""
-
-    def __init__(self, weights, script=(), polls=0):
-        super().__init__(script, polls)
-        self.weights = weights
-
-    def ask(self, question):
-        if question.kind == "write":
-            return super().ask(question)
-        self.asked.append(question)
-        scores = tuple(float(each) for each in self.weights(question))
-        index = max(range(len(scores)), key=lambda i: (scores[i], -i))
-        second = max((s for i, s in enumerate(scores) if i != index), default=-math.inf)
-        told = scores if question.mode == "scores" else None
-        chosen = Choice(question.options[index], index, scores[index], scores[index] - second, told)
-        self.jobs.append(Answered(chosen, self.polls))
-        return self.jobs[-1]
 
 
 def liking(*words, by=2.0):

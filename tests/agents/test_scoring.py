@@ -6,12 +6,13 @@ from collections import Counter
 
 import pytest
 
-from bt_runtime.agents.scripted import Answered, ScriptedModel
+from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.events import Decided
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
-from bt_runtime.types import Choice, Question
+from bt_runtime.types import Question
 from tests.support.room import Room
+from tests.support.scoring import ActScoring
 
 SENTENCES = {" go left": -9.0, " go right": -7.0, " jump": -8.0, " done": -2.0, " failure": -6.0}
 ANYWAY = {" go left": -12.0, " go right": -2.0, " jump": -4.0, " done": -1.0, " failure": -1.0}
@@ -53,27 +54,6 @@ root:
 """
 
 
-class Scoring(ScriptedModel):
-    """Scores by a table; `score` is what an option has behind a prompt."""
-
-    register = "instruct"
-
-    def __init__(self, score, tells: bool = True) -> None:
-        super().__init__([])
-        self.score, self.tells = score, tells
-
-    def ask(self, question: Question) -> Answered:
-        self.asked.append(question)
-        if question.kind == "decide":
-            options = question.moves["Act:"] or ("",)
-            best = max(options, key=lambda option: self.score(question, option) if option else 0.0)
-            return Answered(Choice(f"Act:{best}", question.alternatives.index(f"Act:{best}"), -1.0, 1.0))
-        scores = [self.score(question, option) for option in question.options]
-        best = max(range(len(scores)), key=scores.__getitem__)
-        told = tuple(scores) if self.tells and question.mode == "scores" else None
-        return Answered(Choice(question.options[best], best, scores[best], 0.5, told))
-
-
 def acts(question: Question, option: str) -> float:
     neutral = "Say something to do." in question.prompt
     length = len(option.split()) + 1 if question.normalise else 1
@@ -100,7 +80,7 @@ def decisions(tree: str, model: ScriptedModel, **inputs: str) -> tuple[list[str]
 )
 def test_an_agent_compares_sentences_as_it_is_told(moves, score, first):
     """By the sum, the mean, or the sum less a share of what a sentence has anyway; with one move or several."""
-    model = Scoring(acts)
+    model = ActScoring(acts)
     text = AGENT.replace("MOVES", moves).replace("SCORE", score.strip("{}"))
     heard, _ = decisions(text, model)
     assert heard[0] == first
@@ -108,7 +88,7 @@ def test_an_agent_compares_sentences_as_it_is_told(moves, score, first):
 
 def test_a_sentences_prior_is_asked_for_once_in_a_run():
     """However often it is decided; only sentences that are new are scored again."""
-    model = Scoring(acts)
+    model = ActScoring(acts)
     decisions(AGENT.replace("MOVES", "[act]").replace("SCORE", "score: prior, weight: 1"), model)
     neutral = [q for q in model.asked if "Say something to do." in q.prompt]
     assert len(model.asked) - len(neutral) == 2, "two acts, to max_steps"
@@ -124,7 +104,7 @@ def teams(question: Question, option: str) -> float:
 @pytest.mark.parametrize(("calibrate", "team"), [("false", "sales"), ("true", "billing")])
 def test_what_a_label_has_anyway_is_taken_off(tree, calibrate, team):
     """With `calibrate` a model that prefers one label hears of the other, too."""
-    model = Scoring(teams)
+    model = ActScoring(teams)
     _, run = decisions(tree.replace("CALIBRATE", calibrate), model, message="I was charged twice")
     assert run.blackboard["team"] == team
     assert len(model.asked) == (5 if calibrate == "true" else 1), "four cases that say nothing"
@@ -137,6 +117,6 @@ def test_what_a_label_has_anyway_is_taken_off(tree, calibrate, team):
 def test_without_scores_it_is_a_fault_that_says_what_to_leave_out(text):
     """A server that tells no log-probabilities cannot be adjusted."""
     with Run(load(text), inputs={"message": "x"} if "message" in text else {}, world=Room(),
-             model=Scoring(lambda q, o: -1.0, tells=False), clock=Manual()) as run:  # fmt: skip
+             model=ActScoring(lambda q, o: -1.0, tells=False), clock=Manual()) as run:  # fmt: skip
         run.spin(ticks=20)
         assert "log-probabilities" in str(run.context.crashes[-1].message)

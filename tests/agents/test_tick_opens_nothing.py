@@ -19,7 +19,7 @@ from bt_runtime.language.kinds.registry import KINDS
 from bt_runtime.llm.job import Answer
 from bt_runtime.tree.budget import Budget
 from bt_runtime.tree.clock import Manual
-from tests.agents.test_accounting import NODES, TREE, answer
+from tests.agents.asking_nodes import NODES, TREE, answer
 
 _WATCHED: dict[int, list[str]] = {}  # thread → what it did in a tick
 _FORBIDDEN = ("open", "socket.__new__", "socket.connect", "socket.getaddrinfo", "subprocess.Popen", "import")

@@ -15,7 +15,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.outputs import Output
 from bt_runtime.llm.question import NO_SCORES
 from bt_runtime.run.run import load
-from tests.agents.test_infer import Scoring
+from tests.support.scoring import Scoring
 
 TREE = """
 version: 1

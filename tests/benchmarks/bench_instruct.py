@@ -24,8 +24,8 @@ from bt_runtime.llm import open_model
 from bt_runtime.llm.server.endpoint import Endpoint
 from bt_runtime.llm.settings import NAMED_FILES, SMOLLM2
 from bt_runtime.run.run import load
-from tests.llm.test_endpoint import served
-from tests.llm.test_smollm2 import FARM
+from tests.support.farm import FARM
+from tests.support.llama_server import served
 
 QUESTIONS = int(os.environ.get("POINTS") or 12)
 PROMPT, WRITTEN, ROUNDS = 600, 64, 3  # tokens, tokens, times

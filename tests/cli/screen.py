@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 
 _PART = re.compile(r"\x1b\[(\??[0-9;]*)([A-Za-z])|(\r\n|\r|\n)|([^\x1b\r\n]+)")
@@ -59,3 +60,7 @@ class Screen:
             self.wrap = letter == "h"
         elif letter != "m":
             raise AssertionError(f"this terminal does not know ESC[{code}{letter}")
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"  # type: ignore[assignment]

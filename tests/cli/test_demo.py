@@ -33,8 +33,7 @@ from recipes.starter.house import teacher as house
 from recipes.starter.lesson import teach
 from recipes.starter.seen import read
 from tests.cli.conftest import Btr, tree
-from tests.cli.screen import Screen
-from tests.cli.test_live import Terminal
+from tests.cli.screen import Screen, Terminal
 
 HOUSE, BOOK = demo.ACTS
 LLAMA = pytest.mark.skipif(not find_spec("llama_cpp") or not find_spec("llguidance"), reason="needs the llm extra")

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import io
 import os
 import pty
 import select
@@ -25,17 +24,13 @@ from bt_runtime.view.feed import Feed
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.watch import Watch
 from tests.cli.conftest import tree
-from tests.cli.screen import Screen
+from tests.cli.screen import Screen, Terminal
 
 WIDE = tree("parallel:", *(f"  - wait: {{name: n{i}, seconds: {100 - i % 7}}}" for i in range(1000)))
 NESTED = tree(
     "sequence:",
     *(f"  - sequence: {{name: s{i}, children: [log: 'a {i}', wait: 0.01, log: 'b {i}']}}" for i in range(30)),
 )
-
-
-class Terminal(io.StringIO):
-    encoding = "utf-8"  # type: ignore[assignment]
 
 
 @pytest.fixture

@@ -23,10 +23,9 @@ from bt_runtime.distill.schedule import Schedule
 from bt_runtime.faults.diagnostic import BtError
 from tests.distill.errands import errands
 from tests.distill.processes import dies, fails
-from tests.distill.test_training import SCHEDULE, same, training, weights
+from tests.distill.toy_training import SCHEDULE, TWO, same, training, weights
 
 pytestmark = pytest.mark.usefixtures("one_core")
-TWO = replace(SCHEDULE, processes=2)
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +85,8 @@ import sys
 from pathlib import Path
 from dataclasses import replace
 from bt_runtime.distill import tokenizer
-from tests.distill.test_ddp import TWO
-from tests.distill.test_training import training
+from tests.distill.toy_training import TWO
+from tests.distill.toy_training import training
 words = tokenizer.load(Path(sys.argv[3]))
 schedule = replace(TWO, tokens=10**9)
 training(Path(sys.argv[1]), Path(sys.argv[2]), words, schedule, tell=lambda text: print(text, flush=True)).go()

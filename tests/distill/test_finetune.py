@@ -18,7 +18,7 @@ pytest.importorskip("llama_cpp", reason="needs the llm extra")
 from bt_runtime.cli import main
 from bt_runtime.llm.local.model import LocalModel
 from bt_runtime.llm.settings import Settings, starter
-from tests.distill.test_sources import oracle, recorded
+from tests.distill.recorded import oracle, recorded
 
 PAGE = Path(__file__).parents[2] / "docs" / "finetune.md"
 (PROGRAM,) = re.findall(r"```python program\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)

@@ -20,30 +20,17 @@ from bt_runtime.distill import checkpoint, tokenizer
 from bt_runtime.distill.checkpoint import LATEST, STEADY
 from bt_runtime.distill.documents import write
 from bt_runtime.distill.schedule import Schedule
-from bt_runtime.distill.size import SIZES
-from bt_runtime.distill.training import Training, mixes
+from bt_runtime.distill.training import mixes
 from bt_runtime.faults.diagnostic import BtError
 from tests.distill.errands import errands
+from tests.distill.toy_training import SCHEDULE, same, training, weights
 
 pytestmark = pytest.mark.usefixtures("one_core")
-SCHEDULE = Schedule(tokens=30_000, batch=1024, warm=5, compile=False, tell_every=0, save_every=0, look_every=1e9)
 
 
 @pytest.fixture(scope="module")
 def words():
     return tokenizer.train((d.text for d in errands(100)), 400)
-
-
-def training(places, folder: Path, words, schedule: Schedule = SCHEDULE, tell=lambda _: None, init=None) -> Training:
-    return Training([places], folder, words, replace(SIZES["toy"], vocab=words.size, context=256), schedule, tell, init)
-
-
-def weights(folder: Path) -> dict:
-    return checkpoint.load(folder / LATEST)[2]
-
-
-def same(one: dict, two: dict) -> bool:
-    return all(torch.equal(one[name], two[name]) for name in one)
 
 
 CHILD = """
@@ -52,7 +39,7 @@ from pathlib import Path
 import torch
 torch.set_num_threads(1)
 from bt_runtime.distill import tokenizer
-from tests.distill.test_training import training
+from tests.distill.toy_training import training
 words = tokenizer.load(Path(sys.argv[3]))
 training(Path(sys.argv[1]), Path(sys.argv[2]), words, tell=lambda text: print(text, flush=True)).go()
 """

@@ -11,8 +11,8 @@ from bt_runtime.interop.lsp.workspace import Workspace
 from bt_runtime.language.emit.generated import project_schema
 from bt_runtime.language.kinds.registry import shipped_kinds
 from bt_runtime.language.source import parse
+from tests.editor.one_fault import HEAD, ONE_FAULT
 from tests.editor.project import shown, workspace, written
-from tests.editor.test_diagnostics import HEAD, ONE_FAULT
 
 # What lies beyond a schema: files, and what one part of a text means for another.
 BEYOND = {"BT021", "BT022", "BT040", "BT041", "BT044", "BT047", "BT020", "BT042", "BT049"}

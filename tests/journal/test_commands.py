@@ -13,8 +13,8 @@ from bt_runtime.journal import folder
 from bt_runtime.journal.reading import Recording
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
+from tests.journal.forgery import rewrite
 from tests.journal.mutations import HOSTILE, made
-from tests.journal.test_replay import rewrite
 from tests.support.abandoned import abandoned
 
 

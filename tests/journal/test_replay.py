@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.layout import Event, checksum, head_sum
+from bt_runtime.journal.layout import head_sum
 from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.regression_test import write_test
 from bt_runtime.replay.replay import replay
 from bt_runtime.skills.skill import Skill, skill
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 from tests.journal.conftest import read
+from tests.journal.forgery import rewrite
 
 TIMED = """
 version: 1
@@ -40,22 +41,6 @@ root:
               seconds: 0.3
               child: {rate: {hz: 5, child: {check: n > 0}}}
 """
-
-
-def rewrite(journal: Path, kind: str, old: str, new: str) -> None:
-    """Changes an event, and makes the sums fit: the file is whole, and says something else."""
-    connection = sqlite3.connect(journal)
-    rows = connection.execute("SELECT seq, tick, at, kind, body FROM events ORDER BY seq").fetchall()
-    total, changed = 0, False
-    for row in rows:
-        event = Event(*row)
-        if not changed and event.kind == kind and old in event.body:
-            event, changed = event._replace(body=event.body.replace(old, new)), True
-        total = checksum(event, total)
-        connection.execute("UPDATE events SET body = ?, sum = ? WHERE seq = ?", (event.body, total, event.seq))
-    assert changed
-    connection.commit()
-    connection.close()
 
 
 @pytest.mark.parametrize("suite", ["house", "textcraft"])

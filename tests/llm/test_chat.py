@@ -6,7 +6,6 @@ import json
 import random
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 
@@ -18,7 +17,7 @@ from bt_runtime.llm.local.header import read_header
 from bt_runtime.llm.local.tokenizer import tokens_of
 from bt_runtime.llm.settings import starter
 from bt_runtime.project import child
-from tests.support import random_models as testing
+from tests.support.odd_model import odd_model
 
 TURNS = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant"
 
@@ -154,29 +153,6 @@ print(len(plain), len(header.markers))
     template, markers = map(int, done.stdout.split())
     assert template == 3, "one in front of each of two messages, and one after them"
     assert markers == len(odd) + 2
-
-
-def odd_model(path, odd, template="{% for m in messages %}<|im_start|>{{ m.content }}{% endfor %}<think>"):
-    """The micro model, its last tokens made control tokens."""
-    import gguf
-
-    make, shape = testing._bpe, replace(testing.MICRO, seed=3)
-
-    def bpe(size, words, kind):
-        tokens, kinds, merges, scores = make(size, words, kind)
-        lost = set(tokens[-len(odd) :])
-        tokens[-len(odd) :], kinds[-len(odd) :] = odd, [kind.CONTROL] * len(odd)
-        return tokens, kinds, [m for m in merges if m.replace(" ", "") not in lost], scores
-
-    class Writer(gguf.GGUFWriter):
-        def add_tokenizer_model(self, name):
-            self.add_chat_template(template)
-            super().add_tokenizer_model(name)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(testing, "_bpe", bpe)
-        patch.setattr(gguf, "GGUFWriter", Writer)
-        return testing.make_gguf(path, shape)
 
 
 def test_a_text_is_counted_as_it_is_fed(tmp_path, open_model):

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,41 +27,13 @@ from bt_runtime.llm.server.http import Call
 from bt_runtime.llm.server.request import Line
 from bt_runtime.llm.settings import starter
 from bt_runtime.types import Grammar
-from tests.llm.test_chat import odd_model
+from tests.support.llama_server import served
+from tests.support.odd_model import odd_model
 
 WAIT = 60
 SKILLS = [
     f" {verb} the {thing}" for verb in ("find", "pick up", "open") for thing in ("egg", "egg carton", "apple", "sink")
 ]
-SERVE = """
-import sys, time, xllamacpp
-params = xllamacpp.CommonParams()
-params.model.path, params.hostnames, params.port = sys.argv[1], ["127.0.0.1"], 0
-params.n_ctx, params.n_parallel, params.cpuparams.n_threads, params.warmup = 2048, 2, 1, False
-params.embedding = False
-server = xllamacpp.Server(params)
-print(server.listening_address, flush=True)
-sys.stdin.read()
-"""
-
-
-@contextmanager
-def served(file: Path) -> Iterator[str]:
-    """llama.cpp's own server, in a process of its own."""
-    if find_spec("xllamacpp") is None:
-        pytest.skip("needs xllamacpp, a llama-server from a package")
-    process = subprocess.Popen(
-        [sys.executable, "-c", SERVE, str(file)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    try:
-        yield process.stdout.readline().strip()
-    finally:
-        process.kill()
-        process.communicate()
 
 
 @pytest.fixture(scope="module")

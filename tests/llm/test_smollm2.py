@@ -25,21 +25,11 @@ from bt_runtime.llm import open_model
 from bt_runtime.llm.server.endpoint import Endpoint
 from bt_runtime.llm.settings import NAMED_FILES, SMOLLM2, find_model
 from bt_runtime.run.run import load
-from tests.llm.test_endpoint import served
+from tests.support.farm import FARM
+from tests.support.llama_server import served
 
 WAIT = 120
 ACTS = [" go to toilet 1", " go to kitchen 1", " pick up apple 1", " open fridge 1", " done", " failure"]
-FARM = """\
-version: 1
-tree: farm
-inputs: {message: string}
-outputs: {team: {type: string, default: ""}}
-root:
-  infer:
-    prompt: "A message: {message}"
-    outputs:
-      team: {choices: [animals, crops, machines], about: who of the farm sees to it}
-"""
 STORIES = {
     "put the apple in the fridge": [
         "go to the kitchen",

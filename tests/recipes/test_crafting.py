@@ -20,9 +20,10 @@ from bt_runtime.run.run import load
 from bt_runtime.types import Task
 from recipes.starter.lesson import teach
 from recipes.starter.seen import read
-from recipes.starter.textcraft.books import imagine, imagined, reserved
+from recipes.starter.textcraft.books import imagine, imagined
 from recipes.starter.textcraft.crafting import WIDE, exercises, lessons, task
 from recipes.starter.textcraft.lookups import lookups
+from recipes.starter.textcraft.names import reserved
 from recipes.starter.textcraft.teacher import teacher
 
 GAME = books(None)["game"]

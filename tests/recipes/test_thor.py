@@ -20,8 +20,9 @@ from recipes.starter.seen import Seen
 from recipes.starter.steps import ORDER
 from recipes.starter.thor.rooms import lesson_task, lessons, opening_task, plans, sheet
 from recipes.starter.thor.sentences import said
-from recipes.starter.thor.teacher import Told, teacher
+from recipes.starter.thor.teacher import teacher
 from recipes.starter.thor.walks import WALKS, walk
+from recipes.starter.thor.wish import Told
 
 
 @pytest.mark.parametrize("strategy", ["react", "reactree", "adapt", "plan_and_execute"])

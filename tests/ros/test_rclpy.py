@@ -17,7 +17,7 @@ from bt_runtime.ros.rclpy import NodeClock, Rclpy, Ticker, rosout
 from tests.ros import rclpy_double
 from tests.ros.conftest import tree
 from tests.ros.rclpy_double import ABORTED, CANCELED, SUCCEEDED, Server, System
-from tests.ros.test_topics import MANIFEST as TOPICS
+from tests.ros.topics import MANIFEST as TOPICS
 
 MOST = 200  # turns of an executor in which whatever is waited for must have come
 

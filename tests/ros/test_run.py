@@ -18,7 +18,7 @@ pytest.importorskip("rosbags", reason="needs the ros extra")
 from bt_runtime.ros.attach import rosout, sim_clock
 from bt_runtime.ros.zenoh import Zenoh
 from tests.ros.conftest import GUARD, free
-from tests.ros.test_wire import wait
+from tests.ros.waiting import wait
 
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

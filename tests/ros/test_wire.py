@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ pytest.importorskip("rosbags", reason="needs the ros extra")
 from bt_runtime.ros.messages import MessageFault, Messages
 from bt_runtime.ros.zenoh import Zenoh
 from tests.ros.conftest import GUARD, HOME, free
+from tests.ros.waiting import wait
 
 STRING = "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"
 ADDING = "RIHS01_e118de6bf5eeb66a2491b5bda11202e7b68f198d6f67922cf30364858239c81a"
@@ -121,11 +121,3 @@ def test_somebody_else_s_ros_over_zenoh_understands_us_and_we_them() -> None:
             other.kill()
             other.communicate()
     assert heard[0] == "heard hello" and answers[0].value == {"sum": 42}
-
-
-def wait(do: Any, holds: Any) -> None:
-    end = time.monotonic() + GUARD
-    while not holds():
-        assert time.monotonic() < end
-        do()
-        time.sleep(0.01)

@@ -17,7 +17,8 @@ from bt_runtime.envs.house.rules import PROCESSES
 from bt_runtime.envs.house.world import TERSE
 from recipes.starter.guide import appliance_facts as facts
 from recipes.starter.guide.appliance_facts import BRING, FIND, Guide, Known
-from recipes.starter.house.teacher import Line, Node, content, home_of
+from recipes.starter.house.hands import content, home_of
+from recipes.starter.house.teacher import Line, Node
 from recipes.starter.policy import Policy
 from recipes.starter.seen import Seen
 

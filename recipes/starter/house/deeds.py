@@ -14,8 +14,8 @@ from bt_runtime.agents.story import THINK
 from bt_runtime.distill.documents import Document
 from bt_runtime.envs.registry import open_world
 from recipes.starter.errand import Errand, meant
+from recipes.starter.house.hands import content
 from recipes.starter.house.homes import make_lesson_task
-from recipes.starter.house.teacher import content
 from recipes.starter.judge import judgement
 
 _ELSEWHERE = 3_000_000_000  # numbers of their tasks

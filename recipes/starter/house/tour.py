@@ -18,7 +18,7 @@ from bt_runtime.envs.house.notes import Notes, is_a
 from bt_runtime.envs.house.state import HANDS
 from bt_runtime.types import Task
 from recipes.starter.errand import Errand, meant, understood
-from recipes.starter.house.teacher import content, home_of
+from recipes.starter.house.hands import content, home_of
 from recipes.starter.seen import GOAL, Seen, read
 
 # what takes least to look at first

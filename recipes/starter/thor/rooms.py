@@ -23,9 +23,11 @@ from recipes.starter.exercise import Exercise, solved
 from recipes.starter.lesson import Slips, Taught
 from recipes.starter.seen import Seen
 from recipes.starter.thor.furniture import make_room
+from recipes.starter.thor.names import a
 from recipes.starter.thor.sentences import said
-from recipes.starter.thor.teacher import TREATED, Told, a, teacher
+from recipes.starter.thor.teacher import teacher
 from recipes.starter.thor.walks import MOVES, WALKS, walk
+from recipes.starter.thor.wish import TREATED, Told
 
 _MIXTURE = (("reactree", 50), ("react", 20), ("adapt", 20), ("plan_and_execute", 10))
 _MORE = (("react", 60), ("adapt", 30), ("plan_and_execute", 10))  # in the other whole tasks of a lesson

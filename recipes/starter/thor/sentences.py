@@ -13,7 +13,8 @@ from bt_runtime.envs.thor.goals import Goal
 from bt_runtime.envs.thor.tasks import LAMPS, SAYINGS
 from recipes.starter import data
 from recipes.starter.house.people import mistyped
-from recipes.starter.thor.teacher import LAMP, TREATED, Told
+from recipes.starter.thor.names import LAMP
+from recipes.starter.thor.wish import TREATED, Told
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _AN = re.compile(r"\b([Aa]) (?=[aeio]|urn|upp|und|upr)")

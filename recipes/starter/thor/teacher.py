@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 from bt_runtime.agents.story import EXPAND, Step
 from bt_runtime.envs.alfred import kinds
@@ -17,8 +16,9 @@ from bt_runtime.envs.thor.tasks import LAMPS
 from recipes.starter.policy import Policy, Thinks, played
 from recipes.starter.seen import Seen, role
 from recipes.starter.steps import ORDER, written
+from recipes.starter.thor.names import EITHER, LAMP, a, is_a, kind_of, names_in
+from recipes.starter.thor.wish import TREATED, Told
 
-_GROUP = re.compile(r"(\w+) \(([\d, ]+)\)")
 _NAME = r"\w+ \(\d+\)"
 _SIGHT = re.compile(r"(?:You see|you see) (\w+ \([^.]*\))\.")
 _ARRIVED = re.compile(rf"You arrive at ({_NAME})\.")
@@ -32,14 +32,7 @@ _SLICE = re.compile(rf"slice an? (\w+)(?: at ({_NAME}(?:, {_NAME})*))? and pick 
 _TREAT = re.compile(rf"(clean|heat|cool) the (\w+) in ({_NAME})")
 _LOAD = re.compile(r"find a (\w+), put the (\w+) in it and pick it up")
 _PUT = re.compile(rf"put the (\w+) on ({_NAME})")
-TREATED = {
-    "pick_clean_then_place_in_recep": ("clean", "SinkBasin"),
-    "pick_heat_then_place_in_recep": ("heat", "Microwave"),
-    "pick_cool_then_place_in_recep": ("cool", "Fridge"),
-}
 _SAME = ("Sink", "Bathtub")  # as their basins
-LAMP = "lamp"  # whatever gives light, where a person says no more
-_EITHER = {"knife": kinds.KNIVES, LAMP: frozenset(LAMPS)}
 _CUT = re.compile(r"(\w+ \([\d, ]+\)) are sliced\.")
 _BEFORE = re.compile(rf"was done: You put ({_NAME}) on ")
 _SEARCHES = (
@@ -48,13 +41,6 @@ _SEARCHES = (
     (_SLICE, "slice {} at {} and pick up a slice"),
 )
 GROUP = 8  # places of a step that looks: with doors to open, as many as an executor can look at
-
-
-class Told(NamedTuple):
-    """What a person's sentence wants, and in which of its words, by the part of the goal that they mean."""
-
-    goal: Goal
-    words: Mapping[str, str] = {}  # object, how, movable, toggle, parent
 
 
 def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, Told] | None = None) -> str:
@@ -72,7 +58,7 @@ class Agent(Thinks):
         self.hands_on = role(seen.system) == "executor"  # then somebody plans it
         self.off, self.at = "", list[str]()  # where not to look, and where alone
         room = _SIGHT.search(seen.opening)
-        self.places = _names(room[1]) if room else []
+        self.places = names_in(room[1]) if room else []
         self.step = Step("think", "")
         self.here, self.held = "", ""
         self.sight: list[str] = []
@@ -99,7 +85,7 @@ class Agent(Thinks):
         if found := _ARRIVED.search(text):
             self.here = found[1]
         if found := _SIGHT.search(text):
-            self.sight = _names(found[1])
+            self.sight = names_in(found[1])
             gone = step.text.removeprefix("slice ") if text.startswith("You slice") else ""
             self.met = [name for name in self.met if name != gone]
             self.met += [name for name in self.sight if name not in self.met]
@@ -110,7 +96,7 @@ class Agent(Thinks):
         if self.here in self.places and self.open.get(self.here, True) and _SIGHT.search(text):
             self.looked.add(self.here)
         if cut := _CUT.search(text):
-            self.slices = _names(cut[1])
+            self.slices = names_in(cut[1])
         if text.startswith("You pick up "):
             self.taken = self.here
         before, held = self.held, _HELD.search(text)
@@ -129,13 +115,13 @@ class Agent(Thinks):
     def _part(self, goal: str) -> Policy | None:
         """What carries out a part, if this is one."""
         if found := _FIND.fullmatch(goal):
-            self.off, self.at = found[2] or "", _names(found[3] or "")
+            self.off, self.at = found[2] or "", names_in(found[3] or "")
             return self._other(found[1]) if _BEFORE.search(self.seen.before) and self.off else self._find(found[1])
         if found := _LIGHT.fullmatch(goal):
-            self.at = _names(found[2] or "")
+            self.at = names_in(found[2] or "")
             return self._light(found[1])
         if found := _SLICE.fullmatch(goal):
-            self.at = _names(found[2] or "")
+            self.at = names_in(found[2] or "")
             return self._slice(found[1])
         if found := _TREAT.fullmatch(goal):
             return self._treat(*found.groups())
@@ -160,7 +146,7 @@ class Agent(Thinks):
             return written(self.reading(wanted), self._steps(wanted.goal))
         for shape, doing in _SEARCHES:
             if found := shape.fullmatch(goal):
-                return self._searches(found[1], _names(found[shape.groups] or ""), doing)
+                return self._searches(found[1], names_in(found[shape.groups] or ""), doing)
         treat, put = _TREAT.fullmatch(goal), _PUT.fullmatch(goal)
         thing = treat[2] if treat else put[1] if put else ""
         steps = [f"find and pick up {a(thing)}", goal] if thing else [f"look after {goal}"]
@@ -226,7 +212,7 @@ class Agent(Thinks):
         return [*parts, put]
 
     def _first(self, kind: str) -> str:
-        return next((p for p in self.places if _kind(p) == kind), f"{kind} (1)")
+        return next((p for p in self.places if kind_of(p) == kind), f"{kind} (1)")
 
     def _expanded(self, goal: Goal) -> Policy:
         plan = "\n".join(["sequence:", *(f"- {part}" for part in self._parts(goal))])
@@ -253,13 +239,13 @@ class Agent(Thinks):
     # its parts ----------------------------------------------------------------------------------------------
 
     def _find(self, kind: str) -> Policy:
-        return (yield from self._until(kind, lambda: _is(self.held, kind), self._takes))
+        return (yield from self._until(kind, lambda: is_a(self.held, kind), self._takes))
 
     def _other(self, kind: str) -> Policy:
         """Another than the one that was put away just before."""
         told = _BEFORE.search(self.seen.before)
         self.put_away = {told[1]: True} if told else {}
-        return (yield from self._until(kind, lambda: _is(self.held, kind), self._takes, self._may(kind)))
+        return (yield from self._until(kind, lambda: is_a(self.held, kind), self._takes, self._may(kind)))
 
     def _another(self, kind: str) -> Policy:
         """Which one is put away is said first; then on from where it was, since there was none before."""
@@ -267,14 +253,14 @@ class Agent(Thinks):
         left = places[places.index(self.taken) :] if self.taken in places else places
         left = [place for place in left if place != self.here] or [self.here]
         self.met, self.looked = [], self.looked - set(left) | {self.here}
-        return (yield from self._until(kind, lambda: _is(self.held, kind), self._takes, left))
+        return (yield from self._until(kind, lambda: is_a(self.held, kind), self._takes, left))
 
     def _takes(self, name: str) -> str:
         return f"Act: drop {self.held}" if self.held else f"Act: pick up {name}"
 
     def _light(self, lamp: str) -> Policy:
         def lit() -> bool:
-            return any(_is(said.removeprefix("turn on "), lamp) for said in self.said)
+            return any(is_a(said.removeprefix("turn on "), lamp) for said in self.said)
 
         return (yield from self._until(lamp, lit, lambda name: f"Act: turn on {name}"))
 
@@ -284,7 +270,7 @@ class Agent(Thinks):
 
         if not (yield from self._until(kind, cut, lambda name: f"Act: slice {name}")):
             return False
-        while self.held and not _is(self.held, kind):
+        while self.held and not is_a(self.held, kind):
             yield f"Act: drop {self.held}"
         return (yield from self._find(kind))
 
@@ -292,7 +278,7 @@ class Agent(Thinks):
         """What is in the hand goes into the dish, and the dish is taken."""
 
         def loaded() -> bool:
-            return _is(self.held, movable)
+            return is_a(self.held, movable)
 
         def load(name: str) -> str:
             if not self.held:
@@ -324,7 +310,7 @@ class Agent(Thinks):
         return True
 
     def _sought(self, kind: str) -> str:
-        return " or ".join(sorted(_EITHER.get(kind, (kind,)), reverse=True))
+        return " or ".join(sorted(EITHER.get(kind, (kind,)), reverse=True))
 
     def _looks(self, kind: str, had: Callable[[], bool], places: Sequence[str], thought: str) -> Policy:
         """From one to the next, until it is seen."""
@@ -337,8 +323,8 @@ class Agent(Thinks):
         return True
 
     def _wanted(self, name: str, kind: str) -> bool:
-        whole = any(_kind(name) == _kind(cut) for cut in self.slices) and name not in self.slices
-        return _is(name, kind) and name not in self.put_away and name != self.held and not whole
+        whole = any(kind_of(name) == kind_of(cut) for cut in self.slices) and name not in self.slices
+        return is_a(name, kind) and name not in self.put_away and name != self.held and not whole
 
     def _seen(self, kind: str) -> str:
         return next((name for name in self.sight if self._wanted(name, kind)), "")
@@ -348,11 +334,11 @@ class Agent(Thinks):
 
     def _kept_at(self, kind: str) -> list[str]:
         lamp = kind in (*LAMPS, LAMP)
-        if lamp and (listed := [p for p in self.places if _is(p, kind)]):
+        if lamp and (listed := [p for p in self.places if is_a(p, kind)]):
             return listed
-        lying = [p for p in self.places if _kind(p) not in (*_SAME, *LAMPS)]
+        lying = [p for p in self.places if kind_of(p) not in (*_SAME, *LAMPS)]
         lies = "Knife" if kind == "knife" else kind
-        return [p for p in lying if lamp or kinds.fits(lies, _kind(p))]
+        return [p for p in lying if lamp or kinds.fits(lies, kind_of(p))]
 
     def _treat(self, verb: str, thing: str, tool: str) -> Policy:
         if not (yield from self._find(thing)):
@@ -378,7 +364,7 @@ class Agent(Thinks):
 
     def _process(self, verb: str, tool: str) -> list[str]:
         if verb == "clean":
-            faucet = next((name for name in self.sight if _kind(name) == "Faucet"), "Faucet (1)")
+            faucet = next((name for name in self.sight if kind_of(name) == "Faucet"), "Faucet (1)")
             return [f"turn on {faucet}", f"turn off {faucet}"]
         powered = [f"turn on {tool}", f"turn off {tool}"] if verb == "heat" else []
         return [f"close {tool}", *powered]
@@ -394,7 +380,7 @@ class Agent(Thinks):
                     return False
                 name = self.held
                 continue
-            others = [p for p in self.places if _kind(p) == _kind(target) and p not in self.failed]
+            others = [p for p in self.places if kind_of(p) == kind_of(target) and p not in self.failed]
             place = target if target not in self.failed else next(iter(others), target)
             if self.here != place:
                 yield f"Act: go to {place}"
@@ -407,21 +393,3 @@ class Agent(Thinks):
 
     def _has_put(self, name: str) -> bool:
         return self.step.observation.startswith(f"You put {name} on ")
-
-
-def _names(told: str) -> list[str]:
-    """`Drawer (1, 2)` → Drawer (1), Drawer (2)."""
-    return [f"{kind} ({number})" for kind, numbers in _GROUP.findall(told) for number in numbers.split(", ")]
-
-
-def _kind(name: str) -> str:
-    return name.partition(" ")[0]
-
-
-def _is(name: str, kind: str) -> bool:
-    """`knife`: whatever cuts."""
-    return _kind(name) == kind or _kind(name) in _EITHER.get(kind, ())
-
-
-def a(kind: str) -> str:
-    return f"{'an' if kind[0] in 'AEIO' else 'a'} {kind}"

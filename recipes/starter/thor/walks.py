@@ -16,8 +16,10 @@ from bt_runtime.types import Task, World
 from recipes.starter.drills import Sheet
 from recipes.starter.seen import Seen
 from recipes.starter.thor.furniture import make_room
+from recipes.starter.thor.names import a
 from recipes.starter.thor.sentences import said
-from recipes.starter.thor.teacher import Told, a, teacher
+from recipes.starter.thor.teacher import teacher
+from recipes.starter.thor.wish import Told
 
 MOVES = ("think, act", "think, act, expand", "think, act, expand")
 WALKS = ("full", "full", "long", "lists", "two")  # of each lesson
