@@ -45,6 +45,12 @@ class Applied(NamedTuple):
     text: str  # the YAML that was grafted, "" when there was none
 
 
+class Grown(NamedTuple):
+    """Nodes have come into the tree. Told between two ticks, before they are ticked."""
+
+    root: Behaviour  # of the new nodes
+
+
 class Slow(NamedTuple):
     """A node that held a tick."""
 
@@ -324,8 +330,8 @@ AgentEvent = (
     | RetrievalFailed | Reflected | Rewriting | RolledBack | EpisodeBegun | EpisodeJudged | AgentEnded
 )  # fmt: skip
 Event = (
-    Started | Tick | Crash | Ended | Debugged | Line | Notice | Written | Unset | SkillEnded | Feedback | WorldActed
-    | Asked | Answered | Woken | AgentEvent
+    Started | Tick | Grown | Crash | Ended | Debugged | Line | Notice | Written | Unset | SkillEnded | Feedback
+    | WorldActed | Asked | Answered | Woken | AgentEvent
 )  # fmt: skip
 
 # As journals, the page and exports name them.

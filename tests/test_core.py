@@ -24,7 +24,7 @@ language: checks checks.entries checks.outcomes checks.references checks.semanti
 project: plugins
 run: resources run
 skills: loop pool resources
-tree: blackboard budget build changes clock context engine growth inputs node nodes nodes.leaves nodes.parent
+tree: blackboard budget build changes clock context engine gates growth inputs node nodes nodes.leaves nodes.parent
     nodes.sequences nodes.subtree request runner services stream watchdog
 types:
 """

@@ -14,8 +14,9 @@ from bt_runtime.debug.pause import Pause
 from bt_runtime.debug.rule import MOST_RULES, Breakpoint, Force, Rule, breakpoint_of, force_of
 from bt_runtime.debug.why import why
 from bt_runtime.debug.witness import Witness
-from bt_runtime.events import Debugged, Line, Tick
+from bt_runtime.events import Debugged, Grown, Line, Tick
 from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.tree.gates import Gate
 from bt_runtime.tree.node import INVALID, RUNNING, path_of
 from bt_runtime.types import Json
 
@@ -44,7 +45,7 @@ class Hit(NamedTuple):
     text: str
 
 
-class Debugger:
+class Debugger(Gate):
     """`debugger_of(run)` makes it at the first call. Before that, and after `close`, a run pays nothing for it.
 
     limit, then: the most seconds that a pause lasts without a command, and whether the run then resumes or halts."""
@@ -60,9 +61,11 @@ class Debugger:
         self.over_begun = False
         self.made_again = False  # a journal is being replayed: there is nobody to pause for
         self.number = 0
+        self.closed = False
+        self._deaf: Callable[[], None] | None = None  # ends its listening to growth
         self.witness: Witness | None = None
         with self.engine.between():
-            self.engine.gate = self
+            self._leave = self.context.gates.add(self)
         self._unhear = self.context.stream.listen(self._seen, Tick)
 
     # Breakpoints -----------------------------------------------------------------------------
@@ -210,7 +213,8 @@ class Debugger:
         self.resume()
         self._unhear()
         with self.engine.between():
-            self.engine.gate = None
+            self._leave()
+            self.closed = True
             self._look_at_growth(False)
             if self.witness is not None:
                 self.witness.close()
@@ -407,18 +411,18 @@ class Debugger:
         self._look_at_growth(bool(rules) or self.witness is not None)
 
     def _look_at_growth(self, wanted: bool) -> None:
-        lookers = self.context.grown
-        if wanted and self._grown not in lookers:
-            lookers.append(self._grown)
-        elif not wanted and self._grown in lookers:
-            lookers.remove(self._grown)
+        if wanted and self._deaf is None:
+            self._deaf = self.context.stream.listen(self._grown, Grown)
+        elif not wanted and self._deaf is not None:
+            self._deaf()
+            self._deaf = None
 
-    def _grown(self, new: Behaviour) -> None:
+    def _grown(self, grown: Grown) -> None:
         """Between two ticks these nodes have come into the tree."""
         if self.hooks.rules:
-            self.hooks.grown(new)
+            self.hooks.grown(grown.root)
         if self.witness is not None:
-            self.witness.grown(new)
+            self.witness.grown(grown)
 
     def _next(self) -> int:
         return self.number + 1
@@ -445,7 +449,7 @@ class Debugger:
 def debugger_of(run: Debuggable) -> Debugger:
     """Made when it is first asked for: until then a run pays nothing for it."""
     found = debugging(run)
-    if found is None or run.engine.gate is not found:
+    if found is None or found.closed:
         run.extensions[Debugger] = found = Debugger(run)
     return found
 

@@ -103,7 +103,7 @@ class Door:
     @property
     def debugger(self) -> Debugger:
         """Made when the first client comes: until then the run pays nothing."""
-        if debugging(self.run) is None or self.run.engine.gate is None:
+        if (debugger := debugging(self.run)) is None or debugger.closed:
             debugger_of(self.run).pause_of.author(self.limit, self.then)
             debugger_of(self.run).look()
             self.mine = True

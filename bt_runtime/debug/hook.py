@@ -1,4 +1,4 @@
-"""A wrapper of a node's `step` while a debugger controls the node. Other nodes are untouched."""
+"""The debugger's gates before the steps of nodes: held ones, and those whose results are forced."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.node import INVALID, RUNNING, TRANSPARENT, Node, halt, path_of, reset, segment_of
 from bt_runtime.tree.nodes.reactive import ReactiveFallback, ReactiveSequence
+from bt_runtime.tree.step_gate import Step, gate_steps
 
 if TYPE_CHECKING:
     from bt_runtime.tree.engine import Engine
@@ -24,26 +25,23 @@ _WORDS = {Status.SUCCESS: "success", Status.FAILURE: "failure", RUNNING: "runnin
 
 
 class Hook:
-    """Replaces the `step` of one node, as an attribute of that node alone."""
+    """The debugger's gate before the steps of one node."""
 
     def __init__(self, hooks: Hooks, node: Any, path: str) -> None:
         self.hooks, self.node, self.path = hooks, node, path
-        self.own = vars(node).get("step")  # a foreign node has one already
         self.breaks: list[Breakpoint] = []
         self.force: Force | None = None
         self.left, self.result = 0, Status.FAILURE
         self.answered: Status = node.status
-        node.step = self
-        if getattr(node, "resumes", False):
-            node.resumes = False  # the tick is not to pass it by on the way to its running child
+        self.leave = gate_steps(node, self)
 
-    def __call__(self, *given: Any) -> Status:
+    def __call__(self, step: Step, *given: Any) -> Status:
         if self.force is not None:
             status = self.forced(self.force)
         else:
             if self.breaks and self.holds():
                 return RUNNING
-            status = self.own() if self.own is not None else type(self.node).step(self.node, *given)
+            status = step(*given)
         if self.breaks:
             self.look(status)
         self.answered = status
@@ -120,11 +118,7 @@ class Hook:
     def remove(self) -> None:
         if self.force is not None:
             self.give_back()
-        if self.own is not None:
-            self.node.step = self.own
-        else:
-            vars(self.node).pop("step", None)
-        vars(self.node).pop("resumes", None)
+        self.leave()
 
 
 class Hooks:

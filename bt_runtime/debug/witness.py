@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from py_trees.behaviour import Behaviour
 
-from bt_runtime.events import Halt, Tick
+from bt_runtime.events import Grown, Halt, Tick
 from bt_runtime.language.expression import Expression
 from bt_runtime.tree.changes import below
 from bt_runtime.tree.context import Context
@@ -58,10 +58,14 @@ class Witness:
         self.context = context
         self.halts: WeakKeyDictionary[Behaviour, tuple[int, Halt]] = WeakKeyDictionary()
         self.nodes: WeakKeyDictionary[Behaviour, Reads] = WeakKeyDictionary()
-        self.grown(root)
+        self.look_at(root)
 
-    def grown(self, new: Behaviour) -> None:
-        for node in below(new):
+    def grown(self, grown: Grown) -> None:
+        self.look_at(grown.root)
+
+    def look_at(self, root: Behaviour) -> None:
+        """Records from now on what the tests of these nodes read."""
+        for node in below(root):
             if isinstance(node, Node) and _asks(node) and not isinstance(node.scope, Reads):
                 reads: Any = Reads(node.scope)
                 node.scope = reads

@@ -20,6 +20,7 @@ from bt_runtime.types import Knowing, Observation
 
 if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
+    from bt_runtime.tree.gates import Action, Start
 
 
 HEARD = 0.25  # seconds between two sentences of a running skill that are written down
@@ -28,12 +29,10 @@ HEARD = 0.25  # seconds between two sentences of a running skill that are writte
 class TapedActivity:
     """Records an action before it starts, on the disk if its effect outlives this process and must not be repeated."""
 
-    def __init__(
-        self, tape: Tape, context: Context, start: Callable[[], Any], sentence: str, target: Any, entry: Entry | None,
-        params: dict[str, Any] | None,
-    ) -> None:  # fmt: skip
+    def __init__(self, tape: Tape, context: Context, start: Start, action: Action) -> None:
         self.tape, self.context, self.start = tape, context, start
-        self.sentence, self.target, self.entry, self.params = sentence, target, entry, params
+        self.sentence, target, self.entry, self.params = action
+        self.target: Any = target
         self.number = tape.next_number()
         self.inner: Any = None
         self.ticket: Ticket | None = None  # for what has to be on the disk before this goes on

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
@@ -45,9 +44,11 @@ from bt_runtime.journal.writer import Writer
 from bt_runtime.language.entry import Entry
 from bt_runtime.tree.clock import of_the_machine
 from bt_runtime.tree.describe.blame import blame
+from bt_runtime.tree.gates import Action, Call, Gate, Start
 from bt_runtime.tree.node import FAILURE, RUNNING
 
 if TYPE_CHECKING:
+    from bt_runtime.skills.activity import Activity
     from bt_runtime.tree.stream import Stream
 
 SETTLED = 10.0  # seconds that the beginning and the end of a run wait for the disk
@@ -55,7 +56,7 @@ LONG = 10_000  # characters of a value that a node writes; what others write is 
 _PLAIN = (str, bool, type(None))
 
 
-class Recorder:
+class Recorder(Gate):
     """Records a run that it is given to. `recording` holds the past of a replayed or resumed run.
 
     A resumed journal's `lock` is held from before its reading; `standing` notes behind the last answer are kept.
@@ -96,7 +97,7 @@ class Recorder:
         """Puts itself between the run and everything outside. `given`: what the run was made with."""
         self.run, context = run, run.context
         self.context = context
-        self.tape.tick = lambda: run.engine.count
+        self.tape.engine = run.engine
         self.clock = TapedClock(self.tape, context.clock, context)
         context.clock = self.clock
         if self.recording is not None:
@@ -114,8 +115,7 @@ class Recorder:
         self.around.wrap(run, self.tape)
         if self.around.suite:
             self._entries()  # read now: an agent's first act is within a tick
-        context.wrap_action = self._begun
-        context.wrap_instant = partial(TapedInstant, self.tape)
+        context.gates.add(self)
         self.first = run.engine.standing().shape
         self._listen(context.stream)
 
@@ -269,11 +269,14 @@ class Recorder:
 
     # While it runs ---------------------------------------------------------------------------
 
-    def _begun(self, start: Any, sentence: str, target: Any, entry: Entry | None, params: Any) -> Any:
-        if target is self.context.services.memory:
+    def start(self, action: Action, start: Start) -> Activity:
+        if action.target is self.context.services.memory:
             return start()  # working memory is a part of the run: it will say the same again
-        known = entry or entry_of(sentence, self._entries())
-        return TapedActivity(self.tape, self.context, start, sentence, target, known, params)
+        known = action.entry or entry_of(action.sentence, self._entries())
+        return TapedActivity(self.tape, self.context, start, action._replace(entry=known))
+
+    def instant(self, call: Call) -> Call:
+        return TapedInstant(self.tape, call)
 
     def _entries(self) -> list[Entry]:
         if self.entries is None:

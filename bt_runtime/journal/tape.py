@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Protocol
 
 from bt_runtime.faults.diagnostic import BtError, TooLong
 from bt_runtime.journal import codec
@@ -40,6 +40,13 @@ class Failed(BtError):
     """Something outside failed when the run was recorded, and fails again."""
 
 
+class Counting(Protocol):
+    """Whatever counts the ticks of a run: its engine."""
+
+    @property
+    def count(self) -> int: ...
+
+
 class Tape:
     """Records and replays answers. `writer` takes new entries; without a writer, the tape only replays."""
 
@@ -49,10 +56,14 @@ class Tape:
         events: Iterable[Event] = recording.until_full() if recording else ()
         self.events = deque(in_order(e for e in events if e.kind in TAPED))
         self.told = Counter((e.tick, e.kind) for e in events if e.kind not in TAPED | STANDING)  # written already
-        self.tick: Callable[[], int] = lambda: 0
+        self.engine: Counting | None = None  # of the run, once it is recorded
         self.on_live: Callable[[], None] = lambda: None
         self.broken = False  # a difference was found: what the halted nodes still ask has no meaning
         self.number = 0  # of the latest job
+
+    def tick(self) -> int:
+        """Returns the number of the present tick."""
+        return self.engine.count if self.engine is not None else 0
 
     @property
     def live(self) -> bool:

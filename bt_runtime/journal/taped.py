@@ -43,7 +43,7 @@ class TapedClock:
             return self.read() if tape.live else self.time
         if tape.writer is not None and not tape.events and not tape.broken:  # most often: be quick
             self.time = self.read() if self.gap else self.inner.now() + self.ahead
-            tape.writer.queue.append(("clock", tape.tick(), self.time))
+            tape.writer.clock(tape.tick(), self.time)
         else:
             self.time = float(tape.call("clock", {}, self.read))
         self.frozen = self.time

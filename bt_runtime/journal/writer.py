@@ -37,7 +37,6 @@ LAST = frozenset({"verdict", "closed"})  # … and when even that has become too
 TOO_MUCH = 1.25  # of the size limit: a run that halts and grafts for weeks notes nothing else from there on
 BEHIND = 64  # entries still to be written, beyond which ticks leave it a moment while somebody waits for the disk
 MOMENT = 0.0005  # seconds
-_BOUNDARY = ("boundary",)
 _ROW = 200  # bytes that an entry takes in memory besides its text, roughly
 _CHECKED = 64  # batches between two looks at the file's size
 _PART = 1 / 32  # … or so much of its limit: a program that ticks without a pause makes large batches
@@ -72,26 +71,30 @@ class Writer:
     # From the tick ---------------------------------------------------------------------------
 
     def event(self, tick: int, kind: str, body: Body, texts: dict[str, str] | None = None) -> None:
-        self.queue.append(("event", tick, layout.wall_time(), kind, body, texts, self.following.now()))
+        self.queue.append((Writer._event, tick, layout.wall_time(), kind, body, texts, self.following.now()))
         self.stirred = True  # after it: what is not seen now is seen at the next look
+
+    def clock(self, tick: int, now: float) -> None:
+        """The time of a tick: noted so often that it is written only with something else."""
+        self.queue.append((Writer._clock, tick, now))
 
     def changes(self, tick: Tick) -> None:
         """As text at once: thousands of pairs that are kept for the next batch would keep the collector busy."""
         text = layout.changes_text(statuses(tick), feedback(tick))
-        self.queue.append(("changes", tick.number, layout.wall_time(), text, self.following.now()))
+        self.queue.append((Writer._changes, tick.number, layout.wall_time(), text, self.following.now()))
         self.stirred = True
 
     def nodes(self, rows: list[NodeRow]) -> None:
-        self.queue.append(("nodes", rows))
+        self.queue.append((Writer._nodes, rows))
         self.stirred = True
 
     def head(self, name: str, value: Json) -> None:
-        self.queue.append(("head", name, codec.text(value)))
+        self.queue.append((Writer._head, name, codec.text(value)))
         self.stirred = True
 
     def durable(self, wake: Callable[[], None] = lambda: None) -> Ticket:
         ticket = self.latest = Ticket(wake)
-        self.queue.append(("ticket", ticket))
+        self.queue.append((Writer._ticket, ticket))
         self.wanted.set()
         if self.closing or self.lost:
             ticket.settle(self.lost or "the journal is closed")
@@ -102,9 +105,9 @@ class Writer:
 
         Repeated requests merge into one and never block the caller."""
         with suppress(IndexError):  # the one that writes has just taken it
-            if self.queue[-1] is _BOUNDARY:
+            if self.queue[-1][0] is Writer._boundary:
                 return
-        self.queue.append(_BOUNDARY)
+        self.queue.append((Writer._boundary,))
         self.wanted.set()
 
     def keep_up(self) -> None:
@@ -137,7 +140,7 @@ class Writer:
             ticket.settle(self.lost)
         while self.queue:
             entry = self.queue.popleft()
-            if entry[0] == "ticket":
+            if entry[0] is Writer._ticket:
                 entry[1].settle(self.lost)
         for close in (self.store.close, self.mark.close, self.following.close):
             with suppress(Exception):
@@ -188,12 +191,12 @@ class Writer:
     def _flush(self) -> None:
         made = Made()
         for _ in range(min(len(self.queue), LARGEST)):  # whoever notes faster than this writes keeps nobody waiting
-            entry = self.queue.popleft()
+            write, *given = self.queue.popleft()
             try:
-                getattr(self, f"_{entry[0]}")(made, *entry[1:])
+                write(self, made, *given)
             except Exception as error:
                 self._keep(made)
-                self._unwritable(entry[0], error)
+                self._unwritable(write.__name__.lstrip("_"), error)
                 made = Made()
         self._keep(made)
         self._write()

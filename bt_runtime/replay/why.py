@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from bt_runtime.debug.debugger import debugging
 from bt_runtime.debug.why import why
 from bt_runtime.debug.witness import Witness
-from bt_runtime.events import Tick
+from bt_runtime.events import Grown, Tick
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.replay import replay
@@ -35,7 +35,7 @@ class _Asking:
 
     def begun(self, run: Run) -> None:
         witness = self.witness = Witness(run.context, run.root)
-        run.context.grown.append(witness.grown)
+        run.listen(witness.grown, Grown)
         run.listen(witness.tick, Tick)
 
     def see(self, run: Run, tick: Tick) -> None:

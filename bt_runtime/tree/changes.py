@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from py_trees import composites
 from py_trees.behaviour import Behaviour
 
-from bt_runtime.events import Applied, Halt
+from bt_runtime.events import Applied, Grown, Halt
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.node import RUNNING, TRANSPARENT, Node, adopt, halt, path_of, record_crash, segment_of
@@ -182,8 +182,8 @@ class Shape:
             self.nodes += 1
             if isinstance(node, Node):
                 node.attached()
-        for told in tuple(self.context.grown):
-            told(new)
+        if self.context.stream.wanted(Grown):
+            self.context.emit(Grown(new))
 
     def _detach(self, old: Behaviour, why: Halt) -> None:
         if self.census is not None:

@@ -23,14 +23,23 @@ class Alarm:
     def __init__(self) -> None:
         self._set = False
         self._bell: SimpleQueue[None] = SimpleQueue()
-        self.bell: Callable[[], object] | None = None  # rung as well
+        self._others: tuple[Callable[[], object], ...] = ()
 
     def set(self) -> None:
         if not self._set:  # rung once is enough: nobody may ever come to listen
             self._set = True
             self._bell.put(None)
-            if self.bell is not None:
-                self.bell()
+            for call in self._others:
+                call()
+
+    def listen(self, callback: Callable[[], object]) -> Callable[[], None]:
+        """Calls back when it is set, in that thread; returns a function that ends this."""
+        self._others = (*self._others, callback)
+
+        def undo() -> None:
+            self._others = tuple(each for each in self._others if each is not callback)
+
+        return undo
 
     def clear(self) -> None:
         self._set = False

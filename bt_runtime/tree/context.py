@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from py_trees.common import Status
@@ -14,6 +13,7 @@ from bt_runtime.skills.loop import Loop
 from bt_runtime.skills.resources import Resources
 from bt_runtime.tree.blackboard import Blackboard
 from bt_runtime.tree.clock import Monotonic, RunClock, steady
+from bt_runtime.tree.gates import Gates
 from bt_runtime.tree.request import Grower, Request
 from bt_runtime.tree.services import Services
 from bt_runtime.tree.stream import Stream
@@ -22,15 +22,9 @@ if TYPE_CHECKING:
     from py_trees.behaviour import Behaviour
 
     from bt_runtime.language.spec import TreeSpec
-    from bt_runtime.skills.activity import Activity
-
 
 POLL = 0.02  # seconds between two looks at something that cannot say when it has finished
 _WOKEN, _NEWS = Woken(), Woken(job=False)
-
-
-def _bare(start: Callable[[], Activity], *about: Any) -> Activity:
-    return start()
 
 
 class Context:
@@ -52,8 +46,7 @@ class Context:
         self.halts: list[tuple[Behaviour, Halt]] | None = None
         self.crashes: deque[Crash] = deque(maxlen=256)  # the latest
         self.crash_count = 0
-        self.wrap_action: Callable[..., Activity] = _bare  # the journal's: see `skill.py`
-        self.wrap_instant: Callable[[Any], Callable[..., Any]] | None = None  # … for what answers at once
+        self.gates = Gates(self.stream.changed)  # before ticks, and before the starts of actions
         self.loop = Loop()  # of async skills
         self.resources = Resources()  # what skills use, and what has not stopped yet
         self.halting = Halt("", "")  # while nodes are being halted: why
@@ -61,7 +54,6 @@ class Context:
         self.halting_in = 0  # … and in which thread
         self.requests: deque[Request] = deque()  # changes of shape, applied between ticks
         self.ticking = False
-        self.grown: list[Callable[[Behaviour], None]] = []  # each is called with what has come into the tree
         self.restless: Behaviour | None = None  # who asked for the next tick at once, last
         self.foreign = False  # is any node none of ours
         self.polled = False  # in this tick, something that cannot say when it has finished
@@ -73,11 +65,11 @@ class Context:
         """Returns the whole tree's context."""
         return self
 
-    wrapped = True  # does anybody want to know of each action, as far as is known
+    observed = True  # is any start of an action gated or listened to, as far as is known
 
-    def look_around(self) -> None:
-        """Refreshes, before a tick, whether anything listens to actions."""
-        self.wrapped = self.wrap_action is not _bare or self.stream.wanted(SkillEnded)
+    def refresh_listeners(self) -> None:
+        """Notes, before a tick, whether actions are gated or listened to."""
+        self.observed = bool(self.gates.starts) or self.stream.wanted(SkillEnded)
 
     def emit(self, event: Event) -> None:
         """Sends an event to its listeners. Callable from any thread."""
@@ -128,8 +120,8 @@ class ScopedContext(Context):
         return self.outer.whole
 
     @property
-    def wrapped(self) -> bool:  # type: ignore[override]
-        return self.outer.wrapped
+    def observed(self) -> bool:  # type: ignore[override]
+        return self.outer.observed
 
     def __getattr__(self, name: str) -> Any:
         return getattr(vars(self)["outer"], name)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import get_ident
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
@@ -51,17 +51,6 @@ def tick_once(root: Behaviour) -> Status:
     return status
 
 
-class Gate(Protocol):
-    """Stands between two ticks: a debugger."""
-
-    def hold(self) -> float | None:
-        """Returns the time until which ticks are held; None allows a tick."""
-
-    def ticked(self, tick: Tick) -> Tick:
-        """A tick was made and told; the gate may want the next one sooner."""
-        ...
-
-
 class Engine:
     """Owns a root and what its nodes share. Any thread may ask; one thread at a time ticks.
 
@@ -87,7 +76,6 @@ class Engine:
         self._crashes_seen = 0
         self.setup_with: dict[str, Any] = {}  # what every node's `setup` is given, unless the caller says otherwise
         self.watchdog: Watchdog | None = None
-        self.gate: Gate | None = None
         self.ticking_in = 0  # the thread, while it ticks
         self.began = 0.0  # when, by the machine's clock
         self._heard: object = None  # the stream's routes when it was last seen who listens
@@ -136,8 +124,8 @@ class Engine:
         """Ticks once, unless a halt other than `seen` was requested; then returns None."""
         with self._lock:
             self._ready()
-            tick, broke, gate = None, None, self.gate
-            until = gate.hold() if gate is not None else None
+            tick, broke, gates = None, None, self.context.gates
+            until = gates.held() if gates.ticks else None
             if until is not None and self.over is None and (always or self.latest is seen):
                 return Tick(self.count, RUNNING, until, deadline=until)
             self._busy = True  # a signal's handler may halt at any moment: from here on it only asks
@@ -156,8 +144,8 @@ class Engine:
             self._tell()
         if broke is not None:
             raise broke
-        if gate is not None and tick is not None:
-            return gate.ticked(tick)
+        if gates.ticks and tick is not None:
+            return gates.ticked(tick)
         return Tick(self.count, INVALID, math.inf) if tick is None and self.over is not None else tick
 
     def _tick(self) -> tuple[Tick, BaseException | None]:
@@ -347,7 +335,7 @@ class Engine:
         if routes is self._heard:
             return  # nobody has come or gone
         self._heard = routes
-        context.look_around()
+        context.refresh_listeners()
         if not routes[Tick]:
             context.changes = context.halts = None
             context.resets.clear()

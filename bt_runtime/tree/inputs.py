@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from bt_runtime.events import Notice
+from bt_runtime.events import Grown, Notice
 from bt_runtime.faults.diagnostic import Diagnostic, Faults, nearest
 from bt_runtime.language import ports
 from bt_runtime.language.diagnostics import did_you_mean
@@ -14,8 +14,6 @@ from bt_runtime.language.spec import NodeSpec, Port, TreeSpec
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
-    from py_trees.behaviour import Behaviour
-
     from bt_runtime.tree.context import Context
 
 MOST_DOUBTS = 100  # new entries that are compared with the names of the tree
@@ -72,10 +70,10 @@ class Doubts:
         self.inputs: Container[str] = spec.inputs
         self.seen: set[str] = set()
         self.grown = deque[NodeSpec](maxlen=MOST_DOUBTS)  # the latest grafts: names that they bring are known as well
-        context.grown.append(self.more)
+        context.stream.listen(self.more, Grown)
 
-    def more(self, root: Behaviour) -> None:
-        spec = getattr(root, "spec", None)
+    def more(self, grown: Grown) -> None:
+        spec = getattr(grown.root, "spec", None)
         if isinstance(spec, NodeSpec):
             self.grown.append(spec)
 

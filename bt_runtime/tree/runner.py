@@ -111,7 +111,7 @@ class Runner:
                 self.woken.set()  # if this was cancelled, so is what waits in the thread
             return
         rung = asyncio.Event()
-        self.woken.bell = lambda: loop.call_soon_threadsafe(rung.set)
+        leave = self.woken.listen(lambda: loop.call_soon_threadsafe(rung.set))
         try:
             if not self.woken.is_set():
                 async with asyncio.timeout(None if math.isinf(until) else max(0.0, until - clock.now())):
@@ -119,7 +119,7 @@ class Runner:
         except TimeoutError:
             pass
         finally:
-            self.woken.bell = None
+            leave()
 
     def turns(self, seconds: float | None, ticks: int | None) -> Generator[Pause, None, Status]:
         """Runs tick by tick; yields each pause that the caller has to wait for."""

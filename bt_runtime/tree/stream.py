@@ -58,6 +58,11 @@ class Stream:
 
         return undo
 
+    def changed(self) -> None:
+        """Makes the engine look anew, before its next tick, for whom it notes what happens."""
+        with self._lock:
+            self.routes = _Routes(self.routes.listeners)
+
     @property
     def count(self) -> int:
         """Returns the number of listeners."""

@@ -118,11 +118,11 @@ def test_when_the_last_client_has_gone_the_run_pays_nothing_any_more(going):
     run, opened = going
     client = Attached(opened.path)
     asked(client, "step")
-    assert run.engine.gate is not None
+    assert run.context.gates.ticks
     client.close()
     ticks(run, 5)
     opened.close()
-    assert run.engine.gate is None
+    assert run.context.gates.ticks == ()
 
 
 @pytest.mark.parametrize(

@@ -219,14 +219,14 @@ def test_what_is_wrong_with_a_breakpoint_is_said(trial, wrong):
 
 def test_after_close_nothing_of_a_debugger_is_left(trial):
     plain = {id(node): set(vars(node)) for node in trial.run.nodes()}
-    grown = [*trial.run.context.grown]
+    listeners = trial.run.context.stream.count
     debugger = debugger_of(trial.run)
     debugger.look()
     debugger.break_at("**")
     debugger.force("**/dock", "failure")
     trial.tick()
     debugger.close()
-    assert trial.run.engine.gate is None and trial.run.context.grown == grown
+    assert trial.run.context.gates.ticks == () and trial.run.context.stream.count == listeners
     left = {id(node): set(vars(node)) - {"_said"} - plain[id(node)] for node in trial.run.nodes()}
     assert not any(names & {"step", "resumes", "ends", "stop"} for names in left.values())
     trial.run.halt("again")

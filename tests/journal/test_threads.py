@@ -11,6 +11,7 @@ import pytest
 from bt_runtime.journal.layout import Event
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.tape import in_order
+from bt_runtime.journal.writer import Writer
 from bt_runtime.replay.replay import replay
 from bt_runtime.replay.resume import resume
 from bt_runtime.run.run import Run, load
@@ -162,7 +163,9 @@ def test_an_action_that_ended_after_it_was_cancelled_is_done_again_in_a_world_th
     run.tick()  # the time was up
     assert world.done == []
     world.go.set()
-    while not world.done or not any(e[3] == "late" for e in list(run.journal.tape.writer.queue) if e[0] == "event"):
+    while not world.done or not any(
+        e[3] == "late" for e in list(run.journal.tape.writer.queue) if e[0] is Writer._event
+    ):
         if any(e.kind == "late" for e in _read(run)):
             break
     run.tick()

@@ -102,9 +102,9 @@ def test_a_cleared_entry_was_not_updated() -> None:
 def test_the_nodes_of_an_episode_see_who_listens_to_actions() -> None:
     context = Context(Manual())
     scoped = ScopedContext(context)
-    assert scoped.wrapped is context.wrapped
-    context.look_around()
-    assert scoped.wrapped is context.wrapped is False
+    assert scoped.observed is context.observed
+    context.refresh_listeners()
+    assert scoped.observed is context.observed is False
 
 
 GROWS = """version: 1

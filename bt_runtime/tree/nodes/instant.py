@@ -53,8 +53,7 @@ class InstantNode(SkillNode):
             refuse_slow(target, self.spec.kind.name)
             self.params()
             self.feedback_message = self.sentence
-            wrap = self.context.wrap_instant
-            target = wrap(target) if wrap is not None else target
+            target = self.context.gates.instant(target)
             if not self.entry.test and self.context.stream.wanted(SkillEnded):
                 target = self.telling(target)
         self.call = target

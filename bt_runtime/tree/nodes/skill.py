@@ -18,6 +18,7 @@ from bt_runtime.language.entry import ELSEWHERE, WORLD_SKILL, Entry
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.activity import Activity, Ended, InThread, News, OfSkill, Stops, ended, form_of
 from bt_runtime.skills.resources import Hold
+from bt_runtime.tree.gates import Action
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node
 from bt_runtime.tree.nodes.permit import limited, permitted
 from bt_runtime.types import Instant
@@ -101,7 +102,7 @@ class SkillNode(Node):
     def step(self) -> Status:
         """Starts and polls a skill without listeners (see `plain`) directly, with no call but its own."""
         quick, context, running = self.quick, self.context, self.status is RUNNING
-        if not self.plain or quick is None or context.wrapped or (running and self.activity is not quick):
+        if not self.plain or quick is None or context.observed or (running and self.activity is not quick):
             return super().step()
         target = quick.target
         try:
@@ -148,7 +149,7 @@ class SkillNode(Node):
     def begin(self) -> None:
         params = self.params()
         self.feedback_message = self.sentence
-        if self.quick is not None and not self.context.wrapped:
+        if self.quick is not None and not self.context.observed:
             self.quick.start(params)
             self.activity = self.quick
             return
@@ -157,7 +158,7 @@ class SkillNode(Node):
             self.activity = act(target, self.sentence, context, self.entry)
             return
         form = self.form = self.form or form_of(target)
-        if context.wrapped or self.limited or context.stream.routes[SkillEnded]:
+        if context.observed or self.limited or context.stream.routes[SkillEnded]:
             start = partial(form, target, params, context.wake, context.loop)
             activity = started(context, start, self.sentence, target, self.entry, params)
         else:
@@ -307,10 +308,13 @@ def act(world: Any, sentence: str, context: Context, entry: Entry | None = None)
     return started(context, partial(_act, world, sentence, context), sentence, world, entry, None)
 
 
-def started(context: Context, start: Callable[[], Activity], sentence: str, target: Any, *about: Any) -> Activity:
-    """Starts an action of an agent or a plan. A journal wraps the action; listeners receive its end."""
-    begin = partial(context.wrap_action, start, sentence, target, *about)
-    activity = permitted(context, about[0] if about else None, sentence, begin)
+def started(
+    context: Context, start: Callable[[], Activity], sentence: str, target: Any,
+    entry: Entry | None = None, params: dict[str, Any] | None = None,
+) -> Activity:  # fmt: skip
+    """Starts an action of an agent or a plan: permission first, then the gates. Listeners receive its end."""
+    action = Action(sentence, target, entry, params)
+    activity = permitted(context, entry, sentence, partial(context.gates.started, action, start))
     return Told(activity, sentence, context) if context.stream.wanted(SkillEnded) else activity
 
 
