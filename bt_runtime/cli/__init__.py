@@ -28,6 +28,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "check": ("Go through every state of a tree, and show how it breaks a promise.", "check"),
             "fmt": ("Lay out trees, manifests and project files alike.", "fmt"),
             "lsp": ("Serve an editor: faults, completion, renaming (started by it).", "lsp"),
+            "mcp": ("Serve an assistant: it authors, checks and tries trees (MCP).", "assistant"),
             "render": ("Draw a tree: text, dot, svg or mermaid.", "render"),
             "import": ("Make a project of a tree of BehaviorTree.CPP.", "importing"),
             "export": ("Write a tree as XML of BehaviorTree.CPP.", "exporting"),

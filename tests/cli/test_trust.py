@@ -60,6 +60,7 @@ WORDS: dict[str, list[list[str]]] = {
     "explain": [[], ["BT049"], ["go"], ["kinds"]],
     "fmt": [["trees/t.yaml"], ["--check"]],
     "lsp": [["--help"]],  # spoken to in tests/editor, also in a folder that is not trusted
+    "mcp": [["--help"]],  # spoken to in tests/mcp, also in a folder that is not trusted
     "attach": [["nothing"]],
     "import": [["nothing.xml", "--out", "new"]],
     "export": [["t", "--format", "btcpp"]],

@@ -18,6 +18,7 @@ from bt_runtime.journal.compare import compare
 from bt_runtime.journal.layout import SUFFIX
 from bt_runtime.journal.lines import lines
 from bt_runtime.journal.reading import Recording
+from bt_runtime.journal.story import told
 from bt_runtime.journal.summary import Summary, summary
 from bt_runtime.project import disk, real
 
@@ -97,32 +98,9 @@ def show(args: argparse.Namespace) -> int:
         for line in lines(recording):
             print(json.dumps(line))
         return 0
-    head = recording.head
-    print(visible(f"{recording.name}  {recording.result or 'not ended'}, {recording.last_tick} ticks"))
-    print(visible(f"tree {head['tree']} ({head['file']}), inputs {json.dumps(head['inputs'])}, seed {head['seed']}"))
-    if recording.damage:
-        print(visible(f"damaged: {recording.damage}; what follows is whole"))
-    for event, body in recording.of(*_SHOWN):
-        print(f"{event.tick:>6}  {_told(event.kind, body)}")
+    for text in told(recording):
+        print(text)
     return 0
-
-
-def _told(kind: str, body: dict[str, object]) -> str:
-    """Describes one event on one line."""
-    place = f"{body.get('path', '')}: " if body.get("path") else ""
-    said = " · ".join(str(body.get(key)) for key in _SHOWN[kind] if body.get(key) not in (None, ""))
-    line = " ".join(f"{kind} {place}{said}".split())
-    clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)  # models write escape codes
-    return clean if len(clean) <= 200 else f"{clean[:199]}…"
-
-
-_SHOWN = {
-    "step": ("move", "text", "observation"), "end": ("why", "detail"), "expand": ("plan",), "refused": ("codes",),
-    "begin": ("sentence",), "in doubt": ("sentence", "then", "why"), "write": ("name", "value"),
-    "change": ("how", "text"), "halt": ("by", "reason"), "crash": ("message",), "log": ("level", "text"),
-    "result": ("status",), "verdict": ("met", "total"), "resumed": ("tick",), "retrieval": ("why",),
-    "debug": ("do", "moment", "condition", "acts", "which", "text"),
-}  # fmt: skip
 
 
 def diff(args: argparse.Namespace) -> int:

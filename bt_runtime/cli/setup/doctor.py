@@ -45,6 +45,7 @@ PURPOSES = {
     "otel": "spans to an OpenTelemetry collector",
     "fuzz": "random cases for trees",
     "lsp": "the language server",
+    "mcp": "assistants, and tools of MCP servers",
 }
 _NAMED = re.compile(r"[\w.-]+")
 _OF_EXTRA = re.compile(r"\bextra == ['\"]([\w.-]+)['\"]")

@@ -1,0 +1,86 @@
+"""Tools for a live run that the operator named: read it, graft into it after a person's yes, halt it. They come in by
+the debugger's socket, which `btr run --debug` opens for this user only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bt_runtime.debug import client
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.mcp.tools.answer import Answer, paged
+from bt_runtime.mcp.tools.site import Site
+from bt_runtime.mcp.tools.tool import PAGE, Tool, text
+from bt_runtime.mcp.tools.writing import LABEL
+
+MOST_SHOWN = 4_000  # characters of a graft in the question
+
+
+class Operated:
+    """The live run: each command is a connection of its own, so that an idle assistant holds nothing."""
+
+    def __init__(self, run: str) -> None:
+        self.run = run
+
+    def do(self, name: str, **given: Any) -> dict[str, Any]:
+        attached = client.attached(self.run)
+        try:
+            attached.send(name, given)
+            for message in attached.messages():
+                if "error" in message:
+                    raise BtError(str(message["error"]), "`live` shows the run")
+                if "done" in message:
+                    return dict(message.get("answer") or {})
+        finally:
+            attached.close()
+        raise BtError("the run has gone", "the operator can start another: btr run --debug")
+
+    def live(self, site: Site, path: str = "", what: str = "status", page: int = 1) -> Answer:
+        """Reads the run."""
+        given = {"path": path} if path and what in ("why", "source") else {}
+        if what == "source" and not path:
+            raise BtError("`source` needs a path", "such as /main/rounds")
+        said = str(self.do("print" if what == "entries" else what, **given).get("said", ""))
+        part = paged(said, page)
+        return Answer(part.text, {"what": what, **part.data()})
+
+    def question(self, site: Site, given: Mapping[str, Any]) -> str:
+        """What the person is asked before a graft. A graft with faults is refused before anybody is asked."""
+        checked = self.do("check", path=given["path"], text=given["text"])
+        if checked.get("faults"):
+            raise BtError(f"nothing was grafted: {checked.get('said', '')}", "mend the text")
+        shown = str(given["text"])
+        cut = f"{shown[:MOST_SHOWN]}\n… {len(shown) - MOST_SHOWN} characters more" if len(shown) > MOST_SHOWN else shown
+        return f"The {LABEL} wants to replace {given['path']} in the live run by:\n{cut}"
+
+    def graft(self, site: Site, path: str, text: str, why: str = "") -> Answer:
+        """Puts a subtree in the place of a node; the person has said yes."""
+        marked = f"# from the {LABEL}\n{text}"
+        said = str(self.do("replace", path=path, text=marked).get("said", ""))
+        site.show(f"{LABEL} grafted at {path}")
+        return Answer(said, {"path": path})
+
+    def stop(self, site: Site, why: str = "") -> Answer:
+        """Ends the run."""
+        site.show(f"{LABEL} halts the run")
+        return Answer(str(self.do("halt").get("said", "")), {"halted": True})
+
+
+def tools(run: str) -> dict[str, Tool]:
+    """The tools of one live run."""
+    operated = Operated(run)
+    listed = (
+        Tool(
+            "live", "Read the live run: status, why a node is as it is, its source, entries.",
+            {"what": {"enum": ["status", "why", "source", "entries"]}, "path": text("of a node"), "page": PAGE},
+            operated.live, returns={"what": text()},
+        ),
+        Tool(
+            "live_graft", "Replace a node of the live run; the operator is asked first.",
+            {"path": text("/main/rounds"), "text": text("YAML of a node"), "why": text()}, operated.graft,
+            ("path", "text"), reads=False, returns={"path": text()}, confirm=operated.question,
+        ),
+        Tool("live_halt", "End the live run now.", {"why": text()}, operated.stop, reads=False,
+             returns={"halted": {"type": "boolean"}}),
+    )  # fmt: skip
+    return {tool.name: tool for tool in listed}

@@ -1,0 +1,74 @@
+"""The one tool that writes: trees, manifests and plans of the project, each shown to the person."""
+
+from __future__ import annotations
+
+import difflib
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.format import printed
+from bt_runtime.mcp.tools import fault_rows
+from bt_runtime.mcp.tools.answer import Answer, paged
+from bt_runtime.mcp.tools.checking import faults_of
+from bt_runtime.mcp.tools.site import Site
+from bt_runtime.mcp.tools.tool import Tool, text
+from bt_runtime.project import disk, real
+
+# What may be written: data. Python, tests and btr.yaml, which says what may run, are a person's.
+SORTS = {"trees": (".yaml", "tree"), "skills": (".yaml", "skills")}
+LABEL = "assistant"
+
+
+class Draft:
+    """A file that is about to be written."""
+
+    def __init__(self, site: Site, path: str, text: str) -> None:
+        self.site, self.text = site, text if text.endswith("\n") else f"{text}\n"
+        site.fits(text)
+        self.path = site.inside(path)
+        parts = self.path.relative_to(real(site.root)).parts
+        suffix, self.kind = SORTS.get(parts[0], ("", "")) if len(parts) > 1 else ("", "")
+        if not suffix or self.path.suffix != suffix or any(part.startswith(".") for part in parts):
+            raise BtError(f"`{path:.80}` may not be written", "write a .yaml below trees/ or skills/")
+        self.before = disk.read_or_nothing(self.path).decode("utf-8", "replace")
+
+    def diff(self) -> str:
+        name = self.site.shown(self.path)
+        lines = difflib.unified_diff(
+            self.before.splitlines(), self.text.splitlines(), name if self.before else "/dev/null", name, lineterm=""
+        )
+        return printed("\n".join(lines))
+
+    def sound(self) -> str:
+        """Checks the text; returns its faults in words. Raises when it has errors and those are not allowed."""
+        faults = faults_of(self.site, self.text, self.kind)
+        told = fault_rows.text(faults)
+        if any(fault.severity == "error" for fault in faults) and "invalid" not in self.site.allow:
+            raise BtError(f"nothing was written: the text has faults\n{told}", "mend them, then write it again")
+        return told
+
+    def write(self) -> None:
+        disk.folder(self.path.parent)
+        disk.write(self.path, self.text)
+
+
+def write(site: Site, path: str, text: str, why: str = "") -> Answer:
+    """Writes a file that validates. The person sees the change."""
+    draft = Draft(site, path, text)
+    told, diff = draft.sound(), draft.diff()
+    if draft.before == draft.text:
+        return Answer(f"{path} says that already", {"written": False, "file": site.shown(draft.path)})
+    reason = f" ({printed(why)[:200]})" if why else ""
+    site.show(f"{LABEL} writes {site.shown(draft.path)}{reason}\n{diff}")
+    draft.write()
+    site.log.append(site.shown(draft.path))
+    said = paged(f"wrote {site.shown(draft.path)}; {told}\n{diff}")
+    return Answer(said.text, {"written": True, "file": site.shown(draft.path)})
+
+
+TOOLS = (
+    Tool(
+        "write", "Write a tree or a manifest of the project; it must validate, and the person sees the change.",
+        {"path": text("trees/patrol.yaml"), "text": text(), "why": text()}, write, ("path", "text"), reads=False,
+        returns={"written": {"type": "boolean"}, "file": text()},
+    ),
+)  # fmt: skip
